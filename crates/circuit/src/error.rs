@@ -1,0 +1,36 @@
+//! What can be wrong with a circuit, a circuit file or a value.
+
+/// An error in a circuit, a circuit file, or a value for one of its inputs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CircuitError {
+    /// A circuit file that cannot be read as one; names the line and the reason.
+    #[error("line {line}: {reason}")]
+    Parse {
+        /// 1-based line number in the file.
+        line: usize,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A program that breaks a rule of the IR.
+    #[error("invalid circuit: {0}")]
+    Invalid(String),
+    /// A value that does not fit its input.
+    #[error("input `{input}` ({ty}): {reason}")]
+    Value {
+        /// The input's name.
+        input: String,
+        /// The input's type.
+        ty: String,
+        /// What is wrong with the value. Never contains the value itself.
+        reason: String,
+    },
+    /// No built-in circuit has this name, or its parameters are out of range.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+impl CircuitError {
+    pub(crate) fn invalid(reason: impl Into<String>) -> Self {
+        CircuitError::Invalid(reason.into())
+    }
+}

@@ -1,0 +1,243 @@
+//! What is computed: programs of components, with named, typed inputs and outputs.
+//!
+//! A [`Circuit`] is a list of [`Component`]s, each a straight line of [`Step`]s in single-assignment
+//! form. A step is a gate or a [`Call`] of a component that stands earlier in the list; the last
+//! component is the main one, and its inputs and outputs are the circuit's. A plain circuit is a
+//! program of one component. Repeated parts are written once: 1 024 AES blocks are one AES
+//! component and 1 024 calls.
+//!
+//! Look-up gates (k bits in, m bits out) will join [`Step`] as calls do, by an index into a side
+//! table; protocols see steps only through the plan made from them, so they stay
+//! this crate's affair until a protocol wants them.
+
+use std::sync::Arc;
+
+use crate::{CircuitError, Type};
+
+/// A wire of a component: inputs come first, then every step's output in any order, each once.
+pub type Wire = u32;
+
+/// A party's number; parties are numbered from 0.
+pub type PartyId = u16;
+
+/// A run of consecutive wires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WireRange {
+    /// The first wire of the run.
+    pub first: Wire,
+    /// How many wires the run has.
+    pub len: u32,
+}
+
+/// One gate, or one call of another component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// `out = a ⊕ b`; free in every protocol.
+    Xor {
+        /// Left operand.
+        a: Wire,
+        /// Right operand.
+        b: Wire,
+        /// Result.
+        out: Wire,
+    },
+    /// `out = a ∧ b`; the gate that costs.
+    And {
+        /// Left operand.
+        a: Wire,
+        /// Right operand.
+        b: Wire,
+        /// Result.
+        out: Wire,
+    },
+    /// `out = ¬a`; free.
+    Inv {
+        /// Operand.
+        a: Wire,
+        /// Result.
+        out: Wire,
+    },
+    /// `out = value`, a public constant; free.
+    Const {
+        /// The constant.
+        value: bool,
+        /// Result.
+        out: Wire,
+    },
+    /// The call with this index in [`Component::calls`].
+    Call(u32),
+}
+
+/// One use of an earlier component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// Index of the called component in [`Circuit::components`]; smaller than the caller's.
+    pub component: u32,
+    /// Index in [`Component::call_args`] of the first of `arg_count` ranges, whose wires, joined in
+    /// order, are the callee's inputs.
+    pub first_arg: u32,
+    /// How many ranges there are.
+    pub arg_count: u32,
+    /// The callee's outputs become the caller's wires `first_output ..`, in order.
+    pub first_output: Wire,
+}
+
+/// A sub-circuit: a straight line of steps in single-assignment form.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Component {
+    /// A name for people; no meaning, and no part of the digest.
+    pub name: String,
+    /// How many inputs there are: wires `0 .. inputs`.
+    pub inputs: u32,
+    /// How many wires there are in all.
+    pub wires: u32,
+    /// Gates and calls; a wire is written before it is read, and once.
+    pub steps: Vec<Step>,
+    /// The calls that [`Step::Call`] names.
+    pub calls: Vec<Call>,
+    /// The argument ranges that [`Call::first_arg`] names.
+    pub call_args: Vec<WireRange>,
+    /// The wires that are the component's outputs, in order; a wire may stand more than once.
+    pub outputs: Vec<Wire>,
+}
+
+/// A named, typed input of a circuit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The name by which a user sets it.
+    pub name: String,
+    /// Its type, which fixes its width in bits.
+    pub ty: Type,
+    /// The party whose secret it is.
+    pub owner: PartyId,
+}
+
+/// Who learns an output.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Receivers {
+    /// Every party.
+    All,
+    /// These parties, in ascending order, each once; an empty list means that nobody does.
+    Only(Vec<PartyId>),
+}
+
+impl Receivers {
+    /// Whether `party` learns the output.
+    pub fn contains(&self, party: PartyId) -> bool {
+        match self {
+            Receivers::All => true,
+            Receivers::Only(parties) => parties.contains(&party),
+        }
+    }
+}
+
+/// A named, typed output of a circuit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The name under which it is reported.
+    pub name: String,
+    /// Its type, which fixes its width in bits.
+    pub ty: Type,
+    /// Who learns it.
+    pub to: Receivers,
+}
+
+/// A function to be computed: a program, its inputs with their owners, its outputs with their
+/// receivers.
+///
+/// The main component's input wires are the inputs' bits in order, its outputs the outputs' bits in
+/// order. Cheap to clone: the program is shared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circuit {
+    name: String,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    components: Arc<[Component]>,
+}
+
+impl Circuit {
+    /// Checks and wraps a program.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
+    /// range, a call names a component that is not earlier or passes a wrong number of wires, the
+    /// widths of inputs or outputs do not add up to the main component's, two ports share a name, or
+    /// the flattened program would have more than 2^48 gates.
+    pub fn new(
+        name: impl Into<String>,
+        inputs: Vec<Input>,
+        outputs: Vec<Output>,
+        components: Vec<Component>,
+    ) -> Result<Self, CircuitError> {
+        crate::validate::check(&inputs, &outputs, &components)?;
+        Ok(Circuit { name: name.into(), inputs, outputs, components: components.into() })
+    }
+
+    /// The circuit's name; no part of its digest.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The inputs, in wire order.
+    pub fn inputs(&self) -> &[Input] {
+        &self.inputs
+    }
+
+    /// The outputs, in wire order.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The components; the last one is the main one.
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// The main component.
+    pub fn main(&self) -> &Component {
+        self.components.last().expect("Circuit::new refuses a program without components")
+    }
+
+    /// The same program with its inputs given to other owners, one entry per input.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when `owners` has another length than the inputs.
+    pub fn with_owners(mut self, owners: &[PartyId]) -> Result<Self, CircuitError> {
+        if owners.len() != self.inputs.len() {
+            return Err(CircuitError::invalid(format!(
+                "{} owners given for {} inputs",
+                owners.len(),
+                self.inputs.len()
+            )));
+        }
+        for (input, &owner) in self.inputs.iter_mut().zip(owners) {
+            input.owner = owner;
+        }
+        Ok(self)
+    }
+
+    /// The same program with its outputs sent to other receivers, one entry per output.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when `receivers` has another length than the outputs.
+    pub fn with_receivers(mut self, receivers: Vec<Receivers>) -> Result<Self, CircuitError> {
+        if receivers.len() != self.outputs.len() {
+            return Err(CircuitError::invalid(format!(
+                "{} receivers given for {} outputs",
+                receivers.len(),
+                self.outputs.len()
+            )));
+        }
+        for (output, to) in self.outputs.iter_mut().zip(receivers) {
+            output.to = match to {
+                Receivers::All => Receivers::All,
+                Receivers::Only(mut parties) => {
+                    parties.sort_unstable();
+                    parties.dedup();
+                    Receivers::Only(parties)
+                }
+            };
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,13 @@
+//! Boolean circuits: what is computed.
+//!
+//! The bottom of the house: nothing here knows of parties' secrets, networks or cryptography.
+
+mod error;
+mod ir;
+pub mod reference;
+mod types;
+mod validate;
+
+pub use error::CircuitError;
+pub use ir::{Call, Circuit, Component, Input, Output, PartyId, Receivers, Step, Wire, WireRange};
+pub use types::Type;

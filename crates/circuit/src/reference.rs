@@ -1,0 +1,40 @@
+//! The simplest evaluator: one bit at a time, straight from the definition. The specification that
+//! every other evaluation is tested against.
+
+use crate::{Circuit, Component, Step};
+
+/// Evaluates `circuit` on the bits of all its inputs, joined in order, and returns the bits of all
+/// its outputs, joined in order.
+///
+/// # Panics
+/// When `inputs` has another length than the main component's inputs.
+pub fn eval(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
+    eval_component(circuit.components(), circuit.components().len() - 1, inputs)
+}
+
+fn eval_component(components: &[Component], index: usize, inputs: &[bool]) -> Vec<bool> {
+    let component = &components[index];
+    assert_eq!(inputs.len(), component.inputs as usize, "input width");
+    let mut wires = vec![false; component.wires as usize];
+    wires[..inputs.len()].copy_from_slice(inputs);
+    for step in &component.steps {
+        match *step {
+            Step::Xor { a, b, out } => wires[out as usize] = wires[a as usize] ^ wires[b as usize],
+            Step::And { a, b, out } => wires[out as usize] = wires[a as usize] & wires[b as usize],
+            Step::Inv { a, out } => wires[out as usize] = !wires[a as usize],
+            Step::Const { value, out } => wires[out as usize] = value,
+            Step::Call(call) => {
+                let call = component.calls[call as usize];
+                let args =
+                    &component.call_args[call.first_arg as usize..][..call.arg_count as usize];
+                let bits: Vec<bool> = args
+                    .iter()
+                    .flat_map(|r| wires[r.first as usize..][..r.len as usize].to_vec())
+                    .collect();
+                let results = eval_component(components, call.component as usize, &bits);
+                wires[call.first_output as usize..][..results.len()].copy_from_slice(&results);
+            }
+        }
+    }
+    component.outputs.iter().map(|&w| wires[w as usize]).collect()
+}

@@ -1,0 +1,2 @@
+//! The `symbolon` command.
+fn main() {}

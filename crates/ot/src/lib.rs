@@ -1,0 +1,1 @@
+//! Base OT and correlated OT extension with malicious security.

@@ -1,0 +1,1 @@
+//! Authenticated bits, shares and triples.

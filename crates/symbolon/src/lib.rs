@@ -1,0 +1,1 @@
+//! Maliciously secure computation of Boolean circuits.
