@@ -1,0 +1,60 @@
+//! A party's place in a session: who it is, its channels, its counters, and what was agreed.
+
+use std::sync::Arc;
+
+use symbolon_circuit::PartyId;
+use symbolon_transport::{Channel, Meter, SessionId};
+
+/// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
+/// 2^-ρ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rho {
+    /// 40 bits, the default and the papers' choice.
+    Bits40,
+    /// 64 bits.
+    Bits64,
+    /// 80 bits.
+    Bits80,
+}
+
+impl Rho {
+    /// The number of bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Rho::Bits40 => 40,
+            Rho::Bits64 => 64,
+            Rho::Bits80 => 80,
+        }
+    }
+
+    /// The parameter with this number of bits, if it is one of 40, 64 and 80.
+    pub fn from_bits(bits: u32) -> Option<Rho> {
+        [Rho::Bits40, Rho::Bits64, Rho::Bits80].into_iter().find(|rho| rho.bits() == bits)
+    }
+}
+
+/// A two-party session after the handshake: one or more lanes to the peer.
+pub struct Network {
+    /// This party.
+    pub me: PartyId,
+    /// The lanes to the peer; lane 0 carries everything sequential.
+    pub lanes: Vec<Channel>,
+    /// The counters all lanes share.
+    pub meter: Arc<Meter>,
+    /// What the handshake agreed on; enters every hash and key.
+    pub session: SessionId,
+    /// Statistical security.
+    pub rho: Rho,
+}
+
+impl Network {
+    /// The other party.
+    pub fn peer(&self) -> PartyId {
+        1 - self.me
+    }
+
+    /// The lane for everything sequential.
+    pub fn main(&mut self) -> &mut Channel {
+        &mut self.lanes[0]
+    }
+}

@@ -1,0 +1,118 @@
+//! The three phases that every protocol has, as types that are consumed: what one phase makes is
+//! what the next one takes, so that nothing can be used twice or out of order.
+//!
+//! ```text
+//! Engine ──preprocess(need)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶ outputs
+//! ```
+
+use symbolon_circuit::{Circuit, Input, PartyId, Plan};
+use symbolon_transport::Result;
+
+use crate::Network;
+
+/// Upper bounds on what a circuit will need; all that the function-independent phase may know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// AND gates.
+    pub and_gates: u64,
+    /// Input bits of each party, by party number.
+    pub input_bits: Vec<u64>,
+}
+
+impl Need {
+    /// Exactly what one evaluation of `circuit` among `parties` parties takes.
+    pub fn of(circuit: &Circuit, plan: &Plan, parties: u16) -> Need {
+        let mut input_bits = vec![0; parties as usize];
+        for Input { ty, owner, .. } in circuit.inputs() {
+            if let Some(bits) = input_bits.get_mut(*owner as usize) {
+                *bits += ty.width();
+            }
+        }
+        Need { and_gates: plan.and_count(), input_bits }
+    }
+}
+
+/// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
+/// this party owns it, `None` otherwise.
+pub type InputBits = Vec<Option<Vec<bool>>>;
+
+/// What a party learns: for each output of the circuit its bits when this party receives it,
+/// `None` otherwise.
+pub type OutputBits = Vec<Option<Vec<bool>>>;
+
+/// One party of a protocol whose set-up (base OTs, global keys) is done.
+///
+/// An engine can preprocess any number of times. After any error its set-up is dead: global keys,
+/// base OTs and everything derived from them are wiped, and every further call is refused.
+pub trait Engine: Send {
+    /// Phase 1, function-independent: makes what any circuit within `need` will use up.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>>;
+}
+
+/// Function-independent material, not yet bound to a circuit.
+pub trait Preprocessed: Send {
+    /// Phase 2, function-dependent: binds the material to `circuit`, of which every party must hold
+    /// the same (the handshake made sure).
+    ///
+    /// # Errors
+    /// `InvalidInput` when the circuit needs more than the material holds; `PeerMisbehaved`,
+    /// `Transport` as ever.
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>>;
+}
+
+/// A circuit made ready for one evaluation.
+pub trait Prepared: Send {
+    /// Phase 3, online: evaluates on this party's `inputs` and returns what it may learn. Outputs
+    /// exist only after every check that guards them has passed.
+    ///
+    /// # Errors
+    /// `InvalidInput` when an own input is missing, has a wrong width, or an input of another party
+    /// is given (before anything is sent); `PeerMisbehaved`, `Transport` as ever.
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits>;
+}
+
+/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths.
+pub(crate) fn check_inputs(circuit: &Circuit, party: PartyId, inputs: &InputBits) -> Result<()> {
+    let invalid = |reason: String| Err(symbolon_transport::Error::InvalidInput(reason));
+    if inputs.len() != circuit.inputs().len() {
+        return invalid(format!(
+            "the circuit has {} inputs, {} were given",
+            circuit.inputs().len(),
+            inputs.len()
+        ));
+    }
+    for (input, bits) in circuit.inputs().iter().zip(inputs) {
+        match bits {
+            None if input.owner == party => {
+                return invalid(format!("input `{}` is ours and has no value", input.name));
+            }
+            Some(_) if input.owner != party => {
+                return invalid(format!("input `{}` belongs to party {}", input.name, input.owner));
+            }
+            Some(bits) if bits.len() as u64 != input.ty.width() => {
+                return invalid(format!(
+                    "input `{}` takes {} bits, {} were given",
+                    input.name,
+                    input.ty.width(),
+                    bits.len()
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
