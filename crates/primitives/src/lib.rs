@@ -1,1 +1,36 @@
-//! Blocks, GF(2^128), AES hashes, PRG, transcript, commitments, transposition.
+//! What every protocol is made of: 128-bit blocks, packed bits, GF(2^128), AES and hashes from
+//! it, a generator, bit-matrix transposition, transcripts and commitments.
+//!
+//! Each primitive that is hot has a portable version, which is the specification, and faster ones
+//! for x86-64, picked once at run time: see [`backend`]. Nothing above this crate touches SIMD.
+//!
+//! Lengths that do not fit together are the caller's mistake and panic, as documented with each
+//! function; data that comes from a peer is checked before it gets here, and the functions that
+//! decode such data return an `Option`.
+
+#[cfg(target_endian = "big")]
+compile_error!("blocks are viewed as bytes in memory, which needs a little-endian target");
+
+pub mod aes;
+pub mod backend;
+pub mod bitvec;
+pub mod block;
+pub mod commit;
+pub mod digest;
+pub mod gf128;
+pub mod hash;
+pub mod prg;
+pub mod transcript;
+pub mod transpose;
+
+pub use crate::aes::Aes128;
+pub use crate::backend::Backend;
+pub use crate::bitvec::BitVec;
+pub use crate::block::Block;
+pub use crate::commit::{CommitContext, Commitment, Opening, commit, verify};
+pub use crate::digest::{BlockHasher, derive_block, hash_blocks};
+pub use crate::gf128::PolyHash;
+pub use crate::hash::TweakedHash;
+pub use crate::prg::Prg;
+pub use crate::transcript::{Challenge, Transcript};
+pub use crate::transpose::transpose_128;

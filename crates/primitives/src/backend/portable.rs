@@ -1,0 +1,141 @@
+//! The kernels in plain Rust: slow, short, and what the others have to agree with.
+//!
+//! Time depends on lengths alone, also here.
+
+use ::aes::Aes128;
+use ::aes::cipher::array::Array;
+use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
+
+use crate::hash::Tweaks;
+use crate::{BitVec, Block};
+
+pub(super) fn expand(key: Block) -> Aes128 {
+    Aes128::new(&key.to_bytes().into())
+}
+
+pub(super) fn encrypt(aes: &Aes128, blocks: &mut [Block]) {
+    let bytes: &mut [[u8; 16]] = bytemuck::cast_slice_mut(blocks);
+    aes.encrypt_blocks(Array::cast_slice_from_core_mut(bytes));
+}
+
+pub(super) fn counter(aes: &Aes128, first: u128, out: &mut [Block]) {
+    for (i, block) in out.iter_mut().enumerate() {
+        *block = Block(first.wrapping_add(i as u128));
+    }
+    encrypt(aes, out);
+}
+
+pub(super) fn hash<const SIGMA: bool>(
+    start: Block,
+    tweaks: Tweaks<'_>,
+    group: usize,
+    xs: &mut [Block],
+) {
+    for (g, chunk) in xs.chunks_exact_mut(group).enumerate() {
+        let tweak = match tweaks {
+            Tweaks::From(first) => first.wrapping_add(g as u128),
+            Tweaks::List(list) => list[g],
+        };
+        let aes = expand(start ^ Block(tweak));
+        for x in chunk {
+            let y = if SIGMA { sigma(*x) } else { *x };
+            *x = y;
+            encrypt(&aes, std::slice::from_mut(x));
+            *x ^= y;
+        }
+    }
+}
+
+/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
+fn sigma(x: Block) -> Block {
+    Block((x.0 ^ x.0 << 64) & !u128::from(u64::MAX) | x.0 >> 64)
+}
+
+/// The 127-bit product of two polynomials of degree below 64.
+fn carryless(a: u64, b: u64) -> u128 {
+    (0..64).fold(0, |acc, i| acc ^ (u128::from(a) << i) & u128::from(b >> i & 1).wrapping_neg())
+}
+
+/// A polynomial of degree below 256 that awaits reduction.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Wide {
+    low: u128,
+    high: u128,
+}
+
+impl Wide {
+    /// Adds a product; three small products by Karatsuba's rule.
+    pub(super) fn add_product(&mut self, a: Block, b: Block) {
+        let halves = |x: Block| (x.0 as u64, (x.0 >> 64) as u64);
+        let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
+        let (low, high) = (carryless(a0, b0), carryless(a1, b1));
+        let middle = carryless(a0 ^ a1, b0 ^ b1) ^ low ^ high;
+        self.low ^= low ^ middle << 64;
+        self.high ^= high ^ middle >> 64;
+    }
+
+    /// The residue modulo X^128 + X^7 + X^2 + X + 1: X^128 is replaced by X^7 + X^2 + X + 1, and
+    /// once more for the seven bits that this pushes over the edge.
+    pub(super) fn reduce(self) -> Block {
+        let h = self.high;
+        let over = h >> 127 ^ h >> 126 ^ h >> 121;
+        let fold = |x: u128| x ^ x << 1 ^ x << 2 ^ x << 7;
+        Block(self.low ^ fold(h) ^ fold(over))
+    }
+}
+
+pub(super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
+    let mut sum = Wide::default();
+    for (&x, &y) in a.iter().zip(b) {
+        sum.add_product(x, y);
+    }
+    sum.reduce()
+}
+
+pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
+    let mut sum = Block::ZERO;
+    for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
+        for (i, coeff) in chunk.iter().enumerate() {
+            sum ^= coeff.select(word >> i & 1 == 1);
+        }
+    }
+    sum
+}
+
+pub(super) fn column_hash(cols: &[u8], stride: usize, coeffs: &[Block], out: &mut [Block; 128]) {
+    for (i, hash) in out.iter_mut().enumerate() {
+        let row = &cols[i * stride..][..16 * coeffs.len()];
+        let mut sum = Wide::default();
+        for (bytes, &coeff) in row.as_chunks().0.iter().zip(coeffs) {
+            sum.add_product(Block::from_bytes(*bytes), coeff);
+        }
+        *hash = sum.reduce();
+    }
+}
+
+pub(super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
+    for (t, square) in out.as_chunks_mut().0.iter_mut().enumerate() {
+        for (i, block) in square.iter_mut().enumerate() {
+            let mut bytes = [0; 16];
+            bytes.copy_from_slice(&cols[i * stride + 16 * t..][..16]);
+            *block = Block::from_bytes(bytes);
+        }
+        transpose_square(square);
+    }
+}
+
+/// Transposes a 128×128 matrix by swapping off-diagonal squares of side 64, 32, … 1.
+fn transpose_square(m: &mut [Block; 128]) {
+    let mut side = 64;
+    // The bits whose position has the bit `side` clear.
+    let mut mask = u128::from(u64::MAX);
+    while side > 0 {
+        for i in (0..128).filter(|i| i & side == 0) {
+            let swap = (m[i].0 >> side ^ m[i + side].0) & mask;
+            m[i].0 ^= swap << side;
+            m[i + side].0 ^= swap;
+        }
+        side /= 2;
+        mask ^= mask << side;
+    }
+}

@@ -1,0 +1,97 @@
+//! Digests of blocks, and blocks derived from a session.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+use crate::Block;
+
+const DIGEST: &str = "symbolon 2026 block digest";
+const DERIVE: &str = "symbolon 2026 derived block";
+
+/// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.
+pub struct BlockHasher {
+    hasher: blake3::Hasher,
+}
+
+impl fmt::Debug for BlockHasher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BlockHasher(..)")
+    }
+}
+
+impl Drop for BlockHasher {
+    fn drop(&mut self) {
+        self.hasher.zeroize();
+    }
+}
+
+impl BlockHasher {
+    /// A hasher whose digests are apart from those of other domains.
+    pub fn new(domain: &str) -> BlockHasher {
+        BlockHasher { hasher: start(DIGEST, domain) }
+    }
+
+    /// Adds blocks.
+    pub fn update(&mut self, blocks: &[Block]) {
+        self.hasher.update(Block::as_bytes(blocks));
+    }
+
+    /// The digest of all blocks added.
+    pub fn finish(self) -> [u8; 32] {
+        *self.hasher.finalize().as_bytes()
+    }
+}
+
+/// The 256-bit digest of some blocks: [`BlockHasher`] in one step.
+pub fn hash_blocks(domain: &str, blocks: &[Block]) -> [u8; 32] {
+    let mut hasher = BlockHasher::new(domain);
+    hasher.update(blocks);
+    hasher.finish()
+}
+
+/// A block that looks random and that everyone in the session can compute, such as the start of a
+/// [`TweakedHash`](crate::TweakedHash).
+pub fn derive_block(domain: &str, session: &[u8; 32], index: u64) -> Block {
+    let mut hasher = start(DERIVE, domain);
+    hasher.update(session);
+    hasher.update(&index.to_le_bytes());
+    let mut bytes = [0u8; 16];
+    hasher.finalize_xof().fill(&mut bytes);
+    Block::from_bytes(bytes)
+}
+
+fn start(context: &str, domain: &str) -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    hasher.update(&(domain.len() as u64).to_le_bytes());
+    hasher.update(domain.as_bytes());
+    hasher
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_do_not_matter_but_blocks_and_domains_do() {
+        let blocks: Vec<Block> = (0..100).map(Block).collect();
+        let whole = hash_blocks("mac", &blocks);
+        let mut hasher = BlockHasher::new("mac");
+        hasher.update(&blocks[..3]);
+        hasher.update(&[]);
+        hasher.update(&blocks[3..]);
+        assert_eq!(hasher.finish(), whole);
+        assert_ne!(hash_blocks("mad", &blocks), whole);
+        assert_ne!(hash_blocks("mac", &blocks[..99]), whole);
+        assert_ne!(hash_blocks("mac", &[]), hash_blocks("mac", &[Block::ZERO]));
+    }
+
+    #[test]
+    fn derived_blocks_differ_in_each_argument() {
+        let base = derive_block("d", &[0; 32], 0);
+        assert_eq!(derive_block("d", &[0; 32], 0), base);
+        assert_ne!(derive_block("e", &[0; 32], 0), base);
+        assert_ne!(derive_block("d", &[1; 32], 0), base);
+        assert_ne!(derive_block("d", &[0; 32], 1), base);
+    }
+}

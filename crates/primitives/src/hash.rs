@@ -1,0 +1,187 @@
+//! The hash for garbling and OT: re-keyed AES.
+//!
+//! # Construction
+//! The hash of a block x under a tweak t is that of Guo, Katz, Wang, Weng and Yu ("Better Concrete
+//! Security for Half-Gates Garbling", CRYPTO 2020; MITCCRH):
+//!
+//! ```text
+//! linear:   H(t, x) = E_k(x)    ⊕ x,        k = start ⊕ t
+//! circular: H(t, x) = E_k(σ(x)) ⊕ σ(x),     σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi
+//! ```
+//!
+//! with E = AES-128 as an ideal cipher. The key changes with the tweak, so an attacker who watches
+//! many instances gains from each only the few hashes made under one key, and the bound degrades with
+//! the number of uses of *one* tweak rather than with the square of all of them, as it would under one
+//! fixed key. `start` is public, random per session and purpose (see
+//! [`derive_block`](crate::derive_block)), which keeps two sessions' keys apart.
+//!
+//! # Why σ
+//! Correlation robustness says that H(t, x ⊕ Δ) looks random for a secret Δ; the *circular* form also
+//! that H(t, x ⊕ Δ) ⊕ b·Δ does. Without σ, E_k(x ⊕ Δ) ⊕ (x ⊕ Δ) ⊕ Δ = E_k(x ⊕ Δ) ⊕ x, and one more
+//! Δ from the caller would cancel the feed-forward. σ is a linear orthomorphism, that is, x ↦ σ(x) and
+//! x ↦ σ(x) ⊕ x are both one-to-one, so neither σ(Δ) nor σ(Δ) ⊕ Δ loses any of Δ's entropy.
+//! The linear form is for callers that have already mapped their inputs so (two labels combined
+//! as 2A ⊕ 4B in GF(2^128)).
+//!
+//! # Tweaks
+//! `group` consecutive blocks share a key, and with it the cost of a key schedule. What shares a tweak is
+//! fixed by the protocol (the blocks of one gate that hash different labels); **a tweak must not
+//! come again under the same start and Δ**. Keys are start ⊕ t, so all 128 bits of t count.
+
+use std::fmt;
+
+use crate::{Backend, Block};
+
+/// The tweaks of consecutive groups of blocks.
+#[derive(Clone, Copy, Debug)]
+pub enum Tweaks<'a> {
+    /// Group `g` has tweak `first + g` modulo 2^128.
+    From(u128),
+    /// Group `g` has the `g`-th tweak of the list.
+    List(&'a [u128]),
+}
+
+/// A hash with multi-instance tweakable circular correlation robustness; see the [module](self).
+#[derive(Clone, Copy)]
+pub struct TweakedHash {
+    start: Block,
+}
+
+impl fmt::Debug for TweakedHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TweakedHash(..)")
+    }
+}
+
+impl TweakedHash {
+    /// The hash with this start, which is public.
+    pub fn new(start: Block) -> TweakedHash {
+        TweakedHash { start }
+    }
+
+    /// Hashes each block in place without σ: `xs[i] = E_k(xs[i]) ⊕ xs[i]` with key
+    /// `k = start ⊕ (first_tweak + i / group)`. The caller has applied an orthomorphism itself.
+    ///
+    /// # Panics
+    /// If `group` is not 1, 2, 4 or 8, or the length is not a multiple of it.
+    #[inline]
+    pub fn hash_linear(&self, first_tweak: u128, group: usize, xs: &mut [Block]) {
+        Backend::active().hash_linear(self.start, Tweaks::From(first_tweak), group, xs);
+    }
+
+    /// Hashes each block in place: `xs[i] = E_k(y) ⊕ y` with `y = σ(xs[i])` and key
+    /// `k = start ⊕ (first_tweak + i / group)`.
+    ///
+    /// # Panics
+    /// If `group` is not 1, 2, 4 or 8, or the length is not a multiple of it.
+    #[inline]
+    pub fn hash(&self, first_tweak: u128, group: usize, xs: &mut [Block]) {
+        Backend::active().hash_circular(self.start, Tweaks::From(first_tweak), group, xs);
+    }
+
+    /// [`hash_linear`](TweakedHash::hash_linear) with a tweak for each group: block `i` has key
+    /// `start ⊕ tweaks[i / group]`.
+    ///
+    /// # Panics
+    /// If `group` is not 1, 2, 4 or 8, or there are not exactly `group` blocks for each tweak.
+    #[inline]
+    pub fn hash_linear_with(&self, tweaks: &[u128], group: usize, xs: &mut [Block]) {
+        Backend::active().hash_linear(self.start, Tweaks::List(tweaks), group, xs);
+    }
+
+    /// [`hash`](TweakedHash::hash) with a tweak for each group: block `i` has key
+    /// `start ⊕ tweaks[i / group]`.
+    ///
+    /// # Panics
+    /// If `group` is not 1, 2, 4 or 8, or there are not exactly `group` blocks for each tweak.
+    #[inline]
+    pub fn hash_with(&self, tweaks: &[u128], group: usize, xs: &mut [Block]) {
+        Backend::active().hash_circular(self.start, Tweaks::List(tweaks), group, xs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128, Prg};
+
+    fn sigma(x: Block) -> Block {
+        let (hi, lo) = ((x.0 >> 64) as u64, x.0 as u64);
+        Block(u128::from(hi ^ lo) << 64 | u128::from(hi))
+    }
+
+    #[test]
+    fn follows_the_definition() {
+        let (start, tweak) = (Block(0xfeed << 70), 77u128);
+        let hash = TweakedHash::new(start);
+        let mut xs = [Block(5), Block(6 << 64), Block(7), Block(8 << 100)];
+        let inputs = xs;
+        hash.hash(tweak, 2, &mut xs);
+        for (i, (&x, &h)) in inputs.iter().zip(&xs).enumerate() {
+            let aes = Aes128::new(start ^ Block(tweak + i as u128 / 2));
+            assert_eq!(h, aes.encrypt(sigma(x)) ^ sigma(x));
+        }
+        let mut ys = inputs.map(sigma);
+        hash.hash_linear(tweak, 2, &mut ys);
+        assert_eq!(xs, ys);
+    }
+
+    #[test]
+    fn every_backend_agrees_with_the_portable_one() {
+        let mut prg = Prg::from_seed(Block(1));
+        let start = prg.block();
+        // Tweaks that overflow their low and their high half on the way.
+        let firsts = [0, u128::from(u64::MAX) - 5, u128::MAX - 9, 3 << 90];
+        for group in [1, 2, 4, 8] {
+            for groups in (0..40).chain([63, 64, 65, 100]) {
+                let first = firsts[groups % firsts.len()];
+                let list: Vec<u128> = (0..groups).map(|_| prg.block().0).collect();
+                let mut input = vec![Block::ZERO; group * groups];
+                prg.fill_blocks(&mut input);
+                for tweaks in [Tweaks::From(first), Tweaks::List(&list)] {
+                    let (mut linear, mut circular) = (input.clone(), input.clone());
+                    Backend::Portable.hash_linear(start, tweaks, group, &mut linear);
+                    Backend::Portable.hash_circular(start, tweaks, group, &mut circular);
+                    for backend in Backend::available() {
+                        let (mut a, mut b) = (input.clone(), input.clone());
+                        backend.hash_linear(start, tweaks, group, &mut a);
+                        backend.hash_circular(start, tweaks, group, &mut b);
+                        assert_eq!(a, linear, "{backend:?} {group} {groups}");
+                        assert_eq!(b, circular, "{backend:?} {group} {groups}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn explicit_tweaks_are_the_same_function() {
+        let hash = TweakedHash::new(Block(9));
+        let mut a = [Block(1), Block(2), Block(3), Block(4)];
+        let mut b = a;
+        hash.hash(40, 2, &mut a);
+        hash.hash_with(&[40, 41], 2, &mut b);
+        assert_eq!(a, b);
+        hash.hash_linear(40, 2, &mut a);
+        hash.hash_linear_with(&[40, 41], 2, &mut b);
+        assert_eq!(a, b);
+    }
+
+    #[test]
+    #[should_panic(expected = "group")]
+    fn refuses_odd_groups() {
+        TweakedHash::new(Block(0)).hash(0, 3, &mut [Block(0); 6]);
+    }
+
+    #[test]
+    #[should_panic(expected = "multiple")]
+    fn refuses_part_of_a_group() {
+        TweakedHash::new(Block(0)).hash(0, 4, &mut [Block(0); 6]);
+    }
+
+    #[test]
+    #[should_panic(expected = "tweak")]
+    fn refuses_a_missing_tweak() {
+        TweakedHash::new(Block(0)).hash_with(&[1], 2, &mut [Block(0); 4]);
+    }
+}

@@ -1,0 +1,244 @@
+//! The generator: AES-128 in counter mode.
+//!
+//! The stream of seed `s` is E_s(0) ‖ E_s(1) ‖ …, counters as little-endian 128-bit numbers. Every
+//! call takes whole 16-byte blocks from it: of a last block that is needed in part, the rest is
+//! discarded. Hence calls for multiples of 16 bytes yield the same bytes however they are split.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+use crate::{Aes128, Block};
+
+/// A generator of pseudorandom bytes. Its key is wiped on drop.
+pub struct Prg {
+    aes: Aes128,
+    counter: u128,
+}
+
+impl fmt::Debug for Prg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prg(..)")
+    }
+}
+
+impl Prg {
+    /// The generator with this seed.
+    pub fn from_seed(seed: Block) -> Prg {
+        Prg { aes: Aes128::new(seed), counter: 0 }
+    }
+
+    /// A generator seeded by the operating system.
+    ///
+    /// # Errors
+    /// If the operating system has no randomness to give.
+    pub fn from_os() -> Result<Prg, getrandom::Error> {
+        let mut seed = [0u8; 16];
+        getrandom::fill(&mut seed)?;
+        let prg = Prg::from_seed(Block::from_bytes(seed));
+        seed.zeroize();
+        Ok(prg)
+    }
+
+    /// Fills a run of blocks.
+    pub fn fill_blocks(&mut self, out: &mut [Block]) {
+        self.aes.counter_blocks(self.counter, out);
+        self.counter = self.counter.wrapping_add(out.len() as u128);
+    }
+
+    /// Fills a run of bytes; the rest of a partial last block is discarded.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        let whole = out.len() / 16 * 16;
+        let (body, tail) = out.split_at_mut(whole);
+        match bytemuck::try_cast_slice_mut::<u8, Block>(body) {
+            Ok(blocks) => self.fill_blocks(blocks),
+            Err(_) => self.fill_unaligned(body),
+        }
+        if !tail.is_empty() {
+            tail.copy_from_slice(&self.block().to_bytes()[..tail.len()]);
+        }
+    }
+
+    /// Fills whole blocks at an address that blocks may not have, through a buffer.
+    fn fill_unaligned(&mut self, body: &mut [u8]) {
+        let mut buffer = [Block::ZERO; 64];
+        for chunk in body.chunks_mut(16 * buffer.len()) {
+            let blocks = &mut buffer[..chunk.len() / 16];
+            self.fill_blocks(blocks);
+            chunk.copy_from_slice(Block::as_bytes(blocks));
+        }
+        buffer.zeroize();
+    }
+
+    /// The next block.
+    #[inline]
+    pub fn block(&mut self) -> Block {
+        let mut out = [Block::ZERO];
+        self.fill_blocks(&mut out);
+        out[0]
+    }
+
+    /// A uniform 64-bit number; takes one block.
+    #[inline]
+    pub fn u64(&mut self) -> u64 {
+        self.block().0 as u64
+    }
+
+    /// A uniform bit; takes one block.
+    #[inline]
+    pub fn bool(&mut self) -> bool {
+        self.block().lsb()
+    }
+
+    /// A uniform number below `n`, without bias. How long it takes may depend on the number drawn.
+    ///
+    /// # Panics
+    /// If `n` is 0.
+    pub fn below(&mut self, n: u64) -> u64 {
+        below(n, || self.u64())
+    }
+
+    /// A uniform permutation of `0 .. n` (Fisher–Yates, without bias), for public challenges: time
+    /// and memory accesses depend on it.
+    ///
+    /// # Panics
+    /// If `n` exceeds 2^32.
+    pub fn permutation(&mut self, n: usize) -> Vec<u32> {
+        let mut out: Vec<u32> = Vec::with_capacity(n);
+        out.extend((0..n).map(|i| u32::try_from(i).expect("a permutation of at most 2^32")));
+        self.shuffle(&mut out);
+        out
+    }
+
+    /// Shuffles a slice uniformly (Fisher–Yates, without bias), for public challenges: time and
+    /// memory accesses depend on the permutation. Randomness is taken 128 numbers at a time, so a
+    /// shuffle takes a multiple of 64 blocks.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        let mut buffer = [Block::ZERO; 64];
+        let mut used = 2 * buffer.len();
+        for i in (1..items.len()).rev() {
+            let j = below(i as u64 + 1, || {
+                if used == 2 * buffer.len() {
+                    self.fill_blocks(&mut buffer);
+                    used = 0;
+                }
+                let block = buffer[used / 2].0;
+                used += 1;
+                if used % 2 == 1 { block as u64 } else { (block >> 64) as u64 }
+            });
+            items.swap(i, j as usize);
+        }
+    }
+}
+
+/// The high word of `draw · n`, where a draw is rejected if its low word falls among the first
+/// `2^64 mod n`: what remains is a whole number of draws for each result.
+fn below(n: u64, mut draw: impl FnMut() -> u64) -> u64 {
+    assert!(n > 0, "no number is below 0");
+    let mut wide = u128::from(draw()) * u128::from(n);
+    if (wide as u64) < n {
+        let reject = n.wrapping_neg() % n;
+        while (wide as u64) < reject {
+            wide = u128::from(draw()) * u128::from(n);
+        }
+    }
+    (wide >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_stream_is_aes_in_counter_mode() {
+        let mut prg = Prg::from_seed(Block(99));
+        let aes = Aes128::new(Block(99));
+        assert_eq!(prg.block(), aes.encrypt(Block(0)));
+        assert_eq!(prg.block(), aes.encrypt(Block(1)));
+        assert_eq!(prg.u64(), aes.encrypt(Block(2)).0 as u64);
+        assert_eq!(prg.bool(), aes.encrypt(Block(3)).lsb());
+    }
+
+    proptest! {
+        #[test]
+        fn splits_do_not_matter(
+            cuts in prop::collection::vec(0usize..150, 1..6),
+            offset in 0usize..16,
+            tail in 0usize..16,
+        ) {
+            let total: usize = cuts.iter().sum::<usize>() * 16 + tail;
+            let mut whole = vec![0u8; total];
+            Prg::from_seed(Block(3)).fill(&mut whole);
+            let mut split = vec![0u8; offset + total];
+            let mut prg = Prg::from_seed(Block(3));
+            let mut at = offset;
+            for cut in cuts {
+                prg.fill(&mut split[at..at + 16 * cut]);
+                at += 16 * cut;
+            }
+            prg.fill(&mut split[at..]);
+            prop_assert_eq!(&split[offset..], &whole[..]);
+        }
+
+        #[test]
+        fn numbers_are_below(n in 1u64.., seed in any::<u128>()) {
+            prop_assert!(Prg::from_seed(Block(seed)).below(n) < n);
+        }
+    }
+
+    #[test]
+    fn partial_blocks_are_discarded() {
+        let (mut a, mut b) = (Prg::from_seed(Block(1)), Prg::from_seed(Block(1)));
+        a.fill(&mut [0; 17]);
+        b.fill(&mut [0; 32]);
+        assert_eq!(a.block(), b.block());
+    }
+
+    #[test]
+    fn rejection_leaves_a_whole_number_of_draws_for_each_result() {
+        // n = 2^63 + 1: 2^64 mod n = 2^63 - 1 low words are rejected, so just over half remain.
+        let n = (1u64 << 63) + 1;
+        let reject = n.wrapping_neg() % n;
+        assert_eq!(reject, (1 << 63) - 1);
+        // The draw 1 has low word n >= reject and high word 0; the draw 2 has low word 2 < reject.
+        assert_eq!(below(n, || 1), 0);
+        let mut draws = [2, 1].into_iter();
+        assert_eq!(below(n, || draws.next().unwrap()), 0);
+        assert!(draws.next().is_none());
+    }
+
+    #[test]
+    fn small_numbers_are_uniform() {
+        let mut prg = Prg::from_seed(Block(17));
+        let mut counts = [0u32; 6];
+        for _ in 0..60_000 {
+            counts[prg.below(6) as usize] += 1;
+        }
+        // Standard deviation 91: five of them on either side.
+        assert!(counts.iter().all(|c| c.abs_diff(10_000) < 460), "{counts:?}");
+    }
+
+    #[test]
+    fn permutations_are_permutations_and_uniform() {
+        let mut sorted = Prg::from_seed(Block(5)).permutation(1000);
+        assert_ne!(sorted, (0..1000).collect::<Vec<u32>>());
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..1000).collect::<Vec<u32>>());
+        assert!(Prg::from_seed(Block(5)).permutation(0).is_empty());
+        let mut prg = Prg::from_seed(Block(6));
+        let mut counts = std::collections::HashMap::new();
+        for _ in 0..12_000 {
+            *counts.entry(prg.permutation(3)).or_insert(0u32) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // Standard deviation 41.
+        assert!(counts.values().all(|c| c.abs_diff(2_000) < 205), "{counts:?}");
+    }
+
+    #[test]
+    fn the_operating_system_seeds_differently_each_time() {
+        assert_ne!(Prg::from_os().unwrap().block(), Prg::from_os().unwrap().block());
+    }
+}

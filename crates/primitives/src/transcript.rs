@@ -1,0 +1,179 @@
+//! The public transcript of a session, and the challenges drawn from it.
+//!
+//! A challenge depends on everything absorbed before it, in order, with labels and lengths, so that
+//! two different histories never feed the same bytes to the hash. Drawing one replaces the state by
+//! a hash output (a ratchet): later challenges depend on earlier ones, and a state that leaks does not
+//! reveal what was absorbed before the last challenge.
+//!
+//! A hash can be tried again and again by the party that chooses what is absorbed. Where a lucky
+//! guess wins with 2^-ρ, the seed has to come from an interactive coin toss instead:
+//! [`Challenge::from_seed32`].
+
+use std::fmt;
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{Block, Prg};
+
+const CONTEXT: &str = "symbolon 2026 transcript";
+const ABSORB: u8 = 1;
+const CHALLENGE: u8 = 2;
+
+/// A running hash of what both parties have seen.
+pub struct Transcript {
+    hasher: blake3::Hasher,
+}
+
+impl fmt::Debug for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Transcript(..)")
+    }
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        self.hasher.zeroize();
+    }
+}
+
+impl Transcript {
+    /// A fresh transcript, apart from those of other domains and sessions.
+    pub fn new(domain: &str, session: &[u8; 32]) -> Transcript {
+        let mut transcript = Transcript { hasher: blake3::Hasher::new_derive_key(CONTEXT) };
+        transcript.absorb(domain, session);
+        transcript
+    }
+
+    /// Absorbs a labelled message.
+    pub fn absorb(&mut self, label: &str, data: &[u8]) {
+        self.header(ABSORB, label, data.len());
+        self.hasher.update(data);
+    }
+
+    /// Draws a challenge that depends on all that was absorbed and drawn before.
+    pub fn challenge(&mut self, label: &str) -> Challenge {
+        self.header(CHALLENGE, label, 0);
+        let mut out = [0u8; 64];
+        self.hasher.finalize_xof().fill(&mut out);
+        let (mut seed, mut next) = ([0u8; 32], [0u8; 32]);
+        seed.copy_from_slice(&out[..32]);
+        next.copy_from_slice(&out[32..]);
+        self.hasher.zeroize();
+        self.hasher = blake3::Hasher::new_keyed(&next);
+        out.zeroize();
+        next.zeroize();
+        Challenge { seed }
+    }
+
+    fn header(&mut self, kind: u8, label: &str, data_len: usize) {
+        self.hasher.update(&[kind]);
+        self.hasher.update(&(label.len() as u64).to_le_bytes());
+        self.hasher.update(label.as_bytes());
+        self.hasher.update(&(data_len as u64).to_le_bytes());
+    }
+}
+
+/// A 256-bit challenge that can be used once: it can be neither copied nor looked at, and turning it
+/// into randomness consumes it.
+#[derive(ZeroizeOnDrop)]
+pub struct Challenge {
+    seed: [u8; 32],
+}
+
+impl fmt::Debug for Challenge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Challenge(..)")
+    }
+}
+
+impl Challenge {
+    /// The challenge with the outcome of a coin toss as its seed.
+    pub fn from_seed32(seed: [u8; 32]) -> Challenge {
+        Challenge { seed }
+    }
+
+    /// A generator for a challenge of many values.
+    pub fn into_prg(self) -> Prg {
+        Prg::from_seed(self.derive("symbolon 2026 challenge generator"))
+    }
+
+    /// A single uniform block.
+    pub fn into_block(self) -> Block {
+        self.derive("symbolon 2026 challenge block")
+    }
+
+    fn derive(&self, context: &str) -> Block {
+        let mut hash = blake3::derive_key(context, &self.seed);
+        let mut bytes = [0u8; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        hash.zeroize();
+        Block::from_bytes(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: [u8; 32] = [7; 32];
+
+    fn draw(steps: &[(&str, &[u8])]) -> Block {
+        let mut t = Transcript::new("test", &SESSION);
+        for (label, data) in steps {
+            t.absorb(label, data);
+        }
+        t.challenge("c").into_block()
+    }
+
+    #[test]
+    fn equal_histories_give_equal_challenges() {
+        assert_eq!(draw(&[("a", b"x"), ("b", b"y")]), draw(&[("a", b"x"), ("b", b"y")]));
+    }
+
+    #[test]
+    fn every_difference_matters() {
+        let all = [
+            draw(&[]),
+            draw(&[("a", b"")]),
+            draw(&[("", b"a")]),
+            draw(&[("a", b"xy")]),
+            draw(&[("ax", b"y")]),
+            draw(&[("a", b"x"), ("a", b"y")]),
+            draw(&[("a", b"y"), ("a", b"x")]),
+            Transcript::new("test", &[8; 32]).challenge("c").into_block(),
+            Transcript::new("tesu", &SESSION).challenge("c").into_block(),
+            Transcript::new("test", &SESSION).challenge("d").into_block(),
+            Transcript::new("test", &SESSION).challenge("c").into_prg().block(),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[..i] {
+                assert_ne!(a.0, b.0);
+            }
+        }
+    }
+
+    #[test]
+    fn challenges_ratchet() {
+        let mut t = Transcript::new("test", &SESSION);
+        let first = t.challenge("c").into_block();
+        let second = t.challenge("c").into_block();
+        assert_ne!(first, second);
+        // What was absorbed before the first challenge still tells in the second.
+        let mut u = Transcript::new("test", &SESSION);
+        u.absorb("a", b"x");
+        u.challenge("c");
+        assert_ne!(u.challenge("c").into_block(), second);
+        // A drawn challenge differs from an absorbed label.
+        let mut v = Transcript::new("test", &SESSION);
+        v.absorb("c", b"");
+        assert_ne!(v.challenge("c").into_block(), second);
+    }
+
+    #[test]
+    fn coin_tosses_become_challenges() {
+        let block = |byte| Challenge::from_seed32([byte; 32]).into_block();
+        assert_eq!(block(1), block(1));
+        assert_ne!(block(1), block(2));
+        assert_ne!(block(1), Challenge::from_seed32([1; 32]).into_prg().block());
+    }
+}
