@@ -8,6 +8,10 @@ use crate::{CircuitError, Component, Input, Output, Step};
 /// counts of gates, bytes and hashes never overflow.
 const MAX_GATES: u64 = 1 << 48;
 
+/// A component may have at most this many wires, so that slots of a caller's and a callee's frame
+/// fit a `u32` side by side.
+const MAX_WIRES: u32 = 1 << 30;
+
 pub(crate) fn check(
     inputs: &[Input],
     outputs: &[Output],
@@ -66,6 +70,9 @@ fn check_component(
         return Err(CircuitError::invalid(format!(
             "component `{name}` has more inputs than wires"
         )));
+    }
+    if component.wires > MAX_WIRES {
+        return Err(CircuitError::invalid(format!("component `{name}` has more than 2^30 wires")));
     }
     // Every wire that is neither an input nor written by a step makes the claimed count too large,
     // so the count is bounded by what the steps really hold before anything is allocated for it.
@@ -150,7 +157,8 @@ fn check_call(
     for i in 0..callee.outputs.len() as u32 {
         wires.write(call.first_output.saturating_add(i))?;
     }
-    Ok(sizes[callee_index])
+    // The call itself counts too: a walk spends time on it even when there is no gate inside.
+    Ok(sizes[callee_index].saturating_add(1))
 }
 
 /// The index of a called component, known to be earlier than its caller.

@@ -1,0 +1,133 @@
+//! Walking a plan: a resumable position in the flattened program.
+
+use super::frame::{Frame, Run, SKIP, Segment};
+use super::{And, Linear, Plan};
+
+/// A piece of the walk: free operations, then independent AND gates.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// What every slot number in the batch counts from.
+    pub base: usize,
+    /// To be done first, one after the other.
+    pub linear: &'a [Linear],
+    /// To be done then, in any order: none reads or overwrites a slot that another one writes.
+    pub ands: &'a [And],
+    /// The number of the first of `ands` among all AND gates of the walk; the others follow it.
+    pub first_and: u64,
+}
+
+/// A walk through a [`Plan`], one [`Batch`] at a time.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    plan: &'a Plan,
+    /// The calls under way, the main component's first.
+    stack: Vec<Position>,
+    /// The copies of the call that is being entered or left.
+    copies: Vec<Linear>,
+    next_and: u64,
+}
+
+/// A place within one frame.
+#[derive(Clone, Copy, Debug)]
+struct Position {
+    frame: usize,
+    base: usize,
+    segment: usize,
+    linear: usize,
+    and: usize,
+}
+
+impl Position {
+    fn start(frame: usize, base: usize) -> Position {
+        Position { frame, base, segment: 0, linear: 0, and: 0 }
+    }
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        let main = Position::start(plan.frames.len() - 1, 0);
+        Cursor { plan, stack: vec![main], copies: Vec::new(), next_and: 0 }
+    }
+
+    /// How many AND gates lie behind the cursor.
+    pub fn ands_done(&self) -> u64 {
+        self.next_and
+    }
+
+    /// The next batch, or `None` when the walk has ended. Either list of a batch may be empty, but
+    /// not both.
+    ///
+    /// The batch borrows the cursor: copies into and out of calls are made up as the walk goes.
+    pub fn next_batch(&mut self) -> Option<Batch<'_>> {
+        let base = loop {
+            let position = self.stack.last_mut()?;
+            let frame: &'a Frame = &self.plan.frames[position.frame];
+            match frame.segments.get(position.segment) {
+                Some(&Segment::Batch { linear_end, and_end }) => {
+                    let linear = &frame.linear[position.linear..linear_end as usize];
+                    let ands = &frame.ands[position.and..and_end as usize];
+                    let first_and = self.next_and;
+                    self.next_and += ands.len() as u64;
+                    position.segment += 1;
+                    position.linear = linear_end as usize;
+                    position.and = and_end as usize;
+                    return Some(Batch { base: position.base, linear, ands, first_and });
+                }
+                Some(&Segment::Call(call)) => {
+                    let base = position.base;
+                    self.enter(frame, call as usize);
+                    if !self.copies.is_empty() {
+                        break base;
+                    }
+                }
+                None => {
+                    if let Some(base) = self.leave() {
+                        break base;
+                    }
+                }
+            }
+        };
+        Some(Batch { base, linear: &self.copies, ands: &[], first_and: self.next_and })
+    }
+
+    /// Enters a call: makes the copies of its arguments.
+    fn enter(&mut self, caller: &Frame, call: usize) {
+        let Some(position) = self.stack.last() else { return };
+        let call = &caller.calls[call];
+        self.copies.clear();
+        let mut out = caller.slots;
+        for run in caller.runs_of(&call.args) {
+            for from in run.slots() {
+                self.copies.push(Linear::Copy { from, out });
+                out += 1;
+            }
+        }
+        let callee = Position::start(call.frame, position.base + caller.slots as usize);
+        self.stack.push(callee);
+    }
+
+    /// Leaves the frame that has ended: makes the copies of its results; gives the caller's base
+    /// when there are any.
+    fn leave(&mut self) -> Option<usize> {
+        let ended = self.stack.pop()?;
+        let callee = &self.plan.frames[ended.frame];
+        let position = self.stack.last_mut()?;
+        let caller = &self.plan.frames[position.frame];
+        let Some(&Segment::Call(call)) = caller.segments.get(position.segment) else {
+            unreachable!("a frame is entered from a call segment of its caller")
+        };
+        position.segment += 1;
+        self.copies.clear();
+        let mut results = callee.outputs.iter();
+        for run in caller.runs_of(&caller.calls[call as usize].results) {
+            let Run { first, len } = *run;
+            for (i, from) in results.by_ref().take(len as usize).enumerate() {
+                if first != SKIP {
+                    let from = caller.slots + from;
+                    self.copies.push(Linear::Copy { from, out: first + i as u32 });
+                }
+            }
+        }
+        (!self.copies.is_empty()).then_some(position.base)
+    }
+}

@@ -1,0 +1,372 @@
+//! One component's schedule and its slots.
+
+use std::ops::Range;
+
+use super::slots::Slots;
+use super::{And, GateCounts, Limits, Linear};
+use crate::{Call, Component, Step, Wire};
+
+/// The first slot of a [`Run`] of results that nobody reads: they are not copied.
+pub(super) const SKIP: u32 = u32::MAX;
+
+/// A component, scheduled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    pub(super) inputs: u32,
+    /// How many slots the component itself uses.
+    pub(super) slots: u32,
+    /// How many slots it uses with everything it calls.
+    pub(super) depth: usize,
+    pub(super) linear: Vec<Linear>,
+    pub(super) ands: Vec<And>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) calls: Vec<FrameCall>,
+    /// What [`FrameCall`]'s ranges point into.
+    runs: Vec<Run>,
+    /// The slots of the component's outputs.
+    pub(super) outputs: Vec<u32>,
+    /// Gates, with those of everything it calls.
+    pub(super) counts: GateCounts,
+}
+
+/// A piece of a frame's schedule.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Segment {
+    /// Everything up to these places in the frame's lists.
+    Batch { linear_end: u32, and_end: u32 },
+    /// The call with this index in [`Frame::calls`].
+    Call(u32),
+}
+
+/// A call with its arguments' and results' slots in the caller's frame, as ranges of its runs.
+#[derive(Clone, Debug)]
+pub(super) struct FrameCall {
+    pub(super) frame: usize,
+    pub(super) args: Range<usize>,
+    pub(super) results: Range<usize>,
+}
+
+/// Consecutive slots. Wires that are born together get slots that lie together, so runs are much
+/// shorter than lists of slots.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) first: u32,
+    pub(super) len: u32,
+}
+
+impl Run {
+    pub(super) fn slots(self) -> Range<u32> {
+        self.first..self.first + self.len
+    }
+}
+
+impl Frame {
+    /// Schedules `component`; `frames` has the plans of what it calls, `frame_of` where.
+    pub(super) fn plan(
+        component: &Component,
+        frames: &[Frame],
+        frame_of: &[usize],
+        limits: Limits,
+    ) -> Frame {
+        let mut planner = Planner::new(component, limits);
+        for window in component.steps.chunk_by(|a, b| !is_call(a) && !is_call(b)) {
+            if let [Step::Call(call)] = *window {
+                let call = component.calls[call as usize];
+                let index = frame_of[call.component as usize];
+                planner.call(call, index, &frames[index]);
+            } else {
+                window.chunks(limits.window).for_each(|gates| planner.window(gates));
+            }
+        }
+        planner.finish()
+    }
+
+    pub(super) fn runs_of(&self, range: &Range<usize>) -> &[Run] {
+        &self.runs[range.clone()]
+    }
+}
+
+fn is_call(step: &Step) -> bool {
+    matches!(step, Step::Call(_))
+}
+
+struct Planner<'a> {
+    component: &'a Component,
+    limits: Limits,
+    frame: Frame,
+    free: Slots,
+    /// How often each wire is still to be read; at 0 its slot is free. Saturated means for ever.
+    reads: Vec<u32>,
+    /// Where each live wire lies.
+    slot: Vec<u32>,
+    /// How many ANDs of the current window lie on the deepest path to each wire.
+    level: Vec<u16>,
+    /// How many of the frame's free gates lie in batches that have ended.
+    batched: u32,
+    /// The deepest frame called so far.
+    callee_depth: usize,
+    scratch: Scratch,
+}
+
+/// Buffers of a window's sorting, kept for the next one.
+#[derive(Default)]
+struct Scratch {
+    keys: Vec<u32>,
+    starts: Vec<u32>,
+    order: Vec<u32>,
+    batch: Vec<And>,
+}
+
+impl<'a> Planner<'a> {
+    fn new(component: &'a Component, limits: Limits) -> Self {
+        let wires = component.wires as usize;
+        let mut planner = Planner {
+            component,
+            limits,
+            frame: Frame { inputs: component.inputs, ..Frame::default() },
+            free: Slots::default(),
+            reads: count_reads(component),
+            slot: vec![0; wires],
+            level: vec![0; wires],
+            batched: 0,
+            callee_depth: 0,
+            scratch: Scratch::default(),
+        };
+        (0..component.inputs).for_each(|wire| planner.slot[wire as usize] = planner.free.take());
+        (0..component.inputs).for_each(|wire| planner.free_if_dead(wire));
+        planner
+    }
+
+    fn free_if_dead(&mut self, wire: Wire) {
+        if self.reads[wire as usize] == 0 {
+            self.free.give_back(self.slot[wire as usize]);
+        }
+    }
+
+    /// Notes one read of a wire, and frees its slot at the last one.
+    fn read(&mut self, wire: Wire) {
+        let reads = &mut self.reads[wire as usize];
+        if *reads != u32::MAX {
+            *reads -= 1;
+            self.free_if_dead(wire);
+        }
+    }
+
+    fn write(&mut self, wire: Wire) -> u32 {
+        let slot = self.free.take();
+        self.slot[wire as usize] = slot;
+        slot
+    }
+
+    /// Schedules gates that stand together: by AND-level, free gates before the ANDs of a level.
+    fn window(&mut self, gates: &[Step]) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        self.sort(gates, &mut scratch);
+        let mut rest = &scratch.order[..];
+        while let Some(&first) = rest.first() {
+            let key = scratch.keys[first as usize];
+            let same = rest.iter().take_while(|&&i| scratch.keys[i as usize] == key).count();
+            let (group, tail) = rest.split_at(same);
+            rest = tail;
+            if key.is_multiple_of(2) {
+                group.iter().for_each(|&i| self.linear(gates[i as usize]));
+            } else {
+                for batch in group.chunks(self.limits.batch) {
+                    self.ands(gates, batch, &mut scratch.batch);
+                }
+            }
+        }
+        for gate in gates {
+            self.level[output(gate) as usize] = 0;
+        }
+        self.scratch = scratch;
+    }
+
+    /// Puts into `scratch.order` the gates' indices, stably sorted by key: twice the AND-level of
+    /// the gate's operands, plus one for an AND.
+    fn sort(&mut self, gates: &[Step], scratch: &mut Scratch) {
+        let Scratch { keys, starts, order, .. } = scratch;
+        keys.clear();
+        starts.clear();
+        for gate in gates {
+            let level = |wire: Wire| self.level[wire as usize];
+            let (depth, and) = match *gate {
+                Step::And { a, b, .. } => (level(a).max(level(b)), 1),
+                Step::Xor { a, b, .. } => (level(a).max(level(b)), 0),
+                Step::Inv { a, .. } => (level(a), 0),
+                Step::Const { .. } | Step::Call(_) => (0, 0),
+            };
+            self.level[output(gate) as usize] = depth + and;
+            let key = 2 * u32::from(depth) + u32::from(and);
+            keys.push(key);
+            if starts.len() <= key as usize + 1 {
+                starts.resize(key as usize + 2, 0);
+            }
+            starts[key as usize + 1] += 1;
+        }
+        for i in 1..starts.len() {
+            starts[i] += starts[i - 1];
+        }
+        order.clear();
+        order.resize(gates.len(), 0);
+        for (i, &key) in keys.iter().enumerate() {
+            order[starts[key as usize] as usize] = i as u32;
+            starts[key as usize] += 1;
+        }
+    }
+
+    fn linear(&mut self, gate: Step) {
+        let (op, wire) = match gate {
+            Step::Xor { a, b, out } => {
+                let (slot_a, slot_b) = (self.slot[a as usize], self.slot[b as usize]);
+                self.read(a);
+                self.read(b);
+                self.frame.counts.xor += 1;
+                (Linear::Xor { a: slot_a, b: slot_b, out: self.write(out) }, out)
+            }
+            Step::Inv { a, out } => {
+                let slot_a = self.slot[a as usize];
+                self.read(a);
+                self.frame.counts.inv += 1;
+                (Linear::Inv { a: slot_a, out: self.write(out) }, out)
+            }
+            Step::Const { value, out } => {
+                self.frame.counts.constants += 1;
+                (Linear::Const { value, out: self.write(out) }, out)
+            }
+            Step::And { .. } | Step::Call(_) => unreachable!("sorted among the free gates"),
+        };
+        self.frame.linear.push(op);
+        self.free_if_dead(wire);
+    }
+
+    /// Ends a batch with these AND gates. Their results get slots before any operand's is freed.
+    fn ands(&mut self, gates: &[Step], batch: &[u32], wires: &mut Vec<And>) {
+        wires.clear();
+        wires.extend(batch.iter().filter_map(|&i| match gates[i as usize] {
+            Step::And { a, b, out } => Some(And { a, b, out }),
+            _ => None,
+        }));
+        for &And { a, b, out } in wires.iter() {
+            let (a, b) = (self.slot[a as usize], self.slot[b as usize]);
+            let out = self.write(out);
+            self.frame.ands.push(And { a, b, out });
+        }
+        for &And { a, b, out } in wires.iter() {
+            self.read(a);
+            self.read(b);
+            self.free_if_dead(out);
+        }
+        self.frame.counts.and += wires.len() as u64;
+        self.end_batch();
+    }
+
+    fn end_batch(&mut self) {
+        let (linear, ands) = (self.frame.linear.len() as u32, self.frame.ands.len() as u32);
+        self.frame.segments.push(Segment::Batch { linear_end: linear, and_end: ands });
+        self.batched = linear;
+    }
+
+    /// Ends a batch of free gates only, when some stand open.
+    fn flush(&mut self) {
+        if self.batched as usize != self.frame.linear.len() {
+            self.end_batch();
+        }
+    }
+
+    fn call(&mut self, call: Call, index: usize, callee: &Frame) {
+        self.flush();
+        let component = self.component;
+        let args = &component.call_args[call.first_arg as usize..][..call.arg_count as usize];
+        let args = args.iter().flat_map(|range| (0..range.len).map(|i| range.first + i));
+        let first_run = self.frame.runs.len();
+        for wire in args.clone() {
+            push_slot(&mut self.frame.runs, first_run, self.slot[wire as usize]);
+        }
+        let first_result = self.frame.runs.len();
+        args.for_each(|wire| self.read(wire));
+        let mut copies = u64::from(callee.inputs);
+        for i in 0..callee.outputs.len() as u32 {
+            let wire = call.first_output + i;
+            let slot = if self.reads[wire as usize] == 0 {
+                SKIP
+            } else {
+                copies += 1;
+                self.write(wire)
+            };
+            push_slot(&mut self.frame.runs, first_result, slot);
+        }
+        self.frame.segments.push(Segment::Call(self.frame.calls.len() as u32));
+        self.frame.calls.push(FrameCall {
+            frame: index,
+            args: first_run..first_result,
+            results: first_result..self.frame.runs.len(),
+        });
+        self.frame.counts.add(&callee.counts);
+        self.frame.counts.copies = self.frame.counts.copies.saturating_add(copies);
+        self.callee_depth = self.callee_depth.max(callee.depth);
+    }
+
+    fn finish(mut self) -> Frame {
+        self.flush();
+        let mut frame = self.frame;
+        frame.slots = self.free.high_water();
+        frame.depth = frame.slots as usize + self.callee_depth;
+        frame.outputs = self.component.outputs.iter().map(|&w| self.slot[w as usize]).collect();
+        frame
+    }
+}
+
+/// Adds a slot to the runs from `first` on, lengthening the last one when the slot follows it.
+fn push_slot(runs: &mut Vec<Run>, first: usize, slot: u32) {
+    if let Some(last) = runs[first..].last_mut() {
+        let follows = match last.first {
+            SKIP => slot == SKIP,
+            start => slot == start + last.len,
+        };
+        if follows {
+            last.len += 1;
+            return;
+        }
+    }
+    runs.push(Run { first: slot, len: 1 });
+}
+
+/// The wire that a gate writes.
+fn output(gate: &Step) -> Wire {
+    match *gate {
+        Step::Xor { out, .. }
+        | Step::And { out, .. }
+        | Step::Inv { out, .. }
+        | Step::Const { out, .. } => out,
+        Step::Call(_) => unreachable!("calls end a window"),
+    }
+}
+
+/// How often every wire is read, the component's outputs being reads that never end.
+fn count_reads(component: &Component) -> Vec<u32> {
+    let mut reads = vec![0u32; component.wires as usize];
+    let mut read = |wire: Wire| {
+        let count = &mut reads[wire as usize];
+        *count = count.saturating_add(1);
+    };
+    for step in &component.steps {
+        match *step {
+            Step::Xor { a, b, .. } | Step::And { a, b, .. } => {
+                read(a);
+                read(b);
+            }
+            Step::Inv { a, .. } => read(a),
+            Step::Const { .. } => {}
+            Step::Call(call) => {
+                let call = component.calls[call as usize];
+                let args = &component.call_args[call.first_arg as usize..];
+                for range in &args[..call.arg_count as usize] {
+                    (0..range.len).for_each(|i| read(range.first + i));
+                }
+            }
+        }
+    }
+    component.outputs.iter().for_each(|&wire| reads[wire as usize] = u32::MAX);
+    reads
+}

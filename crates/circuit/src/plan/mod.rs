@@ -1,0 +1,225 @@
+//! The form of a program that protocols walk: batches of independent AND gates, with the free gates
+//! between them, over a small array of slots.
+//!
+//! A [`Plan`] is made once per circuit. It says the same as the circuit, gate for gate: nothing is
+//! simplified or left out. Walking it flattens the calls on the fly, in memory that follows the wires
+//! that are alive at one time, not the number of gates.
+//!
+//! # How to walk
+//! Keep one value per slot ([`Plan::slots`] of them). Put the inputs' bits, in order, into the slots
+//! [`Plan::input_slots`]; then take [`Batch`]es from a [`Cursor`] until there are none; then the
+//! outputs' bits, in order, are in the slots [`Plan::output_slots`]. For every batch, first do its
+//! [`Linear`] operations one after the other, then its [`And`] gates in any order or all at once.
+//! Every slot number of a batch counts from the batch's `base`.
+//!
+//! # How it is made
+//! Each component gets a schedule and a frame of slots of its own. Within windows of
+//! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
+//! live wires stay about those of the program as written; slots are handed out by liveness. A call
+//! puts the callee's frame behind the caller's, and copies the arguments in and the results out.
+
+mod cursor;
+mod frame;
+mod slots;
+
+use std::ops::Range;
+
+pub use cursor::{Batch, Cursor};
+
+use crate::{Circuit, Component, Step};
+use frame::Frame;
+
+/// One AND gate: slot `out` becomes slot `a` ∧ slot `b`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct And {
+    /// Left operand's slot.
+    pub a: u32,
+    /// Right operand's slot.
+    pub b: u32,
+    /// Result's slot; different from every slot that an AND gate of the same batch reads or writes.
+    pub out: u32,
+}
+
+/// One operation that costs nothing. Its result may go to a slot that it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Linear {
+    /// Slot `out` becomes slot `a` ⊕ slot `b`.
+    Xor {
+        /// Left operand's slot.
+        a: u32,
+        /// Right operand's slot.
+        b: u32,
+        /// Result's slot.
+        out: u32,
+    },
+    /// Slot `out` becomes ¬ slot `a`.
+    Inv {
+        /// Operand's slot.
+        a: u32,
+        /// Result's slot.
+        out: u32,
+    },
+    /// Slot `out` becomes a public constant.
+    Const {
+        /// The constant.
+        value: bool,
+        /// Result's slot.
+        out: u32,
+    },
+    /// Slot `out` becomes slot `from`: an argument or a result of a call; no gate of the program.
+    Copy {
+        /// The slot read.
+        from: u32,
+        /// The slot written.
+        out: u32,
+    },
+}
+
+/// How far a plan may reorder gates, and how many AND gates a batch may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Gates are reordered within windows of this many (1 to 65 535; values outside are moved to the
+    /// nearest of these). A wider window makes wider batches and keeps more wires alive.
+    pub window: usize,
+    /// The most AND gates in one batch (at least 1).
+    pub batch: usize,
+}
+
+impl Limits {
+    /// What [`Plan::new`] uses.
+    pub const DEFAULT: Limits = Limits { window: 8192, batch: 256 };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits::DEFAULT
+    }
+}
+
+/// How many gates of each kind a flattened program has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GateCounts {
+    /// AND gates.
+    pub and: u64,
+    /// XOR gates.
+    pub xor: u64,
+    /// NOT gates.
+    pub inv: u64,
+    /// Constants.
+    pub constants: u64,
+    /// Bits copied into and out of calls; these are no gates.
+    pub copies: u64,
+}
+
+impl GateCounts {
+    fn add(&mut self, other: &GateCounts) {
+        self.and += other.and;
+        self.xor += other.xor;
+        self.inv += other.inv;
+        self.constants += other.constants;
+        self.copies = self.copies.saturating_add(other.copies);
+    }
+}
+
+/// A circuit, scheduled for walking; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// One per component that the main one needs, callees before callers; the last is the main one.
+    frames: Vec<Frame>,
+    limits: Limits,
+}
+
+impl Plan {
+    /// Plans `circuit` with the default [`Limits`].
+    pub fn new(circuit: &Circuit) -> Plan {
+        Plan::with_limits(circuit, Limits::DEFAULT)
+    }
+
+    /// Plans `circuit` with other limits.
+    pub fn with_limits(circuit: &Circuit, limits: Limits) -> Plan {
+        let limits = Limits { window: limits.window.clamp(1, 65_535), batch: limits.batch.max(1) };
+        let components = circuit.components();
+        let needed = needed(components);
+        let mut frames = Vec::new();
+        let mut frame_of = vec![0usize; components.len()];
+        for (index, component) in components.iter().enumerate() {
+            if needed[index] {
+                let frame = Frame::plan(component, &frames, &frame_of, limits);
+                frame_of[index] = frames.len();
+                frames.push(frame);
+            }
+        }
+        Plan { frames, limits }
+    }
+
+    fn main(&self) -> &Frame {
+        self.frames.last().expect("a circuit has a main component")
+    }
+
+    /// How many slots a walker needs.
+    pub fn slots(&self) -> usize {
+        self.main().depth
+    }
+
+    /// How many AND gates the flattened program has.
+    pub fn and_count(&self) -> u64 {
+        self.main().counts.and
+    }
+
+    /// How many XOR gates the flattened program has.
+    pub fn xor_count(&self) -> u64 {
+        self.main().counts.xor
+    }
+
+    /// How many NOT gates the flattened program has.
+    pub fn inv_count(&self) -> u64 {
+        self.main().counts.inv
+    }
+
+    /// How many gates of every kind the flattened program has, and how many copies a walk makes.
+    pub fn counts(&self) -> GateCounts {
+        self.main().counts
+    }
+
+    /// Where the inputs' bits lie, in order, when the walk starts: slots `0 .. n`.
+    pub fn input_slots(&self) -> Range<usize> {
+        0..self.main().inputs as usize
+    }
+
+    /// Where the outputs' bits lie, in order, when the walk has ended. A slot may stand more than
+    /// once.
+    pub fn output_slots(&self) -> &[u32] {
+        &self.main().outputs
+    }
+
+    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// A walk from the start. Any number of cursors may walk the same plan, each at its own place.
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(self)
+    }
+}
+
+/// Which components the main one calls, directly or not.
+fn needed(components: &[Component]) -> Vec<bool> {
+    let mut needed = vec![false; components.len()];
+    if let Some(main) = needed.last_mut() {
+        *main = true;
+    }
+    for index in (0..components.len()).rev() {
+        if needed[index] {
+            for step in &components[index].steps {
+                if let Step::Call(call) = *step {
+                    needed[components[index].calls[call as usize].component as usize] = true;
+                }
+            }
+        }
+    }
+    needed
+}
+
+#[cfg(test)]
+mod tests;

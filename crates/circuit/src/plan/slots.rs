@@ -1,0 +1,115 @@
+//! The free slots of a frame, lowest first.
+
+/// Hands out slot numbers, always the lowest free one, so that frames stay small and wires that
+/// were born together tend to lie together.
+///
+/// A tree of bits with 64 children a node: the leaves say which slots are free, every node whether
+/// one of its children does, so both operations touch one word per level.
+#[derive(Default)]
+pub(super) struct Slots {
+    /// `levels[0]` holds the leaves; the last level is a single word.
+    levels: Vec<Vec<u64>>,
+    /// Slots handed out at least once: `0 .. top`.
+    top: u32,
+}
+
+impl Slots {
+    /// How many different slots were ever handed out.
+    pub(super) fn high_water(&self) -> u32 {
+        self.top
+    }
+
+    /// A free slot: the lowest one given back, or else a new one.
+    pub(super) fn take(&mut self) -> u32 {
+        if let Some(slot) = self.pop_lowest() {
+            return slot;
+        }
+        // Slots never outnumber a component's wires, which the IR bounds far below 2^32.
+        let slot = self.top;
+        self.top += 1;
+        slot
+    }
+
+    /// Gives a taken slot back.
+    pub(super) fn give_back(&mut self, slot: u32) {
+        debug_assert!(slot < self.top);
+        let mut index = slot as usize;
+        while self.levels.is_empty() || index >> (6 * self.levels.len()) != 0 {
+            // The old top level is a single word; the new one says whether it has a free slot.
+            let below = self.levels.last().is_some_and(|words| words[0] != 0);
+            self.levels.push(vec![u64::from(below)]);
+        }
+        for words in &mut self.levels {
+            let word = index / 64;
+            if words.len() <= word {
+                words.resize(word + 1, 0);
+            }
+            words[word] |= 1 << (index % 64);
+            index = word;
+        }
+    }
+
+    fn pop_lowest(&mut self) -> Option<u32> {
+        if self.levels.last()?[0] == 0 {
+            return None;
+        }
+        let mut index = 0usize;
+        for words in self.levels.iter().rev() {
+            index = index * 64 + words[index].trailing_zeros() as usize;
+        }
+        let slot = index as u32;
+        for words in &mut self.levels {
+            words[index / 64] &= !(1 << (index % 64));
+            if words[index / 64] != 0 {
+                break;
+            }
+            index /= 64;
+        }
+        Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn behaves_like_an_ordered_set(ops in proptest::collection::vec(any::<u16>(), 0..3000)) {
+            let mut slots = Slots::default();
+            let (mut taken, mut free) = (Vec::new(), BTreeSet::new());
+            let mut top = 0;
+            for op in ops {
+                if op % 3 != 0 || taken.is_empty() {
+                    let expected = free.pop_first().unwrap_or_else(|| { top += 1; top - 1 });
+                    prop_assert_eq!(slots.take(), expected);
+                    taken.push(expected);
+                } else {
+                    let slot = taken.swap_remove(usize::from(op) % taken.len());
+                    slots.give_back(slot);
+                    free.insert(slot);
+                }
+            }
+            prop_assert_eq!(slots.high_water(), top);
+        }
+    }
+
+    #[test]
+    fn many_slots_come_back_in_order() {
+        let mut slots = Slots::default();
+        for i in 0..300_000 {
+            assert_eq!(slots.take(), i);
+        }
+        for i in (0..300_000).rev() {
+            slots.give_back(i);
+        }
+        for i in 0..300_000 {
+            assert_eq!(slots.take(), i);
+        }
+        assert_eq!(slots.take(), 300_000);
+    }
+}

@@ -1,0 +1,139 @@
+//! Random programs and bits for this crate's tests.
+
+use proptest::prelude::*;
+
+use crate::{Call, Circuit, Component, Input, Output, Receivers, Step, Type, WireRange};
+
+/// A small generator of random choices, driven by a seed that proptest picks.
+pub(crate) struct Choices(u64);
+
+impl Choices {
+    pub(crate) fn new(seed: u64) -> Self {
+        Choices(seed)
+    }
+
+    /// The next 64 bits (SplitMix64).
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is at least 1.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        (self.word() % u64::from(bound)) as u32
+    }
+}
+
+/// `n` pseudo-random bits.
+pub(crate) fn bits(seed: u64, n: usize) -> Vec<bool> {
+    let mut choices = Choices::new(seed);
+    (0..n).map(|_| choices.word() & 1 == 1).collect()
+}
+
+/// Wraps components whose last one is the main one: one input and one output, of its widths.
+pub(crate) fn circuit(components: Vec<Component>) -> Circuit {
+    let main = components.last().expect("a main component");
+    let inputs = match main.inputs {
+        0 => Vec::new(),
+        n => vec![Input { name: "x".into(), ty: Type::Uint(n), owner: 0 }],
+    };
+    let outputs = match main.outputs.len() as u32 {
+        0 => Vec::new(),
+        n => vec![Output { name: "y".into(), ty: Type::Uint(n), to: Receivers::All }],
+    };
+    Circuit::new("test", inputs, outputs, components).expect("a valid program")
+}
+
+/// Programs of a few components with all kinds of steps, dead gates, repeated and aliased outputs,
+/// wires numbered out of order, empty argument ranges and components without inputs or outputs.
+pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
+    (any::<u64>(), 1usize..5, 1u32..60).prop_map(|(seed, components, steps)| {
+        let mut choices = Choices::new(seed);
+        let mut list: Vec<Component> = Vec::new();
+        for _ in 0..components {
+            let steps = choices.below(steps + 1);
+            let next = component(&mut choices, &list, steps);
+            list.push(next);
+        }
+        circuit(list)
+    })
+}
+
+fn component(choices: &mut Choices, earlier: &[Component], steps: u32) -> Component {
+    let inputs = choices.below(9);
+    let mut made = Component { name: "random".into(), inputs, ..Component::default() };
+    let mut wires = inputs;
+    for _ in 0..steps {
+        let out = wires;
+        let kind = if wires == 0 { 3 } else { choices.below(8) };
+        if kind < 6 {
+            wires += 1;
+        }
+        match kind {
+            0 | 1 => {
+                let (a, b) = (choices.below(out), choices.below(out));
+                made.steps.push(Step::Xor { a, b, out });
+            }
+            2 | 4 => {
+                let (a, b) = (choices.below(out), choices.below(out));
+                made.steps.push(Step::And { a, b, out });
+            }
+            3 => made.steps.push(Step::Const { value: choices.word() & 1 == 1, out }),
+            5 => made.steps.push(Step::Inv { a: choices.below(out), out }),
+            _ if earlier.is_empty() => {}
+            _ => wires += call(choices, earlier, &mut made, out),
+        }
+    }
+    made.wires = wires;
+    if wires > 0 {
+        made.outputs = (0..choices.below(9)).map(|_| choices.below(wires)).collect();
+    }
+    renumber(choices, &mut made);
+    made
+}
+
+/// Adds a call whose arguments are random runs of the wires so far; gives the number of its results.
+fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wires: u32) -> u32 {
+    let index = choices.below(earlier.len() as u32);
+    let callee = &earlier[index as usize];
+    let first_arg = made.call_args.len() as u32;
+    let mut missing = callee.inputs;
+    while missing > 0 {
+        let first = choices.below(wires);
+        let len = choices.below(missing.min(wires - first) + 1);
+        made.call_args.push(WireRange { first, len });
+        missing -= len;
+    }
+    let arg_count = made.call_args.len() as u32 - first_arg;
+    made.steps.push(Step::Call(made.calls.len() as u32));
+    made.calls.push(Call { component: index, first_arg, arg_count, first_output: wires });
+    callee.outputs.len() as u32
+}
+
+/// Reverses the numbers of the gates' results when the component has no calls (whose results and
+/// arguments must stay runs), so that wires are not always written in ascending order.
+fn renumber(choices: &mut Choices, made: &mut Component) {
+    if !made.calls.is_empty() || choices.below(2) == 0 {
+        return;
+    }
+    let (inputs, wires) = (made.inputs, made.wires);
+    let new = |wire: &mut u32| {
+        if *wire >= inputs {
+            *wire = wires - 1 - (*wire - inputs);
+        }
+    };
+    for step in &mut made.steps {
+        match step {
+            Step::Xor { a, b, out } | Step::And { a, b, out } => {
+                [a, b, out].into_iter().for_each(new)
+            }
+            Step::Inv { a, out } => [a, out].into_iter().for_each(new),
+            Step::Const { out, .. } => new(out),
+            Step::Call(_) => {}
+        }
+    }
+    made.outputs.iter_mut().for_each(new);
+}
