@@ -129,6 +129,14 @@ impl Receivers {
             Receivers::Only(parties) => parties.contains(&party),
         }
     }
+
+    /// Puts the parties into ascending order, each once: one list of receivers, one digest.
+    fn normalise(&mut self) {
+        if let Receivers::Only(parties) = self {
+            parties.sort_unstable();
+            parties.dedup();
+        }
+    }
 }
 
 /// A named, typed output of a circuit.
@@ -162,15 +170,23 @@ impl Circuit {
     /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
     /// range, a call names a component that is not earlier or passes a wrong number of wires, the
     /// widths of inputs or outputs do not add up to the main component's, two ports share a name, or
-    /// the flattened program would have more than 2^48 gates.
+    /// a component has more than 2^30 wires, or the flattened program would have more than 2^48
+    /// gates and calls.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,
-        outputs: Vec<Output>,
+        mut outputs: Vec<Output>,
         components: Vec<Component>,
     ) -> Result<Self, CircuitError> {
         crate::validate::check(&inputs, &outputs, &components)?;
+        outputs.iter_mut().for_each(|output| output.to.normalise());
         Ok(Circuit { name: name.into(), inputs, outputs, components: components.into() })
+    }
+
+    /// The same circuit under another name.
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
     }
 
     /// The circuit's name; no part of its digest.
@@ -229,14 +245,8 @@ impl Circuit {
             )));
         }
         for (output, to) in self.outputs.iter_mut().zip(receivers) {
-            output.to = match to {
-                Receivers::All => Receivers::All,
-                Receivers::Only(mut parties) => {
-                    parties.sort_unstable();
-                    parties.dedup();
-                    Receivers::Only(parties)
-                }
-            };
+            output.to = to;
+            output.to.normalise();
         }
         Ok(self)
     }

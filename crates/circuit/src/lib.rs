@@ -2,16 +2,21 @@
 //!
 //! The bottom of the house: nothing here knows of parties' secrets, networks or cryptography.
 
+mod digest;
 mod error;
+pub mod eval;
 mod ir;
 pub mod plan;
 pub mod reference;
+mod stats;
 #[cfg(test)]
 mod testing;
 mod types;
 mod validate;
 
 pub use error::CircuitError;
+pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use ir::{Call, Circuit, Component, Input, Output, PartyId, Receivers, Step, Wire, WireRange};
 pub use plan::{And, Batch, Cursor, Linear, Plan};
+pub use stats::Stats;
 pub use types::Type;
