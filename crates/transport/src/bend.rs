@@ -1,0 +1,145 @@
+//! The cheating peer: lets a test change what a party sends, and its state at named points.
+//!
+//! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither the
+//! code nor the hooks.
+
+use std::collections::HashMap;
+
+/// What to do with a message after [`Bend::outgoing`] had its way with the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Send it.
+    Send,
+    /// Do not send it.
+    Drop,
+    /// Send it twice.
+    Twice,
+    /// Close the connection instead of sending it. Further calls on the channel fail.
+    Close,
+    /// Send neither it nor anything later on this lane, but keep the connection open.
+    Stall,
+}
+
+/// A modified party. All methods see one lane's messages in order.
+pub trait Bend: Send {
+    /// Called for every message to be sent; may change the payload, also its length.
+    ///
+    /// `index` counts the messages of this kind sent on this lane, from 0.
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action;
+
+    /// Called for every message received.
+    fn incoming(&mut self, _kind: &'static str, _index: usize, _payload: &[u8]) {}
+
+    /// Called by a protocol at a named point, with state that a cheat may change.
+    fn state(&mut self, _point: &'static str, _data: &mut [u8]) {}
+}
+
+type Outgoing = Box<dyn FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Send>;
+type Incoming = Box<dyn FnMut(&'static str, usize, &[u8]) + Send>;
+type State = Box<dyn FnMut(&'static str, &mut [u8]) + Send>;
+
+/// A [`Bend`] made of closures; what is not set does nothing.
+#[derive(Default)]
+pub struct FnBend {
+    outgoing: Option<Outgoing>,
+    incoming: Option<Incoming>,
+    state: Option<State>,
+}
+
+impl FnBend {
+    /// Changes nothing.
+    pub fn new() -> Self {
+        FnBend::default()
+    }
+
+    /// Sets [`Bend::outgoing`].
+    pub fn on_outgoing(
+        mut self,
+        f: impl FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Send + 'static,
+    ) -> Self {
+        self.outgoing = Some(Box::new(f));
+        self
+    }
+
+    /// Sets [`Bend::outgoing`] for the `index`-th message of one kind; all others are sent as they are.
+    pub fn on_message(
+        self,
+        kind: &'static str,
+        index: usize,
+        mut f: impl FnMut(&mut Vec<u8>) -> Action + Send + 'static,
+    ) -> Self {
+        self.on_outgoing(
+            move |k, i, payload| {
+                if k == kind && i == index { f(payload) } else { Action::Send }
+            },
+        )
+    }
+
+    /// Sets [`Bend::incoming`].
+    pub fn on_incoming(
+        mut self,
+        f: impl FnMut(&'static str, usize, &[u8]) + Send + 'static,
+    ) -> Self {
+        self.incoming = Some(Box::new(f));
+        self
+    }
+
+    /// Sets [`Bend::state`].
+    pub fn on_state(mut self, f: impl FnMut(&'static str, &mut [u8]) + Send + 'static) -> Self {
+        self.state = Some(Box::new(f));
+        self
+    }
+}
+
+impl Bend for FnBend {
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
+        self.outgoing.as_mut().map_or(Action::Send, |f| f(kind, index, payload))
+    }
+
+    fn incoming(&mut self, kind: &'static str, index: usize, payload: &[u8]) {
+        if let Some(f) = &mut self.incoming {
+            f(kind, index, payload);
+        }
+    }
+
+    fn state(&mut self, point: &'static str, data: &mut [u8]) {
+        if let Some(f) = &mut self.state {
+            f(point, data);
+        }
+    }
+}
+
+/// A bend with the counters that give it its indices.
+pub(crate) struct Bender {
+    bend: Box<dyn Bend>,
+    sent: HashMap<&'static str, usize>,
+    received: HashMap<&'static str, usize>,
+    pub(crate) stalled: bool,
+}
+
+impl Bender {
+    pub(crate) fn new(bend: Box<dyn Bend>) -> Self {
+        Bender { bend, sent: HashMap::new(), received: HashMap::new(), stalled: false }
+    }
+
+    pub(crate) fn outgoing(&mut self, kind: &'static str, payload: &mut Vec<u8>) -> Action {
+        if self.stalled {
+            return Action::Drop;
+        }
+        let count = self.sent.entry(kind).or_default();
+        let action = self.bend.outgoing(kind, *count, payload);
+        *count += 1;
+        self.stalled = action == Action::Stall;
+        action
+    }
+
+    pub(crate) fn incoming(&mut self, kind: &'static str, payload: &[u8]) {
+        let count = self.received.entry(kind).or_default();
+        self.bend.incoming(kind, *count, payload);
+        *count += 1;
+    }
+
+    pub(crate) fn state(&mut self, point: &'static str, data: &mut [u8]) {
+        self.bend.state(point, data);
+    }
+}

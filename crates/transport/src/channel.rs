@@ -1,0 +1,509 @@
+//! One blocking, ordered, duplex lane to one peer.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+#[cfg(any(test, feature = "bend"))]
+use crate::bend::{Action, Bend, Bender};
+use crate::meter::LaneMeter;
+use crate::outlet::Outlet;
+use crate::raw::Source;
+use crate::text::{Printable, printable_bytes};
+use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
+use crate::{Error, Meter, Result, TransportReason};
+
+/// How long a peer may be silent unless [`Channel::set_timeout`] says otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The slowest a message may come, in bytes a second, in the sense of [`Channel::recv_into`].
+pub const MIN_RATE: u64 = 64 << 10;
+
+/// Small messages are gathered up to this many bytes before they are handed over.
+const GATHER: usize = 64 << 10;
+
+/// Large messages are handed over in pieces of this size, which fits the second-level cache.
+pub(crate) const CHUNK: usize = 256 << 10;
+
+/// One blocking, ordered, duplex lane to one peer, over any transport.
+///
+/// Messages have a *kind* (a name fixed by the protocol) and a length that both sides know from public
+/// parameters. A message of another kind or length ends in [`Error::PeerMisbehaved`] with the check
+/// "message framing"; nothing is ever allocated by a length that the peer claims.
+///
+/// Sends are gathered and handed to a writer thread, so a send never blocks on the peer, whatever the
+/// peer does; receiving first flushes what this side has pending. After any error the channel is dead:
+/// every further call but [`Channel::abort`] returns the same error.
+pub struct Channel {
+    me: u16,
+    peer: u16,
+    timeout: Duration,
+    source: Box<dyn Source>,
+    outlet: Outlet,
+    /// Bytes of messages not yet handed over.
+    pending: Vec<u8>,
+    /// From how many pending bytes on a message in the making is handed over piecemeal.
+    chunk: usize,
+    dead: Option<Error>,
+    /// An abort notice was sent; the peer is given a moment to take it.
+    aborted: bool,
+    finished: bool,
+    meter: LaneMeter,
+    binding: Option<[u8; 32]>,
+    #[cfg(any(test, feature = "bend"))]
+    bender: Option<Bender>,
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel")
+            .field("me", &self.me)
+            .field("peer", &self.peer)
+            .field("dead", &self.dead)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Channel {
+    pub(crate) fn new(
+        (me, peer): (u16, u16),
+        source: Box<dyn Source>,
+        outlet: Outlet,
+        meter: Arc<Meter>,
+        binding: Option<[u8; 32]>,
+    ) -> Self {
+        let chunk = outlet.chunk_bytes();
+        let mut channel = Channel {
+            me,
+            peer,
+            timeout: DEFAULT_TIMEOUT,
+            source,
+            outlet,
+            pending: Vec::new(),
+            chunk,
+            dead: None,
+            aborted: false,
+            finished: false,
+            meter: LaneMeter::new(meter),
+            binding,
+            #[cfg(any(test, feature = "bend"))]
+            bender: None,
+        };
+        channel.set_timeout(DEFAULT_TIMEOUT);
+        channel
+    }
+
+    /// The party at the other end.
+    pub fn peer(&self) -> u16 {
+        self.peer
+    }
+
+    /// The party at this end.
+    pub fn me(&self) -> u16 {
+        self.me
+    }
+
+    /// The meter that counts this channel's traffic.
+    pub fn meter(&self) -> &Arc<Meter> {
+        self.meter.meter()
+    }
+
+    /// How long the peer may be silent.
+    pub fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// Sets how long the peer may be silent, and how long it may leave our bytes untaken; at least
+    /// 1 ms. The default is [`DEFAULT_TIMEOUT`].
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout.max(Duration::from_millis(1));
+        self.outlet.set_timeout(self.timeout);
+    }
+
+    /// Keying material exported from the TLS connection under this lane, the same on both sides and
+    /// known to nobody else; absent on other transports.
+    pub fn binding(&self) -> Option<&[u8; 32]> {
+        self.binding.as_ref()
+    }
+
+    /// Sends a message. Buffered: it leaves at the next receive, at [`Channel::flush`], or when enough
+    /// has gathered. Never blocks on the peer.
+    ///
+    /// # Errors
+    /// An earlier error of this channel; the peer's end, or its abort notice, if that was noticed.
+    pub fn send(&mut self, kind: &'static str, payload: &[u8]) -> Result<()> {
+        self.send_parts(kind, &[payload])
+    }
+
+    /// Sends one message whose payload is `parts` joined in order; otherwise as [`Channel::send`].
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub fn send_parts(&mut self, kind: &'static str, parts: &[&[u8]]) -> Result<()> {
+        self.alive()?;
+        if tag(kind) == tag(ABORT) {
+            return Err(Error::internal(format!("the message kind `{kind}` is reserved")));
+        }
+        #[cfg(any(test, feature = "bend"))]
+        if let Some(bender) = &mut self.bender {
+            let mut payload = parts.concat();
+            return match bender.outgoing(kind, &mut payload) {
+                Action::Send => self.enqueue(kind, &[&payload]),
+                Action::Twice => {
+                    self.enqueue(kind, &[&payload])?;
+                    self.enqueue(kind, &[&payload])
+                }
+                Action::Drop | Action::Stall => Ok(()),
+                Action::Close => {
+                    let error = Error::transport(self.peer, TransportReason::ClosedHere);
+                    let _ = self.push();
+                    self.finish();
+                    Err(self.fail(error))
+                }
+            };
+        }
+        self.enqueue(kind, parts)
+    }
+
+    fn enqueue(&mut self, kind: &'static str, parts: &[&[u8]]) -> Result<()> {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        let Ok(header_len) = u32::try_from(len) else {
+            return Err(Error::internal(format!("a `{kind}` message of {len} bytes is too long")));
+        };
+        self.meter.sent(HEADER + len);
+        let header = Header { len: header_len, tag: tag(kind) }.encode();
+        self.append(&header)?;
+        for part in parts {
+            self.append(part)?;
+        }
+        if self.pending.len() >= GATHER { self.push_or_fail() } else { Ok(()) }
+    }
+
+    fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        while self.pending.len() + bytes.len() > self.chunk {
+            let room = self.chunk.saturating_sub(self.pending.len());
+            let (now, later) = bytes.split_at(room);
+            self.pending.extend_from_slice(now);
+            self.push_or_fail()?;
+            bytes = later;
+        }
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Hands over what is pending.
+    fn push(&mut self) -> std::result::Result<(), TransportReason> {
+        if self.pending.is_empty() { Ok(()) } else { self.outlet.push(&mut self.pending) }
+    }
+
+    /// A send that fails is often the echo of an abort whose notice waits to be read.
+    fn push_or_fail(&mut self) -> Result<()> {
+        match self.push() {
+            Ok(()) => Ok(()),
+            Err(reason) => {
+                let reason = self.last_words().unwrap_or(reason);
+                Err(self.fail(Error::transport(self.peer, reason)))
+            }
+        }
+    }
+
+    /// Hands everything pending to the transport. Does not wait until the peer has it.
+    ///
+    /// # Errors
+    /// As [`Channel::send`].
+    pub fn flush(&mut self) -> Result<()> {
+        self.alive()?;
+        self.push_or_fail()
+    }
+
+    /// Bytes handed over and not yet taken by the transport: what a slow peer or link costs in memory.
+    pub fn backlog(&self) -> usize {
+        self.outlet.outstanding()
+    }
+
+    /// Flushes, then waits until at most `max_backlog` bytes are not yet taken by the transport.
+    ///
+    /// The only call besides receiving that waits for the peer: for a sender of a long stream, at a point
+    /// of the protocol where the peer is known to be reading. Two parties that throttle against each
+    /// other wait until the time-out.
+    ///
+    /// # Errors
+    /// As [`Channel::send`]; a time-out when the backlog does not shrink.
+    pub fn throttle(&mut self, max_backlog: usize) -> Result<()> {
+        self.flush()?;
+        match self.outlet.wait_below(max_backlog, self.timeout) {
+            Ok(()) => Ok(()),
+            Err(reason) => {
+                let reason = self.last_words().unwrap_or(reason);
+                Err(self.fail(Error::transport(self.peer, reason)))
+            }
+        }
+    }
+
+    /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
+    ///
+    /// The peer may be silent for the channel's time-out, and the whole message must be there within
+    /// the time-out plus its length over [`MIN_RATE`], counted from this call: a peer that drips one
+    /// byte now and then gains next to nothing.
+    ///
+    /// # Errors
+    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or an
+    /// earlier error of this channel. `buf` is then in an unspecified state.
+    pub fn recv_into(&mut self, kind: &'static str, buf: &mut [u8]) -> Result<()> {
+        self.receive(kind, buf.len(), buf.len(), |len| {
+            debug_assert_eq!(len, buf.len());
+            Ok(&mut buf[..])
+        })
+        .map(drop)?;
+        self.bend_incoming(kind, buf);
+        Ok(())
+    }
+
+    /// Receives a message of exactly `len` bytes; otherwise as [`Channel::recv_into`].
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv(&mut self, kind: &'static str, len: usize) -> Result<Vec<u8>> {
+        let mut buf = vec![0; len];
+        self.recv_into(kind, &mut buf)?;
+        Ok(buf)
+    }
+
+    /// Receives a message of exactly `N` bytes; otherwise as [`Channel::recv_into`].
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv_array<const N: usize>(&mut self, kind: &'static str) -> Result<[u8; N]> {
+        let mut buf = [0; N];
+        self.recv_into(kind, &mut buf)?;
+        Ok(buf)
+    }
+
+    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every length is
+    /// known beforehand.
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv_bounded(&mut self, kind: &'static str, max: usize) -> Result<Vec<u8>> {
+        let mut buf = Vec::new();
+        self.receive(kind, 0, max, |len| {
+            // At most `max`, which is the caller's.
+            buf.resize(len, 0);
+            Ok(&mut buf[..])
+        })
+        .map(drop)?;
+        self.bend_incoming(kind, &buf);
+        Ok(buf)
+    }
+
+    fn receive<'b>(
+        &mut self,
+        kind: &'static str,
+        min: usize,
+        max: usize,
+        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
+    ) -> Result<usize> {
+        self.alive()?;
+        // A failure to send does not keep us from what the peer sent before it went.
+        let unsent = self.push().err();
+        let got = self.receive_message(kind, min, max, place);
+        got.map_err(|error| {
+            let waited =
+                matches!(error, Error::Transport { reason: TransportReason::TimedOut(_), .. });
+            match unsent {
+                Some(reason) if waited => self.fail(Error::transport(self.peer, reason)),
+                _ => self.fail(error),
+            }
+        })
+    }
+
+    fn receive_message<'b>(
+        &mut self,
+        kind: &'static str,
+        min: usize,
+        max: usize,
+        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
+    ) -> Result<usize> {
+        let begun = Instant::now();
+        let mut bytes = [0; HEADER];
+        self.fill(&mut bytes, begun, HEADER + max)?;
+        let header = Header::decode(&bytes);
+        if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+            return Err(Error::transport(self.peer, self.read_notice(header, begun)?));
+        }
+        let len = header.len as usize;
+        if header.tag != tag(kind) || len < min || len > max {
+            return Err(self.framing(kind, (min, max), header));
+        }
+        self.fill(place(len)?, begun, HEADER + len)?;
+        self.meter.received(HEADER + len);
+        Ok(len)
+    }
+
+    fn framing(&self, kind: &str, (min, max): (usize, usize), header: Header) -> Error {
+        let length =
+            if min == max { format!("{max} bytes") } else { format!("at most {max} bytes") };
+        let came = if header.tag == tag(kind) {
+            format!("`{kind}` with {} bytes", header.len)
+        } else {
+            format!("tag {:08x} with {} bytes", header.tag, header.len)
+        };
+        let detail = format!("expected `{kind}` with {length}, got {came}");
+        Error::misbehaved_with(self.peer, "message framing", detail)
+    }
+
+    /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began at `begun`.
+    fn fill(&mut self, mut buf: &mut [u8], begun: Instant, message: usize) -> Result<()> {
+        let slowest = Duration::from_millis(message as u64 * 1000 / MIN_RATE);
+        let limit = self.timeout.saturating_add(slowest);
+        while !buf.is_empty() {
+            let left = limit.saturating_sub(begun.elapsed()).min(self.timeout);
+            let read = if left.is_zero() {
+                Err(TransportReason::TimedOut(limit))
+            } else {
+                self.source.read(buf, left)
+            };
+            match read {
+                Ok(n) => buf = &mut buf[n..],
+                Err(TransportReason::TimedOut(_)) => {
+                    let after = if begun.elapsed() >= limit { limit } else { self.timeout };
+                    let reason = TransportReason::TimedOut(after);
+                    return Err(Error::transport(self.peer, reason));
+                }
+                Err(reason) => return Err(Error::transport(self.peer, reason)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_notice(&mut self, header: Header, begun: Instant) -> Result<TransportReason> {
+        let mut text = [0; ABORT_MAX];
+        let text = &mut text[..header.len as usize];
+        self.fill(text, begun, HEADER + ABORT_MAX)?;
+        Ok(TransportReason::Aborted(printable_bytes(text, ABORT_MAX)))
+    }
+
+    /// Looks for an abort notice behind what the peer sent before it went, for a bounded time.
+    fn last_words(&mut self) -> Option<TransportReason> {
+        const BUDGET: usize = 64 << 20;
+        let patience = self.timeout.min(Duration::from_secs(1));
+        let normal = std::mem::replace(&mut self.timeout, patience);
+        let begun = Instant::now();
+        let mut scratch = [0; 4096];
+        let mut seen = 0_usize;
+        let mut found = None;
+        'messages: while seen < BUDGET && begun.elapsed() < patience {
+            let mut bytes = [0; HEADER];
+            if self.fill(&mut bytes, begun, 0).is_err() {
+                break;
+            }
+            let header = Header::decode(&bytes);
+            if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+                found = self.read_notice(header, begun).ok();
+                break;
+            }
+            let mut left = header.len as usize;
+            while left > 0 && seen < BUDGET {
+                let n = left.min(scratch.len());
+                if self.fill(&mut scratch[..n], begun, 0).is_err() {
+                    break 'messages;
+                }
+                left -= n;
+                seen += n;
+            }
+        }
+        self.timeout = normal;
+        found
+    }
+
+    /// Tells the peer that this side gives up, and why; then the channel is dead.
+    ///
+    /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are sent,
+    /// escaped. Works also after an error of this channel, as far as the connection allows, and
+    /// ignores failure: there is nobody left to tell.
+    pub fn abort(&mut self, reason: &str) {
+        if self.aborted || self.finished {
+            return;
+        }
+        self.aborted = true;
+        #[cfg(any(test, feature = "bend"))]
+        if self.bender.as_ref().is_some_and(|bender| bender.stalled) {
+            return;
+        }
+        // An ellipsis is three bytes beyond the limit it marks.
+        let text = Printable(reason, ABORT_MAX - 3).to_string();
+        let header = Header { len: text.len() as u32, tag: tag(ABORT) };
+        self.meter.sent(HEADER + text.len());
+        self.pending.extend_from_slice(&header.encode());
+        self.pending.extend_from_slice(text.as_bytes());
+        let _ = self.push();
+        self.dead.get_or_insert(Error::transport(self.peer, TransportReason::ClosedHere));
+    }
+
+    /// Sends what is pending, waits until the transport has taken it (at most the time-out), and closes.
+    /// Dropping a channel does the same.
+    ///
+    /// # Errors
+    /// An earlier error of the channel, or a failure to send.
+    pub fn close(mut self) -> Result<()> {
+        self.finish();
+        self.alive()
+    }
+
+    fn finish(&mut self) {
+        if std::mem::replace(&mut self.finished, true) {
+            return;
+        }
+        // A dead channel has nothing to say but its notice.
+        if self.dead.is_some() && !self.aborted {
+            let _ = self.outlet.finish(Duration::ZERO, false);
+            return;
+        }
+        let ended = self.push().and_then(|()| self.outlet.finish(self.timeout, self.aborted));
+        if let Err(reason) = ended {
+            self.fail(Error::transport(self.peer, reason));
+        }
+    }
+
+    fn alive(&self) -> Result<()> {
+        self.dead.clone().map_or(Ok(()), Err)
+    }
+
+    /// Kills the channel; the first error stays.
+    fn fail(&mut self, error: Error) -> Error {
+        self.dead.get_or_insert(error).clone()
+    }
+
+    /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
+    #[cfg(not(any(test, feature = "bend")))]
+    #[inline(always)]
+    pub fn bend_state(&mut self, _point: &'static str, _data: &mut [u8]) {}
+
+    /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
+    #[cfg(any(test, feature = "bend"))]
+    pub fn bend_state(&mut self, point: &'static str, data: &mut [u8]) {
+        if let Some(bender) = &mut self.bender {
+            bender.state(point, data);
+        }
+    }
+
+    /// Makes this side a cheating peer from now on.
+    #[cfg(any(test, feature = "bend"))]
+    pub fn set_bend(&mut self, bend: Box<dyn Bend>) {
+        self.bender = Some(Bender::new(bend));
+    }
+
+    #[inline(always)]
+    fn bend_incoming(&mut self, _kind: &'static str, _payload: &[u8]) {
+        #[cfg(any(test, feature = "bend"))]
+        if let Some(bender) = &mut self.bender {
+            bender.incoming(_kind, _payload);
+        }
+    }
+}
+
+impl Drop for Channel {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -1,0 +1,289 @@
+//! What a party sends, receives and waits for, by phase.
+//!
+//! One [`Meter`] is shared by all channels of a party. Counting takes a few relaxed atomic additions
+//! and no lock.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Distinct phases a meter can tell apart; further ones are counted under the last.
+const MAX_PHASES: usize = 64;
+
+/// The phase that is current until [`Meter::set_phase`] is called.
+pub const FIRST_PHASE: &str = "setup";
+
+/// Counts bytes, messages, rounds and time, by phase.
+///
+/// **Bytes** are headers and payloads as the channel writes them: above TLS and TCP, whose own
+/// overhead (22 bytes per 16 KiB for TLS 1.3) is not counted. The preamble of a connection is not
+/// counted either.
+///
+/// **Rounds.** On one lane, what a party does in a phase is a sequence of runs: a run of sends, a run
+/// of receives, a run of sends, and so on. The lane's rounds are the larger of its number of send
+/// runs and its number of receive runs; the phase's rounds are those of the lane that has the most,
+/// over all lanes and peers, because lanes work side by side. So k request-answer pairs are k rounds
+/// for both sides, one message each way is one round, and so is a message in one direction only.
+/// Runs do not extend over a change of phase.
+#[derive(Debug)]
+pub struct Meter {
+    current: AtomicUsize,
+    /// Grows with every change of phase, so that lanes notice a phase that is left and re-entered.
+    epoch: AtomicUsize,
+    counts: [Counts; MAX_PHASES],
+    clock: Mutex<Clock>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    bytes_sent: AtomicU64,
+    bytes_received: AtomicU64,
+    messages_sent: AtomicU64,
+    messages_received: AtomicU64,
+    rounds: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Clock {
+    /// Names and times, in the order in which the phases were first entered.
+    phases: Vec<(&'static str, Duration)>,
+    since: Instant,
+    /// Whether the first phase was asked for by name; if not, it is reported only when used.
+    first_named: bool,
+}
+
+/// What one phase cost one party.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseReport {
+    /// The phase's name.
+    pub phase: String,
+    /// Bytes sent to all peers, headers and payloads.
+    pub bytes_sent: u64,
+    /// Bytes received from all peers, headers and payloads.
+    pub bytes_received: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Rounds, as [`Meter`] defines them.
+    pub rounds: u64,
+    /// Wall seconds during which the phase was current.
+    pub seconds: f64,
+}
+
+impl Meter {
+    /// A meter with everything at zero, in the phase [`FIRST_PHASE`], whose time begins now.
+    pub fn new() -> Arc<Self> {
+        Arc::new(Meter {
+            current: AtomicUsize::new(0),
+            epoch: AtomicUsize::new(0),
+            counts: std::array::from_fn(|_| Counts::default()),
+            clock: Mutex::new(Clock {
+                phases: vec![(FIRST_PHASE, Duration::ZERO)],
+                since: Instant::now(),
+                first_named: false,
+            }),
+        })
+    }
+
+    /// Makes `name` the current phase: what follows is counted there. Entering a phase again adds to it.
+    pub fn set_phase(&self, name: &'static str) {
+        let mut clock = self.clock();
+        let now = Instant::now();
+        let current = self.current.load(Relaxed);
+        let since = std::mem::replace(&mut clock.since, now);
+        clock.phases[current].1 += now - since;
+        let index = match clock.phases.iter().position(|(known, _)| *known == name) {
+            Some(index) => index,
+            None if clock.phases.len() < MAX_PHASES => {
+                clock.phases.push((name, Duration::ZERO));
+                clock.phases.len() - 1
+            }
+            None => MAX_PHASES - 1,
+        };
+        clock.first_named |= index == 0;
+        self.current.store(index, Relaxed);
+        self.epoch.fetch_add(1, Relaxed);
+    }
+
+    /// What every phase cost until now, in the order in which they were first entered.
+    ///
+    /// [`FIRST_PHASE`] is left out if nothing was sent or received in it and it was never asked for.
+    pub fn report(&self) -> Vec<PhaseReport> {
+        let clock = self.clock();
+        let current = self.current.load(Relaxed);
+        let running = clock.since.elapsed();
+        let mut reports = Vec::with_capacity(clock.phases.len());
+        for (index, (name, time)) in clock.phases.iter().enumerate() {
+            let counts = &self.counts[index];
+            let time = if index == current { *time + running } else { *time };
+            let report = PhaseReport {
+                phase: (*name).to_string(),
+                bytes_sent: counts.bytes_sent.load(Relaxed),
+                bytes_received: counts.bytes_received.load(Relaxed),
+                messages_sent: counts.messages_sent.load(Relaxed),
+                messages_received: counts.messages_received.load(Relaxed),
+                rounds: counts.rounds.load(Relaxed),
+                seconds: time.as_secs_f64(),
+            };
+            let used = report.messages_sent + report.messages_received > 0;
+            if index > 0 || used || clock.first_named {
+                reports.push(report);
+            }
+        }
+        reports
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Run {
+    #[default]
+    None,
+    Sends,
+    Receives,
+}
+
+/// One lane's view of its party's meter: it knows the lane's runs.
+#[derive(Debug)]
+pub(crate) struct LaneMeter {
+    meter: Arc<Meter>,
+    epoch: usize,
+    phase: usize,
+    run: Run,
+    /// Send runs and receive runs so far, by phase index.
+    runs: Vec<[u64; 2]>,
+}
+
+impl LaneMeter {
+    pub(crate) fn new(meter: Arc<Meter>) -> Self {
+        let epoch = meter.epoch.load(Relaxed);
+        let phase = meter.current.load(Relaxed);
+        LaneMeter { meter, epoch, phase, run: Run::None, runs: Vec::new() }
+    }
+
+    pub(crate) fn meter(&self) -> &Arc<Meter> {
+        &self.meter
+    }
+
+    pub(crate) fn sent(&mut self, bytes: usize) {
+        self.enter(Run::Sends);
+        let counts = &self.meter.counts[self.phase];
+        counts.bytes_sent.fetch_add(bytes as u64, Relaxed);
+        counts.messages_sent.fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn received(&mut self, bytes: usize) {
+        self.enter(Run::Receives);
+        let counts = &self.meter.counts[self.phase];
+        counts.bytes_received.fetch_add(bytes as u64, Relaxed);
+        counts.messages_received.fetch_add(1, Relaxed);
+    }
+
+    fn enter(&mut self, run: Run) {
+        let epoch = self.meter.epoch.load(Relaxed);
+        if epoch != self.epoch {
+            self.epoch = epoch;
+            self.phase = self.meter.current.load(Relaxed);
+            self.run = Run::None;
+        }
+        if self.run == run {
+            return;
+        }
+        self.run = run;
+        if self.runs.len() <= self.phase {
+            self.runs.resize(self.phase + 1, [0; 2]);
+        }
+        let runs = &mut self.runs[self.phase];
+        runs[usize::from(run == Run::Receives)] += 1;
+        let rounds = runs[0].max(runs[1]);
+        self.meter.counts[self.phase].rounds.fetch_max(rounds, Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rounds(meter: &Meter, phase: &str) -> u64 {
+        meter.report().into_iter().find(|r| r.phase == phase).map_or(0, |r| r.rounds)
+    }
+
+    #[test]
+    fn rounds_of_ping_pong_are_the_same_for_both_sides() {
+        for (first_sends, meter) in [(true, Meter::new()), (false, Meter::new())] {
+            meter.set_phase("online");
+            let mut lane = LaneMeter::new(meter.clone());
+            for _ in 0..5 {
+                for sends in [first_sends, !first_sends] {
+                    // Several messages in a row are one run.
+                    for _ in 0..3 {
+                        if sends { lane.sent(10) } else { lane.received(20) }
+                    }
+                }
+            }
+            assert_eq!(rounds(&meter, "online"), 5);
+            let report = meter.report();
+            assert_eq!(report.len(), 1, "the unused first phase is left out");
+            assert_eq!((report[0].bytes_sent, report[0].messages_sent), (150, 15));
+            assert_eq!((report[0].bytes_received, report[0].messages_received), (300, 15));
+        }
+    }
+
+    #[test]
+    fn one_message_either_way_is_one_round() {
+        let meter = Meter::new();
+        let mut lane = LaneMeter::new(meter.clone());
+        lane.sent(1);
+        assert_eq!(rounds(&meter, FIRST_PHASE), 1);
+        lane.received(1);
+        assert_eq!(rounds(&meter, FIRST_PHASE), 1);
+        meter.set_phase("next");
+        lane.received(1);
+        assert_eq!(rounds(&meter, "next"), 1);
+    }
+
+    #[test]
+    fn lanes_count_side_by_side_and_phases_add_up() {
+        let meter = Meter::new();
+        let mut lanes = [LaneMeter::new(meter.clone()), LaneMeter::new(meter.clone())];
+        for visit in 1..=3 {
+            meter.set_phase("a");
+            for lane in &mut lanes {
+                lane.sent(1);
+                lane.received(1);
+            }
+            assert_eq!(rounds(&meter, "a"), visit);
+            meter.set_phase("b");
+        }
+        let names: Vec<_> = meter.report().into_iter().map(|r| r.phase).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn too_many_phases_are_folded_not_lost() {
+        let meter = Meter::new();
+        let mut lane = LaneMeter::new(meter.clone());
+        for i in 0..100 {
+            meter.set_phase(Box::leak(format!("phase {i}").into_boxed_str()));
+            lane.sent(1);
+        }
+        let report = meter.report();
+        assert_eq!(report.len(), MAX_PHASES - 1);
+        assert_eq!(report.iter().map(|r| r.messages_sent).sum::<u64>(), 100);
+    }
+
+    #[test]
+    fn time_belongs_to_the_current_phase() {
+        let meter = Meter::new();
+        meter.set_phase("idle");
+        meter.set_phase("busy");
+        std::thread::sleep(Duration::from_millis(5));
+        meter.set_phase("idle");
+        let report = meter.report();
+        assert!(report[1].phase == "busy" && report[1].seconds >= 0.005);
+    }
+}

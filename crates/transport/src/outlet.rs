@@ -1,0 +1,130 @@
+//! A channel's sending half: straight into the peer's memory, or through a writer thread.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use crate::TransportReason;
+use crate::link::{Link, wait_until};
+use crate::pipe::{Chunk, Pipe};
+use crate::raw::{Sink, Tried};
+
+/// Up to this many bytes are written by the caller's own thread if the writer thread has nothing to
+/// do: a hop between threads costs more than the write.
+const DIRECT: usize = 16 << 10;
+
+/// How long an aborting side waits for the peer to take its notice.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// The sending half.
+pub(crate) struct Outlet {
+    pipe: Arc<Pipe>,
+    /// Absent when the pipe is the peer's source.
+    sink: Option<Arc<dyn Sink>>,
+    link: Option<Link>,
+}
+
+impl Outlet {
+    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`].
+    pub(crate) fn direct(pipe: Arc<Pipe>) -> Self {
+        Outlet { pipe, sink: None, link: None }
+    }
+
+    /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
+    pub(crate) fn threaded(
+        sink: Arc<dyn Sink>,
+        link: Option<Link>,
+    ) -> Result<Self, TransportReason> {
+        let pipe = Pipe::new();
+        let (queue, out) = (pipe.clone(), sink.clone());
+        thread::Builder::new()
+            .name("symbolon-writer".to_string())
+            .spawn(move || write_all(&queue, &*out))
+            .map_err(|e| TransportReason::Io(format!("cannot start a writer thread: {e}")))?;
+        Ok(Outlet { pipe, sink: Some(sink), link })
+    }
+
+    /// The size from which a buffer is handed over in the midst of a message.
+    pub(crate) fn chunk_bytes(&self) -> usize {
+        self.link.as_ref().map_or(crate::channel::CHUNK, Link::chunk_bytes)
+    }
+
+    /// Sends a buffer and leaves an empty one in its place. Never blocks on the peer.
+    pub(crate) fn push(&self, buffer: &mut Vec<u8>) -> Result<(), TransportReason> {
+        let mut chunk = Chunk::new(Vec::new());
+        if let Some(link) = &self.link {
+            chunk.deliver_at = Some(link.reserve(buffer.len()));
+        } else if let Some(sink) = &self.sink
+            && buffer.len() <= DIRECT
+            && self.pipe.failure().is_none()
+            && self.pipe.is_idle()
+        {
+            match sink.try_write(buffer) {
+                Ok(Tried::Done) => {
+                    buffer.clear();
+                    return Ok(());
+                }
+                Ok(Tried::Taken(n)) => chunk.start = n,
+                Err(reason) => {
+                    self.pipe.fail(reason.clone());
+                    return Err(reason);
+                }
+            }
+        }
+        chunk.data = std::mem::take(buffer);
+        *buffer = self.pipe.push(chunk)?;
+        Ok(())
+    }
+
+    /// Bytes handed over and not yet taken by the transport.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.pipe.outstanding()
+    }
+
+    /// See [`Pipe::wait_below`].
+    pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
+        self.pipe.wait_below(max, patience)
+    }
+
+    /// Sets how long the writer may be blocked by the peer.
+    pub(crate) fn set_timeout(&self, timeout: Duration) {
+        if let Some(sink) = &self.sink {
+            sink.set_timeout(timeout);
+        }
+    }
+
+    /// Ends the sending half: what was handed over is still sent, within `limit`.
+    pub(crate) fn finish(&self, limit: Duration, linger: bool) -> Result<(), TransportReason> {
+        self.pipe.end();
+        let Some(sink) = &self.sink else {
+            return Ok(());
+        };
+        let finished = self.pipe.wait_finished(limit);
+        if finished && linger && self.pipe.failure().is_none() {
+            sink.linger(LINGER.min(limit));
+        }
+        sink.kill();
+        match self.pipe.failure() {
+            Some(reason) => Err(reason),
+            None if finished => Ok(()),
+            None => Err(TransportReason::TimedOut(limit)),
+        }
+    }
+}
+
+/// The writer thread.
+fn write_all(queue: &Pipe, sink: &dyn Sink) {
+    // Without a time limit a pop ends with a chunk or the end.
+    while let Ok(Some(chunk)) = queue.pop(None) {
+        if let Some(moment) = chunk.deliver_at {
+            wait_until(moment);
+        }
+        if let Err(reason) = sink.write(chunk.rest()) {
+            queue.fail(reason);
+            return;
+        }
+        queue.give_back(chunk);
+    }
+    sink.close();
+    queue.finish();
+}

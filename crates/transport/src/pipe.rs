@@ -1,0 +1,321 @@
+//! An unbounded queue of byte chunks between two threads, with its buffers recycled.
+//!
+//! It is the whole of the memory transport, and the way from a channel to its writer thread. Pushing
+//! never blocks, which is why a send cannot deadlock against the peer's send.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::TransportReason;
+use crate::raw::{Sink, Source};
+
+/// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
+/// was used before, so it pays to keep some, but not all that a burst needed.
+const POOL: usize = 64;
+
+/// Bytes on their way.
+#[derive(Debug, Default)]
+pub(crate) struct Chunk {
+    pub(crate) data: Vec<u8>,
+    /// What lies before this was already taken.
+    pub(crate) start: usize,
+    /// A simulated link holds the chunk back until then.
+    pub(crate) deliver_at: Option<Instant>,
+}
+
+impl Chunk {
+    pub(crate) fn new(data: Vec<u8>) -> Self {
+        Chunk { data, start: 0, deliver_at: None }
+    }
+
+    pub(crate) fn rest(&self) -> &[u8] {
+        &self.data[self.start..]
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Chunk>,
+    pool: Vec<Vec<u8>>,
+    /// Bytes pushed and not yet given back by the taking side.
+    outstanding: usize,
+    /// Chunks pushed and not yet given back.
+    chunks: usize,
+    /// The pushing side will push no more.
+    ended: bool,
+    /// The taking side has taken all there will ever be, or has failed.
+    finished: bool,
+    /// Why the taking side takes no more.
+    failed: Option<TransportReason>,
+}
+
+/// The queue itself; both sides hold it in an [`Arc`].
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    state: Mutex<State>,
+    /// Something to take, or the end.
+    readable: Condvar,
+    /// Something was taken, or the taking side ended.
+    progress: Condvar,
+}
+
+impl Pipe {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Pipe::default())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Queues a chunk and returns an empty buffer in its stead.
+    pub(crate) fn push(&self, chunk: Chunk) -> Result<Vec<u8>, TransportReason> {
+        let mut state = self.state();
+        if let Some(reason) = &state.failed {
+            return Err(reason.clone());
+        }
+        if state.ended {
+            return Err(TransportReason::ClosedHere);
+        }
+        state.outstanding += chunk.rest().len();
+        state.chunks += 1;
+        state.queue.push_back(chunk);
+        let spare = state.pool.pop().unwrap_or_default();
+        drop(state);
+        self.readable.notify_one();
+        Ok(spare)
+    }
+
+    /// Takes the oldest chunk; waits for one for at most `wait`. `None` is the end.
+    pub(crate) fn pop(&self, wait: Option<Duration>) -> Result<Option<Chunk>, TransportReason> {
+        let deadline = wait.map(|wait| Instant::now() + wait);
+        let mut state = self.state();
+        loop {
+            if let Some(chunk) = state.queue.pop_front() {
+                return Ok(Some(chunk));
+            }
+            if state.ended || state.failed.is_some() {
+                return Ok(None);
+            }
+            let Some(deadline) = deadline else {
+                state = self.readable.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(TransportReason::TimedOut(wait.unwrap_or_default()));
+            }
+            state =
+                self.readable.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Gives a chunk back when its bytes are dealt with.
+    pub(crate) fn give_back(&self, chunk: Chunk) {
+        let mut state = self.state();
+        state.outstanding = state.outstanding.saturating_sub(chunk.rest().len());
+        state.chunks = state.chunks.saturating_sub(1);
+        let mut data = chunk.data;
+        if state.pool.len() < POOL {
+            data.clear();
+            state.pool.push(data);
+        }
+        drop(state);
+        self.progress.notify_all();
+    }
+
+    /// Says that nothing more will be pushed.
+    pub(crate) fn end(&self) {
+        self.state().ended = true;
+        self.readable.notify_all();
+    }
+
+    /// Says that nothing more will be taken, and why. The first reason stays.
+    pub(crate) fn fail(&self, reason: TransportReason) {
+        let mut state = self.state();
+        state.failed.get_or_insert(reason);
+        state.finished = true;
+        state.queue.clear();
+        state.outstanding = 0;
+        drop(state);
+        self.readable.notify_all();
+        self.progress.notify_all();
+    }
+
+    /// Says that all was taken and dealt with.
+    pub(crate) fn finish(&self) {
+        self.state().finished = true;
+        self.progress.notify_all();
+    }
+
+    /// Why nothing more is taken, if that is so.
+    pub(crate) fn failure(&self) -> Option<TransportReason> {
+        self.state().failed.clone()
+    }
+
+    /// Whether everything that was pushed has been dealt with.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.state().chunks == 0
+    }
+
+    /// Bytes pushed and not yet dealt with.
+    pub(crate) fn outstanding(&self) -> usize {
+        self.state().outstanding
+    }
+
+    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress.
+    pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
+        let mut state = self.state();
+        let mut seen = state.outstanding;
+        let mut deadline = Instant::now() + patience;
+        loop {
+            if let Some(reason) = &state.failed {
+                return Err(reason.clone());
+            }
+            if state.outstanding <= max {
+                return Ok(());
+            }
+            let now = Instant::now();
+            if state.outstanding != seen {
+                seen = state.outstanding;
+                deadline = now + patience;
+            }
+            let left = deadline.saturating_duration_since(now);
+            if left.is_zero() {
+                return Err(TransportReason::TimedOut(patience));
+            }
+            state =
+                self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until the taking side finished or failed; whether it did within `limit`.
+    pub(crate) fn wait_finished(&self, limit: Duration) -> bool {
+        let (state, _) = self
+            .progress
+            .wait_timeout_while(self.state(), limit, |state| !state.finished)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.finished
+    }
+}
+
+/// The reading end of a pipe, as a channel's source.
+#[derive(Debug)]
+pub(crate) struct PipeSource {
+    pipe: Arc<Pipe>,
+    chunk: Option<Chunk>,
+}
+
+impl PipeSource {
+    pub(crate) fn new(pipe: Arc<Pipe>) -> Self {
+        PipeSource { pipe, chunk: None }
+    }
+}
+
+impl Source for PipeSource {
+    fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason> {
+        loop {
+            let mut chunk = match self.chunk.take() {
+                Some(chunk) => chunk,
+                None => self.pipe.pop(Some(wait))?.ok_or(TransportReason::Closed)?,
+            };
+            let n = chunk.rest().len().min(dst.len());
+            dst[..n].copy_from_slice(&chunk.rest()[..n]);
+            chunk.start += n;
+            if chunk.rest().is_empty() {
+                // At once, for a sender may be waiting for it.
+                self.pipe.give_back(Chunk { start: 0, ..chunk });
+            } else {
+                self.chunk = Some(chunk);
+            }
+            if n > 0 {
+                return Ok(n);
+            }
+        }
+    }
+}
+
+impl Drop for PipeSource {
+    fn drop(&mut self) {
+        self.pipe.fail(TransportReason::Closed);
+    }
+}
+
+/// The writing end of a pipe, as the sink of a writer thread (a memory transport behind a simulated
+/// link).
+#[derive(Debug)]
+pub(crate) struct PipeSink {
+    pipe: Arc<Pipe>,
+    spare: Mutex<Vec<u8>>,
+}
+
+impl PipeSink {
+    pub(crate) fn new(pipe: Arc<Pipe>) -> Self {
+        PipeSink { pipe, spare: Mutex::default() }
+    }
+}
+
+impl Sink for PipeSink {
+    fn write(&self, data: &[u8]) -> Result<(), TransportReason> {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut copy = std::mem::take(&mut *spare);
+        copy.extend_from_slice(data);
+        *spare = self.pipe.push(Chunk::new(copy))?;
+        Ok(())
+    }
+
+    fn close(&self) {
+        self.pipe.end();
+    }
+
+    fn kill(&self) {
+        self.pipe.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn order_end_and_recycling() {
+        let pipe = Pipe::new();
+        let mut source = PipeSource::new(pipe.clone());
+        pipe.push(Chunk::new(vec![1, 2, 3])).unwrap();
+        pipe.push(Chunk::new(vec![4])).unwrap();
+        assert_eq!(pipe.outstanding(), 4);
+        let mut buf = [0; 2];
+        assert_eq!(source.read(&mut buf, SHORT), Ok(2));
+        assert_eq!(source.read(&mut buf, SHORT), Ok(1));
+        assert_eq!(buf[0], 3);
+        assert_eq!(source.read(&mut buf, SHORT), Ok(1));
+        assert_eq!(source.read(&mut buf, SHORT), Err(TransportReason::TimedOut(SHORT)));
+        assert!(pipe.is_idle() && pipe.outstanding() == 0);
+        assert!(pipe.push(Chunk::new(vec![5])).unwrap().capacity() > 0, "a recycled buffer");
+        pipe.end();
+        assert_eq!(source.read(&mut buf, SHORT), Ok(1), "what was sent before the end arrives");
+        assert_eq!(source.read(&mut buf, SHORT), Err(TransportReason::Closed));
+        assert_eq!(pipe.push(Chunk::default()), Err(TransportReason::ClosedHere));
+    }
+
+    #[test]
+    fn a_gone_reader_fails_the_writer() {
+        let pipe = Pipe::new();
+        drop(PipeSource::new(pipe.clone()));
+        assert_eq!(pipe.push(Chunk::new(vec![1])), Err(TransportReason::Closed));
+        assert_eq!(pipe.wait_below(0, SHORT), Err(TransportReason::Closed));
+        assert!(pipe.wait_finished(SHORT));
+    }
+
+    #[test]
+    fn waiting_for_a_reader_that_does_not_read_ends() {
+        let pipe = Pipe::new();
+        pipe.push(Chunk::new(vec![0; 10])).unwrap();
+        assert_eq!(pipe.wait_below(9, SHORT), Err(TransportReason::TimedOut(SHORT)));
+        assert_eq!(pipe.wait_below(10, SHORT), Ok(()));
+        assert!(!pipe.wait_finished(SHORT));
+    }
+}

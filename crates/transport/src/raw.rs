@@ -1,0 +1,47 @@
+//! What a channel needs of a transport: a source of bytes and a sink for bytes.
+
+use std::time::Duration;
+
+use crate::TransportReason;
+
+/// Where a channel's bytes come from. Buffers by itself, so that short reads are cheap.
+pub(crate) trait Source: Send {
+    /// Reads at least one byte and at most `dst.len() > 0`; waits for it for about `wait`.
+    ///
+    /// The end is [`TransportReason::Closed`], a wait in vain [`TransportReason::TimedOut`].
+    fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason>;
+}
+
+/// What became of a write that was not allowed to block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tried {
+    /// Everything is on its way.
+    Done,
+    /// This many bytes were taken; the rest, and whatever the sink still holds itself, needs
+    /// [`Sink::write`] (which may be called with nothing to write).
+    Taken(usize),
+}
+
+/// Where a channel's bytes go. Used by one thread at a time; [`Sink::kill`] by any.
+pub(crate) trait Sink: Send + Sync {
+    /// Writes everything; may block on the peer.
+    fn write(&self, data: &[u8]) -> Result<(), TransportReason>;
+
+    /// Writes what can be written without blocking on the peer.
+    fn try_write(&self, _data: &[u8]) -> Result<Tried, TransportReason> {
+        Ok(Tried::Taken(0))
+    }
+
+    /// Says to the peer that nothing more will come.
+    fn close(&self);
+
+    /// After [`Sink::close`]: waits, for at most `limit`, until the peer closed too, so that the
+    /// operating system does not throw away our last bytes because of unread ones of the peer's.
+    fn linger(&self, _limit: Duration) {}
+
+    /// Makes a blocked read or write end at once.
+    fn kill(&self);
+
+    /// How long a write may block without the peer taking a byte.
+    fn set_timeout(&self, _timeout: Duration) {}
+}

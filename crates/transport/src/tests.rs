@@ -1,0 +1,294 @@
+//! Channels over memory: order, framing, ends, time-outs, abort notices, bending.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::bend::{Action, FnBend};
+use crate::{Channel, Error, Meter, SimulatedLink, TransportReason, memory_lanes, memory_pair};
+
+pub(crate) const SHORT: Duration = Duration::from_millis(60);
+
+pub(crate) fn pair() -> (Channel, Channel) {
+    memory_pair(Meter::new(), Meter::new())
+}
+
+/// Both sides send `total` bytes before they receive any, in messages of many sizes.
+pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
+    let run = move |channel: &mut Channel| {
+        let mine = channel.me() as u8 + 1;
+        let sizes = [1 << 20, 0, 1, 100, 65_535, 65_536, 65_537, 3 << 20, 8];
+        let sent = sizes.iter().cycle().scan(0, |sum, len| {
+            *sum += len;
+            (*sum <= total).then_some(*len)
+        });
+        let sent: Vec<usize> = sent.collect();
+        let data = vec![mine; 3 << 20];
+        for len in &sent {
+            channel.send("flood", &data[..*len]).unwrap();
+        }
+        let mut buf = vec![0; 3 << 20];
+        for len in &sent {
+            channel.recv_into("flood", &mut buf[..*len]).unwrap();
+            assert!(buf[..*len].iter().all(|b| *b == 3 - mine));
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            run(&mut a);
+            a.close().unwrap();
+        });
+        run(&mut b);
+    });
+}
+
+#[test]
+fn both_directions_at_once() {
+    flood(pair(), 64 << 20);
+}
+
+#[test]
+fn both_directions_at_once_over_a_link() {
+    let link = Some(SimulatedLink::LAN);
+    let (mut a, mut b) = memory_lanes((0, Meter::new()), (1, Meter::new()), 1, link).unwrap();
+    flood((a.remove(0), b.remove(0)), 8 << 20);
+}
+
+#[test]
+fn messages_arrive_in_order_and_whole() {
+    let (mut a, mut b) = pair();
+    a.send("one", b"hello").unwrap();
+    a.send_parts("two", &[b"a", b"", b"bc"]).unwrap();
+    a.send("empty", b"").unwrap();
+    a.flush().unwrap();
+    assert_eq!(b.recv("one", 5).unwrap(), b"hello");
+    assert_eq!(b.recv_array::<3>("two").unwrap(), *b"abc");
+    assert_eq!(b.recv_bounded("empty", 10).unwrap(), b"");
+    assert_eq!((a.me(), a.peer(), b.me(), b.peer()), (0, 1, 1, 0));
+}
+
+#[test]
+fn framing_errors_say_what_came() {
+    let cases: [(&'static str, usize, &str); 3] = [
+        ("kind", 6, "expected `kind` with 6 bytes, got `kind` with 5 bytes"),
+        ("kind", 4, "expected `kind` with 4 bytes, got `kind` with 5 bytes"),
+        ("other", 5, "expected `other` with 5 bytes, got tag"),
+    ];
+    for (kind, len, text) in cases {
+        let (mut a, mut b) = pair();
+        a.send("kind", b"12345").unwrap();
+        a.flush().unwrap();
+        let error = b.recv(kind, len).unwrap_err();
+        assert!(matches!(&error, Error::PeerMisbehaved { party: 0, check: "message framing", .. }));
+        assert!(error.to_string().contains(text), "{error}");
+        // Dead from now on, with the same error.
+        assert_eq!(b.recv("kind", 5).unwrap_err(), error);
+        assert_eq!(b.send("kind", b"").unwrap_err(), error);
+        assert_eq!(b.flush().unwrap_err(), error);
+        assert_eq!(b.close().unwrap_err(), error);
+    }
+}
+
+#[test]
+fn a_bounded_message_is_bounded() {
+    let (mut a, mut b) = pair();
+    a.send("hello", &[0; 101]).unwrap();
+    a.flush().unwrap();
+    let error = b.recv_bounded("hello", 100).unwrap_err();
+    assert!(error.to_string().contains("at most 100 bytes"), "{error}");
+}
+
+#[test]
+fn an_end_comes_after_the_data() {
+    let (mut a, mut b) = pair();
+    a.send("last", b"x").unwrap();
+    a.close().unwrap();
+    assert_eq!(b.recv("last", 1).unwrap(), b"x");
+    let error = b.recv("more", 1).unwrap_err();
+    assert_eq!(error, Error::transport(0, TransportReason::Closed));
+    assert_eq!(b.send("more", b"x").unwrap_err(), error);
+}
+
+#[test]
+fn silence_and_slow_drip_end() {
+    let (a, mut b) = pair();
+    b.set_timeout(SHORT);
+    let error = b.recv("never", 1).unwrap_err();
+    assert_eq!(error.to_string(), "party 0 did not answer within 0.06 s");
+    drop(a);
+
+    let (pipe, mut b) = raw_pair();
+    b.set_timeout(SHORT);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let stop = &stop;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // Each pause is much shorter than the time-out; together they are much longer.
+            let header = crate::wire::Header { len: 500, tag: crate::tag("drip") };
+            for byte in header.encode().into_iter().chain([0; 500]) {
+                if stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    break;
+                }
+                let _ = pipe.push(crate::pipe::Chunk::new(vec![byte]));
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
+        let error = b.recv("drip", 500).unwrap_err();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(error, Error::Transport { reason: TransportReason::TimedOut(_), .. }));
+    });
+}
+
+/// A pipe into a channel, for bytes that no channel would send.
+fn raw_pair() -> (std::sync::Arc<crate::pipe::Pipe>, Channel) {
+    use crate::{outlet::Outlet, pipe::Pipe, pipe::PipeSource};
+    let (into, out) = (Pipe::new(), Pipe::new());
+    let source = Box::new(PipeSource::new(into.clone()));
+    (into, Channel::new((1, 0), source, Outlet::direct(out), Meter::new(), None))
+}
+
+#[test]
+fn abort_notices_arrive_first_and_are_escaped() {
+    let (mut a, mut b) = pair();
+    a.abort("the \x1b MAC check failed");
+    assert!(a.send("x", b"").is_err());
+    drop(a);
+    let error = b.recv("anything", 100).unwrap_err();
+    assert_eq!(error.to_string(), "party 0 aborted: the \\u{1b} MAC check failed");
+
+    // A sender finds it too, behind other messages.
+    let (mut a, mut b) = pair();
+    a.send("data", &[0; 10_000]).unwrap();
+    a.abort(&"long ".repeat(100));
+    drop(a);
+    let error = b.send("x", &[0; 1 << 20]).unwrap_err();
+    assert!(error.to_string().starts_with("party 0 aborted: long long"), "{error}");
+    assert!(error.to_string().len() < 260);
+}
+
+#[test]
+fn abort_works_after_an_error() {
+    let (mut a, mut b) = pair();
+    a.send("x", b"1").unwrap();
+    a.flush().unwrap();
+    b.recv("y", 1).unwrap_err();
+    b.abort("the message framing check failed");
+    drop(b);
+    let error = a.recv("z", 1).unwrap_err();
+    assert_eq!(error.to_string(), "party 1 aborted: the message framing check failed");
+}
+
+#[test]
+fn throttle_waits_for_the_peer() {
+    let (mut a, mut b) = pair();
+    a.set_timeout(SHORT);
+    a.send("x", &[0; 1000]).unwrap();
+    a.throttle(2000).unwrap();
+    assert_eq!(a.backlog(), 1008);
+    thread::scope(|scope| {
+        scope.spawn(|| b.recv("x", 1000).unwrap());
+        a.throttle(0).unwrap();
+    });
+    a.send("x", &[0; 1000]).unwrap();
+    assert!(a.throttle(0).unwrap_err().to_string().contains("did not answer"));
+}
+
+#[test]
+fn a_link_delays() {
+    let link = Some("20ms,8mbit".parse().unwrap());
+    let (mut a, mut b) = memory_lanes((3, Meter::new()), (5, Meter::new()), 1, link).unwrap();
+    let (mut a, mut b) = (a.remove(0), b.remove(0));
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            b.recv("q", 10_000).unwrap();
+            b.send("a", b"x").unwrap();
+        });
+        let begun = Instant::now();
+        a.send("q", &[0; 10_000]).unwrap();
+        a.recv("a", 1).unwrap();
+        // 10 ms each way and 10 ms for 10 000 bytes.
+        assert!(begun.elapsed() >= Duration::from_millis(30));
+    });
+    assert!(memory_lanes((3, Meter::new()), (3, Meter::new()), 1, None).is_err());
+}
+
+#[test]
+fn the_meter_counts_headers_and_payloads() {
+    let (ma, mb) = (Meter::new(), Meter::new());
+    let (mut a, mut b) = memory_pair(ma.clone(), mb.clone());
+    ma.set_phase("online");
+    mb.set_phase("online");
+    for _ in 0..4 {
+        a.send("q", &[0; 92]).unwrap();
+        a.flush().unwrap();
+        b.recv("q", 92).unwrap();
+        b.send("a", &[0; 2]).unwrap();
+        b.flush().unwrap();
+        a.recv("a", 2).unwrap();
+    }
+    let (ra, rb) = (&ma.report()[0], &mb.report()[0]);
+    assert_eq!((ra.bytes_sent, ra.bytes_received, ra.rounds), (400, 40, 4));
+    assert_eq!((rb.bytes_sent, rb.bytes_received, rb.rounds), (40, 400, 4));
+    assert_eq!((ra.messages_sent, ra.messages_received), (4, 4));
+}
+
+#[test]
+fn bending_messages() {
+    let bent = |action: Action| {
+        let (mut a, b) = pair();
+        a.set_bend(Box::new(FnBend::new().on_message("m", 1, move |payload| {
+            payload.push(9);
+            action
+        })));
+        for i in 0..3 {
+            let sent = a.send("m", &[i]);
+            assert_eq!(sent.is_err(), action == Action::Close && i >= 1);
+        }
+        let _ = a.flush();
+        (a, b)
+    };
+    let (_a, mut b) = bent(Action::Send);
+    assert_eq!(b.recv("m", 1).unwrap(), [0]);
+    assert_eq!(b.recv("m", 2).unwrap(), [1, 9]);
+    assert_eq!(b.recv("m", 1).unwrap(), [2]);
+    let (_a, mut b) = bent(Action::Twice);
+    b.recv("m", 1).unwrap();
+    assert_eq!(b.recv("m", 2).unwrap(), b.recv("m", 2).unwrap());
+    let (_a, mut b) = bent(Action::Drop);
+    b.recv("m", 1).unwrap();
+    assert_eq!(b.recv("m", 1).unwrap(), [2]);
+    let (_a, mut b) = bent(Action::Close);
+    b.recv("m", 1).unwrap();
+    assert!(b.recv("m", 1).unwrap_err().to_string().contains("closed"));
+    let (_a, mut b) = bent(Action::Stall);
+    b.set_timeout(SHORT);
+    b.recv("m", 1).unwrap();
+    assert!(b.recv("m", 1).unwrap_err().to_string().contains("did not answer"));
+}
+
+#[test]
+fn bending_state_and_seeing_messages() {
+    let (mut a, mut b) = pair();
+    let (tx, rx) = std::sync::mpsc::channel();
+    b.set_bend(Box::new(
+        FnBend::new()
+            .on_incoming(move |kind, index, payload| {
+                tx.send((kind, index, payload.len())).unwrap();
+            })
+            .on_state(|point, data| {
+                if point == "choice bits" {
+                    data[0] ^= 1;
+                }
+            }),
+    ));
+    a.send("m", &[0; 3]).unwrap();
+    a.send("m", &[0; 4]).unwrap();
+    a.flush().unwrap();
+    b.recv("m", 3).unwrap();
+    b.recv_bounded("m", 4).unwrap();
+    assert_eq!(rx.try_iter().collect::<Vec<_>>(), [("m", 0, 3), ("m", 1, 4)]);
+    let mut data = [0, 0];
+    b.bend_state("choice bits", &mut data);
+    b.bend_state("elsewhere", &mut data);
+    a.bend_state("choice bits", &mut data);
+    assert_eq!(data, [1, 0]);
+}
