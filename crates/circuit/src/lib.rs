@@ -2,6 +2,8 @@
 //!
 //! The bottom of the house: nothing here knows of parties' secrets, networks or cryptography.
 
+pub mod builder;
+pub mod builtin;
 mod digest;
 mod error;
 pub mod eval;

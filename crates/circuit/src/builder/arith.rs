@@ -1,0 +1,188 @@
+//! Addition, subtraction, multiplication, counting.
+//!
+//! Carries are majorities, which cost one AND, and sums are free.
+
+use super::bit::{Bit, Word};
+use super::gates::Gates;
+
+impl Gates {
+    /// `x + y + z` of three bits, as sum and carry; 1 AND.
+    pub fn full_adder(&mut self, x: Bit, y: Bit, z: Bit) -> (Bit, Bit) {
+        let carry = self.majority_bit(x, y, z);
+        let partial = self.xor_bit(x, y);
+        (self.xor_bit(partial, z), carry)
+    }
+
+    /// `x + y` modulo 2^n; n - 1 ANDs.
+    pub fn add(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        self.add_modular(x, y, Bit::ZERO)
+    }
+
+    /// `x + y + carry`, as the sum modulo 2^n and the carry out; n ANDs.
+    pub fn add_with_carry(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> (Word, Bit) {
+        same_width(x, y);
+        let mut carry = carry;
+        let sum = x.iter().zip(y).map(|(&x, &y)| {
+            let (sum, next) = self.full_adder(x, y, carry);
+            carry = next;
+            sum
+        });
+        (sum.collect(), carry)
+    }
+
+    /// `x + y + carry` modulo 2^n, without the AND of the last carry.
+    fn add_modular(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Word {
+        same_width(x, y);
+        let Some(last) = x.len().checked_sub(1) else { return Word::zero(0) };
+        let (low, carry) = self.add_with_carry(&x[..last], &y[..last], carry);
+        let top = self.xor_bit(x[last], y[last]);
+        Word::join([&low, &self.xor_bit(top, carry).into()])
+    }
+
+    /// `x - y` modulo 2^n; n - 1 ANDs.
+    pub fn sub(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        let inverted: Word = y.iter().map(|&bit| !bit).collect();
+        self.add_modular(x, &inverted, Bit::ONE)
+    }
+
+    /// `x - y` modulo 2^n, and whether `x < y` as unsigned integers; n ANDs.
+    pub fn sub_with_borrow(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
+        let inverted: Word = y.iter().map(|&bit| !bit).collect();
+        let (difference, carry) = self.add_with_carry(x, &inverted, Bit::ONE);
+        (difference, !carry)
+    }
+
+    /// `-x` modulo 2^n; n - 2 ANDs.
+    pub fn neg(&mut self, x: &[Bit]) -> Word {
+        self.sub(&Word::zero(x.len()), x)
+    }
+
+    /// `if negate { -x } else { x }` modulo 2^n; n - 1 ANDs.
+    pub fn neg_if(&mut self, negate: Bit, x: &[Bit]) -> Word {
+        let flipped: Word = x.iter().map(|&bit| self.xor_bit(bit, negate)).collect();
+        self.add_modular(&flipped, &Word::zero(x.len()), negate)
+    }
+
+    /// The absolute value of a two's-complement integer, as an unsigned one of the same width, so
+    /// that it is right for the least integer too; n - 1 ANDs.
+    pub fn abs(&mut self, x: &[Bit]) -> Word {
+        self.neg_if(x.last().copied().unwrap_or(Bit::ZERO), x)
+    }
+
+    /// Two words whose sum is the sum of three, all modulo 2^n; n - 1 ANDs, and the depth of one.
+    pub fn carry_save(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> (Word, Word) {
+        same_width(x, y);
+        same_width(y, z);
+        let width = x.len();
+        let mut carries = Word::zero(width);
+        let sum = (0..width).map(|i| {
+            if i + 1 < width {
+                carries[i + 1] = self.majority_bit(x[i], y[i], z[i]);
+            }
+            let partial = self.xor_bit(x[i], y[i]);
+            self.xor_bit(partial, z[i])
+        });
+        (sum.collect(), carries)
+    }
+
+    /// The sum of any number of words of `width` bits modulo 2^n; n - 1 ANDs for each but one.
+    pub fn sum(&mut self, width: usize, terms: &[&[Bit]]) -> Word {
+        let mut terms: Vec<Word> = terms.iter().map(|term| term.to_vec().into()).collect();
+        while terms.len() > 2 {
+            let rest = terms.len() % 3;
+            let mut next = terms.split_off(terms.len() - rest);
+            for three in terms.chunks_exact(3) {
+                let (sum, carries) = self.carry_save(&three[0], &three[1], &three[2]);
+                next.extend([sum, carries]);
+            }
+            terms = next;
+        }
+        match terms.as_slice() {
+            [] => Word::zero(width),
+            [one] => one.clone(),
+            [one, other, ..] => self.add(one, other),
+        }
+    }
+
+    /// `x · y` modulo 2^n, for signed and unsigned integers alike; n² - n + 1 ANDs.
+    pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        same_width(x, y);
+        self.mul_add(x, y, &Word::zero(x.len()))
+    }
+
+    /// `x · y + z` modulo 2^n; n² ANDs.
+    pub fn mul_add(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+        same_width(x, y);
+        same_width(x, z);
+        let mut sum: Word = z.to_vec().into();
+        for (i, &factor) in y.iter().enumerate() {
+            let row = self.and_each(factor, &x[..x.len() - i]);
+            let high = self.add(&sum[i..], &row);
+            sum[i..].copy_from_slice(&high);
+        }
+        sum
+    }
+
+    /// The whole product `x · y` of unsigned integers, as wide as both together; for n and m bits
+    /// 2nm - n ANDs.
+    pub fn mul_full(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        let zero = |width| Word::zero(width);
+        self.mul_full_add(x, y, &zero(x.len()), &zero(y.len()))
+    }
+
+    /// `x · y + z + t` of unsigned integers, which always fits in the widths of `x` and `y`
+    /// together; `z` is as wide as `x` and `t` as `y`; for n and m bits 2nm ANDs.
+    pub fn mul_full_add(&mut self, x: &[Bit], y: &[Bit], z: &[Bit], t: &[Bit]) -> Word {
+        same_width(x, z);
+        same_width(y, t);
+        let mut product = Vec::with_capacity(x.len() + y.len());
+        let mut sum = z.to_vec();
+        for (&factor, &carry) in y.iter().zip(t) {
+            let row = self.and_each(factor, x);
+            let (next, carry) = self.add_with_carry(&sum, &row, carry);
+            sum.clear();
+            sum.extend_from_slice(&next);
+            sum.push(carry);
+            product.push(sum.remove(0));
+        }
+        product.extend(sum);
+        product.into()
+    }
+
+    /// Every bit of `x`, where `factor` is 1, else zeros; n ANDs.
+    pub fn and_each(&mut self, factor: Bit, x: &[Bit]) -> Word {
+        x.iter().map(|&bit| self.and_bit(factor, bit)).collect()
+    }
+
+    /// How many of the bits are 1, in as many bits as the largest count takes (at least one);
+    /// fewer than n ANDs: n less the number of ones in n's binary form.
+    pub fn popcount(&mut self, x: &[Bit]) -> Word {
+        let mut column = x.to_vec();
+        let mut count = Vec::new();
+        while !column.is_empty() {
+            // Each adder takes from the front and puts its sum at the back, so that the
+            // columns grow like trees, not like chains.
+            let mut carries = Vec::with_capacity(column.len() / 2);
+            let mut next = 0;
+            while column.len() - next > 1 {
+                let third = if column.len() - next > 2 { column[next + 2] } else { Bit::ZERO };
+                let (sum, carry) = self.full_adder(column[next], column[next + 1], third);
+                next = (next + 3).min(column.len());
+                column.push(sum);
+                carries.push(carry);
+            }
+            count.push(column[next]);
+            column = carries;
+        }
+        if count.is_empty() {
+            count.push(Bit::ZERO);
+        }
+        count.into()
+    }
+}
+
+/// Operands of one operation are equally wide.
+#[track_caller]
+pub(super) fn same_width(x: &[Bit], y: &[Bit]) {
+    assert_eq!(x.len(), y.len(), "words of different widths");
+}

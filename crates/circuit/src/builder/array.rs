@@ -1,0 +1,77 @@
+//! Arrays read and written at places nobody learns, and sorting.
+
+use super::arith::same_width;
+use super::bit::{Bit, Word};
+use super::gates::Gates;
+use super::network::sorting_network;
+
+impl Gates {
+    /// `array[index]`, zeros for an index beyond the array; for n elements of w bits about
+    /// (n - 1)·w ANDs.
+    ///
+    /// # Panics
+    /// When the array is empty or its elements have different widths.
+    pub fn read(&mut self, array: &[Word], index: &[Bit]) -> Word {
+        array.iter().for_each(|element| same_width(element, &array[0]));
+        let mut level = array.to_vec();
+        let mut index = index.iter();
+        while level.len() > 1 {
+            let Some(&bit) = index.next() else { break };
+            level = level
+                .chunks(2)
+                .map(|pair| match pair {
+                    [low, high] => self.select(bit, high, low),
+                    // The partner would stand beyond the end.
+                    _ => self.and_each(!bit, &pair[0]),
+                })
+                .collect();
+        }
+        let beyond = self.any(index.as_slice());
+        self.and_each(!beyond, &level[0])
+    }
+
+    /// The array with `value` at `index`, unchanged for an index beyond the array; for n
+    /// elements of w bits about n·(w + 1) ANDs.
+    ///
+    /// # Panics
+    /// When elements and value have different widths.
+    pub fn write(&mut self, array: &[Word], index: &[Bit], value: &[Bit]) -> Vec<Word> {
+        let places = self.one_hot(index, array.len());
+        let pairs = array.iter().zip(places.iter());
+        pairs.map(|(element, &here)| self.select(here, value, element)).collect()
+    }
+
+    /// `count` bits, of which bit `index` is 1 and the others 0 (all 0 for an index beyond them);
+    /// about `count` ANDs.
+    pub fn one_hot(&mut self, index: &[Bit], count: usize) -> Word {
+        let needed = count.max(1).next_power_of_two().ilog2() as usize;
+        let (low, high) = index.split_at(needed.min(index.len()));
+        let mut places = vec![!self.any(high)];
+        for (below, &bit) in low.iter().enumerate().rev() {
+            let mut next = Vec::with_capacity(places.len() * 2);
+            for (prefix, &place) in places.iter().enumerate() {
+                let odd = self.and_bit(place, bit);
+                next.push(self.xor_bit(place, odd));
+                if (2 * prefix + 1) << below < count {
+                    next.push(odd);
+                }
+            }
+            places = next;
+        }
+        places.resize(count, Bit::ZERO);
+        places.into()
+    }
+
+    /// The unsigned integers in ascending order, by [`sorting_network`]; 2w ANDs for each of its
+    /// comparators.
+    ///
+    /// # Panics
+    /// When the words have different widths.
+    pub fn sort(&mut self, words: &[Word]) -> Vec<Word> {
+        let mut words = words.to_vec();
+        for (low, high) in sorting_network(words.len()) {
+            (words[low], words[high]) = self.min_max(&words[low], &words[high]);
+        }
+        words
+    }
+}

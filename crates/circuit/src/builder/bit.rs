@@ -1,0 +1,240 @@
+//! Handles to the values of a circuit under construction: bits and words.
+
+use std::ops::{Deref, DerefMut, Not, Range};
+
+use crate::Wire;
+
+/// One bit of a circuit under construction: a public constant, or a wire with or without a pending
+/// inversion.
+///
+/// Negation ([`Not`]) only flips the pending inversion, so it never makes a gate. A bit belongs to
+/// the builder that made it; constants belong to all. Given to another builder it would name
+/// another wire there: pass values between builders as inputs and outputs of components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bit(u32);
+
+impl Bit {
+    /// The constant 0.
+    pub const ZERO: Bit = Bit(0);
+    /// The constant 1.
+    pub const ONE: Bit = Bit(1);
+
+    /// The constant `value`.
+    pub fn constant(value: bool) -> Bit {
+        Bit(u32::from(value))
+    }
+
+    /// The value, if the bit is a constant.
+    pub fn as_constant(self) -> Option<bool> {
+        (self.0 < 2).then_some(self.0 == 1)
+    }
+
+    /// The wire as it stands; wires are below 2^31 - 1, which the builder's allocation ensures.
+    pub(super) fn of_wire(wire: Wire) -> Bit {
+        Bit((wire + 1) << 1)
+    }
+
+    /// The wire behind the bit and whether it is inverted; none for a constant.
+    pub(super) fn wire(self) -> Option<(Wire, bool)> {
+        (self.0 >= 2).then(|| ((self.0 >> 1) - 1, self.0 & 1 == 1))
+    }
+
+    /// The bit, inverted if `invert`.
+    pub(super) fn invert_if(self, invert: bool) -> Bit {
+        Bit(self.0 ^ u32::from(invert))
+    }
+}
+
+impl Not for Bit {
+    type Output = Bit;
+
+    fn not(self) -> Bit {
+        self.invert_if(true)
+    }
+}
+
+/// A word of any width: bits, least significant first.
+///
+/// Dereferences to a slice of bits. The methods here only rearrange bits, so they cost nothing;
+/// whatever makes gates is a method of [`Gates`](super::Gates).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Word(Vec<Bit>);
+
+impl Word {
+    /// `width` constant zeros.
+    pub fn zero(width: usize) -> Word {
+        Word(vec![Bit::ZERO; width])
+    }
+
+    /// The low `width` bits of `value` as constants; bits beyond 128 are zero.
+    pub fn constant(width: usize, value: u128) -> Word {
+        (0..width).map(|i| Bit::constant(i < 128 && value >> i & 1 == 1)).collect()
+    }
+
+    /// How many bits there are.
+    pub fn width(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The bits `range`, as a word of their own.
+    ///
+    /// # Panics
+    /// When the range reaches beyond the word.
+    pub fn slice(&self, range: Range<usize>) -> Word {
+        Word(self.0[range].to_vec())
+    }
+
+    /// The parts side by side, the first on the least significant bits.
+    pub fn join<'a>(parts: impl IntoIterator<Item = &'a Word>) -> Word {
+        parts.into_iter().flat_map(|part| part.iter().copied()).collect()
+    }
+
+    /// The word cut into words of `width` bits, the least significant first; the last one is
+    /// narrower when `width` does not divide the width.
+    ///
+    /// # Panics
+    /// When `width` is 0.
+    pub fn split(&self, width: usize) -> Vec<Word> {
+        self.0.chunks(width).map(|chunk| Word(chunk.to_vec())).collect()
+    }
+
+    /// As an unsigned integer of another width: high bits are dropped, or zeros added.
+    pub fn resize(&self, width: usize) -> Word {
+        let mut bits = self.0.clone();
+        bits.resize(width, Bit::ZERO);
+        Word(bits)
+    }
+
+    /// As a two's-complement integer of another width: high bits are dropped, or copies of the
+    /// sign added. The empty word has sign 0.
+    pub fn resize_signed(&self, width: usize) -> Word {
+        let mut bits = self.0.clone();
+        bits.resize(width, self.sign());
+        Word(bits)
+    }
+
+    /// The most significant bit; 0 for the empty word.
+    pub fn sign(&self) -> Bit {
+        self.0.last().copied().unwrap_or(Bit::ZERO)
+    }
+
+    /// Shifted towards the most significant bit by a constant, zeros coming in; same width.
+    pub fn shl(&self, by: usize) -> Word {
+        let by = by.min(self.width());
+        let kept = &self.0[..self.width() - by];
+        std::iter::repeat_n(Bit::ZERO, by).chain(kept.iter().copied()).collect()
+    }
+
+    /// Shifted towards the least significant bit by a constant, zeros coming in; same width.
+    pub fn shr(&self, by: usize) -> Word {
+        self.slice(by.min(self.width())..self.width()).resize(self.width())
+    }
+
+    /// Shifted towards the least significant bit by a constant, signs coming in; same width.
+    pub fn sar(&self, by: usize) -> Word {
+        let mut bits = self.0[by.min(self.width())..].to_vec();
+        bits.resize(self.width(), self.sign());
+        Word(bits)
+    }
+
+    /// Rotated towards the most significant bit by a constant, taken modulo the width.
+    pub fn rotl(&self, by: usize) -> Word {
+        let mut bits = self.0.clone();
+        if !bits.is_empty() {
+            let by = by % bits.len();
+            bits.rotate_right(by);
+        }
+        Word(bits)
+    }
+
+    /// Rotated towards the least significant bit by a constant, taken modulo the width.
+    pub fn rotr(&self, by: usize) -> Word {
+        let mut bits = self.0.clone();
+        if !bits.is_empty() {
+            let by = by % bits.len();
+            bits.rotate_left(by);
+        }
+        Word(bits)
+    }
+}
+
+impl From<Vec<Bit>> for Word {
+    fn from(bits: Vec<Bit>) -> Word {
+        Word(bits)
+    }
+}
+
+impl From<Bit> for Word {
+    fn from(bit: Bit) -> Word {
+        Word(vec![bit])
+    }
+}
+
+impl FromIterator<Bit> for Word {
+    fn from_iter<I: IntoIterator<Item = Bit>>(bits: I) -> Word {
+        Word(bits.into_iter().collect())
+    }
+}
+
+impl Deref for Word {
+    type Target = [Bit];
+
+    fn deref(&self) -> &[Bit] {
+        &self.0
+    }
+}
+
+impl DerefMut for Word {
+    fn deref_mut(&mut self) -> &mut [Bit] {
+        &mut self.0
+    }
+}
+
+impl Not for &Word {
+    type Output = Word;
+
+    fn not(self) -> Word {
+        self.iter().map(|&bit| !bit).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(word: &Word) -> u128 {
+        word.iter()
+            .enumerate()
+            .map(|(i, bit)| u128::from(bit.as_constant().expect("a constant")) << i)
+            .sum()
+    }
+
+    #[test]
+    fn rearrangements_are_those_of_integers() {
+        let x: u32 = 0xd3a5_0f96;
+        let word = Word::constant(32, x.into());
+        for by in [0, 1, 7, 31, 32, 33, 40] {
+            let shift = |f: fn(u32, u32) -> Option<u32>| f(x, by as u32).unwrap_or(0);
+            assert_eq!(value(&word.shl(by)), shift(u32::checked_shl).into());
+            assert_eq!(value(&word.shr(by)), shift(u32::checked_shr).into());
+            assert_eq!(value(&word.sar(by)), ((x as i32 >> by.min(31)) as u32).into());
+            assert_eq!(value(&word.rotl(by)), x.rotate_left(by as u32).into());
+            assert_eq!(value(&word.rotr(by)), x.rotate_right(by as u32).into());
+        }
+        assert_eq!(value(&word.resize(40)), x.into());
+        assert_eq!(value(&word.resize_signed(40)), 0xff_0000_0000 | u128::from(x));
+        assert_eq!(value(&!&word), (!x).into());
+        assert_eq!(Word::join(&word.split(5)), word);
+        assert_eq!(value(&word.slice(4..12)), 0xf9);
+    }
+
+    #[test]
+    fn a_bit_keeps_its_wire_and_inversion() {
+        let bit = Bit::of_wire(41);
+        assert_eq!(bit.wire(), Some((41, false)));
+        assert_eq!((!bit).wire(), Some((41, true)));
+        assert_eq!(!!bit, bit);
+        assert_eq!(Bit::ONE.wire(), None);
+        assert_eq!((!Bit::ONE).as_constant(), Some(false));
+    }
+}

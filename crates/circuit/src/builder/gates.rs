@@ -1,0 +1,308 @@
+//! The straight line under construction: gates of one or two bits, folded and merged as they come.
+
+use std::collections::HashMap;
+
+use super::bit::{Bit, Word};
+use super::subcircuit::Subcircuit;
+use super::table::{GateTable, Key};
+use crate::{Call, Step, Wire, WireRange};
+
+/// More wires than this do not fit a [`Bit`].
+const MAX_WIRES: u32 = (1 << 31) - 2;
+
+/// Gates under construction: the part that [`Builder`](super::Builder) and
+/// [`ComponentBuilder`](super::ComponentBuilder) share, and what functions that add to either
+/// should take.
+///
+/// Constants fold, equal gates merge, and inversions are pulled out of gates, so that an AND is
+/// made once for all eight combinations of inverted operands and results. Operands of two-word
+/// operations have equal widths; an operation panics when they have not, as slices do.
+pub struct Gates {
+    pub(super) steps: Vec<Step>,
+    /// Calls; `component` is an index in `callees`.
+    pub(super) calls: Vec<Call>,
+    pub(super) call_args: Vec<WireRange>,
+    pub(super) callees: Vec<Subcircuit>,
+    /// Where each callee stands in `callees`, by its identity.
+    pub(super) callee_places: HashMap<usize, u32>,
+    /// The runs of wires that are inputs. A gap of one unused wire follows each run, so that
+    /// wires that are neighbours here are still neighbours once the inputs have been moved to the
+    /// front.
+    pub(super) inputs: Vec<WireRange>,
+    pub(super) next_wire: Wire,
+    pub(super) too_large: bool,
+    table: GateTable,
+    constants: [Option<Wire>; 2],
+    ands: u64,
+    /// The steps from this one on write one wire each, from `run_wire` on.
+    run_step: usize,
+    run_wire: Wire,
+}
+
+impl Gates {
+    pub(super) fn new() -> Gates {
+        Gates {
+            steps: Vec::new(),
+            calls: Vec::new(),
+            call_args: Vec::new(),
+            callees: Vec::new(),
+            callee_places: HashMap::new(),
+            inputs: Vec::new(),
+            next_wire: 0,
+            too_large: false,
+            table: GateTable::new(),
+            constants: [None; 2],
+            ands: 0,
+            run_step: 0,
+            run_wire: 0,
+        }
+    }
+
+    /// How many AND gates have been made so far, those in called components included: an upper
+    /// bound of what the finished circuit has, since gates that reach no output will vanish.
+    pub fn and_count(&self) -> u64 {
+        self.ands
+    }
+
+    /// `x ⊕ y`; free.
+    pub fn xor_bit(&mut self, x: Bit, y: Bit) -> Bit {
+        let (x_wire, x_inv) = match x.wire() {
+            Some(x) => x,
+            None => return y.invert_if(x == Bit::ONE),
+        };
+        let (y_wire, y_inv) = match y.wire() {
+            Some(y) => y,
+            None => return x.invert_if(y == Bit::ONE),
+        };
+        let invert = x_inv ^ y_inv;
+        if x_wire == y_wire {
+            return Bit::constant(invert);
+        }
+        // a ⊕ (a ⊕ b) = b, on either side.
+        for (one, other) in [(x_wire, y_wire), (y_wire, x_wire)] {
+            if let Some(Step::Xor { a, b, .. }) = self.definition(one) {
+                if a == other {
+                    return Bit::of_wire(b).invert_if(invert);
+                }
+                if b == other {
+                    return Bit::of_wire(a).invert_if(invert);
+                }
+            }
+        }
+        let wire = self.gate(Key::Xor(x_wire.min(y_wire), x_wire.max(y_wire)));
+        Bit::of_wire(wire).invert_if(invert)
+    }
+
+    /// `x ∧ y`; 1 AND.
+    pub fn and_bit(&mut self, x: Bit, y: Bit) -> Bit {
+        let (x_wire, x_inv) = match x.wire() {
+            Some(x) => x,
+            None => return if x == Bit::ONE { y } else { Bit::ZERO },
+        };
+        let (y_wire, y_inv) = match y.wire() {
+            Some(y) => y,
+            None => return if y == Bit::ONE { x } else { Bit::ZERO },
+        };
+        if x_wire == y_wire {
+            return if x_inv == y_inv { x } else { Bit::ZERO };
+        }
+        // (x ⊕ i)(y ⊕ j) = xy ⊕ iy ⊕ jx ⊕ ij: the AND is the same one for all i, j.
+        let product = self.and_wires(x_wire, y_wire);
+        let (x, y) = (Bit::of_wire(x_wire), Bit::of_wire(y_wire));
+        match (x_inv, y_inv) {
+            (false, false) => product,
+            (true, false) => self.xor_bit(product, y),
+            (false, true) => self.xor_bit(product, x),
+            (true, true) => {
+                let sum = self.xor_bit(x, y);
+                !self.xor_bit(product, sum)
+            }
+        }
+    }
+
+    fn and_wires(&mut self, x: Wire, y: Wire) -> Bit {
+        // a ∧ (a ∧ b) = a ∧ b, on either side.
+        for (one, other) in [(x, y), (y, x)] {
+            if let Some(Step::And { a, b, .. }) = self.definition(one)
+                && (a == other || b == other)
+            {
+                return Bit::of_wire(one);
+            }
+        }
+        Bit::of_wire(self.gate(Key::And(x.min(y), x.max(y))))
+    }
+
+    /// `x ∨ y`; 1 AND.
+    pub fn or_bit(&mut self, x: Bit, y: Bit) -> Bit {
+        !self.and_bit(!x, !y)
+    }
+
+    /// `if choice { x } else { y }`; 1 AND.
+    pub fn select_bit(&mut self, choice: Bit, x: Bit, y: Bit) -> Bit {
+        let difference = self.xor_bit(x, y);
+        let chosen = self.and_bit(choice, difference);
+        self.xor_bit(y, chosen)
+    }
+
+    /// Whether at least two of the three are 1; 1 AND.
+    pub fn majority_bit(&mut self, x: Bit, y: Bit, z: Bit) -> Bit {
+        // z where x and y differ, x where they agree.
+        let xz = self.xor_bit(x, z);
+        let yz = self.xor_bit(y, z);
+        let both = self.and_bit(xz, yz);
+        self.xor_bit(both, z)
+    }
+
+    /// A new run of input wires.
+    pub(super) fn input_wires(&mut self, width: u32) -> Word {
+        // The gap after the last run is taken back when nothing stands behind it.
+        let adjoining = self.inputs.last().is_some_and(|r| r.first + r.len + 1 == self.next_wire);
+        if adjoining {
+            self.next_wire -= 1;
+        }
+        // One more for the gap behind.
+        let Some(first) = width.checked_add(1).and_then(|n| self.allocate(n)) else {
+            return std::iter::repeat_n(Bit::of_wire(0), width as usize).collect();
+        };
+        match self.inputs.last_mut() {
+            Some(run) if adjoining => run.len += width,
+            _ => self.inputs.push(WireRange { first, len: width }),
+        }
+        self.start_run();
+        (first..first + width).map(Bit::of_wire).collect()
+    }
+
+    /// The number of ANDs behind the calls is counted, and the called wires are noted.
+    pub(super) fn call_step(&mut self, call: Call, ands: u64) {
+        self.steps.push(Step::Call(self.calls.len() as u32));
+        self.calls.push(call);
+        self.ands = self.ands.saturating_add(ands);
+        self.start_run();
+    }
+
+    /// `count` new wires, in a row; none when there would be too many, which
+    /// is remembered.
+    pub(super) fn allocate(&mut self, count: u32) -> Option<Wire> {
+        let first = self.next_wire;
+        match first.checked_add(count) {
+            Some(next) if next <= MAX_WIRES && !self.too_large => self.next_wire = next,
+            _ => {
+                self.too_large = true;
+                return None;
+            }
+        }
+        Some(first)
+    }
+
+    /// A wire that holds exactly this bit: pending inversions and constants become gates.
+    pub(super) fn materialise(&mut self, bit: Bit) -> Wire {
+        match bit.wire() {
+            Some((wire, false)) => wire,
+            Some((wire, true)) => self.gate(Key::Inv(wire)),
+            None => {
+                let value = bit == Bit::ONE;
+                if let Some(wire) = self.constants[usize::from(value)] {
+                    return wire;
+                }
+                let Some(out) = self.allocate(1) else { return 0 };
+                self.steps.push(Step::Const { value, out });
+                self.constants[usize::from(value)] = Some(out);
+                out
+            }
+        }
+    }
+
+    /// The output of this gate, which is made only if it is not there yet.
+    fn gate(&mut self, key: Key) -> Wire {
+        let place = self.steps.len() as u32;
+        if self.next_wire >= MAX_WIRES || self.too_large {
+            self.too_large = true;
+            return 0;
+        }
+        let found = self.table.find_or_insert(&self.steps, key, place);
+        if found != place {
+            return match self.steps[found as usize] {
+                Step::Xor { out, .. } | Step::And { out, .. } | Step::Inv { out, .. } => out,
+                Step::Const { .. } | Step::Call(_) => unreachable!("the table holds gates"),
+            };
+        }
+        let out = self.next_wire;
+        self.next_wire += 1;
+        self.steps.push(match key {
+            Key::Xor(a, b) => Step::Xor { a, b, out },
+            Key::And(a, b) => Step::And { a, b, out },
+            Key::Inv(a) => Step::Inv { a, out },
+        });
+        self.ands += u64::from(matches!(key, Key::And(..)));
+        out
+    }
+
+    /// The gate that writes `wire`, if it was made since the last call or input: there its place
+    /// follows from the wire, and further back it would need a table of its own.
+    fn definition(&self, wire: Wire) -> Option<Step> {
+        let offset = wire.checked_sub(self.run_wire)? as usize;
+        self.steps.get(self.run_step + offset).copied()
+    }
+
+    fn start_run(&mut self) {
+        self.run_step = self.steps.len();
+        self.run_wire = self.next_wire;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gates() -> (Gates, Bit, Bit, Bit) {
+        let mut g = Gates::new();
+        let w = g.input_wires(3);
+        (g, w[0], w[1], w[2])
+    }
+
+    #[test]
+    fn constants_and_equal_operands_fold_without_gates() {
+        let (mut g, x, ..) = gates();
+        assert_eq!(g.xor_bit(x, x), Bit::ZERO);
+        assert_eq!(g.xor_bit(x, !x), Bit::ONE);
+        assert_eq!(g.xor_bit(x, Bit::ONE), !x);
+        assert_eq!(g.xor_bit(Bit::ZERO, x), x);
+        assert_eq!(g.and_bit(x, x), x);
+        assert_eq!(g.and_bit(!x, x), Bit::ZERO);
+        assert_eq!(g.and_bit(Bit::ONE, x), x);
+        assert_eq!(g.and_bit(x, Bit::ZERO), Bit::ZERO);
+        assert_eq!(g.or_bit(x, !x), Bit::ONE);
+        assert_eq!(g.select_bit(x, Bit::ONE, Bit::ZERO), x);
+        assert!(g.steps.is_empty());
+    }
+
+    #[test]
+    fn equal_gates_merge_whatever_their_order_and_inversions() {
+        let (mut g, x, y, z) = gates();
+        let xy = g.and_bit(x, y);
+        for (a, b) in [(y, x), (!x, y), (x, !y), (!y, !x)] {
+            g.and_bit(a, b);
+            g.or_bit(a, b);
+        }
+        assert_eq!(g.and_count(), 1);
+        let sum = g.xor_bit(x, y);
+        assert_eq!(g.xor_bit(!y, x), !sum);
+        assert_eq!(g.xor_bit(sum, y), x);
+        assert_eq!(g.xor_bit(!x, sum), !y);
+        assert_eq!(g.and_bit(xy, x), xy);
+        assert_eq!(g.and_bit(x, y), xy);
+        g.and_bit(xy, z);
+        assert_eq!(g.and_count(), 2);
+    }
+
+    #[test]
+    fn too_many_wires_are_noted_and_not_made() {
+        let (mut g, x, y, _) = gates();
+        g.next_wire = MAX_WIRES;
+        g.and_bit(x, y);
+        assert!(g.too_large);
+        assert!(g.steps.is_empty());
+        assert_eq!(g.materialise(Bit::ONE), 0);
+        assert!(g.steps.is_empty());
+    }
+}

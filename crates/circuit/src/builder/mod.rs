@@ -1,0 +1,139 @@
+//! Writing circuits: words, the operations on them, and components.
+//!
+//! ```
+//! use symbolon_circuit::builder::Builder;
+//! use symbolon_circuit::{Receivers, Type};
+//!
+//! # fn main() -> Result<(), symbolon_circuit::CircuitError> {
+//! let mut b = Builder::new("rich");
+//! let x = b.input("x", Type::Uint(64), 0);
+//! let y = b.input("y", Type::Uint(64), 1);
+//! let richer = b.lt(&y, &x);
+//! b.output("richer", &richer.into(), Type::Uint(1), Receivers::All);
+//! let circuit = b.finish()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The operations are those of [`Gates`], to which both builders dereference. Their costs are
+//! given in AND gates, the only ones that cost; they hold for operands that are not constant and
+//! are lower for those that are.
+
+mod arith;
+mod array;
+mod bit;
+mod compare;
+mod divide;
+mod gates;
+mod network;
+mod shift;
+mod subcircuit;
+mod sweep;
+mod table;
+
+use std::ops::{Deref, DerefMut};
+
+pub use bit::{Bit, Word};
+pub use gates::Gates;
+pub use network::sorting_network;
+pub use subcircuit::{ComponentBuilder, Subcircuit};
+
+use crate::{Circuit, CircuitError, Component, Input, Output, PartyId, Receivers, Step, Type};
+
+/// Builds a circuit: declare inputs, combine them, declare outputs, finish.
+///
+/// Whatever misses in the ports (a name twice, a type without bits or of another width than its
+/// word) is reported by [`finish`](Self::finish).
+pub struct Builder {
+    name: String,
+    gates: Gates,
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    output_bits: Vec<Bit>,
+    mismatch: Option<CircuitError>,
+}
+
+impl Builder {
+    /// A circuit without inputs, gates or outputs.
+    pub fn new(name: impl Into<String>) -> Builder {
+        Builder {
+            name: name.into(),
+            gates: Gates::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            output_bits: Vec::new(),
+            mismatch: None,
+        }
+    }
+
+    /// The next input, with its owner. Inputs stay in the circuit even if nothing depends on them.
+    ///
+    /// # Panics
+    /// When the type has 2^31 bits or more.
+    pub fn input(&mut self, name: impl Into<String>, ty: Type, owner: PartyId) -> Word {
+        let word = self.gates.input_wires(subcircuit::input_width(ty.width()));
+        self.inputs.push(Input { name: name.into(), ty, owner });
+        word
+    }
+
+    /// Makes `word` the next output, with its type and those who learn it.
+    pub fn output(&mut self, name: impl Into<String>, word: &Word, ty: Type, to: Receivers) {
+        let name = name.into();
+        if ty.width() != word.width() as u64 && self.mismatch.is_none() {
+            let width = word.width();
+            self.mismatch = Some(CircuitError::invalid(format!(
+                "output `{name}` is a word of {width} bits, its type {ty} has {}",
+                ty.width()
+            )));
+        }
+        self.output_bits.extend_from_slice(word);
+        self.outputs.push(Output { name, ty, to });
+    }
+
+    /// The finished circuit, without the gates and components that reach no output.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when a port is not as it should be, or the circuit has more than
+    /// about 2^31 wires in one component or 2^48 gates in all.
+    pub fn finish(self) -> Result<Circuit, CircuitError> {
+        if let Some(error) = self.mismatch {
+            return Err(error);
+        }
+        let (main, callees) = sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?;
+        let components = subcircuit::link(main, &callees);
+        Circuit::new(self.name, self.inputs, self.outputs, components)
+    }
+}
+
+impl Deref for Builder {
+    type Target = Gates;
+
+    fn deref(&self) -> &Gates {
+        &self.gates
+    }
+}
+
+impl DerefMut for Builder {
+    fn deref_mut(&mut self) -> &mut Gates {
+        &mut self.gates
+    }
+}
+
+/// The number of AND gates that a circuit computes, each component counted as often as it is
+/// called.
+pub fn and_count(circuit: &Circuit) -> u64 {
+    let mut counts: Vec<u64> = Vec::with_capacity(circuit.components().len());
+    for component in circuit.components() {
+        let calls = component.calls.iter().map(|call| counts[call.component as usize]);
+        counts.push(calls.fold(own_ands(component), u64::saturating_add));
+    }
+    counts.last().copied().unwrap_or(0)
+}
+
+/// The AND gates that stand in the component itself.
+fn own_ands(component: &Component) -> u64 {
+    component.steps.iter().filter(|step| matches!(step, Step::And { .. })).count() as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+//! Components: parts of a circuit that are written once and called many times.
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use super::bit::{Bit, Word};
+use super::gates::Gates;
+use super::sweep::sweep;
+use crate::{Call, CircuitError, Component, WireRange};
+
+/// A finished component, to be called by [`Gates::call`]; cheap to clone.
+///
+/// However often it is called, and through whatever other components, it stands in the finished
+/// circuit once. Two components built separately stay two, even if they compute the same.
+#[derive(Clone)]
+pub struct Subcircuit(Arc<Definition>);
+
+struct Definition {
+    /// Its calls name components by their places in `callees`.
+    component: Component,
+    callees: Vec<Subcircuit>,
+    input_widths: Vec<usize>,
+    output_widths: Vec<usize>,
+    ands: u64,
+}
+
+impl Subcircuit {
+    /// The number of AND gates that a call computes.
+    pub fn and_count(&self) -> u64 {
+        self.0.ands
+    }
+
+    /// An address that no other component has while this one lives.
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    pub(super) fn output_bits(&self) -> u32 {
+        self.0.component.outputs.len() as u32
+    }
+}
+
+impl std::fmt::Debug for Subcircuit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Subcircuit({}, {} ANDs)", self.0.component.name, self.0.ands)
+    }
+}
+
+/// Builds a component: a part of a circuit that is written once and called many times.
+///
+/// All gates come from [`Gates`], to which it dereferences.
+pub struct ComponentBuilder {
+    name: String,
+    gates: Gates,
+    input_widths: Vec<usize>,
+    output_widths: Vec<usize>,
+    outputs: Vec<Bit>,
+}
+
+impl ComponentBuilder {
+    /// A component without inputs, gates or outputs. The name is for people.
+    pub fn new(name: impl Into<String>) -> ComponentBuilder {
+        ComponentBuilder {
+            name: name.into(),
+            gates: Gates::new(),
+            input_widths: Vec::new(),
+            output_widths: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// The next input, `width` bits wide.
+    ///
+    /// # Panics
+    /// When `width` is 2^31 or more.
+    pub fn input(&mut self, width: usize) -> Word {
+        self.input_widths.push(width);
+        self.gates.input_wires(input_width(width as u64))
+    }
+
+    /// Makes `word` the next output.
+    pub fn output(&mut self, word: &[Bit]) {
+        self.output_widths.push(word.len());
+        self.outputs.extend_from_slice(word);
+    }
+
+    /// The finished component, without the gates that reach no output.
+    ///
+    /// # Errors
+    /// [`CircuitError::Invalid`] when it has more than about 2^31 wires.
+    pub fn finish(self) -> Result<Subcircuit, CircuitError> {
+        let (component, callees) = sweep(self.gates, self.name, &self.outputs)?;
+        let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
+        let ands = calls.fold(super::own_ands(&component), u64::saturating_add);
+        Ok(Subcircuit(Arc::new(Definition {
+            component,
+            callees,
+            input_widths: self.input_widths,
+            output_widths: self.output_widths,
+            ands,
+        })))
+    }
+}
+
+impl Deref for ComponentBuilder {
+    type Target = Gates;
+
+    fn deref(&self) -> &Gates {
+        &self.gates
+    }
+}
+
+impl DerefMut for ComponentBuilder {
+    fn deref_mut(&mut self) -> &mut Gates {
+        &mut self.gates
+    }
+}
+
+/// A width as a number of wires.
+pub(super) fn input_width(width: u64) -> u32 {
+    assert!(width < 1 << 31, "an input of {width} bits is too wide for a circuit");
+    width as u32
+}
+
+impl Gates {
+    /// Calls a component: one argument for each of its inputs, one word for each of its outputs.
+    ///
+    /// The call stays a call in the finished circuit; nothing folds across its borders, so
+    /// constants are better built into a component than passed to it.
+    ///
+    /// # Panics
+    /// When the number or the widths of the arguments are not those of the component's inputs.
+    pub fn call(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Vec<Word> {
+        let definition = &*callee.0;
+        assert!(
+            args.iter().map(|arg| arg.len()).eq(definition.input_widths.iter().copied()),
+            "`{}` takes words of {:?} bits",
+            definition.component.name,
+            definition.input_widths
+        );
+        let first_arg = self.call_args.len();
+        for &arg in args {
+            for &bit in arg {
+                let wire = self.materialise(bit);
+                match self.call_args[first_arg..].last_mut() {
+                    Some(range) if range.first + range.len == wire => range.len += 1,
+                    _ => self.call_args.push(WireRange { first: wire, len: 1 }),
+                }
+            }
+        }
+        let fits = u32::try_from(self.call_args.len()).is_ok();
+        self.too_large |= !fits;
+        let bits = callee.output_bits();
+        let Some(first_output) = self.allocate(bits) else {
+            let dead = |&width| std::iter::repeat_n(Bit::of_wire(0), width).collect();
+            return definition.output_widths.iter().map(dead).collect();
+        };
+        let call = Call {
+            component: self.callee_index(callee),
+            first_arg: first_arg as u32,
+            arg_count: (self.call_args.len() - first_arg) as u32,
+            first_output,
+        };
+        self.call_step(call, definition.ands);
+        let mut wires = (first_output..first_output + bits).map(Bit::of_wire);
+        let widths = definition.output_widths.iter();
+        widths.map(|&width| wires.by_ref().take(width).collect()).collect()
+    }
+
+    /// Like [`call`](Self::call), for components with one output.
+    ///
+    /// # Panics
+    /// As [`call`](Self::call), and when the component has not exactly one output.
+    pub fn call_one(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Word {
+        let [word] = <[Word; 1]>::try_from(self.call(callee, args)).expect("one output");
+        word
+    }
+
+    fn callee_index(&mut self, callee: &Subcircuit) -> u32 {
+        *self.callee_places.entry(callee.identity()).or_insert_with(|| {
+            self.callees.push(callee.clone());
+            self.callees.len() as u32 - 1
+        })
+    }
+}
+
+/// The program of a main component and all that it calls, each once, callees first.
+pub(super) fn link(mut main: Component, callees: &[Subcircuit]) -> Vec<Component> {
+    let mut linker = Linker { components: Vec::new(), places: HashMap::new() };
+    linker.relocate(&mut main, callees);
+    linker.components.push(main);
+    linker.components
+}
+
+struct Linker {
+    components: Vec<Component>,
+    places: HashMap<usize, u32>,
+}
+
+impl Linker {
+    fn relocate(&mut self, component: &mut Component, callees: &[Subcircuit]) {
+        let places: Vec<u32> = callees.iter().map(|callee| self.place(callee)).collect();
+        for call in &mut component.calls {
+            call.component = places[call.component as usize];
+        }
+    }
+
+    fn place(&mut self, subcircuit: &Subcircuit) -> u32 {
+        if let Some(&place) = self.places.get(&subcircuit.identity()) {
+            return place;
+        }
+        let definition = &*subcircuit.0;
+        let mut component = definition.component.clone();
+        self.relocate(&mut component, &definition.callees);
+        let place = self.components.len() as u32;
+        self.components.push(component);
+        self.places.insert(subcircuit.identity(), place);
+        place
+    }
+}

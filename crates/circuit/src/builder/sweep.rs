@@ -1,0 +1,250 @@
+//! From gates under construction to a component: what reaches no output goes, the wires that are
+//! left are numbered without holes.
+
+use super::bit::Bit;
+use super::gates::Gates;
+use super::subcircuit::Subcircuit;
+use crate::{CircuitError, Component, Step, Wire, WireRange};
+
+/// Finishes the gates into a component with these outputs, and the subcircuits that its calls'
+/// component indices name.
+pub(super) fn sweep(
+    mut gates: Gates,
+    name: String,
+    outputs: &[Bit],
+) -> Result<(Component, Vec<Subcircuit>), CircuitError> {
+    let outputs: Vec<Wire> = outputs.iter().map(|&bit| gates.materialise(bit)).collect();
+    if gates.too_large {
+        return Err(CircuitError::invalid(format!("`{name}` has more wires than can be numbered")));
+    }
+    let mut live = WireSet::new(gates.next_wire);
+    outputs.iter().for_each(|&wire| live.insert(wire));
+    mark(&gates, &mut live);
+    let numbers = Numbers::new(live, &gates.inputs);
+
+    let mut steps = std::mem::take(&mut gates.steps);
+    steps.retain_mut(|step| keep(step, &gates, &numbers));
+    let mut component = Component {
+        name,
+        inputs: numbers.inputs,
+        wires: numbers.total,
+        outputs: outputs.into_iter().map(|wire| numbers.of(wire)).collect(),
+        ..Component::default()
+    };
+    let mut callees = Callees::new(std::mem::take(&mut gates.callees));
+    for step in &mut steps {
+        if let Step::Call(index) = step {
+            let mut call = gates.calls[*index as usize];
+            let args = &gates.call_args[call.first_arg as usize..][..call.arg_count as usize];
+            call.first_arg = component.call_args.len() as u32;
+            component.call_args.extend(
+                args.iter().map(|arg| WireRange { first: numbers.of(arg.first), len: arg.len }),
+            );
+            call.first_output = numbers.of(call.first_output);
+            call.component = callees.use_of(call.component);
+            *index = component.calls.len() as u32;
+            component.calls.push(call);
+        }
+    }
+    steps.shrink_to_fit();
+    component.steps = steps;
+    Ok((component, callees.used))
+}
+
+/// Adds every wire on which a wire of the set depends.
+fn mark(gates: &Gates, live: &mut WireSet) {
+    for step in gates.steps.iter().rev() {
+        match *step {
+            Step::Xor { a, b, out } | Step::And { a, b, out } => {
+                if live.contains(out) {
+                    live.insert(a);
+                    live.insert(b);
+                }
+            }
+            Step::Inv { a, out } => {
+                if live.contains(out) {
+                    live.insert(a);
+                }
+            }
+            Step::Const { .. } => {}
+            Step::Call(index) => {
+                let call = gates.calls[index as usize];
+                let outputs = gates.callees[call.component as usize].output_bits();
+                let outputs = WireRange { first: call.first_output, len: outputs };
+                if live.meets(outputs) {
+                    // A call writes all its outputs, used or not.
+                    live.insert_all(outputs);
+                    let args = &gates.call_args[call.first_arg as usize..];
+                    args[..call.arg_count as usize].iter().for_each(|&arg| live.insert_all(arg));
+                }
+            }
+        }
+    }
+}
+
+/// Whether the step is live; renumbers the wires of a gate that is.
+fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
+    match step {
+        Step::Xor { a, b, out } | Step::And { a, b, out } => {
+            if !numbers.live.contains(*out) {
+                return false;
+            }
+            for wire in [a, b, out] {
+                *wire = numbers.of(*wire);
+            }
+        }
+        Step::Inv { a, out } => {
+            if !numbers.live.contains(*out) {
+                return false;
+            }
+            (*a, *out) = (numbers.of(*a), numbers.of(*out));
+        }
+        Step::Const { out, .. } => {
+            if !numbers.live.contains(*out) {
+                return false;
+            }
+            *out = numbers.of(*out);
+        }
+        Step::Call(index) => {
+            // All outputs of a live call are live, so the first speaks for them. A component
+            // without outputs computes nothing anybody could see.
+            let call = gates.calls[*index as usize];
+            return gates.callees[call.component as usize].output_bits() > 0
+                && numbers.live.contains(call.first_output);
+        }
+    }
+    true
+}
+
+/// The called subcircuits that are still called, numbered in order of their first use.
+struct Callees {
+    all: Vec<Subcircuit>,
+    numbers: Vec<Option<u32>>,
+    used: Vec<Subcircuit>,
+}
+
+impl Callees {
+    fn new(all: Vec<Subcircuit>) -> Callees {
+        Callees { numbers: vec![None; all.len()], all, used: Vec::new() }
+    }
+
+    fn use_of(&mut self, callee: u32) -> u32 {
+        *self.numbers[callee as usize].get_or_insert_with(|| {
+            self.used.push(self.all[callee as usize].clone());
+            self.used.len() as u32 - 1
+        })
+    }
+}
+
+/// The new numbers of the live wires: inputs first, in their order, then all others in theirs.
+struct Numbers {
+    /// The live wires that are not inputs.
+    live: WireSet,
+    /// How many of them stand before each word of the set.
+    before: Vec<u32>,
+    /// The old runs of inputs with the new number of their first wire.
+    runs: Vec<(WireRange, Wire)>,
+    inputs: u32,
+    total: u32,
+}
+
+impl Numbers {
+    fn new(mut live: WireSet, inputs: &[WireRange]) -> Numbers {
+        let mut count = 0;
+        let mut runs = Vec::with_capacity(inputs.len());
+        for &run in inputs {
+            live.remove_all(run);
+            runs.push((run, count));
+            count += run.len;
+        }
+        let mut total = count;
+        let before = live.words.iter().map(|word| {
+            total += word.count_ones();
+            total - word.count_ones()
+        });
+        let before = before.collect();
+        Numbers { live, before, runs, inputs: count, total }
+    }
+
+    fn of(&self, wire: Wire) -> Wire {
+        // The common case is one run of inputs at the front.
+        let run = match self.runs.as_slice() {
+            [] => None,
+            [run] => Some(run),
+            runs => match runs.partition_point(|(run, _)| run.first <= wire) {
+                0 => None,
+                after => runs.get(after - 1),
+            },
+        };
+        if let Some((run, first)) = run
+            && wire.wrapping_sub(run.first) < run.len
+        {
+            return first + (wire - run.first);
+        }
+        let below = self.live.words[wire as usize / 64] & ((1 << (wire % 64)) - 1);
+        self.before[wire as usize / 64] + below.count_ones()
+    }
+}
+
+/// A set of wires, as bits.
+struct WireSet {
+    words: Vec<u64>,
+}
+
+impl WireSet {
+    fn new(wires: u32) -> WireSet {
+        WireSet { words: vec![0; (wires as usize).div_ceil(64)] }
+    }
+
+    fn contains(&self, wire: Wire) -> bool {
+        self.words[wire as usize / 64] >> (wire % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, wire: Wire) {
+        self.words[wire as usize / 64] |= 1 << (wire % 64);
+    }
+
+    fn meets(&self, range: WireRange) -> bool {
+        masks(range).any(|(index, mask)| self.words[index] & mask != 0)
+    }
+
+    fn insert_all(&mut self, range: WireRange) {
+        masks(range).for_each(|(index, mask)| self.words[index] |= mask);
+    }
+
+    fn remove_all(&mut self, range: WireRange) {
+        masks(range).for_each(|(index, mask)| self.words[index] &= !mask);
+    }
+}
+
+/// The words that a range touches, each with a mask of the range's wires in it.
+fn masks(range: WireRange) -> impl Iterator<Item = (usize, u64)> {
+    let (start, end) = (range.first as usize, range.first as usize + range.len as usize);
+    (start / 64..end.div_ceil(64)).map(move |index| {
+        let low = if index == start / 64 { u64::MAX << (start % 64) } else { u64::MAX };
+        let high = if index == end / 64 { (1 << (end % 64)) - 1 } else { u64::MAX };
+        (index, low & high)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_cover_exactly_the_range() {
+        for first in [0, 1, 63, 64, 65, 130] {
+            for len in [0, 1, 2, 63, 64, 65, 128, 200] {
+                let mut set = WireSet::new(400);
+                let range = WireRange { first, len };
+                assert!(!set.meets(range));
+                set.insert_all(range);
+                let expected = |w| (first..first + len).contains(&w);
+                assert!((0..400).all(|w| set.contains(w) == expected(w)), "{first} {len}");
+                assert_eq!(set.meets(range), len > 0);
+                set.remove_all(range);
+                assert!((0..400).all(|w| !set.contains(w)));
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The table by which equal gates are found.
+
+use crate::Step;
+
+/// An open-addressing hash table from gates to their places in the list of steps.
+///
+/// An entry is eight bytes: the gate's 32-bit hash, whose high bits are also its home slot, and its
+/// place plus one (0: empty). Growing therefore never looks at the gates themselves and reads and
+/// writes in order.
+pub(super) struct GateTable {
+    entries: Vec<u64>,
+    used: usize,
+    /// 32 minus the logarithm of the number of slots.
+    shift: u32,
+}
+
+const FIRST_LOG: u32 = 8;
+
+impl GateTable {
+    pub(super) fn new() -> GateTable {
+        GateTable { entries: vec![0; 1 << FIRST_LOG], used: 0, shift: 32 - FIRST_LOG }
+    }
+
+    /// The place of a gate equal to `gate` (whatever its output), or `place` after noting that the
+    /// caller puts the gate there.
+    pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
+        let hash = gate.hash();
+        let mask = self.entries.len() - 1;
+        let mut slot = (hash >> self.shift) as usize;
+        loop {
+            let entry = self.entries[slot];
+            if entry == 0 {
+                break;
+            }
+            let found = entry as u32 - 1;
+            if (entry >> 32) as u32 == hash && Key::of(&steps[found as usize]) == Some(gate) {
+                return found;
+            }
+            slot = (slot + 1) & mask;
+        }
+        self.entries[slot] = u64::from(hash) << 32 | u64::from(place + 1);
+        self.used += 1;
+        // Half full at most, short of the size at which the hash has no more bits to give.
+        if self.used * 2 > self.entries.len() && self.shift > 1 {
+            self.grow();
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        self.shift -= 1;
+        let mask = self.entries.len() * 2 - 1;
+        let old = std::mem::replace(&mut self.entries, vec![0; mask + 1]);
+        for entry in old.into_iter().filter(|&entry| entry != 0) {
+            let mut slot = ((entry >> 32) as u32 >> self.shift) as usize;
+            while self.entries[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.entries[slot] = entry;
+        }
+    }
+}
+
+/// What makes two gates equal: kind and operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Key {
+    /// XOR of two wires, the smaller first.
+    Xor(u32, u32),
+    /// AND of two wires, the smaller first.
+    And(u32, u32),
+    /// Inversion of a wire.
+    Inv(u32),
+}
+
+impl Key {
+    fn of(step: &Step) -> Option<Key> {
+        match *step {
+            Step::Xor { a, b, .. } => Some(Key::Xor(a, b)),
+            Step::And { a, b, .. } => Some(Key::And(a, b)),
+            Step::Inv { a, .. } => Some(Key::Inv(a)),
+            Step::Const { .. } | Step::Call(_) => None,
+        }
+    }
+
+    fn hash(self) -> u32 {
+        let (kind, a, b) = match self {
+            Key::Xor(a, b) => (0u64, a, b),
+            Key::And(a, b) => (1, a, b),
+            Key::Inv(a) => (2, a, a),
+        };
+        // Two multiplications by odd constants with a fold between them spread neighbouring wires
+        // over the whole table.
+        let packed = (u64::from(a) << 32 | u64::from(b)).wrapping_add(kind.rotate_right(1));
+        let mixed = packed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((mixed ^ mixed >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_was_put_in_and_nothing_else() {
+        let mut table = GateTable::new();
+        let mut steps = Vec::new();
+        for i in 0..5000u32 {
+            let (a, b, out) = (i / 3, i, i);
+            let step = if i % 2 == 0 { Step::Xor { a, b, out } } else { Step::And { a, b, out } };
+            let key = Key::of(&step).unwrap();
+            assert_eq!(table.find_or_insert(&steps, key, i), i);
+            steps.push(step);
+        }
+        for (i, step) in steps.iter().enumerate() {
+            let key = Key::of(step).unwrap();
+            assert_eq!(table.find_or_insert(&steps, key, 9999), i as u32);
+        }
+        assert_eq!(table.find_or_insert(&steps, Key::Inv(7), 9999), 9999);
+    }
+}

@@ -1,0 +1,380 @@
+//! Operations against integers of the host, components, sweeping.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{CircuitError, reference};
+
+/// A circuit of two words of `width` bits and whatever `make` outputs.
+fn circuit(width: u32, make: impl Fn(&mut Gates, &Word, &Word) -> Vec<Word>) -> Circuit {
+    let mut b = Builder::new("test");
+    let x = b.input("x", Type::Uint(width), 0);
+    let y = b.input("y", Type::Uint(width), 1);
+    for (i, word) in make(&mut b, &x, &y).iter().enumerate() {
+        b.output(format!("z{i}"), word, Type::Uint(word.width() as u32), Receivers::All);
+    }
+    b.finish().unwrap()
+}
+
+fn eval(circuit: &Circuit, x: u128, y: u128) -> Vec<u128> {
+    let width = circuit.inputs()[0].ty.width() as u32;
+    let bits: Vec<bool> =
+        [x, y].iter().flat_map(|v| (0..width).map(move |i| v >> i & 1 == 1)).collect();
+    let out = reference::eval(circuit, &bits);
+    let mut out = out.iter();
+    let value = |output: &Output| {
+        let word = out.by_ref().take(output.ty.width() as usize).enumerate();
+        word.map(|(i, &bit)| u128::from(bit) << i).sum()
+    };
+    circuit.outputs().iter().map(value).collect()
+}
+
+/// `value` as a two's-complement integer of `width` bits.
+fn signed(value: u128, width: u32) -> i128 {
+    (value << (128 - width)) as i128 >> (128 - width)
+}
+
+fn mask(width: u32) -> u128 {
+    u128::MAX >> (128 - width)
+}
+
+/// Compares with a model on all pairs of 5 bits, and on random pairs of other widths.
+fn agrees(
+    make: impl Fn(&mut Gates, &Word, &Word) -> Vec<Word>,
+    model: impl Fn(u32, u128, u128) -> Vec<u128>,
+) {
+    let small = circuit(5, &make);
+    for (x, y) in (0..32).flat_map(|x| (0..32).map(move |y| (x, y))) {
+        assert_eq!(eval(&small, x, y), model(5, x, y), "{x} {y}");
+    }
+    let edges = [0, 1, 2, mask(64), mask(63), 1 << 63, 0x0123_4567_89ab_cdef_f00d, 0xfedc_ba98];
+    for width in [1, 2, 7, 32, 33, 64] {
+        let circuit = circuit(width, &make);
+        for (&x, &y) in edges.iter().flat_map(|x| edges.iter().map(move |y| (x, y))) {
+            let (x, y) = (x & mask(width), y & mask(width));
+            assert_eq!(eval(&circuit, x, y), model(width, x, y), "{width} bits: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn addition_and_subtraction() {
+    agrees(
+        |g, x, y| {
+            let (sum, carry) = g.add_with_carry(x, y, Bit::ONE);
+            let (difference, borrow) = g.sub_with_borrow(x, y);
+            vec![
+                g.add(x, y),
+                sum,
+                carry.into(),
+                g.sub(x, y),
+                difference,
+                borrow.into(),
+                g.neg(x),
+                g.neg_if(y[0], x),
+                g.abs(x),
+            ]
+        },
+        |width, x, y| {
+            let m = mask(width);
+            let difference = x.wrapping_sub(y) & m;
+            let negative = x.wrapping_neg() & m;
+            vec![
+                (x + y) & m,
+                (x + y + 1) & m,
+                (x + y + 1) >> width,
+                difference,
+                difference,
+                u128::from(x < y),
+                negative,
+                if y & 1 == 1 { negative } else { x },
+                signed(x, width).unsigned_abs(),
+            ]
+        },
+    );
+}
+
+#[test]
+fn multiplication() {
+    agrees(
+        |g, x, y| {
+            vec![
+                g.mul(x, y),
+                g.mul_full(x, y),
+                g.mul_add(x, y, y),
+                g.mul_full_add(x, y, y, x),
+                g.mul_full(x, x),
+            ]
+        },
+        |width, x, y| {
+            let m = mask(width);
+            vec![x * y & m, x * y, (x * y + y) & m, x * y + x + y, x * x]
+        },
+    );
+}
+
+#[test]
+fn division() {
+    agrees(
+        |g, x, y| {
+            let (q, r) = g.div_rem(x, y);
+            let (sq, sr) = g.div_rem_signed(x, y);
+            vec![q, r, sq, sr]
+        },
+        |width, x, y| {
+            let m = mask(width);
+            if y == 0 {
+                return vec![m, x, m, x];
+            }
+            let (sx, sy) = (signed(x, width), signed(y, width));
+            vec![x / y, x % y, (sx / sy) as u128 & m, (sx % sy) as u128 & m]
+        },
+    );
+}
+
+#[test]
+fn comparison_and_choice() {
+    agrees(
+        |g, x, y| {
+            let bits = [
+                g.lt(x, y),
+                g.le(x, y),
+                g.eq(x, y),
+                g.lt_signed(x, y),
+                g.le_signed(x, y),
+                g.any(x),
+                g.all(x),
+            ];
+            let mut words: Vec<Word> = bits.into_iter().map(Word::from).collect();
+            words.extend([g.min(x, y), g.max(x, y), g.min_signed(x, y), g.max_signed(x, y)]);
+            words.push(g.select(x[0], x, y));
+            words.extend([g.and(x, y), g.or(x, y), g.xor(x, y)]);
+            words
+        },
+        |width, x, y| {
+            let (sx, sy) = (signed(x, width), signed(y, width));
+            let bits = [x < y, x <= y, x == y, sx < sy, sx <= sy, x != 0, x == mask(width)];
+            let mut words: Vec<u128> = bits.into_iter().map(u128::from).collect();
+            words.extend([x.min(y), x.max(y)]);
+            words.extend([sx.min(sy), sx.max(sy)].map(|v| v as u128 & mask(width)));
+            words.push(if x & 1 == 1 { x } else { y });
+            words.extend([x & y, x | y, x ^ y]);
+            words
+        },
+    );
+}
+
+#[test]
+fn shifts_and_counts() {
+    agrees(
+        |g, x, y| {
+            vec![
+                g.shl_by(x, y),
+                g.shr_by(x, y),
+                g.sar_by(x, y),
+                g.rotl_by(x, y),
+                g.rotr_by(x, y),
+                g.popcount(x),
+            ]
+        },
+        |width, x, y| {
+            let m = mask(width);
+            let w = u128::from(width);
+            let rotl = |by: u128| (x << by | x >> (w - by)) & m;
+            let by = y.min(127) as u32;
+            vec![
+                if y < w { x << y & m } else { 0 },
+                if y < w { x >> y } else { 0 },
+                (signed(x, width) >> by) as u128 & m,
+                rotl(y % w),
+                rotl((w - y % w) % w),
+                x.count_ones().into(),
+            ]
+        },
+    );
+}
+
+#[test]
+fn costs_are_those_documented() {
+    let cost = |width: u32, make: fn(&mut Gates, &Word, &Word) -> Word| {
+        and_count(&circuit(width, |g, x, y| vec![make(g, x, y)]))
+    };
+    assert_eq!(cost(64, |g, x, y| g.add(x, y)), 63);
+    assert_eq!(cost(64, |g, x, y| g.sub(x, y)), 63);
+    assert_eq!(cost(64, |g, x, _| g.neg(x)), 62);
+    assert_eq!(cost(64, |g, x, y| g.mul(x, y)), 4033);
+    assert_eq!(cost(64, |g, x, y| g.mul_full(x, y)), 2 * 64 * 64 - 64);
+    assert!(cost(64, |g, x, y| g.div_rem(x, y).0) <= 64 * 64 + 2 * 64);
+    assert!(cost(64, |g, x, y| g.div_rem_signed(x, y).0) <= 64 * 64 + 6 * 64);
+    assert_eq!(cost(64, |g, x, y| g.lt(x, y).into()), 64);
+    assert_eq!(cost(64, |g, x, y| g.le_signed(x, y).into()), 64);
+    assert_eq!(cost(64, |g, x, y| g.eq(x, y).into()), 63);
+    assert_eq!(cost(64, |g, x, y| g.select(x[0], y, x)), 64);
+    assert_eq!(cost(64, |g, x, y| g.min(x, y)), 128);
+    assert_eq!(cost(64, |g, x, _| g.popcount(x)), 63);
+    assert_eq!(cost(63, |g, x, _| g.popcount(x)), 57);
+    assert_eq!(cost(64, |g, x, y| g.shl_by(x, &y[..6])), 6 * 64);
+    assert_eq!(cost(64, |g, x, y| g.rotl_by(x, y)), 6 * 64);
+}
+
+proptest! {
+    #[test]
+    fn sums_of_many_words(values in prop::collection::vec(any::<u16>(), 0..12)) {
+        let mut b = Builder::new("sum");
+        let x = b.input("x", Type::words(12, 16), 0).split(16);
+        let terms: Vec<&[Bit]> = x[..values.len()].iter().map(|w| &**w).collect();
+        let sum = b.sum(16, &terms);
+        b.output("sum", &sum, Type::Uint(16), Receivers::All);
+        let circuit = b.finish().unwrap();
+        prop_assert!(and_count(&circuit) <= 15 * (values.len() as u64).saturating_sub(1));
+        let bits = (0..192).map(|i| values.get(i / 16).is_some_and(|v| v >> (i % 16) & 1 == 1));
+        let out = reference::eval(&circuit, &bits.collect::<Vec<_>>());
+        let expected = values.iter().fold(0u16, |sum, &v| sum.wrapping_add(v));
+        prop_assert_eq!((0..16).map(|i| u16::from(out[i]) << i).sum::<u16>(), expected);
+    }
+
+    #[test]
+    fn arrays_are_read_and_written_and_sorted(
+        values in prop::collection::vec(0u128..64, 1..12),
+        index_width in 0usize..6,
+        index in 0u128..32,
+        value in 0u128..64,
+    ) {
+        let index = index & ((1 << index_width) - 1);
+        // Everything constant would fold away: the values come in through XOR with an input.
+        let len = values.len();
+        let make = |g: &mut Gates, x: &Word, _: &Word| {
+            let low: Word = x[..6].to_vec().into();
+            let mut word = |v: u128| g.xor(&low, &Word::constant(6, v));
+            let array: Vec<Word> = values.iter().map(|&v| word(v)).collect();
+            let value = word(value);
+            let index: Word = (0..index_width)
+                .map(|i| g.xor_bit(x[6 + i], Bit::constant(index >> i & 1 == 1)))
+                .collect();
+            let mut out = vec![g.read(&array, &index)];
+            out.extend(g.write(&array, &index, &value));
+            out.extend(g.sort(&array));
+            out
+        };
+        let circuit = circuit(12, make);
+        let at = index as usize;
+        let mut expected = vec![values.get(at).copied().unwrap_or(0)];
+        let mut written = values.clone();
+        if at < len {
+            written[at] = value;
+        }
+        expected.extend(written);
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        expected.extend(sorted);
+        prop_assert_eq!(eval(&circuit, 0, 0), expected);
+    }
+}
+
+#[test]
+fn array_costs() {
+    let mut g = Gates::new();
+    let array = g.input_wires(16 * 8).split(8);
+    let index = g.input_wires(4);
+    g.read(&array, &index);
+    assert_eq!(g.and_count(), 15 * 8);
+    g.write(&array, &index, &array[0].clone());
+    assert!(g.and_count() <= 15 * 8 + 16 * 8 + 14);
+}
+
+#[test]
+fn what_reaches_no_output_vanishes_but_inputs_stay() {
+    let mut c = ComponentBuilder::new("unused");
+    let x = c.input(4);
+    let product = c.mul(&x, &x);
+    c.output(&product);
+    let unused = c.finish().unwrap();
+
+    let mut b = Builder::new("test");
+    let x = b.input("x", Type::Uint(4), 0);
+    let wasted = b.call_one(&unused, &[&x]);
+    let y = b.input("y", Type::Uint(4), 1);
+    let kept = b.and(&x, &wasted);
+    let _ = b.add(&kept, &y);
+    let sum = b.xor(&x, &y);
+    b.output("sum", &sum, Type::Uint(4), Receivers::All);
+    let circuit = b.finish().unwrap();
+    assert_eq!(circuit.components().len(), 1);
+    let main = circuit.main();
+    assert_eq!((main.inputs, main.wires, main.steps.len()), (8, 12, 4));
+    assert_eq!(eval(&circuit, 0b1100, 0b1010), [0b0110]);
+}
+
+#[test]
+fn components_stand_once_and_are_called_often() {
+    let mut c = ComponentBuilder::new("inner");
+    let (x, y) = (c.input(8), c.input(8));
+    let (sum, carry) = c.add_with_carry(&x, &y, Bit::ZERO);
+    c.output(&sum);
+    c.output(&[carry]);
+    let inner = c.finish().unwrap();
+    assert_eq!(inner.and_count(), 8);
+
+    let mut c = ComponentBuilder::new("outer");
+    let x = c.input(8);
+    // Arguments out of order, inverted, constant: what does not lie in a run of wires.
+    let twisted: Word = x.iter().rev().map(|&bit| !bit).collect();
+    let first = c.call(&inner, &[&twisted, &Word::constant(8, 0x81)]);
+    let second = c.call(&inner, &[&first[0], &x])[0].clone();
+    c.output(&second);
+    let outer = c.finish().unwrap();
+    assert_eq!(outer.and_count(), 16);
+
+    let mut b = Builder::new("test");
+    let x = b.input("x", Type::Uint(8), 0);
+    let once = b.call_one(&outer, &[&x]);
+    // An input declared after gates and calls is still an input.
+    let y = b.input("y", Type::Uint(8), 1);
+    let twice = b.call_one(&outer, &[&once]);
+    let crossing = Word::join([&x.slice(4..8), &y.slice(0..4)]);
+    let last = b.call(&inner, &[&crossing, &twice]);
+    b.output("sum", &last[0], Type::Uint(8), Receivers::All);
+    b.output("carry", &last[1], Type::Uint(1), Receivers::Only(vec![1]));
+    assert_eq!(b.and_count(), 40);
+    let circuit = b.finish().unwrap();
+    let names: Vec<&str> = circuit.components().iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(names, ["inner", "outer", "test"]);
+    assert_eq!(and_count(&circuit), 40);
+
+    let model = |x: u8| (!x.reverse_bits()).wrapping_add(0x81).wrapping_add(x);
+    for (x, y) in [(0u8, 0u8), (0xff, 0xff), (0x5a, 0xc3), (0x17, 0x80)] {
+        let (sum, carry) = (x >> 4 | y << 4).overflowing_add(model(model(x)));
+        assert_eq!(eval(&circuit, x.into(), y.into()), [u128::from(sum), u128::from(carry)]);
+    }
+}
+
+#[test]
+fn outputs_may_be_constants_inputs_and_inversions() {
+    let circuit = circuit(2, |_, x, y| {
+        let all = [x[0], !x[0], y[1], !y[1], Bit::ZERO, Bit::ONE, !x[0]];
+        vec![all.to_vec().into()]
+    });
+    for x in 0..4u128 {
+        for y in 0..4 {
+            let (a, b) = (x & 1, y >> 1);
+            let expected = a | (1 - a) << 1 | b << 2 | (1 - b) << 3 | 1 << 5 | (1 - a) << 6;
+            assert_eq!(eval(&circuit, x, y), [expected]);
+        }
+    }
+}
+
+#[test]
+fn ports_that_do_not_fit_are_refused() {
+    let build = |width: u32, ty: Type, name: &str| {
+        let mut b = Builder::new("test");
+        let x = b.input("x", Type::Uint(width), 0);
+        b.output("z", &x, ty.clone(), Receivers::All);
+        b.output(name, &x, ty, Receivers::All);
+        b.finish()
+    };
+    assert!(build(4, Type::words(2, 2), "w").is_ok());
+    let refused = |result| matches!(result, Err(CircuitError::Invalid(_)));
+    assert!(refused(build(4, Type::Uint(5), "w")));
+    assert!(refused(build(4, Type::Uint(4), "z")));
+    assert!(refused(build(0, Type::Uint(0), "w")));
+}

@@ -1,0 +1,47 @@
+//! The circuits that come with Symbolon, built by name: `aes128`, `sort:4096x32`.
+//!
+//! Every value is an unsigned integer or an array of them, wire 0 the least significant bit; byte
+//! strings of standards are read as big-endian integers, so that a value's hexadecimal form is the
+//! string's. The elements of arrays stand in ascending order of wires, as [`Type`](crate::Type)
+//! says. Inputs belong to parties 0 and 1 and outputs go to all, until
+//! [`Circuit::with_owners`] and [`Circuit::with_receivers`] say otherwise.
+
+mod aes;
+mod entries;
+mod name;
+mod sbox;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub use name::Entry;
+
+use crate::builder::Word;
+use crate::{Circuit, CircuitError};
+
+/// All built-in circuits, for listing.
+pub fn catalogue() -> &'static [Entry] {
+    entries::ENTRIES
+}
+
+/// Builds the circuit of this name, parameters included: `aes128`, `mult:2048`, `sort:4096x32`.
+///
+/// The parameters are bounded so that every name can be built in seconds and a few gigabytes.
+///
+/// # Errors
+/// [`CircuitError::Unknown`] when there is no such circuit, or its parameters are missing,
+/// malformed or out of range; the message says what would do.
+pub fn by_name(name: &str) -> Result<Circuit, CircuitError> {
+    name::build(entries::ENTRIES, name)
+}
+
+/// The word cut into words of `unit` bits, the most significant first.
+fn big_endian(word: &Word, unit: usize) -> Vec<Word> {
+    let mut units = word.split(unit);
+    units.reverse();
+    units
+}
+
+/// The inverse of [`big_endian`].
+fn from_big_endian(units: &[Word]) -> Word {
+    Word::join(units.iter().rev())
+}

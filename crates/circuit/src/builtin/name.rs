@@ -1,0 +1,195 @@
+//! From names to circuits: entries of the catalogue, their parameters, helpful refusals.
+
+use std::ops::RangeInclusive;
+
+use crate::{Circuit, CircuitError};
+
+/// A built-in circuit, or a family of them with parameters.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name, without parameters.
+    pub name: &'static str,
+    /// How the parameters are written after the name, with their ranges; empty when there are none.
+    pub parameters: &'static str,
+    /// What it computes, in one line.
+    pub description: &'static str,
+    /// A name that [`by_name`](super::by_name) builds.
+    pub example: &'static str,
+    pub(super) form: Form,
+}
+
+/// How an entry is parameterised and built.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// `name`.
+    Plain(fn() -> Result<Circuit, CircuitError>),
+    /// `name:N`, or `name` alone when there is a default.
+    Size {
+        range: RangeInclusive<u32>,
+        default: Option<u32>,
+        build: fn(u32) -> Result<Circuit, CircuitError>,
+    },
+    /// `name:NxW`: a number and a width, and a limit to their product.
+    Grid {
+        number: RangeInclusive<u32>,
+        width: RangeInclusive<u32>,
+        most: u64,
+        build: fn(u32, u32) -> Result<Circuit, CircuitError>,
+    },
+    /// `name:N` or `name:N/T`: a number, perhaps made of parts of size T that divides it.
+    Parts {
+        range: RangeInclusive<u32>,
+        whole: fn(u32) -> Result<Circuit, CircuitError>,
+        parts: RangeInclusive<u32>,
+        in_parts: fn(u32, u32) -> Result<Circuit, CircuitError>,
+    },
+}
+
+/// Builds `spec`, an entry's name with parameters.
+pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitError> {
+    let (name, parameters) = match spec.split_once(':') {
+        Some((name, parameters)) => (name, Some(parameters)),
+        None => (spec, None),
+    };
+    let entry = entries
+        .iter()
+        .find(|entry| entry.name == name)
+        .ok_or_else(|| CircuitError::Unknown(no_such(entries, name)))?;
+    let refuse = |reason: String| {
+        let syntax = format!("{}{}", entry.name, entry.parameters);
+        CircuitError::Unknown(format!(
+            "built-in circuit `{}`: {reason} (write {syntax}, for example {})",
+            shown(spec),
+            entry.example
+        ))
+    };
+    match (&entry.form, parameters) {
+        (Form::Plain(build), None) => build(),
+        (Form::Plain(_), Some(_)) => Err(refuse("takes no parameters".into())),
+        (Form::Size { default: Some(size), build, .. }, None) => build(*size),
+        (_, None) => Err(refuse("needs parameters".into())),
+        (Form::Size { range, build, .. }, Some(text)) => {
+            build(number(text, range).map_err(refuse)?)
+        }
+        (Form::Grid { number: numbers, width: widths, most, build }, Some(text)) => {
+            let (n, w) = text.split_once('x').ok_or_else(|| refuse("needs two numbers".into()))?;
+            let (n, w) = (number(n, numbers).map_err(refuse)?, number(w, widths).map_err(refuse)?);
+            if u64::from(n) * u64::from(w) > *most {
+                return Err(refuse(format!("{n} times {w} is more than {most}")));
+            }
+            build(n, w)
+        }
+        (Form::Parts { range, whole, parts, in_parts }, Some(text)) => match text.split_once('/') {
+            None => whole(number(text, range).map_err(refuse)?),
+            Some((n, part)) => {
+                let part = number(part, parts).map_err(refuse)?;
+                let n = number(n, &(0..=u32::MAX)).map_err(refuse)?;
+                if n == 0 || n % part != 0 {
+                    return Err(refuse(format!("{part} does not divide {n}")));
+                }
+                in_parts(n, part)
+            }
+        },
+    }
+}
+
+/// A decimal number in the range.
+fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
+    let digits = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    if !digits {
+        return Err(format!("`{}` is not a number", shown(text)));
+    }
+    text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+        format!("{} is not within {} to {}", shown(text), range.start(), range.end())
+    })
+}
+
+fn no_such(entries: &[Entry], name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    let mut near: Vec<(usize, &str)> = entries
+        .iter()
+        .map(|entry| (distance(&lower, entry.name), entry.name))
+        .filter(|(distance, known)| {
+            *distance <= 2 && *distance < known.len()
+                || lower.len() >= 3 && (known.starts_with(&lower) || lower.starts_with(known))
+        })
+        .collect();
+    near.sort_unstable();
+    let name = shown(name);
+    if near.is_empty() {
+        let all: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
+        return format!("no built-in circuit `{name}`; there are {}", all.join(", "));
+    }
+    let near: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
+    format!("no built-in circuit `{name}`; did you mean {}?", near.join(" or "))
+}
+
+/// The start of a text that a user typed, fit for a message.
+fn shown(text: &str) -> String {
+    let mut shown: String = text.chars().take(40).flat_map(char::escape_default).collect();
+    if text.chars().nth(40).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// How many insertions, removals and replacements of characters turn one name into the other; of
+/// long texts the start alone is looked at.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(64).collect(), b.chars().collect());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::CircuitError;
+    use crate::builder::and_count;
+    use crate::builtin::{by_name, catalogue};
+
+    use super::*;
+
+    fn refusal(name: &str) -> String {
+        match by_name(name) {
+            Err(CircuitError::Unknown(message)) => message,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_example_builds_under_its_name() {
+        for entry in catalogue() {
+            let circuit = by_name(entry.example).unwrap();
+            assert!(entry.example.starts_with(entry.name));
+            assert!(circuit.name().starts_with(entry.name), "{}", entry.example);
+            assert!(and_count(&circuit) > 0);
+        }
+    }
+
+    #[test]
+    fn refusals_say_what_would_do() {
+        assert!(refusal("aes123").contains("`aes128`"));
+        assert!(refusal("AES128").contains("`aes128`"));
+        assert!(refusal("").contains("there are aes128, "));
+        assert!(refusal("\u{1b}[2J").contains("\\u{1b}"));
+        assert!(refusal(&"z".repeat(1 << 20)).len() < 1000);
+        assert!(refusal("aes128:7").contains("takes no parameters"));
+    }
+
+    #[test]
+    fn distances_are_edit_distances() {
+        for (a, b, expected) in [("", "abc", 3), ("abc", "abc", 0), ("kitten", "sitting", 3)] {
+            assert_eq!(distance(a, b), expected);
+            assert_eq!(distance(b, a), expected);
+        }
+    }
+}
