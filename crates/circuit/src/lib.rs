@@ -2,6 +2,7 @@
 //!
 //! The bottom of the house: nothing here knows of parties' secrets, networks or cryptography.
 
+pub mod bristol;
 pub mod builder;
 pub mod builtin;
 mod digest;

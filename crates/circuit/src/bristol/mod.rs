@@ -1,0 +1,51 @@
+//! Circuit files: Bristol Fashion, and the older Bristol format.
+//!
+//! Both are text: a header, then one gate a line. In both, the first wires are the inputs' and the
+//! last ones the outputs'.
+//!
+//! ```text
+//! Bristol Fashion                        old Bristol
+//! gates wires                            gates wires
+//! inputs  width … width                  width-of-input-0  width-of-input-1  width-of-output
+//! outputs width … width
+//!
+//! 2 1 a b out XOR|AND                    2 1 a b out XOR|AND
+//! 1 1 a out INV|EQW                      1 1 a out INV
+//! 1 1 0|1 out EQ
+//! 2k k a… b… out… MAND
+//! ```
+//!
+//! [`read`] tells them apart by the third line, and takes a few more gates that are found in the
+//! wild (NAND, NOR, OR, XNOR, NOT). Files carry no names, types or owners: inputs become `in0`,
+//! `in1`, … and outputs `out0`, …, unsigned integers of their widths; input 0 belongs to party 0,
+//! all others to party 1, and every party learns the outputs.
+//! [`Circuit::with_owners`](crate::Circuit::with_owners) and
+//! [`Circuit::with_receivers`](crate::Circuit::with_receivers) change that.
+
+mod read;
+mod text;
+mod write;
+
+pub use read::read;
+pub use write::{write_fashion, write_old};
+
+/// Which of the two formats a file is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Bristol Fashion: any number of inputs and outputs, and constants.
+    Fashion,
+    /// The older format: at most two inputs, one output, no constants.
+    Old,
+}
+
+impl std::fmt::Display for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Format::Fashion => "Bristol Fashion",
+            Format::Old => "old Bristol",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
