@@ -41,6 +41,20 @@ pub enum Tweaks<'a> {
     List(&'a [u128]),
 }
 
+impl Tweaks<'_> {
+    /// The tweak of group `g`.
+    ///
+    /// # Panics
+    /// If the tweaks are a list that ends before `g`.
+    #[inline]
+    pub fn get(&self, g: usize) -> u128 {
+        match self {
+            Tweaks::From(first) => first.wrapping_add(g as u128),
+            Tweaks::List(list) => list[g],
+        }
+    }
+}
+
 /// A hash with multi-instance tweakable circular correlation robustness; see the [module](self).
 #[derive(Clone, Copy)]
 pub struct TweakedHash {

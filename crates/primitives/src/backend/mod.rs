@@ -6,11 +6,36 @@
 //! other value means the best, as if it were not set.
 
 mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+#[cfg(target_arch = "x86_64")]
+mod x86_512;
 
 use std::sync::OnceLock;
 
+use zeroize::Zeroize;
+
 use crate::hash::Tweaks;
 use crate::{BitVec, Block};
+
+/// AES key schedule constants, each in the lowest byte of a word.
+#[cfg(target_arch = "x86_64")]
+const RCON: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
+/// Calls a backend's version of a kernel.
+macro_rules! run {
+    ($backend:expr, $kernel:ident $(::<$param:ident>)? ($($arg:expr),*)) => {
+        match $backend.usable() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `usable` names this backend only if the processor has its instructions.
+            Backend::Aesni => unsafe { x86::$kernel $(::<$param>)? ($($arg),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Vaes512 => unsafe { x86_512::$kernel $(::<$param>)? ($($arg),*) },
+            _ => portable::$kernel $(::<$param>)? ($($arg),*),
+        }
+    };
+}
 
 /// A set of instructions that the kernels are written for, in ascending order.
 ///
@@ -18,11 +43,11 @@ use crate::{BitVec, Block};
 /// run as the best one that there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Backend {
-    /// Plain Rust.
+    /// Plain Rust, and the `aes` crate.
     Portable,
     /// AES-NI, PCLMULQDQ, SSE4.1 and AVX2.
     Aesni,
-    /// VAES, VPCLMULQDQ, GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and what [`Backend::Aesni`] has.
+    /// VAES, VPCLMULQDQ, GFNI and AVX-512 (F, BW, DQ, VL, VBMI), BMI2, and what [`Backend::Aesni`] has.
     Vaes512,
 }
 
@@ -52,7 +77,16 @@ impl Backend {
     /// The best that the processor can run.
     #[inline]
     fn best() -> Backend {
-        Backend::Portable
+        static BEST: OnceLock<Backend> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            #[cfg(target_arch = "x86_64")]
+            if x86_512::supported() {
+                return Backend::Vaes512;
+            } else if x86::supported() {
+                return Backend::Aesni;
+            }
+            Backend::Portable
+        })
     }
 
     /// This backend, or the best if the processor lacks it.
@@ -63,7 +97,15 @@ impl Backend {
 
     /// A key for [`Cipher::encrypt`].
     pub(crate) fn aes_cipher(self, key: Block) -> Cipher {
-        Cipher::Portable(Box::new(portable::expand(key)))
+        match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `usable` names this backend only if the processor has its instructions.
+            Backend::Aesni => Cipher::Aesni(unsafe { x86::expand(key) }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; whoever has VAES has AES-NI.
+            Backend::Vaes512 => Cipher::Vaes512(unsafe { x86::expand(key) }),
+            _ => Cipher::Portable(Box::new(portable::expand(key))),
+        }
     }
 
     /// The hash of [`TweakedHash::hash_linear`](crate::TweakedHash::hash_linear).
@@ -95,7 +137,7 @@ impl Backend {
         if let Tweaks::List(list) = tweaks {
             assert_eq!(list.len(), xs.len() / group, "one tweak for each group");
         }
-        portable::hash::<SIGMA>(start, tweaks, group, xs);
+        run!(self, hash::<SIGMA>(start, tweaks, group, xs));
     }
 
     /// Σ a\[i\]·b\[i\] in GF(2^128); see [`gf128`](crate::gf128).
@@ -104,7 +146,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn inner_product(self, a: &[Block], b: &[Block]) -> Block {
         assert_eq!(a.len(), b.len(), "inner product of different lengths");
-        portable::inner_product(a, b)
+        run!(self, inner_product(a, b))
     }
 
     /// Σ bits\[i\]·coeffs\[i\].
@@ -113,7 +155,7 @@ impl Backend {
     /// If the lengths differ.
     pub fn bits_inner_product(self, bits: &BitVec, coeffs: &[Block]) -> Block {
         assert_eq!(bits.len(), coeffs.len(), "inner product of different lengths");
-        portable::bits_inner_product(bits, coeffs)
+        run!(self, bits_inner_product(bits, coeffs))
     }
 
     /// The kernel of [`column_hash`](crate::gf128::column_hash); `coeffs` says how long a row is.
@@ -122,7 +164,7 @@ impl Backend {
     /// If `stride` is less than a row, or `cols` ends before the last row does.
     pub fn column_hash(self, cols: &[u8], stride: usize, coeffs: &[Block], out: &mut [Block; 128]) {
         check_matrix(cols, stride, 16 * coeffs.len());
-        portable::column_hash(cols, stride, coeffs, out);
+        run!(self, column_hash(cols, stride, coeffs, out));
     }
 
     /// The kernel of [`transpose_128`](crate::transpose_128).
@@ -132,7 +174,7 @@ impl Backend {
     pub fn transpose_128(self, cols: &[u8], stride: usize, out: &mut [Block]) {
         assert!(out.len().is_multiple_of(128), "{} columns, no multiple of 128", out.len());
         check_matrix(cols, stride, out.len() / 8);
-        portable::transpose_128(cols, stride, out);
+        run!(self, transpose_128(cols, stride, out));
     }
 }
 
@@ -147,9 +189,27 @@ fn check_matrix(cols: &[u8], stride: usize, row: usize) {
     );
 }
 
-/// An expanded AES-128 key in the form that one backend wants.
+/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes the
+/// forms for SIMD, and only if the processor has the instructions.
 pub(crate) enum Cipher {
+    /// For plain Rust; wiped by the `aes` crate.
     Portable(Box<::aes::Aes128>),
+    /// The round keys, for AES-NI.
+    #[cfg(target_arch = "x86_64")]
+    Aesni([Block; 11]),
+    /// The round keys, for VAES.
+    #[cfg(target_arch = "x86_64")]
+    Vaes512([Block; 11]),
+}
+
+impl Drop for Cipher {
+    fn drop(&mut self) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Cipher::Aesni(keys) | Cipher::Vaes512(keys) => keys.zeroize(),
+            Cipher::Portable(_) => {}
+        }
+    }
 }
 
 impl Cipher {
@@ -158,6 +218,12 @@ impl Cipher {
     pub(crate) fn encrypt(&self, blocks: &mut [Block]) {
         match self {
             Cipher::Portable(aes) => portable::encrypt(aes, blocks),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            Cipher::Aesni(keys) => unsafe { x86::encrypt(keys, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes512(keys) => unsafe { x86_512::encrypt(keys, blocks) },
         }
     }
 
@@ -166,6 +232,33 @@ impl Cipher {
     pub(crate) fn counter(&self, first: u128, out: &mut [Block]) {
         match self {
             Cipher::Portable(aes) => portable::counter(aes, first, out),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            Cipher::Aesni(keys) => unsafe { x86::counter(keys, first, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes512(keys) => unsafe { x86_512::counter(keys, first, out) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_active_backend_is_available() {
+        let available = Backend::available();
+        assert_eq!(available[0], Backend::Portable);
+        assert!(available.is_sorted());
+        assert!(available.contains(&Backend::active()));
+    }
+
+    #[test]
+    fn naming_a_missing_backend_falls_back() {
+        for backend in [Backend::Portable, Backend::Aesni, Backend::Vaes512] {
+            assert!(Backend::available().contains(&backend.usable()));
+            assert_eq!(backend.inner_product(&[Block(2)], &[Block(1 << 127)]), Block(0x87));
         }
     }
 }

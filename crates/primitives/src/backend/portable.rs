@@ -32,11 +32,7 @@ pub(super) fn hash<const SIGMA: bool>(
     xs: &mut [Block],
 ) {
     for (g, chunk) in xs.chunks_exact_mut(group).enumerate() {
-        let tweak = match tweaks {
-            Tweaks::From(first) => first.wrapping_add(g as u128),
-            Tweaks::List(list) => list[g],
-        };
-        let aes = expand(start ^ Block(tweak));
+        let aes = expand(start ^ Block(tweaks.get(g)));
         for x in chunk {
             let y = if SIGMA { sigma(*x) } else { *x };
             *x = y;
@@ -92,6 +88,7 @@ pub(super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
+#[inline(always)]
 pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     let mut sum = Block::ZERO;
     for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {

@@ -1,0 +1,151 @@
+//! Each kernel on each backend that the processor has; throughput in items (blocks, columns) or bytes.
+//! Sizes fit the second-level cache.
+
+use divan::counter::{BytesCount, ItemsCount};
+use divan::{Bencher, black_box};
+use symbolon_primitives::hash::Tweaks;
+use symbolon_primitives::{
+    Aes128, Backend, BitVec, Block, PolyHash, Prg, Transcript, gf128, hash_blocks,
+};
+
+fn main() {
+    divan::main();
+}
+
+fn backends() -> Vec<Backend> {
+    Backend::available()
+}
+
+fn blocks(n: usize) -> Vec<Block> {
+    let mut out = vec![Block::ZERO; n];
+    Prg::from_seed(Block(1)).fill_blocks(&mut out);
+    out
+}
+
+/// Blocks in a hash or AES benchmark.
+const N: usize = 4096;
+
+#[divan::bench(args = backends(), consts = [1, 2, 4, 8])]
+fn hash_circular<const GROUP: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut xs, start) = (blocks(N), Block(77));
+    bencher
+        .counter(ItemsCount::new(N))
+        .bench_local(|| backend.hash_circular(start, Tweaks::From(5), GROUP, &mut xs));
+}
+
+#[divan::bench(args = backends(), consts = [1, 2, 4, 8])]
+fn hash_linear_listed<const GROUP: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut xs, start) = (blocks(N), Block(77));
+    let tweaks: Vec<u128> = blocks(N / GROUP).iter().map(|b| b.0).collect();
+    bencher
+        .counter(ItemsCount::new(N))
+        .bench_local(|| backend.hash_linear(start, Tweaks::List(&tweaks), GROUP, &mut xs));
+}
+
+/// One half-gate's worth: the overhead of a call.
+#[divan::bench(args = backends())]
+fn hash_two_blocks(bencher: Bencher<'_, '_>, backend: Backend) {
+    let mut xs = blocks(2);
+    bencher
+        .counter(ItemsCount::new(2usize))
+        .bench_local(|| backend.hash_circular(Block(77), Tweaks::From(5), 2, &mut xs));
+}
+
+#[divan::bench(args = backends())]
+fn aes_encrypt(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut xs, aes) = (blocks(N), Aes128::with_backend(backend, Block(7)));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| aes.encrypt_blocks(&mut xs));
+}
+
+#[divan::bench(args = backends())]
+fn aes_counter(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut xs, aes) = (blocks(N), Aes128::with_backend(backend, Block(7)));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| aes.counter_blocks(3, &mut xs));
+}
+
+#[divan::bench(args = backends())]
+fn aes_key_schedule(bencher: Bencher<'_, '_>, backend: Backend) {
+    bencher.bench_local(|| Aes128::with_backend(backend, black_box(Block(7))));
+}
+
+#[divan::bench(args = backends())]
+fn gf128_mul(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut x, y) = ([Block(7)], [Block(1 << 99 | 5)]);
+    bencher.bench_local(|| x[0] = backend.inner_product(&x, &y));
+}
+
+#[divan::bench(args = backends())]
+fn inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (a, b) = (blocks(N), blocks(N));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.inner_product(&a, &b));
+}
+
+#[divan::bench(args = backends())]
+fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (a, bits) = (blocks(N), BitVec::random(N, &mut Prg::from_seed(Block(2))));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.bits_inner_product(&bits, &a));
+}
+
+#[divan::bench(args = backends(), consts = [64, 512, 516])]
+fn column_hash<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (cols, coeffs) = (blocks(128 * STRIDE / 16), blocks(STRIDE / 16));
+    let mut out = [Block::ZERO; 128];
+    bencher.counter(ItemsCount::new(128 * coeffs.len())).bench_local(|| {
+        backend.column_hash(Block::as_bytes(&cols), STRIDE, &coeffs, &mut out);
+    });
+}
+
+#[divan::bench(args = backends(), consts = [64, 512, 528, 1024, 4096, 4160])]
+fn transpose<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let cols = blocks(128 * STRIDE / 16);
+    let mut out = blocks(STRIDE / 128 * 128 * 8);
+    bencher
+        .counter(ItemsCount::new(out.len()))
+        .bench_local(|| backend.transpose_128(Block::as_bytes(&cols), STRIDE, &mut out));
+}
+
+#[divan::bench]
+fn poly_hash(bencher: Bencher<'_, '_>) {
+    let xs = blocks(N);
+    bencher.counter(ItemsCount::new(N)).bench_local(|| {
+        let mut hash = PolyHash::new(Block(99));
+        hash.update(&xs);
+        hash.finish()
+    });
+}
+
+#[divan::bench]
+fn pow2_combine(bencher: Bencher<'_, '_>) {
+    let xs = blocks(128);
+    bencher.counter(ItemsCount::new(128usize)).bench_local(|| gf128::pow2_combine(&xs));
+}
+
+#[divan::bench]
+fn fill_128_generators_1_kib(bencher: Bencher<'_, '_>) {
+    let mut prgs: Vec<Prg> = blocks(128).into_iter().map(Prg::from_seed).collect();
+    let mut out = vec![0u8; 128 * 1024];
+    bencher.counter(BytesCount::new(out.len())).bench_local(|| {
+        for (prg, row) in prgs.iter_mut().zip(out.chunks_exact_mut(1024)) {
+            prg.fill(row);
+        }
+    });
+}
+
+#[divan::bench]
+fn permutation(bencher: Bencher<'_, '_>) {
+    let mut prg = Prg::from_seed(Block(3));
+    bencher.counter(ItemsCount::new(100_000usize)).bench_local(|| prg.permutation(100_000));
+}
+
+#[divan::bench]
+fn transcript_absorb_1_mib(bencher: Bencher<'_, '_>) {
+    let data = vec![5u8; 1 << 20];
+    let mut transcript = Transcript::new("bench", &[0; 32]);
+    bencher.counter(BytesCount::new(data.len())).bench_local(|| transcript.absorb("x", &data));
+}
+
+#[divan::bench]
+fn hash_blocks_1_mib(bencher: Bencher<'_, '_>) {
+    let data = blocks(1 << 16);
+    bencher.counter(BytesCount::new(1usize << 20)).bench_local(|| hash_blocks("bench", &data));
+}

@@ -1,0 +1,180 @@
+//! AES by AES-NI.
+//!
+//! A key schedule step takes SubWord(RotWord(w3)) from AESENCLAST: a shuffle puts the rotated word in
+//! all four columns, where ShiftRows has nothing to do, and the "round key" is the round constant. That
+//! is much faster than AESKEYGENASSIST, and schedules of several keys overlap.
+
+use std::arch::x86_64::*;
+
+use super::{load, store};
+use crate::Block;
+use crate::backend::RCON;
+use crate::hash::Tweaks;
+
+/// The next round key of a schedule.
+#[inline]
+#[target_feature(enable = "aes,ssse3")]
+fn next_key(key: __m128i, rcon: i32) -> __m128i {
+    let rotate = _mm_set1_epi32(0x0c0f_0e0d);
+    let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate), _mm_set1_epi32(rcon));
+    // Each word of the new key takes in all words of the old one before it.
+    let pairs = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
+    let prefix = _mm_xor_si128(pairs, _mm_slli_si128::<8>(pairs));
+    _mm_xor_si128(prefix, word)
+}
+
+#[target_feature(enable = "aes,ssse3")]
+pub(in super::super) fn expand(key: Block) -> [Block; 11] {
+    let mut out = [key; 11];
+    let mut round_key = load(&key);
+    for (slot, &rcon) in out[1..].iter_mut().zip(&RCON) {
+        round_key = next_key(round_key, rcon);
+        store(slot, round_key);
+    }
+    out
+}
+
+/// Encrypts `N` blocks side by side.
+#[inline]
+#[target_feature(enable = "aes,sse2")]
+fn encrypt_many<const N: usize>(keys: &[Block; 11], mut xs: [__m128i; N]) -> [__m128i; N] {
+    let first = load(&keys[0]);
+    for x in &mut xs {
+        *x = _mm_xor_si128(*x, first);
+    }
+    for key in &keys[1..10] {
+        let key = load(key);
+        for x in &mut xs {
+            *x = _mm_aesenc_si128(*x, key);
+        }
+    }
+    let last = load(&keys[10]);
+    for x in &mut xs {
+        *x = _mm_aesenclast_si128(*x, last);
+    }
+    xs
+}
+
+#[inline]
+#[target_feature(enable = "aes,sse2")]
+fn encrypt_in_place<const N: usize>(keys: &[Block; 11], blocks: &mut [Block; N]) {
+    let mut xs = [_mm_setzero_si128(); N];
+    for (x, block) in xs.iter_mut().zip(&*blocks) {
+        *x = load(block);
+    }
+    let ys = encrypt_many(keys, xs);
+    for (block, y) in blocks.iter_mut().zip(ys) {
+        store(block, y);
+    }
+}
+
+#[target_feature(enable = "aes,sse2")]
+pub(in super::super) fn encrypt(keys: &[Block; 11], blocks: &mut [Block]) {
+    let (chunks, tail) = blocks.as_chunks_mut::<8>();
+    for chunk in chunks {
+        encrypt_in_place(keys, chunk);
+    }
+    for block in tail {
+        encrypt_in_place(keys, std::array::from_mut(block));
+    }
+}
+
+#[target_feature(enable = "aes,sse2")]
+pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Block]) {
+    let (chunks, tail) = out.as_chunks_mut::<8>();
+    let mut next = first;
+    for chunk in chunks {
+        *chunk = std::array::from_fn(|i| Block(next.wrapping_add(i as u128)));
+        next = next.wrapping_add(8);
+        encrypt_in_place(keys, chunk);
+    }
+    for block in tail {
+        *block = Block(next);
+        next = next.wrapping_add(1);
+        encrypt_in_place(keys, std::array::from_mut(block));
+    }
+}
+
+#[target_feature(enable = "aes,ssse3")]
+pub(in super::super) fn hash<const SIGMA: bool>(
+    start: Block,
+    tweaks: Tweaks<'_>,
+    group: usize,
+    xs: &mut [Block],
+) {
+    // As many keys as fill the registers with blocks, and no more than hide the latency.
+    match group {
+        1 => hash_groups::<SIGMA, 1, 4>(start, tweaks, xs),
+        2 => hash_groups::<SIGMA, 2, 4>(start, tweaks, xs),
+        4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
+        _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
+    }
+}
+
+/// Hashes groups of `GROUP` blocks, `KEYS` groups at a time.
+#[inline]
+#[target_feature(enable = "aes,ssse3")]
+fn hash_groups<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
+    start: Block,
+    tweaks: Tweaks<'_>,
+    xs: &mut [Block],
+) {
+    let (groups, _) = xs.as_chunks_mut::<GROUP>();
+    let (chunks, tail) = groups.as_chunks_mut::<KEYS>();
+    let done = chunks.len() * KEYS;
+    for (c, chunk) in chunks.iter_mut().enumerate() {
+        hash_chunk::<SIGMA, GROUP, KEYS>(keys(start, tweaks, c * KEYS), chunk);
+    }
+    for (g, group) in tail.iter_mut().enumerate() {
+        let key = keys::<1>(start, tweaks, done + g);
+        hash_chunk::<SIGMA, GROUP, 1>(key, std::array::from_mut(group));
+    }
+}
+
+#[inline]
+fn keys<const KEYS: usize>(start: Block, tweaks: Tweaks<'_>, first: usize) -> [Block; KEYS] {
+    std::array::from_fn(|i| start ^ Block(tweaks.get(first + i)))
+}
+
+#[inline]
+#[target_feature(enable = "aes,ssse3")]
+fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
+    keys: [Block; KEYS],
+    chunk: &mut [[Block; GROUP]; KEYS],
+) {
+    let mut round_keys = [_mm_setzero_si128(); KEYS];
+    let mut states = [[_mm_setzero_si128(); GROUP]; KEYS];
+    for k in 0..KEYS {
+        round_keys[k] = load(&keys[k]);
+        for (state, block) in states[k].iter_mut().zip(&mut chunk[k]) {
+            let mut y = load(block);
+            if SIGMA {
+                y = sigma(y);
+                store(block, y);
+            }
+            *state = _mm_xor_si128(y, round_keys[k]);
+        }
+    }
+    for &rcon in &RCON[..9] {
+        for k in 0..KEYS {
+            round_keys[k] = next_key(round_keys[k], rcon);
+            for state in &mut states[k] {
+                *state = _mm_aesenc_si128(*state, round_keys[k]);
+            }
+        }
+    }
+    for k in 0..KEYS {
+        let last = next_key(round_keys[k], RCON[9]);
+        for (&state, block) in states[k].iter().zip(&mut chunk[k]) {
+            let y = load(block);
+            store(block, _mm_xor_si128(_mm_aesenclast_si128(state, last), y));
+        }
+    }
+}
+
+/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
+#[inline]
+#[target_feature(enable = "sse2")]
+fn sigma(x: __m128i) -> __m128i {
+    _mm_xor_si128(_mm_shuffle_epi32::<0b11_10_11_10>(x), _mm_slli_si128::<8>(x))
+}

@@ -1,0 +1,51 @@
+//! Kernels for AES-NI, PCLMULQDQ and AVX2: one 128-bit block to a register, mostly.
+//!
+//! Every function names the instructions it needs; the compiler lets it be called safely only from
+//! one that has them, and [`Backend`](super::Backend) sees to it that the processor has them all.
+
+mod aes;
+mod gf128;
+mod transpose;
+
+use std::arch::x86_64::*;
+
+pub(super) use aes::{counter, encrypt, expand, hash};
+pub(super) use gf128::{column_hash, inner_product, reduce};
+pub(super) use transpose::transpose_128;
+
+use crate::{BitVec, Block};
+
+/// Whether the processor has what this module needs.
+pub(super) fn supported() -> bool {
+    is_x86_feature_detected!("aes")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("sse4.1")
+        && is_x86_feature_detected!("avx2")
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(super) fn load(block: &Block) -> __m128i {
+    // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
+    unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(super) fn load_bytes(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+pub(super) fn store(block: &mut Block, value: __m128i) {
+    // SAFETY: the reference is valid for 16 bytes, and the store wants no alignment.
+    unsafe { _mm_storeu_si128(std::ptr::from_mut(block).cast(), value) }
+}
+
+/// The portable kernel, which the compiler makes into AVX2 by itself.
+#[target_feature(enable = "avx2")]
+pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
+    super::portable::bits_inner_product(bits, coeffs)
+}

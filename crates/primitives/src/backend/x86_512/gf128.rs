@@ -1,0 +1,117 @@
+//! GF(2^128) by VPCLMULQDQ: four products at a time, one reduction in the end.
+
+use std::arch::x86_64::*;
+
+use super::{load, load_bytes, load_tail, load_tail_bytes};
+use crate::backend::x86;
+use crate::{BitVec, Block};
+
+/// The truth table of a ⊕ b ⊕ c.
+const XOR3: i32 = 0x96;
+
+/// In each lane a sum of products before reduction: low + 2^64·middle + 2^128·high.
+#[derive(Clone, Copy)]
+struct Sum {
+    low: __m512i,
+    middle: __m512i,
+    high: __m512i,
+}
+
+impl Sum {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn zero() -> Sum {
+        let zero = _mm512_setzero_si512();
+        Sum { low: zero, middle: zero, high: zero }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,vpclmulqdq")]
+    fn add_products(&mut self, a: __m512i, b: __m512i) {
+        self.low = _mm512_xor_si512(self.low, _mm512_clmulepi64_epi128::<0x00>(a, b));
+        self.high = _mm512_xor_si512(self.high, _mm512_clmulepi64_epi128::<0x11>(a, b));
+        self.middle = _mm512_ternarylogic_epi64::<XOR3>(
+            self.middle,
+            _mm512_clmulepi64_epi128::<0x01>(a, b),
+            _mm512_clmulepi64_epi128::<0x10>(a, b),
+        );
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+    fn reduce(self) -> Block {
+        x86::reduce(xor_lanes(self.low), xor_lanes(self.middle), xor_lanes(self.high))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn xor_lanes(x: __m512i) -> __m128i {
+    let halves = _mm256_xor_si256(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x));
+    _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves))
+}
+
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
+    if a.len() < 4 {
+        return x86::inner_product(a, b);
+    }
+    let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut sum = Sum::zero();
+    for (x, y) in a.iter().zip(b) {
+        sum.add_products(load(x), load(y));
+    }
+    if !a_tail.is_empty() {
+        sum.add_products(load_tail(a_tail), load_tail(b_tail));
+    }
+    sum.reduce()
+}
+
+/// How many rows of a matrix share the loads of the coefficients.
+const ROWS: usize = 4;
+
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+pub(in super::super) fn column_hash(
+    cols: &[u8],
+    stride: usize,
+    coeffs: &[Block],
+    out: &mut [Block; 128],
+) {
+    let (quads, tail) = coeffs.as_chunks::<4>();
+    for (i, hashes) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+        let row = |r: usize| &cols[(ROWS * i + r) * stride..][..16 * coeffs.len()];
+        let rows: [&[u8]; ROWS] = std::array::from_fn(row);
+        let bodies = rows.map(|row| &row.as_chunks::<64>().0[..quads.len()]);
+        let mut sums = [Sum::zero(); ROWS];
+        for (k, quad) in quads.iter().enumerate() {
+            let coeff = load(quad);
+            for (sum, body) in sums.iter_mut().zip(bodies) {
+                sum.add_products(load_bytes(&body[k]), coeff);
+            }
+        }
+        for (r, sum) in sums.iter_mut().enumerate() {
+            sum.add_products(load_tail_bytes(&rows[r][64 * quads.len()..]), load_tail(tail));
+            hashes[r] = sum.reduce();
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,bmi2")]
+pub(in super::super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
+    let mut sums = [_mm512_setzero_si512(); 2];
+    for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
+        // Each bit twice, as the masks count words of 64 bits.
+        let masks = [word, word >> 32].map(|w| _pdep_u64(w, 0x5555_5555_5555_5555) * 3);
+        let (quads, tail) = chunk.as_chunks::<4>();
+        let mask = |q: usize| (masks[q / 8] >> (q % 8 * 8)) as u8;
+        for (q, quad) in quads.iter().enumerate() {
+            let sum = &mut sums[q % 2];
+            *sum = _mm512_mask_xor_epi64(*sum, mask(q), *sum, load(quad));
+        }
+        if !tail.is_empty() {
+            let mask = mask(quads.len());
+            sums[0] = _mm512_mask_xor_epi64(sums[0], mask, sums[0], load_tail(tail));
+        }
+    }
+    Block(bytemuck::cast(xor_lanes(_mm512_xor_si512(sums[0], sums[1]))))
+}

@@ -1,0 +1,104 @@
+//! Kernels for VAES, VPCLMULQDQ, GFNI and AVX-512: four blocks to a register.
+//!
+//! As in the 128-bit kernels, every function names the instructions it needs.
+
+mod aes;
+mod gf128;
+mod hash;
+mod transpose;
+
+use std::arch::x86_64::*;
+
+pub(super) use aes::{counter, encrypt};
+pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
+pub(super) use hash::hash;
+pub(super) use transpose::transpose_128;
+
+use crate::Block;
+
+/// Whether the processor has what this module needs.
+pub(super) fn supported() -> bool {
+    super::x86::supported()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vbmi")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("gfni")
+        && is_x86_feature_detected!("vaes")
+        && is_x86_feature_detected!("vpclmulqdq")
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load(blocks: &[Block; 4]) -> __m512i {
+    // SAFETY: the reference is valid for 64 bytes, and the load wants no alignment.
+    unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_bytes(bytes: &[u8; 64]) -> __m512i {
+    // SAFETY: the reference is valid for 64 bytes, and the load wants no alignment.
+    unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store(blocks: &mut [Block; 4], value: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
+    unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
+}
+
+/// The mask of the 64-bit words that `blocks` blocks take, at most four.
+#[inline]
+fn tail_mask(blocks: usize) -> u8 {
+    debug_assert!(blocks <= 4);
+    ((1u16 << (2 * blocks)) - 1) as u8
+}
+
+/// Up to four blocks, then zeros.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_tail(blocks: &[Block]) -> __m512i {
+    let mask = tail_mask(blocks.len().min(4));
+    // SAFETY: the mask selects words within the slice alone; others are not accessed.
+    unsafe { _mm512_maskz_loadu_epi64(mask, blocks.as_ptr().cast()) }
+}
+
+/// Up to 64 bytes of whole blocks, then zeros.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_tail_bytes(bytes: &[u8]) -> __m512i {
+    let mask = tail_mask((bytes.len() / 16).min(4));
+    // SAFETY: the mask selects words within the slice alone; others are not accessed.
+    unsafe { _mm512_maskz_loadu_epi64(mask, bytes.as_ptr().cast()) }
+}
+
+/// Stores as many of the four blocks as the slice takes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_tail(blocks: &mut [Block], value: __m512i) {
+    let mask = tail_mask(blocks.len().min(4));
+    // SAFETY: the mask selects words within the slice alone; others are not accessed.
+    unsafe { _mm512_mask_storeu_epi64(blocks.as_mut_ptr().cast(), mask, value) }
+}
+
+/// One block in all four lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn broadcast(block: Block) -> __m512i {
+    _mm512_broadcast_i32x4(bytemuck::cast(block.0))
+}
+
+/// The 128-bit numbers `first .. first + 4` modulo 2^128.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn numbers(first: u128) -> __m512i {
+    if first as u64 > u64::MAX - 3 {
+        // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+        return load(&std::array::from_fn(|i| Block(first.wrapping_add(i as u128))));
+    }
+    _mm512_add_epi64(broadcast(Block(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
+}

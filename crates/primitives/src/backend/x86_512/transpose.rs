@@ -1,0 +1,106 @@
+//! Transposition by GFNI and byte shuffles, 128 columns at a time.
+//!
+//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. The rows with r = 4ρ + l, l below 4,
+//! are loaded side by side, one to a lane: register (ρ, t), lane l, byte c. Three rounds of interleaving
+//! over t make 8×8 bit squares of fixed r and c; GF2P8AFFINEQB transposes a square, since multiplying a
+//! matrix with the eight unit vectors lists its columns; and two rounds over ρ bring the bytes r = 0 … 15 of
+//! a column together.
+
+use std::arch::x86_64::*;
+
+use super::store;
+use crate::Block;
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
+    for (tile, square) in out.as_chunks_mut::<128>().0.iter_mut().enumerate() {
+        transpose_square(cols, stride, 16 * tile, square);
+    }
+}
+
+/// Transposes the 128 columns that start at byte `at` of each row.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn transpose_square(cols: &[u8], stride: usize, at: usize, out: &mut [Block; 128]) {
+    let mut squares = [[_mm512_setzero_si512(); 8]; 4];
+    for (rho, squares) in squares.iter_mut().enumerate() {
+        *squares = bit_squares(cols, stride, 32 * rho * stride + at);
+    }
+    let index = [gather_index(0), gather_index(1)];
+    let (quads, _) = out.as_chunks_mut::<4>();
+    for (m, quads) in quads.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let [a, b, c, d] = [squares[0][m], squares[1][m], squares[2][m], squares[3][m]];
+        let low = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+        let high = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+        store(&mut quads[0], _mm512_permutex2var_epi8(low.0, index[0], low.1));
+        store(&mut quads[1], _mm512_permutex2var_epi8(low.0, index[1], low.1));
+        store(&mut quads[2], _mm512_permutex2var_epi8(high.0, index[0], high.1));
+        store(&mut quads[3], _mm512_permutex2var_epi8(high.0, index[1], high.1));
+    }
+}
+
+/// From 32 rows of 16 bytes, the first at `at`, to transposed bit squares: byte 8h + s of lane l of
+/// register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,gfni")]
+fn bit_squares(cols: &[u8], stride: usize, at: usize) -> [__m512i; 8] {
+    let mut x = [_mm512_setzero_si512(); 8];
+    for (t, x) in x.iter_mut().enumerate() {
+        // The instruction counts a matrix's rows from the last byte.
+        *x = four_rows(cols, at + (7 - t) * stride, 8 * stride);
+    }
+    let mut y = x;
+    for i in 0..4 {
+        y[i] = _mm512_unpacklo_epi8(x[2 * i], x[2 * i + 1]);
+        y[i + 4] = _mm512_unpackhi_epi8(x[2 * i], x[2 * i + 1]);
+    }
+    for i in 0..2 {
+        for half in [0, 4] {
+            x[half + i] = _mm512_unpacklo_epi16(y[half + 2 * i], y[half + 2 * i + 1]);
+            x[half + i + 2] = _mm512_unpackhi_epi16(y[half + 2 * i], y[half + 2 * i + 1]);
+        }
+    }
+    let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
+    for pair in 0..4 {
+        let low = _mm512_unpacklo_epi32(x[2 * pair], x[2 * pair + 1]);
+        let high = _mm512_unpackhi_epi32(x[2 * pair], x[2 * pair + 1]);
+        y[2 * pair] = _mm512_gf2p8affine_epi64_epi8::<0>(units, low);
+        y[2 * pair + 1] = _mm512_gf2p8affine_epi64_epi8::<0>(units, high);
+    }
+    y
+}
+
+/// 16 bytes from each of four places, `step` apart, one to a lane.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn four_rows(cols: &[u8], at: usize, step: usize) -> __m512i {
+    let lane = |l: usize| {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&cols[at + l * step..][..16]);
+        _mm512_broadcast_i32x4(bytemuck::cast(bytes))
+    };
+    let x = _mm512_mask_mov_epi64(lane(0), 0b0000_1100, lane(1));
+    let x = _mm512_mask_mov_epi64(x, 0b0011_0000, lane(2));
+    _mm512_mask_mov_epi64(x, 0b1100_0000, lane(3))
+}
+
+/// For each byte r of each column u of four: where it stands in two registers whose lanes l have the
+/// 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, with byte u of the
+/// word being column u; `odd` chooses q + 1.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn gather_index(odd: usize) -> __m512i {
+    const fn table(odd: usize) -> [u8; 64] {
+        let mut out = [0; 64];
+        let mut p = 0;
+        while p < 64 {
+            let (u, r) = (p / 16, p % 16);
+            let (rho, l) = (r / 4, r % 4);
+            out[p] = (64 * (rho / 2) + 16 * l + 4 * (2 * odd + rho % 2) + u) as u8;
+            p += 1;
+        }
+        out
+    }
+    const TABLES: [[u8; 64]; 2] = [table(0), table(1)];
+    super::load_bytes(&TABLES[odd])
+}
