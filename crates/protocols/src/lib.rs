@@ -55,7 +55,10 @@ impl Protocol {
     /// `InvalidInput` when this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
         if !self.parties().contains(&2) || net.me > 1 || net.lanes.is_empty() {
-            return Err(Error::InvalidInput(format!("{} runs between parties 0 and 1", self.name())));
+            return Err(Error::InvalidInput(format!(
+                "{} runs between parties 0 and 1",
+                self.name()
+            )));
         }
         match self {
             Protocol::Wrk => wrk::set_up(net),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use symbolon_circuit::PartyId;
-use symbolon_transport::{Channel, Meter, SessionId};
+use symbolon_transport::{Channel, Meter};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
@@ -41,8 +41,8 @@ pub struct Network {
     pub lanes: Vec<Channel>,
     /// The counters all lanes share.
     pub meter: Arc<Meter>,
-    /// What the handshake agreed on; enters every hash and key.
-    pub session: SessionId,
+    /// The session id of the handshake, which binds all that was agreed; enters every hash and key.
+    pub session: [u8; 32],
     /// Statistical security.
     pub rho: Rho,
 }

@@ -1,0 +1,162 @@
+//! Base OT: the endemic OT of Masny and Rindal (CCS 2019), their construction from a key agreement
+//! with random-oracle masks, over ristretto255.
+//!
+//! One OT among 128, with choice bit c:
+//!
+//! ```text
+//! sender                                   receiver
+//! a ← Z_q,  A = a·G          ──── A ───▶   r_{1-c} ← group,  b ← Z_q
+//!                                          r_c = b·G − H_c(r_{1-c})
+//!                            ◀─ r_0,r_1 ─
+//! k_j = KDF(a·(r_j + H_j(r_{1-j})))        k_c = KDF(b·A)
+//! ```
+//!
+//! The receiver's messages are uniform whatever c is, so a cheating sender learns nothing. A
+//! cheating receiver can know the discrete logarithm of only one of the two points r_j + H_j(r_{1-j}):
+//! whichever r is fixed first, the oracle shifts the other one's point out of its control. One A
+//! serves all OTs: every oracle call and every KDF call carries the index of its OT, and the points
+//! of different OTs are independent, so that a distinguisher for many is one for Diffie–Hellman by
+//! random self-reduction, at no loss in the number of OTs.
+//!
+//! The KDF takes the session, the OT's index and slot, and a digest of the whole transcript (A and
+//! every r), so that messages replayed from another session, or moved between OTs, give keys that
+//! nobody knows. Endemic security lets a cheater influence its *own* keys; correlated OT extension
+//! allows that anyway (the functionality F_COTe lets a corrupt party choose what it receives).
+//!
+//! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
+//! identity; as A or as an r it is refused.
+
+use blake3::Hasher;
+use curve25519_dalek::{
+    ristretto::{CompressedRistretto, RistrettoPoint},
+    scalar::Scalar,
+    traits::IsIdentity,
+};
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::{Zeroize, Zeroizing};
+
+const POINT: usize = 32;
+const CHECK: &str = "base OT point decoding";
+
+/// Runs `n` base OTs as the sender: returns the pairs of keys.
+///
+/// # Errors
+/// `PeerMisbehaved` when the receiver sends a malformed point or the identity; `Transport` when it
+/// is gone.
+pub fn send(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    n: usize,
+    prg: &mut Prg,
+) -> Result<Vec<[Block; 2]>> {
+    let secret = Zeroizing::new(random_scalar(prg));
+    let public = RistrettoPoint::mul_base(&secret).compress();
+    channel.send("base OT: A", public.as_bytes())?;
+
+    let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
+    let transcript = transcript(session, &public, &bytes);
+    let mut keys = Vec::with_capacity(n);
+    for (index, pair) in bytes.chunks_exact(2 * POINT).enumerate() {
+        let r = [decode(channel.peer(), &pair[..POINT])?, decode(channel.peer(), &pair[POINT..])?];
+        let key = |slot: usize| {
+            let other = &pair[(1 - slot) * POINT..][..POINT];
+            let shared = *secret * (r[slot] + mask(session, index, slot, other));
+            derive(&transcript, index, slot, &shared)
+        };
+        keys.push([key(0), key(1)]);
+    }
+    Ok(keys)
+}
+
+/// Runs `choices.len()` base OTs as the receiver: returns the key of each chosen slot.
+///
+/// # Errors
+/// `PeerMisbehaved` when the sender's point is malformed or the identity; `Transport` when it is
+/// gone.
+pub fn receive(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    choices: &BitVec,
+    prg: &mut Prg,
+) -> Result<Vec<Block>> {
+    let n = choices.len();
+    let mut scalars = Zeroizing::new(Vec::with_capacity(n));
+    let mut bytes = vec![0u8; 2 * POINT * n];
+    for (index, pair) in bytes.chunks_exact_mut(2 * POINT).enumerate() {
+        let choice = choices.get(index);
+        let b = random_scalar(prg);
+        let other = random_point(prg).compress();
+        // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
+        let slot = usize::from(choice);
+        let shifted = RistrettoPoint::mul_base(&b) - mask(session, index, slot, other.as_bytes());
+        let shifted = shifted.compress();
+        let choose = 0u8.wrapping_sub(u8::from(choice));
+        for i in 0..POINT {
+            let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
+            pair[i] = (own & !choose) | (other & choose);
+            pair[POINT + i] = (own & choose) | (other & !choose);
+        }
+        scalars.push(b);
+    }
+    channel.send("base OT: r", &bytes)?;
+
+    let public: [u8; POINT] = channel.recv_array("base OT: A")?;
+    let a = decode(channel.peer(), &public)?;
+    let transcript = transcript(session, &CompressedRistretto(public), &bytes);
+    let keys = scalars
+        .iter()
+        .enumerate()
+        .map(|(index, b)| derive(&transcript, index, usize::from(choices.get(index)), &(b * a)));
+    Ok(keys.collect())
+}
+
+fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
+    CompressedRistretto::from_slice(bytes)
+        .ok()
+        .and_then(|point| point.decompress())
+        .filter(|point| !point.is_identity())
+        .ok_or_else(|| Error::misbehaved(party, CHECK))
+}
+
+/// The random oracle H_slot of OT number `index`, into the group.
+fn mask(session: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: mask");
+    hasher
+        .update(session)
+        .update(&(index as u64).to_le_bytes())
+        .update(&[slot as u8])
+        .update(point);
+    let mut wide = [0u8; 64];
+    hasher.finalize_xof().fill(&mut wide);
+    RistrettoPoint::from_uniform_bytes(&wide)
+}
+
+fn transcript(session: &[u8; 32], public: &CompressedRistretto, replies: &[u8]) -> [u8; 32] {
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: transcript");
+    hasher.update(session).update(public.as_bytes()).update(replies);
+    *hasher.finalize().as_bytes()
+}
+
+fn derive(transcript: &[u8; 32], index: usize, slot: usize, shared: &RistrettoPoint) -> Block {
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: key");
+    let mut point = shared.compress();
+    hasher.update(transcript).update(&(index as u64).to_le_bytes()).update(&[slot as u8]);
+    hasher.update(point.as_bytes());
+    point.zeroize();
+    let digest = hasher.finalize();
+    hasher.zeroize();
+    Block::from_bytes(digest.as_bytes()[..16].try_into().expect("16 of 32 bytes"))
+}
+
+fn random_scalar(prg: &mut Prg) -> Scalar {
+    let mut wide = Zeroizing::new([0u8; 64]);
+    prg.fill(&mut *wide);
+    Scalar::from_bytes_mod_order_wide(&wide)
+}
+
+fn random_point(prg: &mut Prg) -> RistrettoPoint {
+    let mut wide = [0u8; 64];
+    prg.fill(&mut wide);
+    RistrettoPoint::from_uniform_bytes(&wide)
+}

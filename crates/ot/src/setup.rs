@@ -1,0 +1,123 @@
+//! From nothing to correlated OT in both directions.
+//!
+//! Public-key base OTs are run in one direction only: party 0 sends, party 1 receives with the bits
+//! of its Δ as choices, which makes party 1 the COT sender and party 0 the COT receiver. The base OTs
+//! of the other direction are made from that first extension: party 0 draws 128 correlated OTs with
+//! the bits of *its* Δ as choice bits; hashing K and K ⊕ Δ gives party 1 the pairs of seeds, hashing M
+//! gives party 0 the chosen one. The consistency check of that draw runs before the seeds are used.
+//! A party that passes it by guessing bits of Δ has gained no more than in any other draw.
+//!
+//! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
+//! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
+
+use std::sync::Arc;
+
+use blake3::Hasher;
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Channel, Result};
+use zeroize::Zeroizing;
+
+use crate::{
+    CotReceiver, CotSender, base,
+    iknp::{self, COLUMNS, Stream, Verdicts},
+};
+
+/// A party's two sides of correlated OT on one lane.
+pub struct Lane {
+    /// Gets keys for the peer's bits, under the own Δ.
+    pub sender: Box<dyn CotSender>,
+    /// Gets MACs on the own bits, under the peer's Δ.
+    pub receiver: Box<dyn CotReceiver>,
+}
+
+/// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `delta`.
+///
+/// Party 0 of the pair is the one with the smaller number.
+///
+/// # Errors
+/// `PeerMisbehaved` for a malformed base-OT message or a failed consistency check; `Transport` when
+/// the peer is gone.
+pub fn both_directions(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    delta: Block,
+    lanes: usize,
+    prg: &mut Prg,
+) -> Result<Vec<Lane>> {
+    let (me, peer) = (channel.me(), channel.peer());
+    let verdicts = Arc::new(Verdicts::default());
+    let choices = delta_bits(delta);
+    let bootstrap = Stream { receiver: me.min(peer), lane: 0 };
+    let (pairs, chosen): (Zeroizing<Pairs>, Zeroizing<Seeds>) = if me < peer {
+        let pairs = Zeroizing::new(base::send(channel, session, COLUMNS, prg)?);
+        let pairs: Pairs = pairs.as_slice().try_into().expect("128 pairs");
+        let mut first =
+            iknp::Receiver::new(&derive_pairs(&pairs, 0), session, bootstrap, fork(prg));
+        let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
+        first.extend(channel, &choices, &mut *macs)?;
+        (pairs.into(), std::array::from_fn(|i| seed(session, i, macs[i])).into())
+    } else {
+        let chosen = Zeroizing::new(base::receive(channel, session, &choices, prg)?);
+        let chosen: Seeds = chosen.as_slice().try_into().expect("128 seeds");
+        let own = derive_all(&chosen, 0);
+        let mut first = iknp::Sender::new(delta, &own, session, bootstrap, verdicts.clone());
+        let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
+        first.extend(channel, &mut *keys)?;
+        let pair = |i| [seed(session, i, keys[i]), seed(session, i, keys[i] ^ delta)];
+        (std::array::from_fn(pair).into(), chosen.into())
+    };
+    // Number 0 was the bootstrap's own.
+    let lane = |lane: u64| {
+        let own = derive_all(&chosen, lane);
+        let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
+        Lane {
+            sender: Box::new(iknp::Sender::new(delta, &own, session, sent, verdicts.clone())),
+            receiver: Box::new(iknp::Receiver::new(
+                &derive_pairs(&pairs, lane),
+                session,
+                received,
+                fork(prg),
+            )),
+        }
+    };
+    Ok((1..=lanes as u64).map(lane).collect())
+}
+
+type Seeds = [Block; COLUMNS];
+type Pairs = [[Block; 2]; COLUMNS];
+
+/// The bits of Δ, bit 0 first.
+fn delta_bits(delta: Block) -> BitVec {
+    BitVec::from_bytes(COLUMNS, &delta.to_bytes()).expect("16 bytes are 128 bits")
+}
+
+/// A seed of the second direction from a key or MAC of the first.
+fn seed(session: &[u8; 32], index: usize, row: Block) -> Block {
+    let mut hasher = Hasher::new_derive_key("symbolon ot setup 1: second direction");
+    hasher.update(session).update(&(index as u64).to_le_bytes()).update(&row.to_bytes());
+    truncate(&hasher)
+}
+
+/// A lane's seed from the base OT's.
+fn derive(seed: Block, lane: u64) -> Block {
+    let mut hasher = Hasher::new_derive_key("symbolon ot setup 1: lane");
+    hasher.update(&lane.to_le_bytes()).update(&seed.to_bytes());
+    truncate(&hasher)
+}
+
+fn derive_all(seeds: &[Block; COLUMNS], lane: u64) -> [Block; COLUMNS] {
+    seeds.map(|seed| derive(seed, lane))
+}
+
+fn derive_pairs(pairs: &[[Block; 2]; COLUMNS], lane: u64) -> [[Block; 2]; COLUMNS] {
+    pairs.map(|pair| pair.map(|seed| derive(seed, lane)))
+}
+
+fn truncate(hasher: &Hasher) -> Block {
+    let digest = hasher.finalize();
+    Block::from_bytes(digest.as_bytes()[..16].try_into().expect("16 of 32 bytes"))
+}
+
+fn fork(prg: &mut Prg) -> Prg {
+    Prg::from_seed(prg.block())
+}

@@ -1,0 +1,142 @@
+//! How many leaky triples make one good triple: exact parameters of bucketing.
+//!
+//! Of the n·B leaky triples of a batch an adversary may try to know t, each attempt going unnoticed
+//! with probability 1/2. They are then thrown at random into n buckets of size B. A bucket's triple is
+//! known only if all B in it are. The probability to know at least one and not to be noticed is at
+//! most
+//!
+//! ```text
+//! P(n, B) = max over t in [B, nB] of  2^-t · n · C(t, B) / C(nB, B)
+//! ```
+//!
+//! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
+//! Several batches under one Δ need no union bound: an attempt in any batch that goes wrong ends all of
+//! them, so spreading t attempts over batches only multiplies the risk.
+
+/// One batch of triples: how many come out, and how many leaky ones go into each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Triples that come out.
+    pub triples: usize,
+    /// Leaky triples per bucket.
+    pub bucket: usize,
+}
+
+impl Batch {
+    /// Leaky triples that go in.
+    pub fn leaky(self) -> usize {
+        self.triples * self.bucket
+    }
+}
+
+/// A batch has about this many leaky triples (100 MB of them), so that memory does not grow with the
+/// number of triples ...
+const TARGET_LEAKY: usize = 1 << 20;
+
+/// ... and at most this many where the bucket size allows no smaller batch.
+const MAX_LEAKY: usize = 1 << 22;
+
+/// log2 P(n, B).
+pub fn log2_failure(n: usize, bucket: usize) -> f64 {
+    let total = (n * bucket) as f64;
+    let b = bucket as f64;
+    // 2^-t·C(t, B) grows while (t+1)/(t+1−B) > 2, that is up to t = 2B − 1, and falls from there.
+    let t = (2.0 * b).min(total);
+    let choose_ratio: f64 = (0..bucket).map(|i| ((t - i as f64) / (total - i as f64)).log2()).sum();
+    (n as f64).log2() - t + choose_ratio
+}
+
+/// The smallest n for which buckets of size `bucket` reach 2^-`rho`, if there is one below 2^40.
+pub fn smallest_batch(bucket: usize, rho: u32) -> Option<usize> {
+    let enough = |n: usize| log2_failure(n, bucket) <= -f64::from(rho);
+    let (mut low, mut high) = (0, 1usize << 40);
+    if bucket < 2 || !enough(high) {
+        return None;
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if enough(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
+}
+
+/// Batches that give at least `n` triples at statistical security 2^-`rho` from the fewest leaky
+/// ones. Small numbers round n up or take a larger bucket, whichever costs less; no batch ever uses
+/// a bucket size that its own number of triples does not allow.
+pub fn plan(n: usize, rho: u32) -> Vec<Batch> {
+    if n == 0 {
+        return Vec::new();
+    }
+    let cost = |(smallest, bucket): &(usize, usize)| n.max(*smallest) * bucket;
+    let (smallest, bucket) = (2..=rho as usize + 1)
+        .filter_map(|bucket| Some((smallest_batch(bucket, rho)?, bucket)))
+        .filter(|(smallest, bucket)| smallest * bucket <= MAX_LEAKY)
+        .min_by_key(cost)
+        .expect("with B = rho + 1 a single triple is enough");
+    let total = n.max(smallest);
+    // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can be.
+    let wanted = (total * bucket).div_ceil(TARGET_LEAKY);
+    let batches = wanted.min(total / smallest).max(1);
+    let (size, larger) = (total / batches, total % batches);
+    (0..batches).map(|i| Batch { triples: size + usize::from(i < larger), bucket }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smallest_batches_are_the_known_ones() {
+        for (rho, known) in [
+            (40, [276_325, 3_044, 320]),
+            (64, [1_132_000_000, 779_083, 20_434]),
+            (80, [290_000_000_000, 31_410_000, 326_933]),
+        ] {
+            for (bucket, n) in (3..).zip(known) {
+                let found = smallest_batch(bucket, rho).unwrap();
+                // The larger ones are known to three or four digits only.
+                let tolerance = if n > 1_000_000 { n / 1000 } else { 0 };
+                assert!(found.abs_diff(n) <= tolerance, "rho {rho} B {bucket}: {found}, known {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_maximum_over_t_is_at_twice_the_bucket() {
+        for n in [5usize, 40, 320] {
+            for bucket in 2..6 {
+                let by_scan = (bucket..=n * bucket)
+                    .map(|t| {
+                        let ratio: f64 = (0..bucket)
+                            .map(|i| ((t - i) as f64 / (n * bucket - i) as f64).log2())
+                            .sum();
+                        (n as f64).log2() - t as f64 + ratio
+                    })
+                    .fold(f64::NEG_INFINITY, f64::max);
+                assert!((by_scan - log2_failure(n, bucket)).abs() < 1e-9, "n {n} B {bucket}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_planned_batch_is_allowed_and_together_they_suffice() {
+        for rho in [5, 12, 40, 64, 80] {
+            for n in [1, 2, 10, 319, 320, 3_044, 6_400, 100_000, 276_324, 300_000, 10_223_616] {
+                let batches = plan(n, rho);
+                assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
+                for batch in &batches {
+                    assert!(
+                        log2_failure(batch.triples, batch.bucket) <= -f64::from(rho),
+                        "rho {rho} n {n}: {batch:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_numbers_use_buckets_of_three_at_forty_bits() {
+        assert!(plan(1_000_000, 40).iter().all(|b| b.bucket == 3));
+        assert!(plan(6_400, 40).iter().all(|b| b.bucket == 4));
+    }
+}

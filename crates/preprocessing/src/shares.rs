@@ -1,0 +1,131 @@
+//! Authenticated bits and authenticated shares between two parties, in flat arrays.
+//!
+//! A bit x known to party i is *authenticated* towards j when i holds a MAC M and j a key K with
+//! M = K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows is a pair of such bits λ = λ^i ⊕ λ^j, one
+//! known to each party; of it a party holds its own bit, the MAC on it, and the key for the peer's.
+
+use std::ops::Range;
+
+use symbolon_primitives::{BitVec, Block};
+use zeroize::Zeroize;
+
+/// Bits that this party knows, with the MACs under the peer's Δ.
+#[derive(Clone, Default)]
+pub struct AuthBits {
+    /// The bits.
+    pub bits: BitVec,
+    /// One MAC per bit.
+    pub macs: Vec<Block>,
+}
+
+/// Authenticated shares: entry k of each array belongs to share k.
+#[derive(Clone, Default)]
+pub struct Shares {
+    /// This party's bits.
+    pub bits: BitVec,
+    /// The MACs on this party's bits, under the peer's Δ.
+    pub macs: Vec<Block>,
+    /// The keys for the peer's bits, under this party's Δ.
+    pub keys: Vec<Block>,
+}
+
+impl Shares {
+    /// `n` shares of zero, to be filled.
+    pub fn zeros(n: usize) -> Self {
+        Shares { bits: BitVec::zeros(n), macs: vec![Block::ZERO; n], keys: vec![Block::ZERO; n] }
+    }
+
+    /// How many shares there are.
+    pub fn len(&self) -> usize {
+        self.macs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.macs.is_empty()
+    }
+
+    /// Share number `k`.
+    pub fn get(&self, k: usize) -> Share {
+        Share { bit: self.bits.get(k), mac: self.macs[k], key: self.keys[k] }
+    }
+
+    /// Puts `share` in place `k`.
+    pub fn set(&mut self, k: usize, share: Share) {
+        self.bits.set(k, share.bit);
+        self.macs[k] = share.mac;
+        self.keys[k] = share.key;
+    }
+
+    /// The shares of `range`, copied.
+    pub fn slice(&self, range: Range<usize>) -> Shares {
+        Shares {
+            bits: self.bits.slice(range.clone()),
+            macs: self.macs[range.clone()].to_vec(),
+            keys: self.keys[range].to_vec(),
+        }
+    }
+}
+
+impl Drop for Shares {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+        self.macs.zeroize();
+        self.keys.zeroize();
+    }
+}
+
+/// One party's part of one authenticated share.
+#[derive(Clone, Copy, Default)]
+pub struct Share {
+    /// This party's bit.
+    pub bit: bool,
+    /// The MAC on it, under the peer's Δ.
+    pub mac: Block,
+    /// The key for the peer's bit, under this party's Δ.
+    pub key: Block,
+}
+
+impl Share {
+    /// The share of `bit·λ` for a public `bit`.
+    pub fn times(self, bit: bool) -> Share {
+        Share { bit: self.bit & bit, mac: self.mac.select(bit), key: self.key.select(bit) }
+    }
+}
+
+impl std::ops::BitXor for Share {
+    type Output = Share;
+
+    fn bitxor(self, other: Share) -> Share {
+        Share { bit: self.bit ^ other.bit, mac: self.mac ^ other.mac, key: self.key ^ other.key }
+    }
+}
+
+impl std::ops::BitXorAssign for Share {
+    fn bitxor_assign(&mut self, other: Share) {
+        *self = *self ^ other;
+    }
+}
+
+/// Authenticated AND triples: shares with c_k = a_k ∧ b_k.
+#[derive(Clone, Default)]
+pub struct Triples {
+    /// The left factors.
+    pub a: Shares,
+    /// The right factors.
+    pub b: Shares,
+    /// The products.
+    pub c: Shares,
+}
+
+impl Triples {
+    /// How many triples there are.
+    pub fn len(&self) -> usize {
+        self.a.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.a.is_empty()
+    }
+}

@@ -1,0 +1,315 @@
+//! The evaluator, party 1 (P_B).
+
+use symbolon_circuit::{Circuit, Linear, Plan};
+use symbolon_preprocessing::Share;
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
+
+use super::{
+    masks::{Chunk, Constant, MaskWalk},
+    material::Material,
+    online::{self, OutputWires},
+    table::{self, ROWS, RowHash},
+};
+use crate::{InputBits, Need, Network, OutputBits, Prepared, Preprocessed, phases};
+
+/// The evaluator after phase 1.
+pub(super) struct Independent {
+    material: Material,
+}
+
+impl Independent {
+    pub fn new(material: Material) -> Self {
+        Independent { material }
+    }
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut material = self.material;
+        material.check(&Need::of(circuit, plan, 2), net.me)?;
+        let mut masks = MaskWalk::new(circuit, plan, &material, net.me, Constant::Bit);
+        let mut tables = Vec::new();
+        while let Some(chunk) = masks.next_chunk(net.main(), &mut material)? {
+            tables.push(Table::receive(net.main(), &chunk, material.mac_bytes)?);
+        }
+        Ok(Box::new(Ready {
+            delta: material.delta,
+            mac_bytes: material.mac_bytes,
+            hash_starts: material.hash_starts,
+            first_tweak: material.first_tweak,
+            own_masks: material.own_inputs.bits.clone(),
+            output_masks: masks.outputs(),
+            tables,
+        }))
+    }
+}
+
+/// The garbled rows of a chunk, with the evaluator's shares already in them.
+struct Table {
+    /// Row i of gate g at 4g + i: what the label's hash is to be XORed with.
+    labels: Vec<Block>,
+    /// The same for the cut MAC of r; 16 spare bytes at the end.
+    macs: Vec<u8>,
+    /// Bit i of entry g: the evaluator's bit s of row i.
+    bits: Vec<u8>,
+}
+
+impl Table {
+    /// Receives a chunk's table and XORs the own MAC M\[s\] and key K\[r\] into each row: what is left
+    /// after hashing is the label itself, and r times the cut Δ_B.
+    fn receive(channel: &mut Channel, chunk: &Chunk, mac_bytes: usize) -> Result<Table> {
+        let gates = chunk.gates.len();
+        let (label_bytes, mac_section) =
+            (table::label_bytes(gates), table::mac_section_bytes(gates, mac_bytes));
+        let mut message = vec![Block::ZERO; (label_bytes + mac_section).div_ceil(16) + 1];
+        let bytes = Block::as_bytes_mut(&mut message);
+        channel.recv_into("garbled table", &mut bytes[..label_bytes + mac_section])?;
+        let macs = &bytes[label_bytes..];
+
+        let mut own_macs = Vec::with_capacity(mac_section + 16);
+        let mut bits = Vec::with_capacity(gates);
+        let mut labels = Vec::with_capacity(ROWS * gates);
+        for (g, gate) in chunk.gates.iter().enumerate() {
+            let mut nibble = 0;
+            for (row, share) in gate.rows(Constant::Bit).into_iter().enumerate() {
+                let mac = table::take(macs, ROWS * g + row, mac_bytes);
+                table::put(&mut own_macs, mac ^ table::cut(share.key, mac_bytes), mac_bytes);
+                nibble |= u8::from(share.bit) << row;
+                labels.push(share.mac);
+            }
+            bits.push(nibble);
+        }
+        own_macs.resize(mac_section + 16, 0);
+        for (own, sent) in labels.chunks_exact_mut(ROWS).zip(message.chunks_exact(ROWS - 1)) {
+            for (own, sent) in own[1..].iter_mut().zip(sent) {
+                *own ^= *sent;
+            }
+        }
+        Ok(Table { labels, macs: own_macs, bits })
+    }
+}
+
+/// The evaluator after phase 2.
+struct Ready {
+    delta: Block,
+    mac_bytes: usize,
+    hash_starts: [Block; 2],
+    first_tweak: u64,
+    own_masks: BitVec,
+    output_masks: Vec<Share>,
+    tables: Vec<Table>,
+}
+
+impl Prepared for Ready {
+    /// Steps 5 to 8: one message to the garbler, one from it; one more to it if it learns any output.
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        phases::check_inputs(circuit, net.me, inputs)?;
+        let own = online::masked_inputs(inputs, &self.own_masks);
+        let channel = net.main();
+        channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
+        let wires = OutputWires::of(circuit, channel.me());
+        let message = GarblerMessage::receive(channel, circuit, wires.len())?;
+        let masked = online::interleave(circuit, channel.me(), &own, &message.masked);
+
+        let evaluation = Evaluation::new(plan, &self, &masked, message.labels);
+        let outputs = evaluation.run(plan, &self.tables, channel)?;
+
+        let for_garbler = OutputWires::of(circuit, channel.peer());
+        if !for_garbler.is_empty() {
+            outputs.send_to_garbler(channel, &for_garbler, &self.output_masks)?;
+        }
+        if wires.is_empty() {
+            return Ok(online::no_outputs(circuit));
+        }
+        let opened = (&message.shares, message.digest);
+        let masked = wires.pick(&outputs.masked);
+        let verified =
+            online::check_opened(channel, &wires, &self.output_masks, opened, &masked, self.delta)?;
+        Ok(verified.release(circuit, &wires))
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.own_masks.zeroize();
+    }
+}
+
+/// The garbler's one online message.
+struct GarblerMessage {
+    masked: BitVec,
+    labels: Vec<Block>,
+    shares: BitVec,
+    digest: [u8; 32],
+}
+
+impl GarblerMessage {
+    fn receive(channel: &mut Channel, circuit: &Circuit, outputs: usize) -> Result<Self> {
+        let theirs = online::input_bits(circuit, channel.peer());
+        let wires = circuit.main().inputs as usize;
+        let mut bytes = channel.recv(
+            online::INPUTS_AND_LABELS,
+            BitVec::byte_len(theirs) + 16 * wires + BitVec::byte_len(outputs) + 32,
+        )?;
+        let mut take = |n: usize| {
+            let rest = bytes.split_off(n);
+            std::mem::replace(&mut bytes, rest)
+        };
+        let masked = take(BitVec::byte_len(theirs));
+        let mut labels = vec![Block::ZERO; wires];
+        Block::as_bytes_mut(&mut labels).copy_from_slice(&take(16 * wires));
+        let shares = take(BitVec::byte_len(outputs));
+        let digest = bytes.try_into().expect("what is left is the digest");
+        let masked = online::decode_bits(channel, theirs, &masked)?;
+        let shares = online::decode_bits(channel, outputs, &shares)?;
+        Ok(GarblerMessage { masked, labels, shares, digest })
+    }
+}
+
+/// The walk over masked values and labels: step 7.
+struct Evaluation {
+    slots: Vec<Wire>,
+    hash: RowHash,
+    first_tweak: u64,
+    mac_bytes: usize,
+    /// Δ_B, cut as the MACs are.
+    delta: u128,
+    /// Not zero once any MAC was neither of the two that it may be.
+    wrong: u128,
+    inputs: Vec<Block>,
+    macs: Vec<Block>,
+}
+
+/// A wire under evaluation.
+#[derive(Clone, Copy, Default)]
+struct Wire {
+    label: Block,
+    /// Λ, the masked value: what the evaluator may know.
+    masked: bool,
+}
+
+impl Evaluation {
+    fn new(plan: &Plan, ready: &Ready, masked: &BitVec, labels: Vec<Block>) -> Self {
+        let mut slots = vec![Wire::default(); plan.slots()];
+        for (w, (slot, label)) in slots[plan.input_slots()].iter_mut().zip(labels).enumerate() {
+            *slot = Wire { label, masked: masked.get(w) };
+        }
+        Evaluation {
+            slots,
+            hash: RowHash::new(ready.hash_starts),
+            first_tweak: ready.first_tweak,
+            mac_bytes: ready.mac_bytes,
+            delta: table::cut(ready.delta, ready.mac_bytes),
+            wrong: 0,
+            inputs: Vec::new(),
+            macs: Vec::new(),
+        }
+    }
+
+    /// Evaluates all gates; the masked outputs exist only if every MAC was right.
+    fn run(mut self, plan: &Plan, tables: &[Table], channel: &Channel) -> Result<MaskedOutputs> {
+        let mut cursor = plan.cursor();
+        let mut chunks = tables.iter();
+        let mut chunk = chunks.next();
+        let mut done = 0;
+        while let Some(batch) = cursor.next_batch() {
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step(slots, linear));
+            if batch.ands.is_empty() {
+                continue;
+            }
+            if chunk.is_some_and(|table| done == table.bits.len()) {
+                (chunk, done) = (chunks.next(), 0);
+            }
+            let table = chunk.expect("every gate has a row in some chunk");
+            self.inputs.clear();
+            self.inputs.extend(batch.ands.iter().map(|and| {
+                table::row_input(slots[and.a as usize].label, slots[and.b as usize].label)
+            }));
+            let first = self.first_tweak + batch.first_and;
+            self.hash.hash(first, 1, &mut self.inputs, &mut self.macs);
+            for (k, and) in batch.ands.iter().enumerate() {
+                let gate = done + k;
+                let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
+                // Λ is public to the evaluator, and says nothing to it.
+                let row = 2 * usize::from(a) + usize::from(b);
+                let mac = table::cut(self.macs[k], self.mac_bytes)
+                    ^ table::take(&table.macs, ROWS * gate + row, self.mac_bytes);
+                let r = mac == self.delta;
+                self.wrong |= mac & !(0u128.wrapping_sub(u128::from(r)));
+                slots[and.out as usize] = Wire {
+                    label: self.inputs[k] ^ table.labels[ROWS * gate + row],
+                    masked: r ^ (table.bits[gate] >> row & 1 == 1),
+                };
+            }
+            done += batch.ands.len();
+        }
+        if self.wrong != 0 {
+            return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
+        }
+        let outputs = plan.output_slots().iter().map(|&slot| self.slots[slot as usize]);
+        let (masked, labels) = outputs.map(|wire| (wire.masked, wire.label)).unzip();
+        Ok(MaskedOutputs { masked, labels })
+    }
+}
+
+fn step(slots: &mut [Wire], linear: Linear) {
+    match linear {
+        Linear::Xor { a, b, out } => {
+            let (a, b) = (slots[a as usize], slots[b as usize]);
+            slots[out as usize] = Wire { label: a.label ^ b.label, masked: a.masked ^ b.masked };
+        }
+        Linear::Inv { a, out } => {
+            let Wire { label, masked } = slots[a as usize];
+            slots[out as usize] = Wire { label, masked: !masked };
+        }
+        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Const { value, out } => {
+            slots[out as usize] = Wire { label: Block::ZERO, masked: value };
+        }
+    }
+}
+
+/// Masked outputs and their labels, of a table whose every opened row had a right MAC.
+struct MaskedOutputs {
+    masked: Vec<bool>,
+    labels: Vec<Block>,
+}
+
+impl MaskedOutputs {
+    /// Returns the garbler's outputs to it, with their proof.
+    fn send_to_garbler(
+        &self,
+        channel: &mut Channel,
+        wires: &OutputWires,
+        masks: &[Share],
+    ) -> Result<()> {
+        let shares = wires.pick(masks);
+        let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
+        let proof: Vec<Block> =
+            wires.pick(&self.labels).into_iter().chain(shares.iter().map(|s| s.mac)).collect();
+        channel.send_parts(
+            online::GARBLER_OUTPUTS,
+            &[
+                &BitVec::from_bools(&wires.pick(&self.masked)).to_bytes(),
+                &BitVec::from_bools(&bits).to_bytes(),
+                &symbolon_preprocessing::exchange::digest_of(&proof),
+            ],
+        )?;
+        channel.flush()
+    }
+}

@@ -1,0 +1,225 @@
+//! The garbler, party 0 (P_A).
+
+use symbolon_circuit::{Circuit, Cursor, Linear, Plan};
+use symbolon_preprocessing::Share;
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Channel, Result};
+use zeroize::Zeroize;
+
+use super::{
+    masks::{Chunk, Constant, GateShares, MaskWalk},
+    material::Material,
+    online::{self, OutputWires},
+    table::{self, ROWS, RowHash},
+};
+use crate::{InputBits, Need, Network, OutputBits, Prepared, Preprocessed, phases};
+
+/// The garbler after phase 1.
+pub(super) struct Independent {
+    material: Material,
+}
+
+impl Independent {
+    pub fn new(material: Material) -> Self {
+        Independent { material }
+    }
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut material = self.material;
+        material.check(&Need::of(circuit, plan, 2), net.me)?;
+        let constant = Constant::Key(material.delta);
+        let mut masks = MaskWalk::new(circuit, plan, &material, net.me, constant);
+        let mut garbling = Garbling::new(plan, &material, constant);
+        let input_labels = garbling.slots[plan.input_slots()].to_vec();
+        while let Some(chunk) = masks.next_chunk(net.main(), &mut material)? {
+            garbling.chunk(net.main(), &chunk)?;
+        }
+        garbling.rest();
+        let output_labels =
+            plan.output_slots().iter().map(|&slot| garbling.slots[slot as usize]).collect();
+        Ok(Box::new(Ready {
+            delta: material.delta,
+            own_masks: material.own_inputs.bits.clone(),
+            input_labels,
+            output_masks: masks.outputs(),
+            output_labels,
+        }))
+    }
+}
+
+/// The walk over the labels: step 4d.
+struct Garbling<'a> {
+    cursor: Cursor<'a>,
+    slots: Vec<Block>,
+    delta: Block,
+    constant: Constant,
+    hash: RowHash,
+    first_tweak: u64,
+    mac_bytes: usize,
+    /// Buffers that are kept from batch to batch.
+    rows: Vec<Block>,
+    row_macs: Vec<Block>,
+    labels: Vec<Block>,
+    macs: Vec<u8>,
+}
+
+impl<'a> Garbling<'a> {
+    /// Chooses the input labels.
+    fn new(plan: &'a Plan, material: &Material, constant: Constant) -> Self {
+        let mut slots = vec![Block::ZERO; plan.slots()];
+        Prg::from_seed(material.seed).fill_blocks(&mut slots[plan.input_slots()]);
+        Garbling {
+            cursor: plan.cursor(),
+            slots,
+            delta: material.delta,
+            constant,
+            hash: RowHash::new(material.hash_starts),
+            first_tweak: material.first_tweak,
+            mac_bytes: material.mac_bytes,
+            rows: Vec::new(),
+            row_macs: Vec::new(),
+            labels: Vec::new(),
+            macs: Vec::new(),
+        }
+    }
+
+    /// Garbles a chunk and sends its table.
+    fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
+        self.labels.clear();
+        self.macs.clear();
+        let mut done = 0;
+        while done < chunk.gates.len() {
+            // The masks' walk went over the same plan and ended its chunk between two batches.
+            done += self.batch(&chunk.gates[done..]);
+        }
+        channel.send_parts("garbled table", &[Block::as_bytes(&self.labels), &self.macs])
+    }
+
+    /// The free gates behind the last AND gate.
+    fn rest(&mut self) {
+        while let Some(batch) = self.cursor.next_batch() {
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
+        }
+    }
+
+    /// Garbles the next batch of the walk; returns how many of `gates` it took.
+    fn batch(&mut self, gates: &[GateShares]) -> usize {
+        let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
+        let slots = &mut self.slots[batch.base..];
+        batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
+        let (delta2, delta4) = (self.delta.double(), self.delta.double().double());
+        self.rows.clear();
+        for and in batch.ands {
+            let base = table::row_input(slots[and.a as usize], slots[and.b as usize]);
+            self.rows.extend([base, base ^ delta4, base ^ delta2, base ^ delta2 ^ delta4]);
+        }
+        let first = self.first_tweak + batch.first_and;
+        self.hash.hash(first, ROWS, &mut self.rows, &mut self.row_macs);
+        for (k, (and, gate)) in batch.ands.iter().zip(gates).enumerate() {
+            let shares = gate.rows(self.constant);
+            // The rows' labels but for L_γ,0, which makes the first of them zero.
+            let label = |row: usize| {
+                let Share { bit, key, .. } = shares[row];
+                self.rows[ROWS * k + row] ^ key ^ self.delta.select(bit)
+            };
+            let zero_label = label(0);
+            slots[and.out as usize] = zero_label;
+            self.labels.extend([1, 2, 3].map(|row| label(row) ^ zero_label));
+            for (row, share) in shares.iter().enumerate() {
+                let mac = self.row_macs[ROWS * k + row] ^ share.mac;
+                table::put(&mut self.macs, table::cut(mac, self.mac_bytes), self.mac_bytes);
+            }
+        }
+        batch.ands.len()
+    }
+}
+
+fn step(slots: &mut [Block], linear: Linear, delta: Block) {
+    match linear {
+        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
+        Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
+        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Const { value, out } => slots[out as usize] = delta.select(value),
+    }
+}
+
+impl Drop for Garbling<'_> {
+    fn drop(&mut self) {
+        self.slots.zeroize();
+        self.delta.zeroize();
+    }
+}
+
+/// The garbler after phase 2.
+struct Ready {
+    delta: Block,
+    own_masks: BitVec,
+    input_labels: Vec<Block>,
+    output_masks: Vec<Share>,
+    output_labels: Vec<Block>,
+}
+
+impl Prepared for Ready {
+    /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back if
+    /// the garbler learns any output.
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        _plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        phases::check_inputs(circuit, net.me, inputs)?;
+        let own = online::masked_inputs(inputs, &self.own_masks);
+        let channel = net.main();
+        let theirs = online::receive_bits(
+            channel,
+            online::MASKED_INPUTS,
+            online::input_bits(circuit, channel.peer()),
+        )?;
+        let masked = online::interleave(circuit, channel.me(), &own, &theirs);
+        let labels: Vec<Block> = self
+            .input_labels
+            .iter()
+            .enumerate()
+            .map(|(w, label)| *label ^ self.delta.select(masked.get(w)))
+            .collect();
+        let for_evaluator = OutputWires::of(circuit, channel.peer());
+        let (shares, proof) = online::open_shares(&for_evaluator, &self.output_masks);
+        channel.send_parts(
+            online::INPUTS_AND_LABELS,
+            &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
+        )?;
+        channel.flush()?;
+
+        let wires = OutputWires::of(circuit, channel.me());
+        if wires.is_empty() {
+            return Ok(online::no_outputs(circuit));
+        }
+        let verified = online::receive_garbler_outputs(
+            channel,
+            &wires,
+            &self.output_masks,
+            &self.output_labels,
+            self.delta,
+        )?;
+        Ok(verified.release(circuit, &wires))
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.own_masks.zeroize();
+        self.input_labels.zeroize();
+        self.output_labels.zeroize();
+    }
+}

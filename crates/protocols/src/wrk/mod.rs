@@ -1,0 +1,86 @@
+//! `wrk`: authenticated garbling for two parties (Wang, Ranellucci, Katz, CCS 2017).
+//!
+//! Party 0 is the garbler (the paper's P_A), party 1 the evaluator (P_B). Every wire w has a random
+//! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a MAC
+//! under the evaluator's Δ_B, the evaluator holds s_w with a MAC under the garbler's Δ_A. The evaluator
+//! sees masked values Λ_w = z_w ⊕ λ_w only. Because a key K\[s\] and a MAC M\[s\] differ by s·Δ_A, and Δ_A
+//! is also the garbler's free-XOR offset, shares of a masked output bit are shares of its label: the
+//! parties garble together, and neither knows what a row says.
+//!
+//! # Figure 2, step by step
+//! | step | where |
+//! | --- | --- |
+//! | 1, 2 Δ, masks of input wires and AND outputs, triples | [`material`] |
+//! | 3 masks of XOR outputs | [`masks`] |
+//! | 4a products λ_α·λ_β by Beaver's trick | [`masks`] |
+//! | 4b–d the four rows | [`garbler`], [`evaluator`], [`table`] |
+//! | 5–8 inputs, evaluation, outputs | [`garbler`], [`evaluator`] |
+//!
+//! # Corrections to the printed figure
+//! * Step 4(b), row 2 uses β: r_γ,2 = r_σ ⊕ r_γ ⊕ r_β; row 3 uses both, and the 1 of row 3 is the
+//!   evaluator's, so that K\[s_γ,3\] also ⊕ Δ_A.
+//! * Steps 5 and 6 have x and y, and I_1 and I_2, the wrong way round.
+//!
+//! # Section 6's savings, and what was changed
+//! * MACs in the table are cut to ρ bits, the clear bit r is left out (the MAC tells it), and the label
+//!   in row 0 is zero because L_γ,0 is chosen so: 3κ + 4ρ bits a gate. Cutting a MAC to ρ bits does not
+//!   weaken it below 2^-ρ although a cheater may guess bits of Δ_B during OT extension: c guessed bits
+//!   cost it 2^-c, and the remaining ρ − c must still be guessed. The fixed bit lsb(Δ) is not among
+//!   the ρ bits.
+//! * **Input masks** need no opening at all. The mask of an input wire is an authenticated bit of the
+//!   wire's owner; the other party's share is zero (Bit2Share, Yang–Wang–Zhang 2020 §2.7). The owner
+//!   may choose its mask, as it may choose its input.
+//! * The masks of the evaluator's output wires are opened in the garbler's one online message, after
+//!   the evaluator's masked inputs are fixed: earlier, an evaluator could choose its input by them.
+//! * **Outputs for the garbler** (not in the paper; YWZ20 step 11): the evaluator returns the masked bits
+//!   with a digest of their labels as proof, and opens its shares of their masks.
+//! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate, label
+//!   and MAC under different keys. A key serves the four rows of one gate.
+//! * AND gates of a batch are independent ([`symbolon_circuit::Plan`]), and garbled together.
+//!
+//! # Free gates
+//! XOR: labels and masks are XORed. NOT: the garbler sets L_γ,0 = L_α,0 ⊕ Δ_A, the evaluator flips Λ and
+//! keeps the label; the mask stays. Constant v: mask 0, L_γ,0 = v·Δ_A, Λ = v and the label is 0.
+
+mod evaluator;
+mod garbler;
+mod masks;
+mod material;
+mod online;
+mod table;
+
+use symbolon_preprocessing::Preprocessor;
+use symbolon_transport::{Error, Result};
+
+use crate::{Engine, Need, Network, Preprocessed};
+use material::Material;
+
+/// Runs the set-up: Δ on each side, base OTs, correlated OT both ways on every lane.
+pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
+    let session = net.session;
+    let preprocessor = Preprocessor::set_up(&mut net.lanes, &session, net.rho.bits())?;
+    Ok(Box::new(WrkEngine { open: Some(preprocessor), gates: 0 }))
+}
+
+/// One party's open session.
+struct WrkEngine {
+    /// Gone after an error: Δ and all that hangs on it are wiped, never used again.
+    open: Option<Preprocessor>,
+    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
+    gates: u64,
+}
+
+impl Engine for WrkEngine {
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        let mut open = self.open.take().ok_or_else(|| {
+            Error::InvalidInput("the session failed before and must be set up afresh".into())
+        })?;
+        let material = Material::make(&mut open, net, need, self.gates)?;
+        self.gates += need.and_gates;
+        self.open = Some(open);
+        Ok(match net.me {
+            0 => Box::new(garbler::Independent::new(material)),
+            _ => Box::new(evaluator::Independent::new(material)),
+        })
+    }
+}

@@ -1,0 +1,66 @@
+//! The garbled table: the hashing of rows, and its form on the wire.
+//!
+//! The message of a chunk of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero),
+//! then 4n MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
+
+use symbolon_primitives::{Block, TweakedHash};
+
+/// Rows of a gate.
+pub(super) const ROWS: usize = 4;
+
+/// The hash of rows: one for labels, one for MACs.
+pub(super) struct RowHash {
+    labels: TweakedHash,
+    macs: TweakedHash,
+}
+
+impl RowHash {
+    pub fn new([labels, macs]: [Block; 2]) -> Self {
+        RowHash { labels: TweakedHash::new(labels), macs: TweakedHash::new(macs) }
+    }
+
+    /// Hashes `group` inputs per gate, gates numbered from `first`: labels' hashes into `labels`, MACs'
+    /// into `macs`.
+    pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut Vec<Block>) {
+        macs.clear();
+        macs.extend_from_slice(labels);
+        self.labels.hash_linear(u128::from(first), group, labels);
+        self.macs.hash_linear(u128::from(first), group, macs);
+    }
+}
+
+/// What a row is hashed by: 2·L_α ⊕ 4·L_β.
+#[inline]
+pub(super) fn row_input(alpha: Block, beta: Block) -> Block {
+    (alpha ^ beta.double()).double()
+}
+
+/// The ρ bits of a MAC that a row holds: its most significant ones, never its least significant.
+#[inline]
+pub(super) fn cut(mac: Block, mac_bytes: usize) -> u128 {
+    mac.0 >> (128 - 8 * mac_bytes)
+}
+
+/// Appends a cut MAC.
+#[inline]
+pub(super) fn put(macs: &mut Vec<u8>, mac: u128, mac_bytes: usize) {
+    macs.extend_from_slice(&mac.to_le_bytes()[..mac_bytes]);
+}
+
+/// Reads cut MAC number `index`; there are at least 16 bytes behind its start.
+#[inline]
+pub(super) fn take(macs: &[u8], index: usize, mac_bytes: usize) -> u128 {
+    let start = index * mac_bytes;
+    let bytes: [u8; 16] = macs[start..start + 16].try_into().expect("16 bytes");
+    u128::from_le_bytes(bytes) & (u128::MAX >> (128 - 8 * mac_bytes))
+}
+
+/// Bytes of a chunk's labels.
+pub(super) fn label_bytes(gates: usize) -> usize {
+    16 * (ROWS - 1) * gates
+}
+
+/// Bytes of a chunk's MACs.
+pub(super) fn mac_section_bytes(gates: usize, mac_bytes: usize) -> usize {
+    ROWS * gates * mac_bytes
+}
