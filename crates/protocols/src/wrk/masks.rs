@@ -43,7 +43,10 @@ pub(super) struct MaskWalk<'a> {
     cursor: Cursor<'a>,
     slots: Vec<Share>,
     outputs: &'a [u32],
-    in_flight: VecDeque<Pending>,
+    /// Chunks whose rows are not made yet, and their openings: awaited, or here already.
+    pending: VecDeque<Vec<PendingGate>>,
+    awaited: VecDeque<AwaitedOpening>,
+    opened: VecDeque<BitVec>,
     walked: bool,
     constant: Constant,
     delta: Block,
@@ -68,12 +71,7 @@ impl Constant {
     }
 }
 
-/// A chunk whose d and e are on their way.
-struct Pending {
-    gates: Vec<PendingGate>,
-    opening: AwaitedOpening,
-}
-
+/// An AND gate whose d and e are on their way.
 struct PendingGate {
     alpha: Share,
     beta: Share,
@@ -112,7 +110,9 @@ impl<'a> MaskWalk<'a> {
             cursor: plan.cursor(),
             slots,
             outputs: plan.output_slots(),
-            in_flight: VecDeque::new(),
+            pending: VecDeque::new(),
+            awaited: VecDeque::new(),
+            opened: VecDeque::new(),
             walked: false,
             constant,
             delta: material.delta,
@@ -125,13 +125,23 @@ impl<'a> MaskWalk<'a> {
         channel: &mut Channel,
         material: &mut Material,
     ) -> Result<Option<Chunk>> {
-        while !self.walked && self.in_flight.len() <= LOOKAHEAD {
+        while !self.walked && self.pending.len() <= LOOKAHEAD {
             self.walk_chunk(channel, material)?;
         }
-        let Some(Pending { gates, opening }) = self.in_flight.pop_front() else {
+        let Some(gates) = self.pending.pop_front() else {
             return Ok(None);
         };
-        let opened = opening.receive(channel, &BEAVER, self.delta)?;
+        // The garbler's openings and tables come in one stream: those that it sent ahead of this
+        // chunk's table must be taken first. The evaluator sends no tables, and the garbler must not
+        // wait for more than it needs.
+        let wanted = match self.constant {
+            Constant::Bit => self.awaited.len(),
+            Constant::Key(_) => 1,
+        };
+        for opening in self.awaited.drain(..wanted) {
+            self.opened.push_back(opening.receive(channel, &BEAVER, self.delta)?);
+        }
+        let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         let gates = gates.into_iter().enumerate().map(|(k, gate)| self.product(k, gate, &opened));
         Ok(Some(Chunk { gates: gates.collect() }))
     }
@@ -165,8 +175,8 @@ impl<'a> MaskWalk<'a> {
             }
         }
         if !gates.is_empty() {
-            let opening = opening.send(channel, &BEAVER)?;
-            self.in_flight.push_back(Pending { gates, opening });
+            self.awaited.push_back(opening.send(channel, &BEAVER)?);
+            self.pending.push_back(gates);
         }
         Ok(())
     }
