@@ -16,6 +16,7 @@ mod stats;
 mod testing;
 mod types;
 mod validate;
+pub mod value;
 
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
@@ -23,3 +24,4 @@ pub use ir::{Call, Circuit, Component, Input, Output, PartyId, Receivers, Step, 
 pub use plan::{And, Batch, Cursor, Linear, Plan};
 pub use stats::Stats;
 pub use types::Type;
+pub use value::{Value, format_value, parse_value, to_bits_string, to_hex};

@@ -10,7 +10,7 @@ const MAX_GATES: u64 = 1 << 48;
 
 /// A component may have at most this many wires, so that slots of a caller's and a callee's frame
 /// fit a `u32` side by side.
-const MAX_WIRES: u32 = 1 << 30;
+pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
 pub(crate) fn check(
     inputs: &[Input],

@@ -158,7 +158,8 @@ const PAIRS: [(u64, u64); 4] = [
 
 #[test]
 fn arithmetic_of_bristol_fashion() {
-    let files: [(&str, fn(u64, u64) -> u64); 2] =
+    type Function = fn(u64, u64) -> u64;
+    let files: [(&str, Function); 2] =
         [("adder64", u64::wrapping_add), ("mult64", u64::wrapping_mul)];
     for (name, function) in files {
         let name = format!("bristol-fashion/{name}.txt");

@@ -1,0 +1,200 @@
+use num_bigint::{BigInt, BigUint, Sign};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{CircuitError, Input, Type};
+
+fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
+    let input = Input { name: "secret".into(), ty: ty.clone(), owner: 0 };
+    parse_value(&input, text).map_err(|error| {
+        assert!(matches!(&error, CircuitError::Value { input, .. } if input == "secret"));
+        error.to_string()
+    })
+}
+
+fn bits(text: &str) -> Vec<bool> {
+    text.bytes().map(|byte| byte == b'1').collect()
+}
+
+fn array(len: u32, elem: Type) -> Type {
+    Type::Array { len, elem: Box::new(elem) }
+}
+
+#[test]
+fn the_forms_agree() {
+    let ty = Type::Uint(10);
+    let expected = bits("0110000001");
+    for text in ["518", "0518", " 518 ", "hex:206", "hex:206 ", "0x206", "bits:0110000001"] {
+        assert_eq!(parse(&ty, text).as_ref(), Ok(&expected), "{text}");
+    }
+    assert_eq!(to_hex(&expected), "206");
+    assert_eq!(to_bits_string(&expected), "0110000001");
+    assert_eq!(format_value(&ty, &expected).to_string(), "518");
+}
+
+#[test]
+fn signed_integers() {
+    let ty = Type::Int(4);
+    for value in -8i32..8 {
+        let expected: Vec<bool> = (0..4).map(|i| value >> i & 1 == 1).collect();
+        assert_eq!(parse(&ty, &value.to_string()).as_ref(), Ok(&expected));
+        assert_eq!(format_value(&ty, &expected), Value::Integer(value.to_string()));
+    }
+    assert_eq!(parse(&ty, "-0"), parse(&ty, "0"));
+    assert_eq!(parse(&ty, "0xf"), parse(&ty, "-1"));
+    assert_eq!(parse(&Type::Int(1), "-1"), Ok(vec![true]));
+    for (ty, text) in [(&ty, "8"), (&ty, "-9"), (&ty, "-16"), (&ty, "0x10"), (&Type::Int(1), "1")] {
+        assert!(parse(ty, text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn arrays_put_element_0_on_the_lowest_wires() {
+    let ty = Type::words(3, 4);
+    let expected = bits("100001001100");
+    for text in ["1,2,3", "[1, 2, 3]", " [ 1 ,0x2, 3 ] ", "hex:321", "bits:100001001100"] {
+        assert_eq!(parse(&ty, text).as_ref(), Ok(&expected), "{text}");
+    }
+    assert_eq!(format_value(&ty, &expected).to_string(), "[1, 2, 3]");
+    assert_eq!(parse(&array(2, Type::Int(4)), "-1,-8"), Ok(bits("11110001")));
+    assert_eq!(parse(&Type::words(1, 4), "5"), parse(&Type::words(1, 4), "[5]"));
+}
+
+#[test]
+fn arrays_of_arrays() {
+    let ty = array(2, Type::words(3, 2));
+    for text in ["[[1, 2, 3], [0, 1, 2]]", "[1,2,3],[0,1,2]", "[ [1,2,3] , [0,1,2] ]"] {
+        let parsed = parse(&ty, text).expect(text);
+        assert_eq!(to_bits_string(&parsed), "100111001001", "{text}");
+        assert_eq!(format_value(&ty, &parsed).to_string(), "[[1, 2, 3], [0, 1, 2]]");
+    }
+    for text in ["1,2,3,0,1,2", "[[1,2,3],[0,1]]", "[[1,2,3],[0,1,2]", "[1,2,3]],[0,1,2]"] {
+        assert!(parse(&ty, text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn reasons_are_given_and_values_are_not() {
+    let uint = Type::Uint(8);
+    let words = Type::words(3, 8);
+    let cases = [
+        (&uint, "", "not an integer"),
+        (&uint, "777", "does not fit into 8 bits"),
+        (&uint, "-77", "unsigned"),
+        (&uint, "+77", "not an integer"),
+        (&uint, "7 7", "not an integer"),
+        (&uint, "77.7", "not an integer"),
+        (&uint, "[77]", "not an integer"),
+        (&uint, "7７7", "not an integer"),
+        (&uint, "hex:", "no hexadecimal digits"),
+        (&uint, "hex:777", "at most 2 hexadecimal digits fit, 3 given"),
+        (&uint, "hex:g7", "not a hexadecimal"),
+        (&uint, "hex:-7", "not a hexadecimal"),
+        (&uint, "0x777", "at most 2"),
+        (&uint, "bits:0111011", "exactly 8 digits, 7 given"),
+        (&uint, "bits:01110112", "0 and 1 only"),
+        (&Type::Uint(7), "hex:77f", "at most 2"),
+        (&Type::Uint(6), "hex:77", "does not fit into 6 bits"),
+        (&words, "77,7", "3 elements expected, 2 given"),
+        (&words, "77,7,7,7", "3 elements expected, 4 given"),
+        (&words, "", "3 elements expected, 1 given"),
+        (&words, "77,,77", "element 1: not an integer"),
+        (&words, "77,77,777", "element 2: does not fit into 8 bits"),
+        (&words, "[77,77,77", "unpaired brackets"),
+        (&words, "77,77,77]", "unpaired brackets"),
+        (&words, "[77,77,77],", "3 elements expected, 2 given"),
+        (&words, "hex:7777777", "at most 6"),
+    ];
+    for (ty, text, reason) in cases {
+        let error = parse(ty, text).expect_err(text);
+        assert!(error.contains(reason) && error.contains(&ty.to_string()), "{text}: {error}");
+        assert!(!error.contains("77"), "{text}: the value stands in `{error}`");
+    }
+}
+
+#[test]
+fn wide_values_are_for_hexadecimal() {
+    let wide = Type::Uint(1 << 20);
+    let nines = "9".repeat(200_000);
+    assert!(parse(&wide, &nines).unwrap_err().contains("use `hex:"));
+    assert_eq!(parse(&wide, "6").map(|bits| bits.iter().filter(|&&bit| bit).count()), Ok(2));
+    let parsed = parse(&wide, &format!("hex:8{}1", "0".repeat(1000))).expect("it fits");
+    let Value::Integer(text) = format_value(&wide, &parsed) else { panic!("not an integer") };
+    assert!(text.starts_with("hex:000"));
+    assert_eq!(parse(&wide, &text), Ok(parsed));
+    // The greatest number of 4096 bits is read and written in decimal.
+    let greatest = ((BigUint::from(1u8) << DECIMAL_BITS as usize) - 1u8).to_string();
+    assert_eq!(greatest.len(), decimal::MAX_DIGITS);
+    let ty = Type::Uint(DECIMAL_BITS);
+    assert_eq!(parse(&ty, &greatest), Ok(vec![true; 4096]));
+    assert_eq!(format_value(&ty, &vec![true; 4096]).to_string(), greatest);
+    assert!(parse(&ty, &format!("1{}", "0".repeat(decimal::MAX_DIGITS - 1) + "0")).is_err());
+    assert!(parse(&ty, &"9".repeat(decimal::MAX_DIGITS)).is_err());
+}
+
+#[test]
+fn types_too_wide_for_any_circuit_are_refused() {
+    let huge = array(u32::MAX, array(u32::MAX, Type::Uint(u32::MAX)));
+    for text in ["0", "hex:0", "bits:0", "[0]"] {
+        assert!(parse(&huge, text).is_err(), "{text}");
+    }
+}
+
+fn big(bits: &[bool]) -> BigUint {
+    bits.iter().rev().fold(BigUint::ZERO, |n, &bit| (n << 1) + u8::from(bit))
+}
+
+fn any_type() -> impl Strategy<Value = Type> {
+    let leaf = prop_oneof![(1u32..300).prop_map(Type::Uint), (1u32..300).prop_map(Type::Int)];
+    leaf.prop_recursive(2, 8, 4, |elem| (1u32..5, elem).prop_map(|(len, elem)| array(len, elem)))
+}
+
+proptest! {
+    #[test]
+    fn all_forms_round_trip(ty in any_type(), seed in any::<u64>()) {
+        let bits = crate::testing::bits(seed, ty.width() as usize);
+        let value = format_value(&ty, &bits).to_string();
+        for text in [value, format!("hex:{}", to_hex(&bits)), format!("bits:{}", to_bits_string(&bits))] {
+            prop_assert_eq!(parse(&ty, &text), Ok(bits.clone()));
+        }
+        prop_assert_eq!(BigUint::parse_bytes(to_hex(&bits).as_bytes(), 16), Some(big(&bits)));
+    }
+
+    #[test]
+    fn decimals_agree_with_a_bignum_library(width in 1u32..5000, seed in any::<u64>()) {
+        let bits = crate::testing::bits(seed, width as usize);
+        let unsigned = format_value(&Type::Uint(width), &bits).to_string();
+        if width > DECIMAL_BITS {
+            prop_assert!(unsigned.starts_with("hex:"));
+            return Ok(());
+        }
+        prop_assert_eq!(unsigned, big(&bits).to_string());
+        let wrap = if bits[width as usize - 1] { BigInt::from(1) << width } else { BigInt::ZERO };
+        let signed = BigInt::from_biguint(Sign::Plus, big(&bits)) - wrap;
+        prop_assert_eq!(format_value(&Type::Int(width), &bits).to_string(), signed.to_string());
+        prop_assert_eq!(parse(&Type::Int(width), &signed.to_string()), Ok(bits));
+    }
+
+    #[test]
+    fn exactly_the_range_is_taken(width in 1u32..200, offset in -3i32..4) {
+        let top = BigInt::from(1) << width;
+        let value = &top + offset;
+        let fits = value < top;
+        prop_assert_eq!(parse(&Type::Uint(width), &value.to_string()).is_ok(), fits && value >= BigInt::ZERO);
+        let half = BigInt::from(1) << (width - 1);
+        let value: BigInt = offset - &half;
+        prop_assert_eq!(parse(&Type::Int(width), &value.to_string()).is_ok(), value >= -&half && value < half);
+        let value: BigInt = &half + offset;
+        prop_assert_eq!(parse(&Type::Int(width), &value.to_string()).is_ok(), value >= -&half && value < half);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(ty in any_type(), text in "[-\\[\\],0-9a-fx :é]{0,40}") {
+        let prefixes = ["", "hex:", "bits:", "0x"];
+        for prefix in prefixes {
+            if let Ok(bits) = parse(&ty, &format!("{prefix}{text}")) {
+                prop_assert_eq!(bits.len() as u64, ty.width());
+            }
+        }
+    }
+}
