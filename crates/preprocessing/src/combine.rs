@@ -11,7 +11,7 @@
 //! lie about one d unnoticed would learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would
 //! become 2^-B.
 
-use symbolon_primitives::{Block, Challenge};
+use symbolon_primitives::{Block, Challenge, prefetch};
 use symbolon_transport::{Channel, Result};
 
 use crate::{
@@ -23,10 +23,6 @@ use crate::{
 
 /// The opening of the d bits, and its check.
 pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC check" };
-
-const X: usize = 0;
-const Y: usize = 1;
-const Z: usize = 2;
 
 /// Combines a batch of leaky triples into triples, by the buckets that `challenge` draws.
 ///
@@ -40,37 +36,45 @@ pub fn combine(
     delta: Block,
 ) -> Result<Triples> {
     let order = challenge.into_prg().permutation(batch.leaky());
-    let share = |triple: u32, which: usize| {
-        let record = &leaky.records[triple as usize];
-        Share {
-            bit: leaky.bits[which].get(triple as usize),
-            mac: record.macs[which],
-            key: record.keys[which],
-        }
-    };
-    let mut opening = ShareOpening::new();
-    for bucket in order.chunks_exact(batch.bucket) {
-        let first = share(bucket[0], Y);
-        for &other in &bucket[1..] {
-            opening.push(first ^ share(other, Y));
-        }
-    }
-    let d = opening.send(channel, &OPENED)?.receive(channel, &OPENED, delta)?;
-
     let n = batch.triples;
     let mut triples = Triples { a: Shares::zeros(n), b: Shares::zeros(n), c: Shares::zeros(n) };
-    let mut opened = 0;
+    // The buckets' triples lie anywhere in memory: they are visited once, and what the opened d will
+    // be multiplied with is kept in order.
+    let mut factors = Vec::with_capacity(n * (batch.bucket - 1));
+    let mut opening = ShareOpening::new();
     for (k, bucket) in order.chunks_exact(batch.bucket).enumerate() {
-        let (mut x, mut z) = (share(bucket[0], X), share(bucket[0], Z));
+        if let Some(ahead) = order.get((k + PREFETCH) * batch.bucket..) {
+            ahead.iter().take(batch.bucket).for_each(|&t| prefetch(&leaky.records[t as usize]));
+        }
+        let [mut x, y, mut z] = shares(leaky, bucket[0]);
         for &other in &bucket[1..] {
-            let more = share(other, X);
-            x ^= more;
-            z ^= share(other, Z) ^ more.times(d.get(opened));
-            opened += 1;
+            let [more_x, more_y, more_z] = shares(leaky, other);
+            opening.push(y ^ more_y);
+            x ^= more_x;
+            z ^= more_z;
+            factors.push(more_x);
         }
         triples.a.set(k, x);
-        triples.b.set(k, share(bucket[0], Y));
+        triples.b.set(k, y);
         triples.c.set(k, z);
     }
+    let d = opening.send(channel, &OPENED)?.receive(channel, &OPENED, delta)?;
+    for (opened, factor) in factors.into_iter().enumerate() {
+        let k = opened / (batch.bucket - 1);
+        triples.c.set(k, triples.c.get(k) ^ factor.times(d.get(opened)));
+    }
     Ok(triples)
+}
+
+/// How many buckets ahead memory is asked for.
+const PREFETCH: usize = 8;
+
+/// The shares of x, y and z of one leaky triple.
+fn shares(leaky: &LeakyTriples, triple: u32) -> [Share; 3] {
+    let record = &leaky.records[triple as usize];
+    std::array::from_fn(|which| Share {
+        bit: leaky.bits[which].get(triple as usize),
+        mac: record.macs[which],
+        key: record.keys[which],
+    })
 }
