@@ -6,7 +6,7 @@ use crate::Type;
 /// A value in the shape of its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
-    /// An integer, in decimal; with more than [`DECIMAL_BITS`] bits as `hex:…`.
+    /// An integer, in decimal; with more than [`DECIMAL_BITS`] bits as `0x…`.
     Integer(String),
     /// The elements of an array, in order.
     Array(Vec<Value>),
@@ -37,7 +37,7 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
     assert_eq!(bits.len() as u64, ty.width(), "one bit per wire of the type");
     match ty {
         Type::Uint(width) | Type::Int(width) if *width > DECIMAL_BITS => {
-            Value::Integer(format!("hex:{}", to_hex(bits)))
+            Value::Integer(format!("0x{}", to_hex(bits)))
         }
         Type::Int(_) if bits.last() == Some(&true) => {
             // −x = ¬x + 1: the bits up to the lowest 1 stay, those above turn.

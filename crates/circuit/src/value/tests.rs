@@ -120,7 +120,7 @@ fn wide_values_are_for_hexadecimal() {
     assert_eq!(parse(&wide, "6").map(|bits| bits.iter().filter(|&&bit| bit).count()), Ok(2));
     let parsed = parse(&wide, &format!("hex:8{}1", "0".repeat(1000))).expect("it fits");
     let Value::Integer(text) = format_value(&wide, &parsed) else { panic!("not an integer") };
-    assert!(text.starts_with("hex:000"));
+    assert!(text.starts_with("0x000"));
     assert_eq!(parse(&wide, &text), Ok(parsed));
     // The greatest number of 4096 bits is read and written in decimal.
     let greatest = ((BigUint::from(1u8) << DECIMAL_BITS as usize) - 1u8).to_string();
@@ -145,7 +145,11 @@ fn big(bits: &[bool]) -> BigUint {
 }
 
 fn any_type() -> impl Strategy<Value = Type> {
-    let leaf = prop_oneof![(1u32..300).prop_map(Type::Uint), (1u32..300).prop_map(Type::Int)];
+    let leaf = prop_oneof![
+        (1u32..300).prop_map(Type::Uint),
+        (1u32..300).prop_map(Type::Int),
+        (4090u32..4200).prop_map(Type::Int),
+    ];
     leaf.prop_recursive(2, 8, 4, |elem| (1u32..5, elem).prop_map(|(len, elem)| array(len, elem)))
 }
 
@@ -165,7 +169,7 @@ proptest! {
         let bits = crate::testing::bits(seed, width as usize);
         let unsigned = format_value(&Type::Uint(width), &bits).to_string();
         if width > DECIMAL_BITS {
-            prop_assert!(unsigned.starts_with("hex:"));
+            prop_assert!(unsigned.starts_with("0x"));
             return Ok(());
         }
         prop_assert_eq!(unsigned, big(&bits).to_string());
