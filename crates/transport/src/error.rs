@@ -82,6 +82,8 @@ pub enum TransportReason {
         /// The fingerprint that was expected.
         expected: String,
     },
+    /// The peer did not accept our key: it pinned another one.
+    OwnKeyRefused,
     /// The peer said that it gave up, and why; its own words.
     Aborted(String),
     /// This side closed the connection earlier.
@@ -193,6 +195,9 @@ impl fmt::Display for Sentence<'_> {
             TransportReason::WrongKey { found, expected } => {
                 let (found, expected) = (Printable(found, SHOWN), Printable(expected, SHOWN));
                 write!(f, "the peer's key has fingerprint {found}, expected {expected}")
+            }
+            TransportReason::OwnKeyRefused => {
+                write!(f, "{who} refused our key: it expects another fingerprint")
             }
             TransportReason::Aborted(text) => {
                 write!(f, "{who} aborted: {}", Printable(text, SHOWN))

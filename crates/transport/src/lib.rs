@@ -6,22 +6,35 @@
 #[cfg(any(test, feature = "bend"))]
 pub mod bend;
 mod channel;
+mod dial;
+mod endpoint;
 mod error;
+mod keys;
 mod link;
+mod listen;
 mod memory;
 mod meter;
 mod outlet;
 mod pipe;
+mod preamble;
 mod raw;
+mod tcp;
 mod text;
+mod tls;
 mod wire;
 
 pub use channel::{Channel, DEFAULT_TIMEOUT, MIN_RATE};
+pub use dial::connect_lanes;
+pub use endpoint::{Link, Options, Peer};
 pub use error::{Error, Result, TransportReason};
-pub use link::{Link, SimulatedLink};
+pub use keys::{Fingerprint, Identity};
+pub use link::SimulatedLink;
+pub use listen::Listener;
 pub use memory::{memory_lanes, memory_pair};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use wire::tag;
 
+#[cfg(test)]
+mod network_tests;
 #[cfg(test)]
 mod tests;

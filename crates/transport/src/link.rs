@@ -16,7 +16,7 @@ use crate::Error;
 ///
 /// Each sending side delays its own direction: bytes handed to the transport at time t leave at
 /// max(t, when the link is free) + size / bandwidth and arrive half a round trip later. Bandwidth is
-/// per direction, and shared by all lanes to the same peer that were given one [`Link`].
+/// per direction, and shared by all lanes to the same peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLink {
     /// The time there and back.
@@ -99,16 +99,16 @@ fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 
 /// One direction of a simulated link; its clones share the bandwidth.
 #[derive(Clone, Debug)]
-pub struct Link {
+pub(crate) struct Direction {
     half_trip: Duration,
     bytes_per_second: f64,
     free: Arc<Mutex<Instant>>,
 }
 
-impl Link {
+impl Direction {
     /// The direction from us to one peer.
-    pub fn new(link: SimulatedLink) -> Self {
-        Link {
+    pub(crate) fn new(link: SimulatedLink) -> Self {
+        Direction {
             half_trip: link.round_trip / 2,
             bytes_per_second: link.bits_per_second.max(1) as f64 / 8.0,
             free: Arc::new(Mutex::new(Instant::now())),
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn bandwidth_is_shared_and_latency_is_not() {
         // 1000 bytes take one second; the times are virtual, nothing sleeps.
-        let link = Link::new("2s,8kbit".parse().unwrap());
+        let link = Direction::new("2s,8kbit".parse().unwrap());
         let start = Instant::now();
         let first = link.reserve(1000);
         let second = link.clone().reserve(500);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::link::Link;
+use crate::link::Direction;
 use crate::outlet::Outlet;
 use crate::pipe::{Pipe, PipeSink, PipeSource};
 use crate::{Channel, Error, Meter, Result, SimulatedLink};
@@ -32,7 +32,7 @@ pub fn memory_lanes(
     if a == b {
         return Err(Error::invalid_input(format!("both parties claim to be party {a}")));
     }
-    let links = [link.map(Link::new), link.map(Link::new)];
+    let links = [link.map(Direction::new), link.map(Direction::new)];
     let mut ends = (Vec::new(), Vec::new());
     for _ in 0..lanes {
         let pipes = [Pipe::new(), Pipe::new()];

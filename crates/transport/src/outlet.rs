@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::TransportReason;
-use crate::link::{Link, wait_until};
+use crate::link::{Direction, wait_until};
 use crate::pipe::{Chunk, Pipe};
 use crate::raw::{Sink, Tried};
 
@@ -13,7 +13,8 @@ use crate::raw::{Sink, Tried};
 /// do: a hop between threads costs more than the write.
 const DIRECT: usize = 16 << 10;
 
-/// How long an aborting side waits for the peer to take its notice.
+/// How long the peer is given to close after us; an aborting side waits for that, others leave it to
+/// the writer thread.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The sending half.
@@ -21,7 +22,7 @@ pub(crate) struct Outlet {
     pipe: Arc<Pipe>,
     /// Absent when the pipe is the peer's source.
     sink: Option<Arc<dyn Sink>>,
-    link: Option<Link>,
+    link: Option<Direction>,
 }
 
 impl Outlet {
@@ -33,7 +34,7 @@ impl Outlet {
     /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
     pub(crate) fn threaded(
         sink: Arc<dyn Sink>,
-        link: Option<Link>,
+        link: Option<Direction>,
     ) -> Result<Self, TransportReason> {
         let pipe = Pipe::new();
         let (queue, out) = (pipe.clone(), sink.clone());
@@ -46,7 +47,7 @@ impl Outlet {
 
     /// The size from which a buffer is handed over in the midst of a message.
     pub(crate) fn chunk_bytes(&self) -> usize {
-        self.link.as_ref().map_or(crate::channel::CHUNK, Link::chunk_bytes)
+        self.link.as_ref().map_or(crate::channel::CHUNK, Direction::chunk_bytes)
     }
 
     /// Sends a buffer and leaves an empty one in its place. Never blocks on the peer.
@@ -100,15 +101,18 @@ impl Outlet {
             return Ok(());
         };
         let finished = self.pipe.wait_finished(limit);
-        if finished && linger && self.pipe.failure().is_none() {
-            sink.linger(LINGER.min(limit));
-        }
+        let failure = match self.pipe.failure() {
+            Some(reason) => reason,
+            None if finished => {
+                if linger {
+                    sink.linger(LINGER.min(limit));
+                }
+                return Ok(());
+            }
+            None => TransportReason::TimedOut(limit),
+        };
         sink.kill();
-        match self.pipe.failure() {
-            Some(reason) => Err(reason),
-            None if finished => Ok(()),
-            None => Err(TransportReason::TimedOut(limit)),
-        }
+        Err(failure)
     }
 }
 
@@ -127,4 +131,5 @@ fn write_all(queue: &Pipe, sink: &dyn Sink) {
     }
     sink.close();
     queue.finish();
+    sink.linger(LINGER);
 }

@@ -292,3 +292,9 @@ fn bending_state_and_seeing_messages() {
     a.bend_state("choice bits", &mut data);
     assert_eq!(data, [1, 0]);
 }
+
+/// A preamble that a listening party 0 would accept.
+pub(crate) fn preamble_bytes() -> [u8; 64] {
+    let options = crate::Options::insecure_plain_tcp(1, Meter::new());
+    options.preamble(0, 0, 1, [9; 32]).encode()
+}

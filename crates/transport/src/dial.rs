@@ -1,0 +1,156 @@
+//! The dialling side.
+
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustls::ClientConfig;
+
+use crate::endpoint::{Opening, Options, Peer};
+use crate::link::Direction;
+use crate::preamble::Verdict;
+use crate::{Channel, Error, Result, TransportReason, tls};
+
+/// How long one attempt to reach an address may take.
+const ATTEMPT: Duration = Duration::from_secs(5);
+
+/// The pause after a failed attempt, at first and at most.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
+
+/// Connects to `peer`, which listens at `address` (HOST:PORT), over `lanes` connections.
+///
+/// Tries again until [`Options::connect_timeout`], so the parties may start in any order. The channels
+/// come back in the order of their lanes, which is the same on both sides.
+///
+/// # Errors
+/// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if nobody answers in
+/// time, the peer has another key, refuses ours, or both sides claim to be the same party.
+/// [`Error::PeerIncompatible`] if it has another version, number of lanes, or idea of who is who.
+pub fn connect_lanes(
+    options: &Options,
+    address: &str,
+    peer: &Peer,
+    lanes: usize,
+) -> Result<Vec<Channel>> {
+    let lanes = options.check(std::slice::from_ref(peer), lanes)?;
+    let dialler = Dialler::new(options, address, peer, lanes)?;
+    // The first alone: until the peer is there, one knocking is enough.
+    let mut openings = vec![dialler.connect(0)?];
+    let others: Vec<Result<Opening>> = thread::scope(|scope| {
+        let dialler = &dialler;
+        let threads: Vec<_> =
+            (1..lanes).map(|lane| scope.spawn(move || dialler.connect(lane))).collect();
+        let lost = |_| Err(Error::internal("a connecting thread panicked"));
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(lost)).collect()
+    });
+    for opening in others {
+        openings.push(opening?);
+    }
+    let link = options.link.map(Direction::new);
+    openings.into_iter().map(|opening| options.channel(peer.party, opening, link.clone())).collect()
+}
+
+struct Dialler<'a> {
+    options: &'a Options,
+    address: &'a str,
+    peer: u16,
+    lanes: u16,
+    token: [u8; 32],
+    config: Option<Arc<ClientConfig>>,
+    deadline: Instant,
+}
+
+/// Why an attempt failed.
+enum Failure {
+    /// It may work later.
+    Passing(TransportReason),
+    /// It never will.
+    Final(Error),
+}
+
+impl<'a> Dialler<'a> {
+    fn new(options: &'a Options, address: &'a str, peer: &Peer, lanes: u16) -> Result<Self> {
+        let config = match (&options.tls, peer.fingerprint) {
+            (Some(tls), Some(pin)) => Some(tls.client(pin)?),
+            _ => None,
+        };
+        let mut token = [0; 32];
+        getrandom::fill(&mut token)
+            .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
+        let deadline = Instant::now() + options.connect_timeout;
+        Ok(Dialler { options, address, peer: peer.party, lanes, token, config, deadline })
+    }
+
+    fn connect(&self, lane: u16) -> Result<Opening> {
+        let mut pause = PAUSE.0;
+        loop {
+            let last = match self.attempt(lane) {
+                Ok(opening) => return Ok(opening),
+                Err(Failure::Final(error)) => return Err(error),
+                Err(Failure::Passing(TransportReason::Io(text))) => text,
+                Err(Failure::Passing(reason)) => {
+                    Error::Transport { party: None, reason }.to_string()
+                }
+            };
+            if Instant::now() + pause >= self.deadline {
+                let reason = TransportReason::NoAnswer {
+                    address: self.address.to_string(),
+                    after: self.options.connect_timeout,
+                    last: Some(last),
+                };
+                return Err(Error::transport(self.peer, reason));
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE.1);
+        }
+    }
+
+    fn attempt(&self, lane: u16) -> std::result::Result<Opening, Failure> {
+        let socket = self.reach().map_err(Failure::Passing)?;
+        let tls = self.config.clone().map(tls::dialled).transpose().map_err(Failure::Final)?;
+        let deadline = self.options.opening_deadline().min(self.deadline);
+        let mine = self.options.preamble(self.peer, lane, self.lanes, self.token);
+        let answer = Opening::begin(socket, tls, deadline).and_then(|mut opening| {
+            opening.send(&mine, deadline)?;
+            let theirs = opening.receive(deadline)?;
+            Ok((opening, theirs))
+        });
+        let (opening, theirs) = answer.map_err(|reason| match reason {
+            TransportReason::WrongKey { .. } | TransportReason::OwnKeyRefused => {
+                Failure::Final(Error::transport(self.peer, reason))
+            }
+            other => Failure::Passing(other),
+        })?;
+        mine.fits(&theirs).map_err(Failure::Final)?;
+        let refused = |text: &str| {
+            let reason = TransportReason::Refused(text.to_string());
+            Err(Failure::Final(Error::transport(self.peer, reason)))
+        };
+        match theirs.verdict {
+            Verdict::Accepted if (theirs.lane, theirs.token) == (lane, self.token) => Ok(opening),
+            Verdict::Duplicate => refused("it has this lane already"),
+            _ => refused("it gave no reason"),
+        }
+    }
+
+    fn reach(&self) -> std::result::Result<TcpStream, TransportReason> {
+        let failed = |e: std::io::Error| TransportReason::Io(e.to_string());
+        let mut last = TransportReason::Io("the name has no address".to_string());
+        for address in self.address.to_socket_addrs().map_err(failed)? {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let limit = left.min(ATTEMPT).max(Duration::from_millis(1));
+            match TcpStream::connect_timeout(&address, limit) {
+                Ok(socket) => return Ok(socket),
+                Err(e) => last = failed(e),
+            }
+        }
+        Err(last)
+    }
+}
+
+/// Connects the first of `lanes` lanes and hangs up.
+#[cfg(test)]
+pub(crate) fn half_connect(options: &Options, address: &str, peer: &Peer, lanes: u16) {
+    drop(Dialler::new(options, address, peer, lanes).unwrap().connect(0).unwrap());
+}

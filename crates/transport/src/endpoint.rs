@@ -1,0 +1,317 @@
+//! What both ends of a connection need: options, and the way from a socket to a channel.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::Connection;
+
+use crate::channel::DEFAULT_TIMEOUT;
+use crate::keys::{Fingerprint, Identity};
+use crate::link::Direction;
+use crate::outlet::Outlet;
+use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
+use crate::raw::{Sink, Source};
+use crate::tcp::{DeadlineStream, SocketWriter, TcpSource};
+use crate::tls::{self, TlsSetup};
+use crate::{Channel, Error, Meter, Result, SimulatedLink, TransportReason};
+
+/// How long a connection may take from its acceptance to its preamble.
+const OPENING: Duration = Duration::from_secs(5);
+
+/// The most lanes two parties can have.
+pub(crate) const MAX_LANES: usize = 1024;
+
+/// A kind of transport, as users name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Link {
+    /// TLS 1.3 over TCP with both keys pinned: the default between machines.
+    Tls,
+    /// TCP without any protection.
+    Tcp,
+    /// Within one process.
+    Memory,
+}
+
+impl FromStr for Link {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "tls" => Ok(Link::Tls),
+            "tcp" => Ok(Link::Tcp),
+            "memory" => Ok(Link::Memory),
+            _ => Err(Error::invalid_input(format!(
+                "`{}` is no transport: use tls, tcp or memory",
+                crate::text::printable(text)
+            ))),
+        }
+    }
+}
+
+impl std::fmt::Display for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Link::Tls => "tls",
+            Link::Tcp => "tcp",
+            Link::Memory => "memory",
+        })
+    }
+}
+
+/// Whom to expect at the other end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its party number.
+    pub party: u16,
+    /// The fingerprint of its key; needed for TLS, and unused without.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+impl Peer {
+    /// A peer known by its key.
+    pub fn pinned(party: u16, fingerprint: Fingerprint) -> Self {
+        Peer { party, fingerprint: Some(fingerprint) }
+    }
+
+    /// A peer that cannot be recognised: for plain TCP only.
+    pub fn unauthenticated(party: u16) -> Self {
+        Peer { party, fingerprint: None }
+    }
+}
+
+/// How this side connects; the same for all its peers.
+#[derive(Clone)]
+pub struct Options {
+    pub(crate) me: u16,
+    pub(crate) tls: Option<TlsSetup>,
+    pub(crate) meter: Arc<Meter>,
+    /// How long to wait for a peer to appear; 30 s at first.
+    pub connect_timeout: Duration,
+    /// The time-out of the channels; [`DEFAULT_TIMEOUT`] at first.
+    pub timeout: Duration,
+    /// A link to simulate in the direction from this side to each peer; none at first.
+    pub link: Option<SimulatedLink>,
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("me", &self.me)
+            .field("tls", &self.tls.as_ref().map(TlsSetup::fingerprint))
+            .field("connect_timeout", &self.connect_timeout)
+            .field("timeout", &self.timeout)
+            .field("link", &self.link)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Options {
+    /// TLS 1.3 with mutual authentication by pinned keys, as party `me` with this key.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the key cannot be used.
+    pub fn tls(me: u16, identity: &Identity, meter: Arc<Meter>) -> Result<Self> {
+        Ok(Self::with(me, Some(TlsSetup::new(identity)?), meter))
+    }
+
+    /// Plain TCP: no encryption, no authentication. Whoever can reach the port or the wire is the peer.
+    pub fn insecure_plain_tcp(me: u16, meter: Arc<Meter>) -> Self {
+        Self::with(me, None, meter)
+    }
+
+    fn with(me: u16, tls: Option<TlsSetup>, meter: Arc<Meter>) -> Self {
+        Options {
+            me,
+            tls,
+            meter,
+            connect_timeout: Duration::from_secs(30),
+            timeout: DEFAULT_TIMEOUT,
+            link: None,
+        }
+    }
+
+    /// This side's preamble for a connection with `peer`.
+    pub(crate) fn preamble(&self, peer: u16, lane: u16, lanes: u16, token: [u8; 32]) -> Preamble {
+        Preamble {
+            version: WIRE_VERSION,
+            verdict: Verdict::Hello,
+            sender: self.me,
+            receiver: peer,
+            lane,
+            lanes,
+            token,
+        }
+    }
+
+    /// Checks what the caller asks for before anything is sent.
+    pub(crate) fn check(&self, peers: &[Peer], lanes: usize) -> Result<u16> {
+        for (i, peer) in peers.iter().enumerate() {
+            if peer.party == self.me {
+                let text = format!("party {} cannot be its own peer", self.me);
+                return Err(Error::InvalidInput(text));
+            }
+            if peers[..i].iter().any(|other| other.party == peer.party) {
+                return Err(Error::InvalidInput(format!("party {} is named twice", peer.party)));
+            }
+            let Some(tls) = &self.tls else { continue };
+            let Some(pin) = peer.fingerprint else {
+                let text = format!("the fingerprint of party {}'s key is needed", peer.party);
+                return Err(Error::InvalidInput(text));
+            };
+            if pin == tls.fingerprint() {
+                let text = format!("the fingerprint given for party {} is our own", peer.party);
+                return Err(Error::InvalidInput(text));
+            }
+        }
+        match u16::try_from(lanes) {
+            Ok(n) if n > 0 && lanes <= MAX_LANES => Ok(n),
+            _ => Err(Error::InvalidInput(format!("{lanes} lanes: 1 to {MAX_LANES} are possible"))),
+        }
+    }
+
+    /// By when a connection that begins now must have said who it is.
+    pub(crate) fn opening_deadline(&self) -> Instant {
+        Instant::now() + OPENING.min(self.connect_timeout)
+    }
+
+    /// Makes the channel of one lane.
+    pub(crate) fn channel(
+        &self,
+        peer: u16,
+        opening: Opening,
+        link: Option<Direction>,
+    ) -> Result<Channel> {
+        let Opening { socket, tls } = opening;
+        let failed = |reason| Error::transport(peer, reason);
+        let (source, sink, binding): (Box<dyn Source>, Arc<dyn Sink>, _) = match tls {
+            Some(connection) => {
+                let binding = tls::binding(&connection)?;
+                let (source, sink) = tls::split(socket, connection);
+                (source, sink, Some(binding))
+            }
+            None => {
+                let socket = Arc::new(socket);
+                let source = Box::new(TcpSource::new(socket.clone()));
+                (source, Arc::new(SocketWriter::new(socket)), None)
+            }
+        };
+        let outlet = Outlet::threaded(sink, link).map_err(failed)?;
+        let meter = self.meter.clone();
+        let mut channel = Channel::new((self.me, peer), source, outlet, meter, binding);
+        channel.set_timeout(self.timeout);
+        Ok(channel)
+    }
+}
+
+/// A connection that is still being opened.
+pub(crate) struct Opening {
+    pub(crate) socket: TcpStream,
+    pub(crate) tls: Option<Connection>,
+}
+
+impl Opening {
+    /// Prepares a socket, and does the TLS handshake if there is one to do.
+    pub(crate) fn begin(
+        socket: TcpStream,
+        tls: Option<Connection>,
+        deadline: Instant,
+    ) -> std::result::Result<Self, TransportReason> {
+        let _ = socket.set_nodelay(true);
+        let mut opening = Opening { socket, tls };
+        if let Some(connection) = &mut opening.tls {
+            let mut stream = DeadlineStream::new(&opening.socket, deadline);
+            tls::shake_hands(connection, &mut stream, OPENING)?;
+        }
+        Ok(opening)
+    }
+
+    /// Sends a preamble.
+    pub(crate) fn send(
+        &mut self,
+        preamble: &Preamble,
+        deadline: Instant,
+    ) -> std::result::Result<(), TransportReason> {
+        let bytes = preamble.encode();
+        let mut stream = DeadlineStream::new(&self.socket, deadline);
+        let written = match &mut self.tls {
+            None => stream.write_all(&bytes),
+            Some(connection) => connection.writer().write_all(&bytes).and_then(|()| {
+                while connection.wants_write() {
+                    connection.write_tls(&mut stream)?;
+                }
+                Ok(())
+            }),
+        };
+        written.map_err(|e| tls::io_reason(&e, OPENING))
+    }
+
+    /// Receives a preamble.
+    pub(crate) fn receive(
+        &mut self,
+        deadline: Instant,
+    ) -> std::result::Result<Preamble, TransportReason> {
+        let mut bytes = [0; PREAMBLE];
+        let mut stream = DeadlineStream::new(&self.socket, deadline);
+        let read = match &mut self.tls {
+            None => stream.read_exact(&mut bytes),
+            Some(connection) => read_tls(connection, &mut stream, &mut bytes),
+        };
+        read.map_err(|e| tls::io_reason(&e, OPENING))?;
+        Preamble::decode(&bytes).map_err(|e| TransportReason::Refused(e.to_string()))
+    }
+}
+
+fn read_tls(
+    connection: &mut Connection,
+    stream: &mut DeadlineStream<'_>,
+    mut buf: &mut [u8],
+) -> std::io::Result<()> {
+    use std::io::ErrorKind;
+    while !buf.is_empty() {
+        match connection.reader().read(buf) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(n) => buf = &mut buf[n..],
+            Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                if connection.read_tls(stream)? == 0 {
+                    return Err(ErrorKind::UnexpectedEof.into());
+                }
+                connection.process_new_packets().map_err(std::io::Error::other)?;
+            }
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transports_by_name() {
+        for link in [Link::Tls, Link::Tcp, Link::Memory] {
+            assert_eq!(link.to_string().parse::<Link>().unwrap(), link);
+        }
+        assert!("udp".parse::<Link>().is_err());
+    }
+
+    #[test]
+    fn impossible_wishes_are_refused() {
+        let me = Identity::generate().unwrap();
+        let options = Options::tls(0, &me, Meter::new()).unwrap();
+        let other = Identity::generate().unwrap().fingerprint();
+        let good = Peer::pinned(1, other);
+        let refused = |peers: &[Peer], lanes| options.check(peers, lanes).unwrap_err().to_string();
+        assert_eq!(options.check(std::slice::from_ref(&good), 3), Ok(3));
+        assert!(refused(&[Peer::pinned(0, other)], 1).contains("its own peer"));
+        assert!(refused(&[good.clone(), good.clone()], 1).contains("named twice"));
+        assert!(refused(&[Peer::unauthenticated(1)], 1).contains("is needed"));
+        assert!(refused(&[Peer::pinned(1, me.fingerprint())], 1).contains("is our own"));
+        for lanes in [0, MAX_LANES + 1, 1 << 20] {
+            assert!(refused(std::slice::from_ref(&good), lanes).contains("lanes"));
+        }
+    }
+}

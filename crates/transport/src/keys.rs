@@ -1,0 +1,290 @@
+//! Long-term keys: who a party is to its peers.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::text::printable;
+use crate::{Error, Result};
+
+/// No key file is this long.
+const MAX_FILE: u64 = 64 << 10;
+
+/// The fingerprint of a public key: SHA-256 of the certificate's SubjectPublicKeyInfo (DER).
+///
+/// Written as 64 lower-case hexadecimal digits. What
+/// `openssl x509 -pubkey -noout | openssl pkey -pubin -outform der | sha256sum` prints.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// The fingerprint of a certificate's key.
+    ///
+    /// # Errors
+    /// The text says why it is no certificate.
+    pub(crate) fn of(certificate: &CertificateDer<'_>) -> std::result::Result<Self, String> {
+        let parsed = rustls::server::ParsedCertificate::try_from(certificate)
+            .map_err(|e| format!("not a usable certificate: {e}"))?;
+        let key = parsed.subject_public_key_info();
+        Ok(Fingerprint(Sha256::digest(key.as_ref()).into()))
+    }
+}
+
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+impl FromStr for Fingerprint {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut bytes = [0; 32];
+        hex::decode_to_slice(text.trim(), &mut bytes).map_err(|_| {
+            Error::invalid_input(format!(
+                "`{}` is no fingerprint: 64 hexadecimal digits are needed",
+                printable(text)
+            ))
+        })?;
+        Ok(Fingerprint(bytes))
+    }
+}
+
+/// A party's key pair (Ed25519) with a self-signed certificate to show it.
+///
+/// Names and dates in the certificate mean nothing: peers know each other by [`Fingerprint`]. The
+/// private key is wiped when dropped.
+pub struct Identity {
+    certificate: CertificateDer<'static>,
+    /// PKCS #8, DER.
+    key: Zeroizing<Vec<u8>>,
+    fingerprint: Fingerprint,
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
+    }
+}
+
+impl Identity {
+    /// Makes a new key pair.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the operating system gives no randomness.
+    pub fn generate() -> Result<Self> {
+        let failed = |e: rcgen::Error| Error::internal(format!("cannot make a key: {e}"));
+        let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).map_err(failed)?;
+        let names = vec!["symbolon".to_string()];
+        let parameters = rcgen::CertificateParams::new(names).map_err(failed)?;
+        let certificate = parameters.self_signed(&pair).map_err(failed)?;
+        let key = Zeroizing::new(pair.serialize_der());
+        Self::new(certificate.der().clone(), key)
+    }
+
+    fn new(certificate: CertificateDer<'static>, key: Zeroizing<Vec<u8>>) -> Result<Self> {
+        let fingerprint = Fingerprint::of(&certificate).map_err(Error::store)?;
+        Ok(Identity { certificate, key, fingerprint })
+    }
+
+    /// The fingerprint that peers pin.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    /// Writes the certificate and the private key to one PEM file that only its owner may read.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the file exists already and `overwrite` is not set, or cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<()> {
+        let path = path.as_ref();
+        let failed = |e: std::io::Error| {
+            let shown = path.display();
+            if e.kind() == std::io::ErrorKind::AlreadyExists {
+                Error::store(format!("{shown} exists already; it is not overwritten unless forced"))
+            } else {
+                Error::store(format!("cannot write the key file {shown}: {e}"))
+            }
+        };
+        let mut text = Zeroizing::new(String::with_capacity(4096));
+        push_pem(&mut text, "CERTIFICATE", &self.certificate);
+        push_pem(&mut text, "PRIVATE KEY", &self.key);
+        if overwrite {
+            match fs::remove_file(path) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
+                _ => {}
+            }
+        }
+        // Always a new file: an existing one would keep its mode, and whoever has it open would read.
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(failed)?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    }
+
+    /// Reads a file that [`Identity::save`] wrote.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the file cannot be read, others than its owner may read it, or it does not
+    /// hold a certificate and its private key.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let wrong = |what: &dyn fmt::Display| {
+            Error::store(format!("cannot use the key file {}: {what}", path.display()))
+        };
+        let file = File::open(path).map_err(|e| wrong(&e))?;
+        #[cfg(unix)]
+        {
+            let metadata = file.metadata().map_err(|e| wrong(&e))?;
+            let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+            if mode & 0o077 != 0 {
+                return Err(wrong(&"others may read it; make it private with chmod 600"));
+            }
+        }
+        // Room for the longest file at once: growing would leave unwiped copies behind.
+        let mut text = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
+        file.take(MAX_FILE + 1).read_to_end(&mut text).map_err(|e| wrong(&e))?;
+        if text.len() as u64 > MAX_FILE {
+            return Err(wrong(&"it is too long"));
+        }
+        Self::from_pem(&text).map_err(|what| wrong(&what))
+    }
+
+    /// Reads the certificate and key from PEM text.
+    pub(crate) fn from_pem(text: &[u8]) -> std::result::Result<Self, String> {
+        let certificate = CertificateDer::from_pem_slice(text)
+            .map_err(|_| "it holds no PEM certificate".to_string())?;
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text)
+            .map_err(|_| "it holds no PEM private key".to_string())?;
+        let key = Zeroizing::new(key.secret_pkcs8_der().to_vec());
+        let identity = Self::new(certificate, key).map_err(|e| e.to_string())?;
+        let signer = identity.signing_key()?;
+        let public = signer.public_key().ok_or("its private key is of an unknown kind")?;
+        if Fingerprint(Sha256::digest(public.as_ref()).into()) != identity.fingerprint {
+            return Err("its certificate and private key do not belong together".to_string());
+        }
+        Ok(identity)
+    }
+
+    fn signing_key(
+        &self,
+    ) -> std::result::Result<std::sync::Arc<dyn rustls::sign::SigningKey>, String> {
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.as_slice()));
+        rustls::crypto::ring::sign::any_supported_type(&key)
+            .map_err(|_| "its private key cannot be used".to_string())
+    }
+
+    /// The certificate and key as the TLS layer wants them.
+    pub(crate) fn certified(&self) -> Result<rustls::sign::CertifiedKey> {
+        let key = self.signing_key().map_err(|e| Error::store(format!("the own key file: {e}")))?;
+        Ok(rustls::sign::CertifiedKey::new(vec![self.certificate.clone()], key))
+    }
+}
+
+/// Appends DER bytes in PEM armour.
+fn push_pem(text: &mut String, label: &str, der: &[u8]) {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    text.push_str(&format!("-----BEGIN {label}-----\n"));
+    // 48 bytes give a line of 64 characters.
+    for line in der.chunks(48) {
+        for group in line.chunks(3) {
+            let mut word = [0; 4];
+            word[1..=group.len()].copy_from_slice(group);
+            let word = u32::from_be_bytes(word);
+            for i in 0..4 {
+                let digit = ALPHABET[(word >> (18 - 6 * i)) as usize & 63];
+                text.push(if i > group.len() { '=' } else { digit as char });
+            }
+        }
+        text.push('\n');
+    }
+    text.push_str(&format!("-----END {label}-----\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn save_and_load() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("me.key");
+        let identity = Identity::generate().unwrap();
+        identity.save(&path, false).unwrap();
+        let loaded = Identity::load(&path).unwrap();
+        assert_eq!(loaded.fingerprint(), identity.fingerprint());
+        assert_eq!(*loaded.key, *identity.key);
+
+        let other = Identity::generate().unwrap();
+        assert_ne!(other.fingerprint(), identity.fingerprint());
+        let refused = other.save(&path, false).unwrap_err();
+        assert!(refused.to_string().contains("exists already"), "{refused}");
+        assert_eq!(Identity::load(&path).unwrap().fingerprint(), identity.fingerprint());
+        other.save(&path, true).unwrap();
+        assert_eq!(Identity::load(&path).unwrap().fingerprint(), other.fingerprint());
+        assert!(!format!("{other:?}").contains("key:"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn key_files_are_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("me.key");
+        Identity::generate().unwrap().save(&path, false).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(Identity::load(&path).unwrap_err().to_string().contains("chmod 600"));
+    }
+
+    #[test]
+    fn mixed_and_damaged_files_are_refused() {
+        let (a, b) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        let mut mixed = String::new();
+        push_pem(&mut mixed, "CERTIFICATE", &a.certificate);
+        push_pem(&mut mixed, "PRIVATE KEY", &b.key);
+        let error = Identity::from_pem(mixed.as_bytes()).unwrap_err();
+        assert!(error.contains("do not belong together"), "{error}");
+        let mut alone = String::new();
+        push_pem(&mut alone, "CERTIFICATE", &a.certificate);
+        assert!(Identity::from_pem(alone.as_bytes()).unwrap_err().contains("no PEM private key"));
+        assert!(Identity::from_pem(b"").is_err());
+    }
+
+    #[test]
+    fn fingerprints_are_hex() {
+        let print = Identity::generate().unwrap().fingerprint();
+        assert_eq!(print.to_string().parse::<Fingerprint>().unwrap(), print);
+        assert_eq!(print.to_string().len(), 64);
+        assert!("12".parse::<Fingerprint>().is_err());
+        assert!("g".repeat(64).parse::<Fingerprint>().is_err());
+    }
+
+    #[test]
+    fn pem_padding() {
+        let mut text = String::new();
+        push_pem(&mut text, "X", b"fooba");
+        push_pem(&mut text, "X", b"foob");
+        push_pem(&mut text, "X", b"foo");
+        // The test vectors of RFC 4648.
+        for vector in ["\nZm9vYmE=\n", "\nZm9vYg==\n", "\nZm9v\n"] {
+            assert!(text.contains(vector), "{text}");
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The listening side.
+//!
+//! Anybody may connect to an open port: scanners, clients of something else, an old process of the
+//! peer. Every connection is opened in a thread of its own and has a few seconds to say who it is; at
+//! most [`MAX_OPENING`] do so at a time, and the oldest gives way. None of them is taken for the peer,
+//! and none keeps the peer out.
+
+use std::collections::VecDeque;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustls::ServerConfig;
+
+use crate::endpoint::{Opening, Options, Peer};
+use crate::keys::Fingerprint;
+use crate::link::Direction;
+use crate::preamble::{Preamble, Verdict};
+use crate::tcp::SocketWriter;
+use crate::{Channel, Error, Result, TransportReason, tls};
+
+/// Connections that may be in the midst of their opening.
+const MAX_OPENING: usize = 64;
+
+/// Accepted sockets that may wait for somebody to look at them.
+const MAX_WAITING: usize = 256;
+
+/// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
+const MAX_GROUPS: usize = 4;
+
+/// A listening port.
+pub struct Listener {
+    address: SocketAddr,
+    socket: TcpListener,
+    incoming: Receiver<Event>,
+    events: SyncSender<Event>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Listener").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+enum Event {
+    Connected(TcpStream),
+    Opened { round: Instant, id: usize, outcome: Box<std::result::Result<Called, TransportReason>> },
+}
+
+/// A connection whose preamble has been read.
+struct Called {
+    opening: Opening,
+    theirs: Preamble,
+    key: Option<Fingerprint>,
+}
+
+impl Listener {
+    /// Listens at `address` (HOST:PORT; port 0 takes any free one).
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] if that is impossible, for instance because the port is in use.
+    pub fn bind(address: &str) -> Result<Self> {
+        let failed = |e: std::io::Error| {
+            let address = crate::text::printable(address);
+            Error::invalid_input(format!("cannot listen at {address}: {e}"))
+        };
+        let socket = TcpListener::bind(address).map_err(failed)?;
+        let address = socket.local_addr().map_err(failed)?;
+        let (events, incoming) = mpsc::sync_channel(MAX_WAITING);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (door, queue, stopped) =
+            (socket.try_clone().map_err(failed)?, events.clone(), stop.clone());
+        let thread = thread::Builder::new()
+            .name("symbolon-listener".to_string())
+            .spawn(move || accept_all(&door, &queue, &stopped))
+            .map_err(failed)?;
+        Ok(Listener { address, socket, incoming, events, stop, thread: Some(thread) })
+    }
+
+    /// Where it listens, with the port that was taken.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for `peer` to connect over `lanes` connections; the other side of
+    /// [`connect_lanes`](crate::connect_lanes).
+    ///
+    /// # Errors
+    /// As [`Listener::accept_parties`].
+    pub fn accept_lanes(
+        &self,
+        options: &Options,
+        peer: &Peer,
+        lanes: usize,
+    ) -> Result<Vec<Channel>> {
+        let mut all = self.accept_parties(options, std::slice::from_ref(peer), lanes)?;
+        all.pop().ok_or_else(|| Error::internal("no peer's channels"))
+    }
+
+    /// Waits for all of `peers`, in whichever order they come, each over `lanes` connections. Returns
+    /// their channels in the order of `peers`, and for each in the order of its lanes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if a peer does not
+    /// come within [`Options::connect_timeout`] (naming the last stranger that came instead), or a
+    /// peer claims to be this party. [`Error::PeerIncompatible`] if a peer has another version, number
+    /// of lanes, or idea of who is who.
+    pub fn accept_parties(
+        &self,
+        options: &Options,
+        peers: &[Peer],
+        lanes: usize,
+    ) -> Result<Vec<Vec<Channel>>> {
+        let lanes = options.check(peers, lanes)?;
+        let pins: Vec<_> = peers.iter().filter_map(|peer| peer.fingerprint).collect();
+        let config = options.tls.as_ref().map(|tls| tls.server(&pins)).transpose()?;
+        let mut reception = Reception {
+            options,
+            peers,
+            lanes,
+            config,
+            events: self.events.clone(),
+            round: Instant::now(),
+            opening: VecDeque::new(),
+            opened: 0,
+            groups: peers.iter().map(|_| VecDeque::new()).collect(),
+            last: None,
+        };
+        let complete = reception.run(&self.incoming, self.address);
+        for (_, socket) in &reception.opening {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        let mut all = Vec::with_capacity(peers.len());
+        for (peer, openings) in peers.iter().zip(complete?) {
+            let link = options.link.map(Direction::new);
+            let channel = |opening| options.channel(peer.party, opening, link.clone());
+            all.push(openings.into_iter().map(channel).collect::<Result<Vec<_>>>()?);
+        }
+        Ok(all)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        // Wakes the accepting thread: the first way where the system allows it, the second elsewhere.
+        let _ = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Both);
+        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(10));
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The accepting thread. What finds no place is closed: the peer will call again.
+fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool) {
+    while !stop.load(Ordering::SeqCst) {
+        match door.accept() {
+            Ok((socket, _)) => match queue.try_send(Event::Connected(socket)) {
+                Ok(()) | Err(TrySendError::Full(_)) => {}
+                Err(TrySendError::Disconnected(_)) => return,
+            },
+            // For instance out of file descriptors: not a reason to spin.
+            Err(_) => thread::sleep(Duration::from_millis(5)),
+        }
+    }
+}
+
+/// The connections of one peer that carry the same token.
+struct Group {
+    token: [u8; 32],
+    lanes: Vec<Option<Opening>>,
+}
+
+impl Group {
+    fn is_complete(&self) -> bool {
+        self.lanes.iter().all(Option::is_some)
+    }
+}
+
+/// One wait for peers.
+struct Reception<'a> {
+    options: &'a Options,
+    peers: &'a [Peer],
+    lanes: u16,
+    config: Option<Arc<ServerConfig>>,
+    events: SyncSender<Event>,
+    /// Tells this wait's events from those of an earlier one.
+    round: Instant,
+    /// Connections in the midst of their opening, oldest first.
+    opening: VecDeque<(usize, TcpStream)>,
+    opened: usize,
+    /// By peer: groups, oldest first.
+    groups: Vec<VecDeque<Group>>,
+    /// Why the last stranger was not a peer.
+    last: Option<String>,
+}
+
+impl Reception<'_> {
+    /// Runs until every peer has a complete group; returns them.
+    fn run(&mut self, events: &Receiver<Event>, address: SocketAddr) -> Result<Vec<Vec<Opening>>> {
+        let deadline = self.round + self.options.connect_timeout;
+        while let Some(missing) = self.missing() {
+            match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Event::Connected(socket)) => self.open(socket),
+                Ok(Event::Opened { round, id, outcome }) if round == self.round => {
+                    self.opening.retain(|(other, _)| *other != id);
+                    match *outcome {
+                        Ok(called) => self.admit(called)?,
+                        Err(reason) => self.note(&reason),
+                    }
+                }
+                Ok(Event::Opened { .. }) => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    let reason = TransportReason::NoAnswer {
+                        address: address.to_string(),
+                        after: self.options.connect_timeout,
+                        last: self.last.take(),
+                    };
+                    return Err(Error::transport(missing, reason));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::internal("the listening thread is gone"));
+                }
+            }
+        }
+        let complete = |groups: &mut VecDeque<Group>| {
+            let group = groups.drain(..).find(Group::is_complete);
+            group.into_iter().flat_map(|group| group.lanes).flatten().collect()
+        };
+        Ok(self.groups.iter_mut().map(complete).collect())
+    }
+
+    /// A peer without a complete group.
+    fn missing(&self) -> Option<u16> {
+        let has = |groups: &VecDeque<Group>| groups.iter().any(Group::is_complete);
+        let missing = self.groups.iter().position(|groups| !has(groups))?;
+        Some(self.peers[missing].party)
+    }
+
+    fn note(&mut self, reason: &TransportReason) {
+        let stranger = match reason {
+            TransportReason::WrongKey { .. } => {
+                Error::Transport { party: None, reason: reason.clone() }.to_string()
+            }
+            TransportReason::Refused(text) | TransportReason::Io(text) => {
+                format!("somebody else connected: {}", crate::text::printable(text))
+            }
+            TransportReason::TimedOut(_) => "somebody connected and said nothing".to_string(),
+            TransportReason::OwnKeyRefused => "somebody connected and refused our key".to_string(),
+            _ => "somebody connected and hung up".to_string(),
+        };
+        // A scanner that comes after it must not hide that the peer came with another key.
+        let telling = matches!(reason, TransportReason::WrongKey { .. });
+        if telling || self.last.is_none() {
+            self.last = Some(stranger);
+        }
+    }
+
+    /// Starts the opening of a connection, in a thread of its own.
+    fn open(&mut self, socket: TcpStream) {
+        let Ok(handle) = socket.try_clone() else { return };
+        if self.opening.len() >= MAX_OPENING
+            && let Some((_, oldest)) = self.opening.pop_front()
+        {
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        let (round, id) = (self.round, self.opened);
+        self.opened += 1;
+        let tls = match self.config.clone().map(tls::accepted).transpose() {
+            Ok(tls) => tls,
+            Err(_) => return,
+        };
+        let deadline = self.options.opening_deadline();
+        let events = self.events.clone();
+        let started =
+            thread::Builder::new().name("symbolon-opening".to_string()).spawn(move || {
+                let outcome = hear(socket, tls, deadline);
+                // Waits when the queue is full; fails when nobody listens any more.
+                let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
+            });
+        if started.is_ok() {
+            self.opening.push_back((id, handle));
+        }
+    }
+
+    /// Decides on a connection whose preamble was read, and answers it.
+    fn admit(&mut self, called: Called) -> Result<()> {
+        let Called { mut opening, theirs, key } = called;
+        let index = self.recognise(&theirs, key);
+        let named = index.map_or(theirs.sender, |index| self.peers[index].party);
+        let lane = theirs.lane.min(self.lanes - 1);
+        let mut mine = self.options.preamble(named, lane, self.lanes, theirs.token);
+        let fits = match index {
+            // A stranger to us may still be told what differs.
+            None => mine.fits(&theirs).and_then(|()| {
+                let expected: Vec<_> = self.peers.iter().map(|p| p.party.to_string()).collect();
+                let theirs = theirs.sender.to_string();
+                Err(Error::incompatible("the peer's party number", expected.join(" or "), theirs))
+            }),
+            Some(_) => mine.fits(&theirs),
+        };
+        let deadline = self.options.opening_deadline();
+        let place = match (&fits, index) {
+            (Ok(()), Some(index)) => self.place(index, theirs.token, theirs.lane),
+            _ => None,
+        };
+        mine.verdict = match (&fits, &place) {
+            (Err(_), _) => Verdict::Refused,
+            (Ok(()), None) => Verdict::Duplicate,
+            (Ok(()), Some(_)) => Verdict::Accepted,
+        };
+        let answered = opening.send(&mine, deadline);
+        fits?;
+        match (place, answered) {
+            (Some(place), Ok(())) => *place = Some(opening),
+            (None, _) => self.note(&TransportReason::Refused("a lane came twice".to_string())),
+            (Some(_), Err(reason)) => self.note(&reason),
+        }
+        Ok(())
+    }
+
+    /// Which peer this is: by its key, or, without keys, by what it says or for want of a choice.
+    fn recognise(&self, theirs: &Preamble, key: Option<Fingerprint>) -> Option<usize> {
+        if self.config.is_some() {
+            return self.peers.iter().position(|p| p.fingerprint.is_some() && p.fingerprint == key);
+        }
+        let named = self.peers.iter().position(|peer| peer.party == theirs.sender);
+        named.or((self.peers.len() == 1).then_some(0))
+    }
+
+    /// The place for a lane; `None` if it is taken.
+    fn place(&mut self, index: usize, token: [u8; 32], lane: u16) -> Option<&mut Option<Opening>> {
+        let groups = &mut self.groups[index];
+        let at = match groups.iter().position(|group| group.token == token) {
+            Some(at) => at,
+            None => {
+                if groups.len() >= MAX_GROUPS {
+                    groups.pop_front();
+                }
+                let lanes = (0..self.lanes).map(|_| None).collect();
+                groups.push_back(Group { token, lanes });
+                groups.len() - 1
+            }
+        };
+        groups[at].lanes.get_mut(usize::from(lane)).filter(|place| place.is_none())
+    }
+}
+
+/// Hears what a connection has to say at its beginning.
+fn hear(
+    socket: TcpStream,
+    tls: Option<rustls::Connection>,
+    deadline: Instant,
+) -> std::result::Result<Called, TransportReason> {
+    let handle = socket.try_clone();
+    let heard = Opening::begin(socket, tls, deadline).and_then(|mut opening| {
+        let theirs = opening.receive(deadline)?;
+        let key = opening.tls.as_ref().and_then(tls::peer_fingerprint);
+        if theirs.verdict != Verdict::Hello {
+            let text = "its preamble is an answer to nothing".to_string();
+            return Err(TransportReason::Refused(text));
+        }
+        Ok(Called { opening, theirs, key })
+    });
+    if let (Err(TransportReason::WrongKey { .. }), Ok(handle)) = (&heard, handle) {
+        // The alert must reach the other side, which may have sent more than was read.
+        let writer = SocketWriter::new(Arc::new(handle));
+        writer.close();
+        writer.linger(Duration::from_millis(500));
+    }
+    heard
+}

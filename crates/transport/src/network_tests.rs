@@ -1,0 +1,364 @@
+//! Connecting over TCP and TLS: the right peer, wrong peers, strangers, and full-duplex traffic.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::tests::flood;
+use crate::{
+    Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result, TransportReason,
+    connect_lanes,
+};
+
+const WAIT: Duration = Duration::from_secs(20);
+
+/// The two sides' options and what each expects of the other.
+struct Sides {
+    listening: (Options, Peer),
+    dialling: (Options, Peer),
+}
+
+fn sides(tls: bool) -> Sides {
+    let (mut listening, mut dialling);
+    let peers = if tls {
+        let (a, b) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+        listening = Options::tls(0, &a, Meter::new()).unwrap();
+        dialling = Options::tls(1, &b, Meter::new()).unwrap();
+        (Peer::pinned(1, b.fingerprint()), Peer::pinned(0, a.fingerprint()))
+    } else {
+        listening = Options::insecure_plain_tcp(0, Meter::new());
+        dialling = Options::insecure_plain_tcp(1, Meter::new());
+        (Peer::unauthenticated(1), Peer::unauthenticated(0))
+    };
+    listening.connect_timeout = WAIT;
+    dialling.connect_timeout = WAIT;
+    Sides { listening: (listening, peers.0), dialling: (dialling, peers.1) }
+}
+
+type Ends = (Result<Vec<Channel>>, Result<Vec<Channel>>);
+
+/// Connects both sides, after `strangers` had their say to the listening one.
+fn meet(sides: &Sides, lanes: (usize, usize), strangers: impl FnOnce(&str)) -> Ends {
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    thread::scope(|scope| {
+        let listening = scope.spawn(|| {
+            let (options, peer) = &sides.listening;
+            let ends = listener.accept_lanes(options, peer, lanes.0);
+            drop(listener);
+            ends
+        });
+        strangers(&address);
+        let (options, peer) = &sides.dialling;
+        let dialled = connect_lanes(options, &address, peer, lanes.1);
+        (listening.join().unwrap(), dialled)
+    })
+}
+
+fn one_lane(tls: bool) -> (Channel, Channel) {
+    let (a, b) = meet(&sides(tls), (1, 1), |_| {});
+    (a.unwrap().remove(0), b.unwrap().remove(0))
+}
+
+#[test]
+fn both_directions_at_once_over_tcp() {
+    flood(one_lane(false), 64 << 20);
+}
+
+#[test]
+fn both_directions_at_once_over_tls() {
+    flood(one_lane(true), 64 << 20);
+}
+
+#[test]
+fn lanes_come_in_order_and_share_nothing() {
+    for tls in [false, true] {
+        let (a, b) = meet(&sides(tls), (5, 5), |_| {});
+        let (mut a, mut b) = (a.unwrap(), b.unwrap());
+        for (i, channel) in a.iter_mut().enumerate() {
+            channel.send("lane", &[i as u8]).unwrap();
+            channel.flush().unwrap();
+        }
+        for (i, (a, b)) in a.iter().zip(&mut b).enumerate().rev() {
+            assert_eq!(b.recv("lane", 1).unwrap(), [i as u8]);
+            assert_eq!(a.binding(), b.binding());
+            assert_eq!(a.binding().is_some(), tls);
+        }
+        if tls {
+            assert_ne!(a[0].binding(), a[1].binding());
+        }
+    }
+}
+
+#[test]
+fn ping_pong_and_ends() {
+    for tls in [false, true] {
+        let (mut a, mut b) = one_lane(tls);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for i in 0..100_u8 {
+                    assert_eq!(b.recv("q", 1).unwrap(), [i]);
+                    b.send("a", &[i; 3]).unwrap();
+                }
+                b.close().unwrap();
+            });
+            for i in 0..100 {
+                a.send("q", &[i]).unwrap();
+                assert_eq!(a.recv("a", 3).unwrap(), [i; 3]);
+            }
+            let error = a.recv("a", 3).unwrap_err();
+            assert_eq!(error, Error::transport(1, TransportReason::Closed), "tls: {tls}");
+        });
+    }
+}
+
+#[test]
+fn abort_notices_cross_unread_data() {
+    for tls in [false, true] {
+        let (mut a, mut b) = one_lane(tls);
+        // More than the sockets' buffers hold: the peer dies without having read it.
+        a.send("data", &vec![0; 32 << 20]).unwrap();
+        a.flush().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                b.recv("other", 1).unwrap_err();
+                b.abort("the message framing check failed");
+            });
+            let error = a.recv("answer", 1).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "party 1 aborted: the message framing check failed",
+                "tls: {tls}"
+            );
+        });
+    }
+}
+
+#[test]
+fn silence_and_a_peer_that_does_not_read_end() {
+    for tls in [false, true] {
+        let (mut a, b) = one_lane(tls);
+        a.set_timeout(Duration::from_millis(80));
+        let error = a.recv("never", 1).unwrap_err();
+        assert_eq!(error.to_string(), "party 1 did not answer within 0.08 s");
+        drop((a, b));
+
+        let (mut a, b) = one_lane(tls);
+        a.set_timeout(Duration::from_millis(200));
+        a.send("data", &vec![0; 64 << 20]).unwrap();
+        let error = a.throttle(0).unwrap_err();
+        assert!(error.to_string().contains("did not answer within"), "{error}");
+        assert_eq!(a.close().unwrap_err(), error);
+        drop(b);
+    }
+}
+
+#[test]
+fn strangers_neither_enter_nor_keep_the_peer_out() {
+    for tls in [false, true] {
+        let mut open = Vec::new();
+        let (a, b) = meet(&sides(tls), (2, 2), |address| {
+            // Silent ones, more than may be in the midst of their opening.
+            for _ in 0..80 {
+                open.push(TcpStream::connect(address).unwrap());
+            }
+            for noise in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0; 64], &[0xff; 4096], b"SYMBOLON"] {
+                let mut socket = TcpStream::connect(address).unwrap();
+                let _ = socket.write_all(noise);
+                open.push(socket);
+            }
+            drop(TcpStream::connect(address).unwrap());
+        });
+        let (mut a, mut b) = (a.unwrap(), b.unwrap());
+        a[1].send("x", b"1").unwrap();
+        a[1].flush().unwrap();
+        assert_eq!(b[1].recv("x", 1).unwrap(), b"1");
+        drop(open);
+    }
+}
+
+#[test]
+fn a_dripping_stranger_is_cut_off() {
+    let sides = sides(false);
+    let mut short = sides.listening.0.clone();
+    short.connect_timeout = Duration::from_millis(300);
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr();
+    let mut socket = TcpStream::connect(address).unwrap();
+    thread::scope(|scope| {
+        let (short, peer) = (&short, &sides.listening.1);
+        scope.spawn(move || listener.accept_lanes(short, peer, 1).unwrap_err());
+        let begun = Instant::now();
+        // 64 bytes at this pace would take more than three seconds.
+        for byte in crate::tests::preamble_bytes() {
+            if socket.write_all(&[byte]).is_err() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(50));
+            if begun.elapsed() > Duration::from_secs(1) {
+                break;
+            }
+        }
+        let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
+        assert!(matches!(socket.read(&mut [0]), Ok(0) | Err(_)), "closed by the listening side");
+    });
+}
+
+#[test]
+fn wrong_keys_are_named_on_both_sides() {
+    // The dialling side pins another key than the listening side has.
+    let mut wrong = sides(true);
+    let right = wrong.dialling.1.fingerprint.unwrap();
+    let pinned = Fingerprint([0xab; 32]);
+    wrong.dialling.1.fingerprint = Some(pinned);
+    wrong.listening.0.connect_timeout = Duration::from_millis(700);
+    let (a, b) = meet(&wrong, (1, 1), |_| {});
+    let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");
+    assert_eq!(b.unwrap_err().to_string(), expected);
+    let text = a.unwrap_err().to_string();
+    assert!(text.contains("no answer from party 1") && text.contains("refused our key"), "{text}");
+
+    // The listening side pins another key than the dialling side has.
+    let mut wrong = sides(true);
+    let right = wrong.listening.1.fingerprint.unwrap();
+    wrong.listening.1.fingerprint = Some(pinned);
+    wrong.listening.0.connect_timeout = Duration::from_millis(1200);
+    let (a, b) = meet(&wrong, (1, 1), |_| {});
+    let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");
+    let text = a.unwrap_err().to_string();
+    assert!(text.contains("within 1.2 s") && text.contains(&expected), "{text}");
+    let text = b.unwrap_err().to_string();
+    assert_eq!(text, "party 0 refused our key: it expects another fingerprint");
+}
+
+#[test]
+fn plain_and_tls_do_not_meet() {
+    let (secure, plain) = (sides(true), sides(false));
+    let mut mixed = Sides { listening: secure.listening, dialling: plain.dialling };
+    mixed.listening.0.connect_timeout = Duration::from_millis(300);
+    mixed.dialling.0.connect_timeout = Duration::from_millis(300);
+    let (a, b) = meet(&mixed, (1, 1), |_| {});
+    assert!(a.unwrap_err().to_string().contains("no answer from party 1"));
+    assert!(b.unwrap_err().to_string().contains("no answer from party 0"));
+}
+
+#[test]
+fn mismatched_preambles_end_in_the_same_words() {
+    for tls in [false, true] {
+        let (a, b) = meet(&sides(tls), (2, 3), |_| {});
+        let (a, b) = (a.unwrap_err().to_string(), b.unwrap_err().to_string());
+        assert_eq!(a, "the parties disagree on the number of lanes: ours 2, theirs 3");
+        assert_eq!(b, "the parties disagree on the number of lanes: ours 3, theirs 2");
+
+        let mut same = sides(tls);
+        same.dialling.0.me = 0;
+        same.dialling.1.party = 1;
+        let (a, b) = meet(&same, (1, 1), |_| {});
+        for error in [a.unwrap_err(), b.unwrap_err()] {
+            assert!(error.to_string().contains("both parties claim to be party 0"), "{error}");
+        }
+
+        let mut third = sides(tls);
+        third.dialling.0.me = 2;
+        let (a, b) = meet(&third, (1, 1), |_| {});
+        assert!(a.unwrap_err().to_string().contains("theirs party 2 calls party 0"));
+        assert!(b.unwrap_err().to_string().contains("ours party 2 calls party 0"));
+    }
+}
+
+#[test]
+fn an_absent_peer_is_reported() {
+    let Sides { listening: (mut a, to_b), dialling: (mut b, to_a) } = sides(true);
+    a.connect_timeout = Duration::from_millis(150);
+    b.connect_timeout = Duration::from_millis(150);
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    let error = listener.accept_lanes(&a, &to_b, 1).unwrap_err().to_string();
+    assert_eq!(error, format!("no answer from party 1 at {address} within 0.15 s"));
+    drop(listener);
+    let error = connect_lanes(&b, &address, &to_a, 1).unwrap_err().to_string();
+    assert!(
+        error.starts_with(&format!("no answer from party 0 at {address} within 0.15 s")),
+        "{error}"
+    );
+    assert!(Listener::bind("no such host:1").is_err());
+}
+
+#[test]
+fn the_dialling_side_may_come_first() {
+    // Finds a free port, and gives it up for a moment.
+    let address = Listener::bind("127.0.0.1:0").unwrap().local_addr().to_string();
+    let Sides { listening: (a, to_b), dialling: (b, to_a) } = sides(true);
+    thread::scope(|scope| {
+        let dialled = scope.spawn(|| connect_lanes(&b, &address, &to_a, 2).unwrap());
+        thread::sleep(Duration::from_millis(60));
+        let listener = Listener::bind(&address).unwrap();
+        assert_eq!(listener.accept_lanes(&a, &to_b, 2).unwrap().len(), 2);
+        assert_eq!(dialled.join().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn several_parties_call_one_listener() {
+    for tls in [false, true] {
+        let keys: Vec<_> = (0..4).map(|_| Identity::generate().unwrap()).collect();
+        let options = |me: u16| match tls {
+            true => Options::tls(me, &keys[usize::from(me)], Meter::new()).unwrap(),
+            false => Options::insecure_plain_tcp(me, Meter::new()),
+        };
+        let peer = |party: u16| Peer::pinned(party, keys[usize::from(party)].fingerprint());
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().to_string();
+        thread::scope(|scope| {
+            let (address, peer) = (&address, &peer);
+            for me in [3, 1, 2] {
+                let options = options(me);
+                scope.spawn(move || {
+                    let mut lanes = connect_lanes(&options, address, &peer(0), 2).unwrap();
+                    lanes[1].send("me", &[me as u8]).unwrap();
+                    lanes[1].flush().unwrap();
+                    // Keeps the lanes open until the other side has read.
+                    lanes[0].recv("bye", 0).unwrap();
+                });
+            }
+            let peers = [peer(1), peer(2), peer(3)];
+            let all = listener.accept_parties(&options(0), &peers, 2).unwrap();
+            for (party, mut lanes) in (1..).zip(all) {
+                assert_eq!(lanes[0].peer(), party);
+                assert_eq!(lanes[1].recv("me", 1).unwrap(), [party as u8]);
+                lanes[0].send("bye", b"").unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_peer_that_died_while_connecting_may_come_again() {
+    let sides = sides(true);
+    let (a, b) = meet(&sides, (2, 2), |address| {
+        // The first lane of two, and then nothing more.
+        let (options, peer) = &sides.dialling;
+        crate::dial::half_connect(options, address, peer, 2);
+    });
+    assert_eq!((a.unwrap().len(), b.unwrap().len()), (2, 2));
+}
+
+#[test]
+fn a_link_over_tls_delays() {
+    let mut sides = sides(true);
+    sides.listening.0.link = Some("20ms,1gbit".parse().unwrap());
+    sides.dialling.0.link = sides.listening.0.link;
+    let (a, b) = meet(&sides, (1, 1), |_| {});
+    let (mut a, mut b) = (a.unwrap().remove(0), b.unwrap().remove(0));
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            b.recv("q", 1).unwrap();
+            b.send("a", b"x").unwrap();
+        });
+        let begun = Instant::now();
+        a.send("q", b"x").unwrap();
+        a.recv("a", 1).unwrap();
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+    });
+}

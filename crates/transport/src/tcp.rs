@@ -1,0 +1,231 @@
+//! TCP sockets as the source and sink of a channel.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::TransportReason;
+use crate::raw::{Sink, Source, Tried};
+
+/// Bytes asked of the operating system at once.
+pub(crate) const READ: usize = 256 << 10;
+
+/// What an I/O error means for the connection.
+pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => TransportReason::TimedOut(waited),
+        ErrorKind::UnexpectedEof
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::NotConnected
+        | ErrorKind::BrokenPipe => TransportReason::Closed,
+        _ => TransportReason::Io(error.to_string()),
+    }
+}
+
+/// Reads a socket with a time-out for every read.
+pub(crate) struct SocketReader {
+    socket: Arc<TcpStream>,
+    /// The time-out that the socket has now.
+    set: Duration,
+}
+
+impl SocketReader {
+    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
+        SocketReader { socket, set: Duration::ZERO }
+    }
+
+    /// Reads at least one byte; waits for about `wait`.
+    pub(crate) fn read(
+        &mut self,
+        buf: &mut [u8],
+        wait: Duration,
+    ) -> Result<usize, TransportReason> {
+        let wait = wait.max(Duration::from_millis(1));
+        // Setting it costs a system call, and a sixteenth more or less makes no difference.
+        if self.set < wait - wait / 16 || self.set > wait + wait / 16 {
+            self.socket.set_read_timeout(Some(wait)).map_err(|e| reason(&e, wait))?;
+            self.set = wait;
+        }
+        loop {
+            match (&*self.socket).read(buf) {
+                Ok(0) => return Err(TransportReason::Closed),
+                Ok(n) => return Ok(n),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(reason(&e, wait)),
+            }
+        }
+    }
+}
+
+/// A channel's source over plain TCP.
+pub(crate) struct TcpSource {
+    reader: SocketReader,
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl TcpSource {
+    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
+        let reader = SocketReader::new(socket);
+        TcpSource { reader, buffer: vec![0; READ], start: 0, end: 0 }
+    }
+}
+
+impl Source for TcpSource {
+    fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason> {
+        if self.start == self.end {
+            if dst.len() >= READ / 2 {
+                return self.reader.read(dst, wait);
+            }
+            self.end = 0;
+            self.start = 0;
+            self.end = self.reader.read(&mut self.buffer, wait)?;
+        }
+        let n = dst.len().min(self.end - self.start);
+        dst[..n].copy_from_slice(&self.buffer[self.start..self.start + n]);
+        self.start += n;
+        Ok(n)
+    }
+}
+
+/// Writes to a socket, and what one does to sockets at the end.
+pub(crate) struct SocketWriter {
+    socket: Arc<TcpStream>,
+    timeout: Mutex<Duration>,
+}
+
+impl SocketWriter {
+    pub(crate) fn new(socket: Arc<TcpStream>) -> Self {
+        SocketWriter { socket, timeout: Mutex::new(Duration::ZERO) }
+    }
+
+    /// Writes everything. The time-out is for every piece that the socket takes.
+    pub(crate) fn write(&self, mut data: &[u8]) -> Result<(), TransportReason> {
+        while !data.is_empty() {
+            match (&*self.socket).write(data) {
+                Ok(0) => return Err(TransportReason::Closed),
+                Ok(n) => data = &data[n..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => {
+                    let timeout = *self.timeout.lock().unwrap_or_else(PoisonError::into_inner);
+                    return Err(reason(&e, timeout));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes as much as the socket takes at once.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn write_now(&self, data: &[u8]) -> Result<usize, TransportReason> {
+        // From Linux' ABI, the same on all architectures.
+        const MSG_DONTWAIT: i32 = 0x40;
+        const MSG_NOSIGNAL: i32 = 0x4000;
+        let socket = socket2::SockRef::from(&*self.socket);
+        match socket.send_with_flags(data, MSG_DONTWAIT | MSG_NOSIGNAL) {
+            Ok(n) => Ok(n),
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
+            Err(e) => Err(reason(&e, Duration::ZERO)),
+        }
+    }
+
+    /// Elsewhere everything goes through the writer thread.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn write_now(&self, _data: &[u8]) -> Result<usize, TransportReason> {
+        Ok(0)
+    }
+
+    pub(crate) fn close(&self) {
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+
+    pub(crate) fn linger(&self, limit: Duration) {
+        let mut reader = SocketReader::new(self.socket.clone());
+        let mut scratch = [0; 4096];
+        let begun = Instant::now();
+        loop {
+            let left = limit.saturating_sub(begun.elapsed());
+            if left.is_zero() || reader.read(&mut scratch, left).is_err() {
+                return;
+            }
+        }
+    }
+
+    pub(crate) fn kill(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+
+    pub(crate) fn set_timeout(&self, timeout: Duration) {
+        *self.timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
+        // Fails only for a zero time-out, which a channel never has.
+        let _ = self.socket.set_write_timeout(Some(timeout));
+    }
+}
+
+impl Sink for SocketWriter {
+    fn write(&self, data: &[u8]) -> Result<(), TransportReason> {
+        SocketWriter::write(self, data)
+    }
+
+    fn try_write(&self, data: &[u8]) -> Result<Tried, TransportReason> {
+        let n = self.write_now(data)?;
+        Ok(if n == data.len() { Tried::Done } else { Tried::Taken(n) })
+    }
+
+    fn close(&self) {
+        SocketWriter::close(self);
+    }
+
+    fn linger(&self, limit: Duration) {
+        SocketWriter::linger(self, limit);
+    }
+
+    fn kill(&self) {
+        SocketWriter::kill(self);
+    }
+
+    fn set_timeout(&self, timeout: Duration) {
+        SocketWriter::set_timeout(self, timeout);
+    }
+}
+
+/// A socket whose every operation ends by one deadline: for the beginning of a connection, where the
+/// peer is not yet known to be one.
+pub(crate) struct DeadlineStream<'a> {
+    socket: &'a TcpStream,
+    deadline: Instant,
+}
+
+impl<'a> DeadlineStream<'a> {
+    pub(crate) fn new(socket: &'a TcpStream, deadline: Instant) -> Self {
+        DeadlineStream { socket, deadline }
+    }
+
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
+    }
+}
+
+impl Read for DeadlineStream<'_> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        self.socket.set_read_timeout(Some(self.left()?))?;
+        let mut socket = self.socket;
+        socket.read(buf)
+    }
+}
+
+impl Write for DeadlineStream<'_> {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        self.socket.set_write_timeout(Some(self.left()?))?;
+        let mut socket = self.socket;
+        socket.write(buf)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,447 @@
+//! TLS 1.3 over TCP, with both sides' keys pinned.
+//!
+//! There are no certificate authorities: a peer is who holds the private key of the pinned
+//! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to rustls;
+//! names and dates in certificates are ignored. Nothing is resumed, and there is no early data.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
+    DigitallySignedStruct, DistinguishedName, OtherError, ServerConfig, ServerConnection,
+    SignatureScheme,
+};
+
+use crate::keys::{Fingerprint, Identity};
+use crate::raw::{Sink, Source, Tried};
+use crate::tcp::{DeadlineStream, READ, SocketReader, SocketWriter};
+use crate::{Error, Result, TransportReason};
+
+/// Plaintext encrypted under the lock at once; the reading side waits for no more than this.
+const PORTION: usize = 64 << 10;
+
+/// The label of the exported keying material.
+const EXPORTER: &[u8] = b"EXPORTER-symbolon-session-v1";
+
+/// A certificate whose key is not the pinned one.
+#[derive(Debug, thiserror::Error)]
+#[error("the peer's key has fingerprint {found}, expected {expected}")]
+struct NotPinned {
+    found: String,
+    expected: String,
+}
+
+/// Accepts the pinned keys and no other.
+#[derive(Debug)]
+struct Pins {
+    pins: Vec<Fingerprint>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl Pins {
+    fn check(&self, certificate: &CertificateDer<'_>) -> std::result::Result<(), rustls::Error> {
+        let found = Fingerprint::of(certificate)
+            .map_err(|_| rustls::Error::InvalidCertificate(CertificateError::BadEncoding))?;
+        if self.pins.contains(&found) {
+            return Ok(());
+        }
+        let expected: Vec<_> = self.pins.iter().map(Fingerprint::to_string).collect();
+        let error = NotPinned { found: found.to_string(), expected: expected.join(" or ") };
+        let error = CertificateError::Other(OtherError(Arc::new(error)));
+        Err(rustls::Error::InvalidCertificate(error))
+    }
+
+    fn no_tls12() -> rustls::Error {
+        rustls::Error::General("TLS 1.2 is not spoken here".to_string())
+    }
+}
+
+impl ServerCertVerifier for Pins {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        self.check(end_entity).map(|()| ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        Err(Pins::no_tls12())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+impl ClientCertVerifier for Pins {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> std::result::Result<ClientCertVerified, rustls::Error> {
+        self.check(end_entity).map(|()| ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _cert: &CertificateDer<'_>,
+        _dss: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        Err(Pins::no_tls12())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        rustls::crypto::verify_tls13_signature(message, cert, dss, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}
+
+/// Everything needed to begin TLS connections, made once.
+#[derive(Clone)]
+pub(crate) struct TlsSetup {
+    provider: Arc<CryptoProvider>,
+    key: Arc<CertifiedKey>,
+    fingerprint: Fingerprint,
+}
+
+impl TlsSetup {
+    pub(crate) fn new(identity: &Identity) -> Result<Self> {
+        let mut provider = ring::default_provider();
+        // AES-128 matches the protocols' security, and is the fastest.
+        provider.cipher_suites = vec![
+            ring::cipher_suite::TLS13_AES_128_GCM_SHA256,
+            ring::cipher_suite::TLS13_AES_256_GCM_SHA384,
+            ring::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+        ];
+        let key = Arc::new(identity.certified()?);
+        Ok(TlsSetup { provider: Arc::new(provider), key, fingerprint: identity.fingerprint() })
+    }
+
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    fn pins(&self, pins: &[Fingerprint]) -> Arc<Pins> {
+        let algorithms = self.provider.signature_verification_algorithms;
+        Arc::new(Pins { pins: pins.to_vec(), algorithms })
+    }
+
+    /// The listening side's configuration; accepts these peers.
+    pub(crate) fn server(&self, pins: &[Fingerprint]) -> Result<Arc<ServerConfig>> {
+        let mut config = ServerConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(setup_failed)?
+            .with_client_cert_verifier(self.pins(pins))
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(self.key.clone())));
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+        Ok(Arc::new(config))
+    }
+
+    /// The dialling side's configuration; accepts this peer.
+    pub(crate) fn client(&self, pin: Fingerprint) -> Result<Arc<ClientConfig>> {
+        let mut config = ClientConfig::builder_with_provider(self.provider.clone())
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .map_err(setup_failed)?
+            .dangerous()
+            .with_custom_certificate_verifier(self.pins(&[pin]))
+            .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(self.key.clone())));
+        config.resumption = rustls::client::Resumption::disabled();
+        config.enable_sni = false;
+        Ok(Arc::new(config))
+    }
+}
+
+fn setup_failed(error: rustls::Error) -> Error {
+    Error::internal(format!("cannot set up TLS: {error}"))
+}
+
+/// A new connection of the dialling side.
+pub(crate) fn dialled(config: Arc<ClientConfig>) -> Result<Connection> {
+    let name = ServerName::try_from("symbolon").map_err(|e| Error::internal(e.to_string()))?;
+    Ok(ClientConnection::new(config, name).map_err(setup_failed)?.into())
+}
+
+/// A new connection of the listening side.
+pub(crate) fn accepted(config: Arc<ServerConfig>) -> Result<Connection> {
+    Ok(ServerConnection::new(config).map_err(setup_failed)?.into())
+}
+
+/// Does the TLS handshake.
+pub(crate) fn shake_hands(
+    connection: &mut Connection,
+    stream: &mut DeadlineStream<'_>,
+    limit: Duration,
+) -> std::result::Result<(), TransportReason> {
+    let done = connection.complete_io(stream).map(drop);
+    done.map_err(|e| io_reason(&e, limit))
+}
+
+/// The fingerprint of the key that the peer proved to have.
+pub(crate) fn peer_fingerprint(connection: &Connection) -> Option<Fingerprint> {
+    Fingerprint::of(connection.peer_certificates()?.first()?).ok()
+}
+
+/// Keying material bound to this connection.
+pub(crate) fn binding(connection: &Connection) -> Result<[u8; 32]> {
+    connection
+        .export_keying_material([0; 32], EXPORTER, None)
+        .map_err(|e| Error::internal(format!("cannot export keying material: {e}")))
+}
+
+/// What an I/O error of the TLS layer means.
+pub(crate) fn io_reason(error: &io::Error, waited: Duration) -> TransportReason {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(inner) => tls_reason(inner),
+        None => crate::tcp::reason(error, waited),
+    }
+}
+
+fn tls_reason(error: &rustls::Error) -> TransportReason {
+    match error {
+        rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(inner))) => {
+            match inner.downcast_ref::<NotPinned>() {
+                Some(NotPinned { found, expected }) => {
+                    TransportReason::WrongKey { found: found.clone(), expected: expected.clone() }
+                }
+                None => TransportReason::Io(inner.to_string()),
+            }
+        }
+        rustls::Error::AlertReceived(
+            AlertDescription::CertificateUnknown
+            | AlertDescription::BadCertificate
+            | AlertDescription::AccessDenied,
+        ) => TransportReason::OwnKeyRefused,
+        other => TransportReason::Io(format!("TLS: {other}")),
+    }
+}
+
+/// The state shared by the reading and the writing half of a TLS connection.
+///
+/// The lock is held while bytes are encrypted or decrypted, never while the socket is used.
+struct Shared(Mutex<Connection>);
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Splits an established connection into a channel's source and sink.
+pub(crate) fn split(
+    socket: TcpStream,
+    mut connection: Connection,
+) -> (Box<dyn Source>, Arc<dyn Sink>) {
+    connection.set_buffer_limit(None);
+    let socket = Arc::new(socket);
+    let shared = Arc::new(Shared(Mutex::new(connection)));
+    let source = TlsSource {
+        reader: SocketReader::new(socket.clone()),
+        shared: shared.clone(),
+        cipher: vec![0; READ],
+        start: 0,
+        end: 0,
+    };
+    let sink = TlsSink { writer: SocketWriter::new(socket), shared, backlog: Mutex::default() };
+    (Box::new(source), Arc::new(sink))
+}
+
+/// Decrypts on the caller's thread.
+struct TlsSource {
+    reader: SocketReader,
+    shared: Arc<Shared>,
+    /// Received and not yet decrypted: `start .. end`.
+    cipher: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Source for TlsSource {
+    fn read(
+        &mut self,
+        dst: &mut [u8],
+        wait: Duration,
+    ) -> std::result::Result<usize, TransportReason> {
+        loop {
+            if let Some(n) = self.decrypt(dst)? {
+                return Ok(n);
+            }
+            self.start = 0;
+            self.end = 0;
+            self.end = self.reader.read(&mut self.cipher, wait)?;
+        }
+    }
+}
+
+impl TlsSource {
+    /// Fills as much of `dst` as is already here; `None` if that is nothing.
+    fn decrypt(&mut self, dst: &mut [u8]) -> std::result::Result<Option<usize>, TransportReason> {
+        let mut filled = 0;
+        while filled < dst.len() {
+            // Re-locked for every record or so, to let the writing half in.
+            let mut connection = self.shared.lock();
+            match connection.reader().read(&mut dst[filled..]) {
+                Ok(0) => {
+                    return if filled > 0 {
+                        Ok(Some(filled))
+                    } else {
+                        Err(TransportReason::Closed)
+                    };
+                }
+                Ok(n) => {
+                    filled += n;
+                    continue;
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                // An end without TLS' own good-bye.
+                Err(e) => return Err(crate::tcp::reason(&e, Duration::ZERO)),
+            }
+            if self.start == self.end {
+                break;
+            }
+            loop {
+                let mut input = &self.cipher[self.start..self.end];
+                let n = connection
+                    .read_tls(&mut input)
+                    .map_err(|e| TransportReason::Io(format!("TLS: {e}")))?;
+                self.start += n;
+                let state = connection.process_new_packets().map_err(|e| tls_reason(&e))?;
+                if state.plaintext_bytes_to_read() > 0
+                    || state.peer_has_closed()
+                    || self.start == self.end
+                {
+                    break;
+                }
+            }
+        }
+        Ok((filled > 0).then_some(filled))
+    }
+}
+
+/// Encrypted bytes that the socket has not taken yet.
+#[derive(Default)]
+struct Backlog {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Backlog {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.start = 0;
+    }
+}
+
+/// Encrypts and sends, on the writer thread or, when that is idle, on the caller's.
+struct TlsSink {
+    writer: SocketWriter,
+    shared: Arc<Shared>,
+    backlog: Mutex<Backlog>,
+}
+
+impl TlsSink {
+    fn backlog(&self) -> MutexGuard<'_, Backlog> {
+        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn encrypt(&self, data: &[u8], out: &mut Backlog) -> std::result::Result<(), TransportReason> {
+        let failed = |e: io::Error| io_reason(&e, Duration::ZERO);
+        let mut connection = self.shared.lock();
+        connection.writer().write_all(data).map_err(failed)?;
+        while connection.wants_write() {
+            connection.write_tls(&mut out.bytes).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sink for TlsSink {
+    fn write(&self, data: &[u8]) -> std::result::Result<(), TransportReason> {
+        let mut backlog = self.backlog();
+        for portion in data.chunks(PORTION) {
+            self.encrypt(portion, &mut backlog)?;
+            if backlog.bytes.len() >= READ - PORTION {
+                self.writer.write(&backlog.bytes[backlog.start..])?;
+                backlog.clear();
+            }
+        }
+        self.writer.write(&backlog.bytes[backlog.start..])?;
+        backlog.clear();
+        Ok(())
+    }
+
+    fn try_write(&self, data: &[u8]) -> std::result::Result<Tried, TransportReason> {
+        let mut backlog = self.backlog();
+        self.encrypt(data, &mut backlog)?;
+        let rest = &backlog.bytes[backlog.start..];
+        let n = self.writer.write_now(rest)?;
+        if n == rest.len() {
+            backlog.clear();
+            return Ok(Tried::Done);
+        }
+        backlog.start += n;
+        Ok(Tried::Taken(data.len()))
+    }
+
+    fn close(&self) {
+        self.shared.lock().send_close_notify();
+        let mut backlog = self.backlog();
+        if self.encrypt(&[], &mut backlog).is_ok() {
+            let _ = self.writer.write(&backlog.bytes[backlog.start..]);
+            backlog.clear();
+        }
+        self.writer.close();
+    }
+
+    fn linger(&self, limit: Duration) {
+        self.writer.linger(limit);
+    }
+
+    fn kill(&self) {
+        self.writer.kill();
+    }
+
+    fn set_timeout(&self, timeout: Duration) {
+        self.writer.set_timeout(timeout);
+    }
+}
