@@ -78,6 +78,20 @@ impl Gates {
         x.iter().zip(y).map(|(&x, &y)| self.select_bit(choice, x, y)).collect()
     }
 
+    /// Bit by bit, `if choice { x } else { y }`; n ANDs.
+    pub fn select_each(&mut self, choice: &[Bit], x: &[Bit], y: &[Bit]) -> Word {
+        same_width(choice, x);
+        same_width(x, y);
+        (0..x.len()).map(|i| self.select_bit(choice[i], x[i], y[i])).collect()
+    }
+
+    /// Bit by bit, whether at least two of the three are 1; n ANDs.
+    pub fn majority_each(&mut self, x: &[Bit], y: &[Bit], z: &[Bit]) -> Word {
+        same_width(x, y);
+        same_width(y, z);
+        (0..x.len()).map(|i| self.majority_bit(x[i], y[i], z[i])).collect()
+    }
+
     /// `if swap { (y, x) } else { (x, y) }`; n ANDs.
     pub fn swap_if(&mut self, swap: Bit, x: &[Bit], y: &[Bit]) -> (Word, Word) {
         let difference = self.xor(x, y);

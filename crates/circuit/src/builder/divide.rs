@@ -5,7 +5,7 @@ use super::bit::{Bit, Word};
 use super::gates::Gates;
 
 impl Gates {
-    /// Quotient and remainder of unsigned integers; n² + 2n ANDs or fewer.
+    /// Quotient and remainder of unsigned integers; n² + 3n ANDs or fewer.
     ///
     /// Division by zero gives a quotient of all ones and the dividend as the remainder.
     pub fn div_rem(&mut self, dividend: &[Bit], divisor: &[Bit]) -> (Word, Word) {
@@ -14,7 +14,7 @@ impl Gates {
     }
 
     /// Quotient, rounded towards zero, and remainder, with the dividend's sign, of
-    /// two's-complement integers; n² + 6n ANDs or fewer.
+    /// two's-complement integers; n² + 7n ANDs or fewer.
     ///
     /// Division by zero gives the quotient -1 and the dividend as the remainder; the least integer
     /// divided by -1 is itself, with remainder 0.

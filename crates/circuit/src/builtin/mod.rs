@@ -7,9 +7,17 @@
 //! [`Circuit::with_owners`] and [`Circuit::with_receivers`] say otherwise.
 
 mod aes;
+mod arith;
 mod entries;
+mod hamming;
+mod keccak;
+mod matmul;
 mod name;
+mod random;
 mod sbox;
+mod sha1;
+mod sha2;
+mod sort;
 #[cfg(test)]
 pub(crate) mod testing;
 

@@ -42,3 +42,13 @@ pub(crate) fn words(value: &BigUint, len: usize, width: u32) -> Vec<u64> {
     let word = |i| (value >> (i * width as usize)) & &mask;
     (0..len).map(|i| u64::try_from(word(i)).expect("words of 64 bits at most")).collect()
 }
+
+/// A short message with the padding of SHA-1 and SHA-2, as one block of `len` bytes.
+pub(crate) fn padded(message: &[u8], len: usize) -> BigUint {
+    assert!(message.len() < len - 16);
+    let mut block = vec![0u8; len];
+    block[..message.len()].copy_from_slice(message);
+    block[message.len()] = 0x80;
+    block[len - 8..].copy_from_slice(&(8 * message.len() as u64).to_be_bytes());
+    BigUint::from_bytes_be(&block)
+}
