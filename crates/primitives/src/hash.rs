@@ -53,6 +53,18 @@ impl Tweaks<'_> {
             Tweaks::List(list) => list[g],
         }
     }
+
+    /// What is left after the first `groups` groups.
+    ///
+    /// # Panics
+    /// If the tweaks are a list of fewer.
+    #[must_use]
+    pub fn after(&self, groups: usize) -> Self {
+        match *self {
+            Tweaks::From(first) => Tweaks::From(first.wrapping_add(groups as u128)),
+            Tweaks::List(list) => Tweaks::List(&list[groups..]),
+        }
+    }
 }
 
 /// A hash with multi-instance tweakable circular correlation robustness; see the [module](self).

@@ -155,19 +155,23 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
             *state = _mm_xor_si128(y, round_keys[k]);
         }
     }
-    for &rcon in &RCON[..9] {
+    for k in 0..KEYS {
+        round_keys[k] = next_key(round_keys[k], RCON[0]);
+    }
+    for &rcon in &RCON[1..] {
         for k in 0..KEYS {
-            round_keys[k] = next_key(round_keys[k], rcon);
+            // Begun before the round ahead of it, which hides the latency of the schedule.
+            let next = next_key(round_keys[k], rcon);
             for state in &mut states[k] {
                 *state = _mm_aesenc_si128(*state, round_keys[k]);
             }
+            round_keys[k] = next;
         }
     }
     for k in 0..KEYS {
-        let last = next_key(round_keys[k], RCON[9]);
         for (&state, block) in states[k].iter().zip(&mut chunk[k]) {
             let y = load(block);
-            store(block, _mm_xor_si128(_mm_aesenclast_si128(state, last), y));
+            store(block, _mm_xor_si128(_mm_aesenclast_si128(state, round_keys[k]), y));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 use super::{broadcast, load, numbers, store};
 use crate::Block;
-use crate::backend::RCON;
+use crate::backend::{RCON, x86};
 use crate::hash::Tweaks;
 
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
@@ -17,22 +17,21 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     group: usize,
     xs: &mut [Block],
 ) {
-    // As many key registers as hide the latency of a key schedule.
     match group {
-        1 => hash_groups::<SIGMA, 1, 4>(start, tweaks, xs),
-        2 => hash_groups::<SIGMA, 2, 4>(start, tweaks, xs),
-        4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
-        _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
+        1 => hash_groups::<SIGMA, 1, 2>(start, tweaks, xs),
+        2 => hash_groups::<SIGMA, 2, 2>(start, tweaks, xs),
+        4 => hash_groups::<SIGMA, 4, 1>(start, tweaks, xs),
+        _ => hash_groups::<SIGMA, 8, 2>(start, tweaks, xs),
     }
 }
 
 /// Four groups' blocks, in memory order: quad q of the groups is `quads[q]`.
 type Quads<const GROUP: usize> = [[Block; 4]; GROUP];
 
-/// Hashes groups of `GROUP` blocks, four groups to a register and `SETS` registers at a time.
+/// Hashes groups of `GROUP` blocks, sixteen at a time, then four, then the rest in narrow registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash_groups<const SIGMA: bool, const GROUP: usize, const SETS: usize>(
+fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     start: Block,
     tweaks: Tweaks<'_>,
     xs: &mut [Block],
@@ -40,32 +39,38 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const SETS: usize>(
     let wide_start = broadcast(start);
     let (sets, tail) = xs.split_at_mut(xs.len() / (4 * GROUP) * (4 * GROUP));
     let (sets, _) = sets.as_chunks_mut::<4>().0.as_chunks_mut::<GROUP>();
-    let done = 4 * sets.len();
-    let (chunks, rest) = sets.as_chunks_mut::<SETS>();
     let mut g = 0;
-    for chunk in chunks {
-        let mut keys = [wide_start; SETS];
-        for key in &mut keys {
-            *key = _mm512_xor_si512(*key, four_tweaks(tweaks, g));
-            g += 4;
+    let mut four_keys = || {
+        g += 4;
+        _mm512_xor_si512(wide_start, four_tweaks(tweaks, g - 4))
+    };
+    let mut rest = sets;
+    if GROUP < 8 {
+        let (chunks, left) = rest.split_at_mut(rest.len() / (4 * N) * (4 * N));
+        for chunk in chunks.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0 {
+            let mut keys = [[wide_start; 4]; N];
+            for key in keys.as_flattened_mut() {
+                *key = four_keys();
+            }
+            hash_sixteen::<SIGMA, GROUP, N>(keys, chunk);
         }
-        hash_chunk::<SIGMA, GROUP, SETS>(keys, chunk);
+        rest = left;
+    } else {
+        let (chunks, left) = rest.as_chunks_mut::<N>();
+        for chunk in chunks {
+            let mut keys = [wide_start; N];
+            for key in &mut keys {
+                *key = four_keys();
+            }
+            hash_four::<SIGMA, GROUP, N>(keys, chunk);
+        }
+        rest = left;
     }
     for set in rest {
-        let key = _mm512_xor_si512(wide_start, four_tweaks(tweaks, g));
-        g += 4;
-        hash_chunk::<SIGMA, GROUP, 1>([key], std::array::from_mut(set));
+        hash_four::<SIGMA, GROUP, 1>([four_keys()], std::array::from_mut(set));
     }
     if !tail.is_empty() {
-        let groups = tail.len() / GROUP;
-        let mut keys = [start; 4];
-        for (i, key) in keys.iter_mut().enumerate().take(groups) {
-            *key ^= Block(tweaks.get(done + i));
-        }
-        let mut set: Quads<GROUP> = [[Block::ZERO; 4]; GROUP];
-        set.as_flattened_mut()[..tail.len()].copy_from_slice(tail);
-        hash_chunk::<SIGMA, GROUP, 1>([load(&keys)], std::array::from_mut(&mut set));
-        tail.copy_from_slice(&set.as_flattened()[..tail.len()]);
+        x86::hash::<SIGMA>(start, tweaks.after(g), GROUP, tail);
     }
 }
 
@@ -82,50 +87,139 @@ fn four_tweaks(tweaks: Tweaks<'_>, g: usize) -> __m512i {
     }
 }
 
+/// The inputs of four groups, one group to a lane, after σ if wanted.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn inputs<const SIGMA: bool, const GROUP: usize>(set: &Quads<GROUP>) -> [__m512i; GROUP] {
+    let mut inputs = [_mm512_setzero_si512(); GROUP];
+    for (input, quad) in inputs.iter_mut().zip(set) {
+        *input = load(quad);
+    }
+    inputs = by_group(inputs);
+    if SIGMA {
+        for input in &mut inputs {
+            *input = sigma(*input);
+        }
+    }
+    inputs
+}
+
+/// `N` times four groups, the key schedules of four in one register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash_chunk<const SIGMA: bool, const GROUP: usize, const SETS: usize>(
-    mut keys: [__m512i; SETS],
-    chunk: &mut [Quads<GROUP>; SETS],
+fn hash_four<const SIGMA: bool, const GROUP: usize, const N: usize>(
+    mut keys: [__m512i; N],
+    sets: &mut [Quads<GROUP>; N],
 ) {
-    let zero = _mm512_setzero_si512();
-    let mut inputs = [[zero; GROUP]; SETS];
-    let mut states = [[zero; GROUP]; SETS];
-    for set in 0..SETS {
-        for (input, quad) in inputs[set].iter_mut().zip(&chunk[set]) {
-            *input = load(quad);
+    let mut ins = [[_mm512_setzero_si512(); GROUP]; N];
+    let mut states = ins;
+    for n in 0..N {
+        ins[n] = inputs::<SIGMA, GROUP>(&sets[n]);
+        for (state, input) in states[n].iter_mut().zip(ins[n]) {
+            *state = _mm512_xor_si512(input, keys[n]);
         }
-        inputs[set] = by_group(inputs[set]);
-        for (input, state) in inputs[set].iter_mut().zip(&mut states[set]) {
-            if SIGMA {
-                *input = sigma(*input);
+        keys[n] = next_keys(keys[n], RCON[0]);
+    }
+    for &rcon in &RCON[1..] {
+        for n in 0..N {
+            // Begun before the round ahead of it, which hides the latency of the schedule.
+            let next = next_keys(keys[n], rcon);
+            for state in &mut states[n] {
+                *state = _mm512_aesenc_epi128(*state, keys[n]);
             }
-            *state = _mm512_xor_si512(*input, keys[set]);
+            keys[n] = next;
         }
     }
-    for &rcon in &RCON[..9] {
-        for set in 0..SETS {
-            keys[set] = next_key(keys[set], rcon);
-            for state in &mut states[set] {
-                *state = _mm512_aesenc_epi128(*state, keys[set]);
-            }
+    for n in 0..N {
+        for (state, input) in states[n].iter_mut().zip(ins[n]) {
+            *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, keys[n]), input);
         }
-    }
-    for set in 0..SETS {
-        let last = next_key(keys[set], RCON[9]);
-        for (state, &input) in states[set].iter_mut().zip(&inputs[set]) {
-            *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, last), input);
-        }
-        for (quad, hashed) in chunk[set].iter_mut().zip(in_order(states[set])) {
+        for (quad, hashed) in sets[n].iter_mut().zip(in_order(states[n])) {
             store(quad, hashed);
         }
     }
 }
 
+/// `N` times sixteen groups, the key schedules word by word: register i has word i of sixteen keys, and in
+/// that form a step is one substitution and four XORs. Transposing the words makes round keys of them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+fn hash_sixteen<const SIGMA: bool, const GROUP: usize, const N: usize>(
+    keys: [[__m512i; 4]; N],
+    sets: &mut [[Quads<GROUP>; 4]; N],
+) {
+    let mut ins = [[[_mm512_setzero_si512(); GROUP]; 4]; N];
+    let mut states = ins;
+    let mut words = keys;
+    for n in 0..N {
+        for i in 0..4 {
+            ins[n][i] = inputs::<SIGMA, GROUP>(&sets[n][i]);
+            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
+                *state = _mm512_xor_si512(input, keys[n][i]);
+            }
+        }
+        words[n] = next_words(transpose_words(keys[n]), RCON[0]);
+    }
+    for &rcon in &RCON[1..] {
+        for n in 0..N {
+            // Begun before the round ahead of it, which hides the latency.
+            let next = next_words(words[n], rcon);
+            for (states, key) in states[n].iter_mut().zip(transpose_words(words[n])) {
+                for state in states {
+                    *state = _mm512_aesenc_epi128(*state, key);
+                }
+            }
+            words[n] = next;
+        }
+    }
+    for n in 0..N {
+        let last = transpose_words(words[n]);
+        for i in 0..4 {
+            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
+                *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, last[i]), input);
+            }
+            for (quad, hashed) in sets[n][i].iter_mut().zip(in_order(states[n][i])) {
+                store(quad, hashed);
+            }
+        }
+    }
+}
+
+/// The next round keys of sixteen schedules, word by word.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+fn next_words(w: [__m512i; 4], rcon: i32) -> [__m512i; 4] {
+    // RotWord, and the inverse of the ShiftRows that AESENCLAST will do to four keys' words.
+    let rotate =
+        _mm512_broadcast_i32x4(_mm_set_epi32(0x0007_0a0d, 0x0c03_0609, 0x080f_0205, 0x040b_0e01));
+    let rotated = _mm512_shuffle_epi8(w[3], rotate);
+    let word = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(rcon));
+    let w0 = _mm512_xor_si512(w[0], word);
+    let w1 = _mm512_ternarylogic_epi64::<XOR3>(w[1], w[0], word);
+    let w2 = _mm512_xor_si512(w[2], w1);
+    // Not w[3] ^ w2, for the sake of latency.
+    let w3 = _mm512_ternarylogic_epi64::<XOR3>(w[3], w[2], w1);
+    [w0, w1, w2, w3]
+}
+
+/// Transposes the 4×4 matrix of 32-bit words in each lane of four registers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_words([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let (ab_low, ab_high) = (_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let (cd_low, cd_high) = (_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+    [
+        _mm512_unpacklo_epi64(ab_low, cd_low),
+        _mm512_unpackhi_epi64(ab_low, cd_low),
+        _mm512_unpacklo_epi64(ab_high, cd_high),
+        _mm512_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
 /// The next round keys of four schedules; see the 128-bit kernel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn next_key(keys: __m512i, rcon: i32) -> __m512i {
+fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
     let rotate = _mm512_set1_epi32(0x0c0f_0e0d);
     let rotated = _mm512_shuffle_epi8(keys, rotate);
     let word = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(rcon));
