@@ -9,6 +9,7 @@ mod channel;
 mod dial;
 mod endpoint;
 mod error;
+mod handshake;
 mod keys;
 mod link;
 mod listen;
@@ -27,6 +28,7 @@ pub use channel::{Channel, DEFAULT_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{Error, Result, TransportReason};
+pub use handshake::{Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake};
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;
 pub use listen::Listener;
@@ -36,5 +38,18 @@ pub use wire::tag;
 
 #[cfg(test)]
 mod network_tests;
+/// The decoders of a peer's bytes, for fuzzing. No part of the interface.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::handshake::{Received, decode as decode_hello};
+    pub use crate::preamble::{NotAPreamble, PREAMBLE, Preamble, Verdict};
+    pub use crate::wire::Header;
+
+    /// Whether these bytes are a usable key file.
+    pub fn decode_key_file(bytes: &[u8]) -> bool {
+        crate::Identity::from_pem(bytes).is_ok()
+    }
+}
+
 #[cfg(test)]
 mod tests;

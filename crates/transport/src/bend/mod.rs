@@ -3,7 +3,11 @@
 //! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither the
 //! code nor the hooks.
 
+mod interpose;
+
 use std::collections::HashMap;
+
+pub use interpose::{Tamper, Verdict, interposed_pair, tampers};
 
 /// What to do with a message after [`Bend::outgoing`] had its way with the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
