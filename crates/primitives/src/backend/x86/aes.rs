@@ -155,8 +155,8 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
             *state = _mm_xor_si128(y, round_keys[k]);
         }
     }
-    for k in 0..KEYS {
-        round_keys[k] = next_key(round_keys[k], RCON[0]);
+    for key in &mut round_keys {
+        *key = next_key(*key, RCON[0]);
     }
     for &rcon in &RCON[1..] {
         for k in 0..KEYS {

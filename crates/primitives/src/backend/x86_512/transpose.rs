@@ -11,20 +11,83 @@ use std::arch::x86_64::*;
 use super::store;
 use crate::Block;
 
+/// How many bytes of a row are fetched at once where the cache wants it: a cache line.
+const LINE: usize = 64;
+
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 pub(in super::super) fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
-    for (tile, square) in out.as_chunks_mut::<128>().0.iter_mut().enumerate() {
-        transpose_square(cols, stride, 16 * tile, square);
+    let mut done = 0;
+    let mut out = out;
+    // Rows that stand a power of two apart share a few sets of the cache, and would push each other
+    // out before all of a line is used.
+    if stride.is_multiple_of(1024) {
+        let mut lines = [[0; LINE]; 128];
+        let (chunks, rest) = out.as_chunks_mut::<{ 8 * LINE }>();
+        for chunk in chunks {
+            for (i, line) in lines.iter_mut().enumerate() {
+                line.copy_from_slice(&cols[i * stride + done..][..LINE]);
+            }
+            transpose_tiles(lines.as_flattened(), LINE, chunk);
+            done += LINE;
+        }
+        out = rest;
+    }
+    transpose_tiles(&cols[done..], stride, out);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+fn transpose_tiles(cols: &[u8], stride: usize, out: &mut [Block]) {
+    for (t, square) in out.as_chunks_mut::<128>().0.iter_mut().enumerate() {
+        transpose_square(Tile::new(&cols[16 * t..], stride), square);
     }
 }
 
-/// Transposes the 128 columns that start at byte `at` of each row.
+/// 128 rows of 16 bytes, `stride` apart. The bounds are checked once, for all rows.
+#[derive(Clone, Copy)]
+struct Tile<'a> {
+    bytes: &'a [u8],
+    stride: usize,
+}
+
+impl<'a> Tile<'a> {
+    #[inline]
+    fn new(bytes: &'a [u8], stride: usize) -> Tile<'a> {
+        let need = stride.checked_mul(127).and_then(|last| last.checked_add(16));
+        assert!(
+            need.is_some_and(|need| need <= bytes.len()),
+            "the tile's rows lie within the matrix"
+        );
+        Tile { bytes, stride }
+    }
+
+    /// Row `i` in all four lanes.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn row(self, i: usize) -> __m512i {
+        assert!(i < 128);
+        // SAFETY: `new` has checked that 16 bytes from 127 * stride lie within the slice, hence also
+        // those from i * stride; the load wants no alignment.
+        let row = unsafe { _mm_loadu_si128(self.bytes.as_ptr().add(i * self.stride).cast()) };
+        _mm512_broadcast_i32x4(row)
+    }
+
+    /// Rows `i`, `i + 8`, `i + 16` and `i + 24`, one to a lane.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn four_rows(self, i: usize) -> __m512i {
+        let x = _mm512_mask_mov_epi64(self.row(i), 0b0000_1100, self.row(i + 8));
+        let x = _mm512_mask_mov_epi64(x, 0b0011_0000, self.row(i + 16));
+        _mm512_mask_mov_epi64(x, 0b1100_0000, self.row(i + 24))
+    }
+}
+
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
-fn transpose_square(cols: &[u8], stride: usize, at: usize, out: &mut [Block; 128]) {
+fn transpose_square(tile: Tile<'_>, out: &mut [Block; 128]) {
     let mut squares = [[_mm512_setzero_si512(); 8]; 4];
     for (rho, squares) in squares.iter_mut().enumerate() {
-        *squares = bit_squares(cols, stride, 32 * rho * stride + at);
+        *squares = bit_squares(tile, 32 * rho);
     }
     let index = [gather_index(0), gather_index(1)];
     let (quads, _) = out.as_chunks_mut::<4>();
@@ -39,15 +102,15 @@ fn transpose_square(cols: &[u8], stride: usize, at: usize, out: &mut [Block; 128
     }
 }
 
-/// From 32 rows of 16 bytes, the first at `at`, to transposed bit squares: byte 8h + s of lane l of
+/// From 32 rows of 16 bytes, the first being row `first`, to transposed bit squares: byte 8h + s of lane l of
 /// register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
-fn bit_squares(cols: &[u8], stride: usize, at: usize) -> [__m512i; 8] {
+fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
     let mut x = [_mm512_setzero_si512(); 8];
     for (t, x) in x.iter_mut().enumerate() {
         // The instruction counts a matrix's rows from the last byte.
-        *x = four_rows(cols, at + (7 - t) * stride, 8 * stride);
+        *x = tile.four_rows(first + 7 - t);
     }
     let mut y = x;
     for i in 0..4 {
@@ -68,20 +131,6 @@ fn bit_squares(cols: &[u8], stride: usize, at: usize) -> [__m512i; 8] {
         y[2 * pair + 1] = _mm512_gf2p8affine_epi64_epi8::<0>(units, high);
     }
     y
-}
-
-/// 16 bytes from each of four places, `step` apart, one to a lane.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn four_rows(cols: &[u8], at: usize, step: usize) -> __m512i {
-    let lane = |l: usize| {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&cols[at + l * step..][..16]);
-        _mm512_broadcast_i32x4(bytemuck::cast(bytes))
-    };
-    let x = _mm512_mask_mov_epi64(lane(0), 0b0000_1100, lane(1));
-    let x = _mm512_mask_mov_epi64(x, 0b0011_0000, lane(2));
-    _mm512_mask_mov_epi64(x, 0b1100_0000, lane(3))
 }
 
 /// For each byte r of each column u of four: where it stands in two registers whose lanes l have the
