@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::rewrite::{arguments, output};
 use super::slots::Slots;
 use super::{And, GateCounts, Limits, Linear};
 use crate::{Call, Component, Step, Wire};
@@ -61,18 +62,18 @@ impl Run {
 }
 
 impl Frame {
-    /// Schedules `component`; `frames` has the plans of what it calls, `frame_of` where.
+    /// Schedules `component`; `frames` has the plans of what it calls, `frame_of` says where.
     pub(super) fn plan(
         component: &Component,
         frames: &[Frame],
-        frame_of: &[usize],
+        frame_of: impl Fn(usize) -> usize,
         limits: Limits,
     ) -> Frame {
         let mut planner = Planner::new(component, limits);
         for window in component.steps.chunk_by(|a, b| !is_call(a) && !is_call(b)) {
             if let [Step::Call(call)] = *window {
                 let call = component.calls[call as usize];
-                let index = frame_of[call.component as usize];
+                let index = frame_of(call.component as usize);
                 planner.call(call, index, &frames[index]);
             } else {
                 window.chunks(limits.window).for_each(|gates| planner.window(gates));
@@ -276,9 +277,7 @@ impl<'a> Planner<'a> {
 
     fn call(&mut self, call: Call, index: usize, callee: &Frame) {
         self.flush();
-        let component = self.component;
-        let args = &component.call_args[call.first_arg as usize..][..call.arg_count as usize];
-        let args = args.iter().flat_map(|range| (0..range.len).map(|i| range.first + i));
+        let args = arguments(self.component, call);
         let first_run = self.frame.runs.len();
         for wire in args.clone() {
             push_slot(&mut self.frame.runs, first_run, self.slot[wire as usize]);
@@ -332,17 +331,6 @@ fn push_slot(runs: &mut Vec<Run>, first: usize, slot: u32) {
     runs.push(Run { first: slot, len: 1 });
 }
 
-/// The wire that a gate writes.
-fn output(gate: &Step) -> Wire {
-    match *gate {
-        Step::Xor { out, .. }
-        | Step::And { out, .. }
-        | Step::Inv { out, .. }
-        | Step::Const { out, .. } => out,
-        Step::Call(_) => unreachable!("calls end a window"),
-    }
-}
-
 /// How often every wire is read, the component's outputs being reads that never end.
 fn count_reads(component: &Component) -> Vec<u32> {
     let mut reads = vec![0u32; component.wires as usize];
@@ -359,11 +347,7 @@ fn count_reads(component: &Component) -> Vec<u32> {
             Step::Inv { a, .. } => read(a),
             Step::Const { .. } => {}
             Step::Call(call) => {
-                let call = component.calls[call as usize];
-                let args = &component.call_args[call.first_arg as usize..];
-                for range in &args[..call.arg_count as usize] {
-                    (0..range.len).for_each(|i| read(range.first + i));
-                }
+                arguments(component, component.calls[call as usize]).for_each(&mut read);
             }
         }
     }

@@ -17,17 +17,22 @@
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
 //! live wires stay about those of the program as written; slots are handed out by liveness. A call
 //! puts the callee's frame behind the caller's, and copies the arguments in and the results out.
+//! Small components are first written out where they are called, and calls of one component that do
+//! not depend on each other are made together, so that their gates share batches.
 
 mod cursor;
 mod frame;
+mod program;
+mod rewrite;
 mod slots;
 
 use std::ops::Range;
 
 pub use cursor::{Batch, Cursor};
 
-use crate::{Circuit, Component, Step};
+use crate::Circuit;
 use frame::Frame;
+use program::Program;
 
 /// One AND gate: slot `out` becomes slot `a` ∧ slot `b`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -138,13 +143,14 @@ impl Plan {
     /// Plans `circuit` with other limits.
     pub fn with_limits(circuit: &Circuit, limits: Limits) -> Plan {
         let limits = Limits { window: limits.window.clamp(1, 65_535), batch: limits.batch.max(1) };
-        let components = circuit.components();
-        let needed = needed(components);
+        let program = Program::arrange(circuit.components(), limits.window);
+        let needed = program.needed();
         let mut frames = Vec::new();
-        let mut frame_of = vec![0usize; components.len()];
-        for (index, component) in components.iter().enumerate() {
+        let mut frame_of = vec![0usize; program.entries.len()];
+        for (index, entry) in program.entries.iter().enumerate() {
             if needed[index] {
-                let frame = Frame::plan(component, &frames, &frame_of, limits);
+                let callee = |component| frame_of[program.callee(index, component)];
+                let frame = Frame::plan(&entry.component, &frames, callee, limits);
                 frame_of[index] = frames.len();
                 frames.push(frame);
             }
@@ -201,24 +207,6 @@ impl Plan {
     pub fn cursor(&self) -> Cursor<'_> {
         Cursor::new(self)
     }
-}
-
-/// Which components the main one calls, directly or not.
-fn needed(components: &[Component]) -> Vec<bool> {
-    let mut needed = vec![false; components.len()];
-    if let Some(main) = needed.last_mut() {
-        *main = true;
-    }
-    for index in (0..components.len()).rev() {
-        if needed[index] {
-            for step in &components[index].steps {
-                if let Step::Call(call) = *step {
-                    needed[components[index].calls[call as usize].component as usize] = true;
-                }
-            }
-        }
-    }
-    needed
 }
 
 #[cfg(test)]

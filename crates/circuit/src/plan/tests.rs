@@ -3,8 +3,8 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::reference;
 use crate::testing::{arbitrary_circuit, bits};
+use crate::{Component, Step, reference};
 
 /// Walks a plan bit by bit, checking the promises about batches on the way.
 fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
@@ -153,17 +153,12 @@ fn independent_gates_share_a_batch() {
         ..Component::default()
     };
     let plan = Plan::new(&crate::testing::circuit(vec![component]));
-    let mut widths = Vec::new();
-    let mut cursor = plan.cursor();
-    while let Some(batch) = cursor.next_batch() {
-        widths.push(batch.ands.len());
-    }
-    assert_eq!(widths, [256, 256, 256, 232, 0]);
+    assert_eq!(widths(&plan), [256, 256, 256, 232]);
 }
 
 #[test]
 fn cursors_are_independent() {
-    let plan = Plan::new(&chain(20));
+    let plan = Plan::new(&chain(5000));
     let mut ahead = plan.cursor();
     (0..7).for_each(|_| assert!(ahead.next_batch().is_some()));
     let mut behind = plan.cursor();
@@ -175,4 +170,71 @@ fn cursors_are_independent() {
             break;
         }
     }
+}
+
+/// A main component that squares and negates `width` bits, one call each, `rounds` times over.
+fn rounds(width: u32, rounds: u32) -> Circuit {
+    let square = Component {
+        name: "square".into(),
+        inputs: 1,
+        wires: 3,
+        steps: vec![Step::And { a: 0, b: 0, out: 1 }, Step::Inv { a: 1, out: 2 }],
+        outputs: vec![2],
+        ..Component::default()
+    };
+    let calls = width * rounds;
+    let call =
+        |i| crate::Call { component: 0, first_arg: i, arg_count: 1, first_output: i + width };
+    let main = Component {
+        name: "main".into(),
+        inputs: width,
+        wires: width + calls,
+        steps: (0..calls).map(Step::Call).collect(),
+        calls: (0..calls).map(call).collect(),
+        call_args: (0..calls).map(|first| crate::WireRange { first, len: 1 }).collect(),
+        outputs: (calls..width + calls).collect(),
+    };
+    crate::testing::circuit(vec![square, main])
+}
+
+fn widths(plan: &Plan) -> Vec<usize> {
+    let mut widths = Vec::new();
+    let mut cursor = plan.cursor();
+    while let Some(batch) = cursor.next_batch() {
+        widths.push(batch.ands.len());
+    }
+    widths.retain(|&width| width > 0);
+    widths
+}
+
+#[test]
+fn small_calls_are_written_out() {
+    let circuit = rounds(40, 3);
+    let plan = Plan::new(&circuit);
+    assert_eq!(plan.counts().copies, 0);
+    assert_eq!(widths(&plan), [40; 3]);
+    assert_eq!(walk(&plan, &[true; 40]), [false; 40]);
+}
+
+#[test]
+fn independent_calls_are_joined() {
+    let circuit = rounds(100, 200);
+    let plan = Plan::new(&circuit);
+    assert_eq!(plan.and_count(), 20_000);
+    assert_eq!(plan.counts().copies, 40_000);
+    // 100 = 64 + 32 + 4; the window that ends within a round cuts it once more.
+    assert!(widths(&plan).len() <= 3 * 200 + 4);
+    assert!(plan.slots() < 400, "{} slots", plan.slots());
+    assert_eq!(walk(&plan, &[true; 100]), [true; 100]);
+    // A window of one gate asks for the order as written.
+    let plan = Plan::with_limits(&circuit, Limits { window: 1, batch: 256 });
+    assert!(widths(&plan).iter().all(|&width| width == 1));
+    assert_eq!(walk(&plan, &[true; 100]), [true; 100]);
+}
+
+#[test]
+fn dependent_calls_are_not_joined() {
+    let plan = Plan::new(&chain(10_000));
+    assert_eq!(plan.counts().copies, 20_000);
+    assert_eq!(walk(&plan, &[false]), [false]);
 }

@@ -1,0 +1,164 @@
+//! The components as the plan sees them: small ones written out in full where they are called, and
+//! independent calls of one component joined into one, so that their gates share batches.
+//!
+//! Nothing of this is visible but in the schedule: the flattened program keeps its gates.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::rewrite::Rewriter;
+use crate::{Component, Step};
+
+/// Of this many calls at most one is made: by then batches are wide, and frames only grow.
+const MAX_JOINED: u64 = 64;
+
+/// The entries that hold several copies of another one, by that one and their number.
+type Joined = HashMap<(usize, usize), usize>;
+
+/// A component of the program that is planned.
+pub(super) struct Entry<'a> {
+    pub(super) component: Cow<'a, Component>,
+    /// Whether calls name entries; otherwise they name components of the circuit.
+    rewritten: bool,
+}
+
+/// A program whose last component is the main one; callees stand before callers.
+pub(super) struct Program<'a> {
+    pub(super) entries: Vec<Entry<'a>>,
+    /// The entry of every component of the circuit that has one.
+    entry_of: Vec<usize>,
+}
+
+impl<'a> Program<'a> {
+    /// The circuit's program, arranged for windows of `window` gates.
+    pub(super) fn arrange(components: &'a [Component], window: usize) -> Self {
+        let sizes = sizes(components);
+        let outputs: Vec<u32> = components.iter().map(|c| c.outputs.len() as u32).collect();
+        let needed = needed(components, |_, component| component);
+        let mut program = Program { entries: Vec::new(), entry_of: vec![0; components.len()] };
+        let mut joined = Joined::new();
+        for (index, component) in components.iter().enumerate().filter(|(index, _)| needed[*index])
+        {
+            let entry = if component.calls.is_empty() {
+                Entry { component: Cow::Borrowed(component), rewritten: true }
+            } else if sizes[index] <= window as u64 / 4 {
+                Entry { component: Cow::Owned(program.inlined(component)), rewritten: true }
+            } else {
+                program.with_calls_joined(component, (&sizes, &outputs), window, &mut joined)
+            };
+            program.entry_of[index] = program.entries.len();
+            program.entries.push(entry);
+        }
+        program
+    }
+
+    /// Which entries the main one calls, directly or not.
+    pub(super) fn needed(&self) -> Vec<bool> {
+        let components: Vec<&Component> = self.entries.iter().map(|e| &*e.component).collect();
+        needed(&components, |caller, component| self.callee(caller, component))
+    }
+
+    /// The entry that is meant when entry `caller` calls `component`.
+    pub(super) fn callee(&self, caller: usize, component: usize) -> usize {
+        if self.entries[caller].rewritten { component } else { self.entry_of[component] }
+    }
+
+    /// A component with everything it calls written out; its callees are so already.
+    fn inlined(&self, component: &Component) -> Component {
+        let mut rewriter = Rewriter::new(component);
+        for step in &component.steps {
+            match *step {
+                Step::Call(call) => {
+                    let call = component.calls[call as usize];
+                    let callee = &self.entries[self.entry_of[call.component as usize]];
+                    rewriter.inline(call, &callee.component);
+                }
+                gate => rewriter.gate(gate),
+            }
+        }
+        rewriter.finish()
+    }
+
+    /// A component with independent calls of one component joined, as many as fill a window.
+    fn with_calls_joined(
+        &mut self,
+        component: &'a Component,
+        (sizes, outputs): (&[u64], &[u32]),
+        window: usize,
+        joined: &mut Joined,
+    ) -> Entry<'a> {
+        let most = |callee: u32| {
+            let entry = &self.entries[self.entry_of[callee as usize]];
+            let fit = (window as u64 / sizes[callee as usize].max(1)).min(MAX_JOINED);
+            if entry.component.calls.is_empty() { fit as usize } else { 1 }
+        };
+        let most: Vec<usize> = component.calls.iter().map(|call| most(call.component)).collect();
+        if most.iter().all(|&most| most < 2) {
+            return Entry { component: Cow::Borrowed(component), rewritten: false };
+        }
+        let mut rewriter = Rewriter::new(component);
+        rewriter.by_level(2 * window, outputs, |rewriter, mut calls| {
+            // Powers of two, so that few different numbers of copies are ever made.
+            while let Some(&first) = calls.first() {
+                let largest = most[first as usize].clamp(1, calls.len()).ilog2();
+                let (group, rest) = calls.split_at(1 << largest);
+                calls = rest;
+                let callee = self.entry_of[component.calls[first as usize].component as usize];
+                let entry = self.joined(callee, group.len(), joined);
+                rewriter.calls(group, entry, self.entries[callee].component.outputs.len() as u32);
+            }
+        });
+        Entry { component: Cow::Owned(rewriter.finish()), rewritten: true }
+    }
+
+    /// The entry with `copies` copies of entry `callee`, made when it is first needed.
+    fn joined(&mut self, callee: usize, copies: usize, joined: &mut Joined) -> usize {
+        if copies == 1 {
+            return callee;
+        }
+        *joined.entry((callee, copies)).or_insert_with(|| {
+            let component = Rewriter::copies(&self.entries[callee].component, copies);
+            self.entries.push(Entry { component: Cow::Owned(component), rewritten: true });
+            self.entries.len() - 1
+        })
+    }
+}
+
+/// How much room and text every component takes when all its calls are written out: gates, and
+/// the inputs and outputs of every call.
+fn sizes(components: &[Component]) -> Vec<u64> {
+    let mut sizes: Vec<u64> = Vec::with_capacity(components.len());
+    for component in components {
+        let ports = u64::from(component.inputs) + component.outputs.len() as u64;
+        let size = component.steps.iter().fold(ports, |size, step| {
+            let step = match *step {
+                Step::Call(call) => sizes[component.calls[call as usize].component as usize],
+                _ => 1,
+            };
+            size.saturating_add(step)
+        });
+        sizes.push(size);
+    }
+    sizes
+}
+
+/// Which components the last one calls, directly or not; `callee` says which one is meant when the
+/// first one's call names the second.
+fn needed<C: std::borrow::Borrow<Component>>(
+    components: &[C],
+    callee: impl Fn(usize, usize) -> usize,
+) -> Vec<bool> {
+    let mut needed = vec![false; components.len()];
+    if let Some(main) = needed.last_mut() {
+        *main = true;
+    }
+    for index in (0..components.len()).rev() {
+        if needed[index] {
+            let component: &Component = components[index].borrow();
+            for call in &component.calls {
+                needed[callee(index, call.component as usize)] = true;
+            }
+        }
+    }
+    needed
+}
