@@ -9,8 +9,9 @@ impl Gates {
     /// `x + y + z` of three bits, as sum and carry; 1 AND.
     pub fn full_adder(&mut self, x: Bit, y: Bit, z: Bit) -> (Bit, Bit) {
         let carry = self.majority_bit(x, y, z);
-        let partial = self.xor_bit(x, y);
-        (self.xor_bit(partial, z), carry)
+        // The majority has made x + z already.
+        let partial = self.xor_bit(x, z);
+        (self.xor_bit(partial, y), carry)
     }
 
     /// `x + y` modulo 2^n; n - 1 ANDs.
@@ -41,15 +42,24 @@ impl Gates {
 
     /// `x - y` modulo 2^n; n - 1 ANDs.
     pub fn sub(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        let inverted: Word = y.iter().map(|&bit| !bit).collect();
-        self.add_modular(x, &inverted, Bit::ONE)
+        same_width(x, y);
+        let Some(last) = x.len().checked_sub(1) else { return Word::zero(0) };
+        let (low, borrow) = self.sub_with_borrow(&x[..last], &y[..last]);
+        let top = self.xor_bit(x[last], y[last]);
+        Word::join([&low, &self.xor_bit(top, borrow).into()])
     }
 
     /// `x - y` modulo 2^n, and whether `x < y` as unsigned integers; n ANDs.
     pub fn sub_with_borrow(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
-        let inverted: Word = y.iter().map(|&bit| !bit).collect();
-        let (difference, carry) = self.add_with_carry(x, &inverted, Bit::ONE);
-        (difference, !carry)
+        same_width(x, y);
+        let mut borrow = Bit::ZERO;
+        let difference = x.iter().zip(y).map(|(&x, &y)| {
+            let partial = self.xor_bit(x, y);
+            let difference = self.xor_bit(partial, borrow);
+            borrow = self.borrow_bit(x, y, borrow);
+            difference
+        });
+        (difference.collect(), borrow)
     }
 
     /// `-x` modulo 2^n; n - 2 ANDs.
@@ -79,8 +89,8 @@ impl Gates {
             if i + 1 < width {
                 carries[i + 1] = self.majority_bit(x[i], y[i], z[i]);
             }
-            let partial = self.xor_bit(x[i], y[i]);
-            self.xor_bit(partial, z[i])
+            let partial = self.xor_bit(x[i], z[i]);
+            self.xor_bit(partial, y[i])
         });
         (sum.collect(), carries)
     }

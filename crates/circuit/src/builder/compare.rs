@@ -52,8 +52,7 @@ impl Gates {
     /// Whether `x < y` as unsigned integers; n ANDs.
     pub fn lt(&mut self, x: &[Bit], y: &[Bit]) -> Bit {
         same_width(x, y);
-        // The borrow of x - y: where the operands differ, the higher bit of y decides.
-        x.iter().zip(y).fold(Bit::ZERO, |borrow, (&x, &y)| self.majority_bit(!x, y, borrow))
+        x.iter().zip(y).fold(Bit::ZERO, |borrow, (&x, &y)| self.borrow_bit(x, y, borrow))
     }
 
     /// Whether `x ≤ y` as unsigned integers; n ANDs.

@@ -139,6 +139,11 @@ impl Gates {
 
     /// `if choice { x } else { y }`; 1 AND.
     pub fn select_bit(&mut self, choice: Bit, x: Bit, y: Bit) -> Bit {
+        // An inverted operand of an AND costs an XOR; here it costs nothing.
+        let (choice, x, y) = match choice.wire() {
+            Some((_, true)) => (!choice, y, x),
+            _ => (choice, x, y),
+        };
         let difference = self.xor_bit(x, y);
         let chosen = self.and_bit(choice, difference);
         self.xor_bit(y, chosen)
@@ -151,6 +156,13 @@ impl Gates {
         let yz = self.xor_bit(y, z);
         let both = self.and_bit(xz, yz);
         self.xor_bit(both, z)
+    }
+
+    /// Whether `x - y - borrow` is negative; 1 AND.
+    pub fn borrow_bit(&mut self, x: Bit, y: Bit, borrow: Bit) -> Bit {
+        // y where x and y differ, the borrow so far where they agree.
+        let different = self.xor_bit(x, y);
+        self.select_bit(different, y, borrow)
     }
 
     /// A new run of input wires.
@@ -252,7 +264,11 @@ impl Gates {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::builder::{Builder, ComponentBuilder};
+    use crate::{Receivers, Type, reference};
 
     fn gates() -> (Gates, Bit, Bit, Bit) {
         let mut g = Gates::new();
@@ -293,6 +309,48 @@ mod tests {
         assert_eq!(g.and_bit(x, y), xy);
         g.and_bit(xy, z);
         assert_eq!(g.and_count(), 2);
+    }
+
+    proptest! {
+        /// Whatever is folded and merged, the value stays that of the operations as they were asked
+        /// for.
+        #[test]
+        fn folding_and_merging_keep_values(
+            operations in prop::collection::vec((0u8..6, any::<[u16; 3]>()), 1..200),
+            inputs: [bool; 5],
+        ) {
+            let mut c = ComponentBuilder::new("test");
+            let mut bits = vec![(Bit::ZERO, false), (Bit::ONE, true)];
+            bits.extend(c.input(5).iter().copied().zip(inputs));
+            for (operation, operands) in operations {
+                // Few and recent operands, so that equal ones and equal gates are frequent.
+                let pick = |i: usize| {
+                    let bit = bits[bits.len() - 1 - usize::from(operands[i] >> 1) % bits.len().min(9)];
+                    if operands[i] & 1 == 1 { (!bit.0, !bit.1) } else { bit }
+                };
+                let ((x, u), (y, v), (z, w)) = (pick(0), pick(1), pick(2));
+                bits.push(match operation {
+                    0 => (c.xor_bit(x, y), u ^ v),
+                    1 => (c.and_bit(x, y), u & v),
+                    2 => (c.or_bit(x, y), u | v),
+                    3 => (c.select_bit(x, y, z), if u { v } else { w }),
+                    4 if operands[2] % 2 == 0 => {
+                        (c.borrow_bit(x, y, z), u8::from(u) < u8::from(v) + u8::from(w))
+                    }
+                    4 => (c.majority_bit(x, y, z), u & v | w & (u | v)),
+                    _ => (c.full_adder(x, y, z).0, u ^ v ^ w),
+                });
+            }
+            let (outputs, expected): (Vec<Bit>, Vec<bool>) = bits.into_iter().unzip();
+            c.output(&outputs);
+            let component = c.finish().unwrap();
+
+            let mut b = Builder::new("test");
+            let x = b.input("x", Type::Uint(5), 0);
+            let y = b.call_one(&component, &[&x]);
+            b.output("y", &y, Type::Uint(outputs.len() as u32), Receivers::All);
+            prop_assert_eq!(reference::eval(&b.finish().unwrap(), &inputs), expected);
+        }
     }
 
     #[test]

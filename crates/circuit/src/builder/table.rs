@@ -2,12 +2,52 @@
 
 use crate::Step;
 
-/// An open-addressing hash table from gates to their places in the list of steps.
+/// How many gates are noted beside the newer of their operands.
+const NEAR: usize = 2;
+
+/// The places of gates in the list of steps, found by kind and operands.
+///
+/// Most wires are the newer operand of one or two gates, made soon after the wire: these are noted
+/// beside the wire, where looking them up stays within the caches. The further gates of a wire go
+/// to a hash table.
+pub(super) struct GateTable {
+    /// For every wire that has been an operand, the places of gates plus one; 0: none.
+    near: Vec<[u32; NEAR]>,
+    far: HashTable,
+}
+
+impl GateTable {
+    pub(super) fn new() -> GateTable {
+        GateTable { near: Vec::new(), far: HashTable::new() }
+    }
+
+    /// The place of a gate equal to `gate` (whatever its output), or `place` after noting that the
+    /// caller puts the gate there.
+    pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
+        let wire = gate.newer_operand() as usize;
+        if wire >= self.near.len() {
+            self.near.resize(wire + 1, [0; NEAR]);
+        }
+        for entry in &mut self.near[wire] {
+            if *entry == 0 {
+                *entry = place + 1;
+                return place;
+            }
+            let found = *entry - 1;
+            if Key::of(&steps[found as usize]) == Some(gate) {
+                return found;
+            }
+        }
+        self.far.find_or_insert(steps, gate, place)
+    }
+}
+
+/// An open-addressing hash table from gates to their places.
 ///
 /// An entry is eight bytes: the gate's 32-bit hash, whose high bits are also its home slot, and its
 /// place plus one (0: empty). Growing therefore never looks at the gates themselves and reads and
 /// writes in order.
-pub(super) struct GateTable {
+struct HashTable {
     entries: Vec<u64>,
     used: usize,
     /// 32 minus the logarithm of the number of slots.
@@ -16,14 +56,12 @@ pub(super) struct GateTable {
 
 const FIRST_LOG: u32 = 8;
 
-impl GateTable {
-    pub(super) fn new() -> GateTable {
-        GateTable { entries: vec![0; 1 << FIRST_LOG], used: 0, shift: 32 - FIRST_LOG }
+impl HashTable {
+    fn new() -> HashTable {
+        HashTable { entries: vec![0; 1 << FIRST_LOG], used: 0, shift: 32 - FIRST_LOG }
     }
 
-    /// The place of a gate equal to `gate` (whatever its output), or `place` after noting that the
-    /// caller puts the gate there.
-    pub(super) fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
+    fn find_or_insert(&mut self, steps: &[Step], gate: Key, place: u32) -> u32 {
         let hash = gate.hash();
         let mask = self.entries.len() - 1;
         let mut slot = (hash >> self.shift) as usize;
@@ -82,6 +120,13 @@ impl Key {
         }
     }
 
+    fn newer_operand(self) -> u32 {
+        match self {
+            Key::Xor(_, b) | Key::And(_, b) => b,
+            Key::Inv(a) => a,
+        }
+    }
+
     fn hash(self) -> u32 {
         let (kind, a, b) = match self {
             Key::Xor(a, b) => (0u64, a, b),
@@ -104,13 +149,18 @@ mod tests {
     fn finds_what_was_put_in_and_nothing_else() {
         let mut table = GateTable::new();
         let mut steps = Vec::new();
+        // Wires with one gate and with many, so that gates stand beside wires and in the table.
         for i in 0..5000u32 {
-            let (a, b, out) = (i / 3, i, i);
-            let step = if i % 2 == 0 { Step::Xor { a, b, out } } else { Step::And { a, b, out } };
+            let (a, b, out) = match i % 4 {
+                0 => (i, i + 10, i),
+                _ => (i, 10_000 + i % 7, i),
+            };
+            let step = if i % 3 == 0 { Step::Xor { a, b, out } } else { Step::And { a, b, out } };
             let key = Key::of(&step).unwrap();
             assert_eq!(table.find_or_insert(&steps, key, i), i);
             steps.push(step);
         }
+        assert!(table.far.used > 3000);
         for (i, step) in steps.iter().enumerate() {
             let key = Key::of(step).unwrap();
             assert_eq!(table.find_or_insert(&steps, key, 9999), i as u32);

@@ -183,5 +183,9 @@ mod tests {
         assert!(and_count(&circuit) <= 2048 * 2048 + 2048);
         let steps: usize = circuit.components().iter().map(|c| c.steps.len()).sum();
         assert!(steps < 100_000, "{steps}");
+        let x = (BigUint::from(1u8) << 2048) - 3u8;
+        let y = BigUint::from(7u8).pow(729);
+        let expected = (&x * &y) % (BigUint::from(1u8) << 2048);
+        assert_eq!(run(&circuit, &[x, y]), [expected]);
     }
 }

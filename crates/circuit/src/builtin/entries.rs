@@ -139,14 +139,15 @@ pub(super) static ENTRIES: &[Entry] = &[
     },
     Entry {
         name: "random",
-        parameters: ":N with N ANDs, 1 to 4194304, or random:N/T in components of T ANDs, \
-                     1 to 1048576, T dividing N",
+        parameters: ":N with N ANDs, 1 to 16777216, or random:N/T in components of T ANDs, \
+                     1 to 1048576, T dividing N, N/T up to 1048576",
         description: "A pseudo-random circuit of N ANDs, always the same, for measurements",
         example: "random:1000",
         form: Form::Parts {
-            range: 1..=1 << 22,
+            range: 1..=1 << 24,
             whole: random::random,
             parts: 1..=1 << 20,
+            most: 1 << 20,
             in_parts: random::random_in_parts,
         },
     },

@@ -36,11 +36,13 @@ pub(super) enum Form {
         most: u64,
         build: fn(u32, u32) -> Result<Circuit, CircuitError>,
     },
-    /// `name:N` or `name:N/T`: a number, perhaps made of parts of size T that divides it.
+    /// `name:N` or `name:N/T`: a number, perhaps made of `most` parts or fewer of size T that
+    /// divides it.
     Parts {
         range: RangeInclusive<u32>,
         whole: fn(u32) -> Result<Circuit, CircuitError>,
         parts: RangeInclusive<u32>,
+        most: u32,
         in_parts: fn(u32, u32) -> Result<Circuit, CircuitError>,
     },
 }
@@ -79,17 +81,22 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
             }
             build(n, w)
         }
-        (Form::Parts { range, whole, parts, in_parts }, Some(text)) => match text.split_once('/') {
-            None => whole(number(text, range).map_err(refuse)?),
-            Some((n, part)) => {
-                let part = number(part, parts).map_err(refuse)?;
-                let n = number(n, &(0..=u32::MAX)).map_err(refuse)?;
-                if n == 0 || n % part != 0 {
-                    return Err(refuse(format!("{part} does not divide {n}")));
+        (Form::Parts { range, whole, parts, most, in_parts }, Some(text)) => {
+            match text.split_once('/') {
+                None => whole(number(text, range).map_err(refuse)?),
+                Some((n, part)) => {
+                    let part = number(part, parts).map_err(refuse)?;
+                    let n = number(n, &(0..=u32::MAX)).map_err(refuse)?;
+                    if n == 0 || n % part != 0 {
+                        return Err(refuse(format!("{part} does not divide {n}")));
+                    }
+                    if n / part > *most {
+                        return Err(refuse(format!("more than {most} parts of {part}")));
+                    }
+                    in_parts(n, part)
                 }
-                in_parts(n, part)
             }
-        },
+        }
     }
 }
 
@@ -183,6 +190,54 @@ mod tests {
         assert!(refusal("\u{1b}[2J").contains("\\u{1b}"));
         assert!(refusal(&"z".repeat(1 << 20)).len() < 1000);
         assert!(refusal("aes128:7").contains("takes no parameters"));
+        assert!(refusal("sort").contains("needs parameters"));
+        assert!(refusal("sort:16").contains("needs two numbers"));
+        assert!(refusal("sort:1x8").contains("1 is not within 2 to 65536"));
+        assert!(refusal("sort:65536x33").contains("65536 times 33 is more than 2097152"));
+        for number in ["", "0", "-1", "+1", " 1", "1e3", "0x10", "99999999999999999999"] {
+            for name in ["add", "hamming", "random", "cbcmac"] {
+                assert!(refusal(&format!("{name}:{number}")).contains("for example"));
+            }
+        }
+        assert!(refusal("random:10/3").contains("3 does not divide 10"));
+        assert!(refusal("random:10/0").contains("0 is not within 1 to"));
+        assert!(refusal("random:0/1").contains("1 does not divide 0"));
+        assert!(refusal("random:4000000000/1").contains("more than 1048576 parts of 1"));
+    }
+
+    #[test]
+    fn a_default_stands_for_its_parameter() {
+        let plain = by_name("millionaires").unwrap();
+        assert_eq!(plain, by_name("millionaires:64").unwrap());
+        assert_eq!(by_name("millionaires:8").unwrap().inputs()[1].ty.width(), 8);
+    }
+
+    /// All that the bounds of parameters promise: it can be built.
+    #[test]
+    #[ignore = "takes a minute and gigabytes"]
+    fn the_largest_parameters_can_be_built() {
+        for entry in catalogue() {
+            let names = match &entry.form {
+                Form::Plain(_) => Vec::new(),
+                Form::Size { range, .. } => vec![format!("{}:{}", entry.name, range.end())],
+                Form::Grid { number, width, most, .. } => {
+                    let fits = |other: u32| (most / u64::from(other)) as u32;
+                    vec![
+                        format!("{}:{}x{}", entry.name, number.end(), fits(*number.end())),
+                        format!("{}:{}x{}", entry.name, fits(*width.end()), width.end()),
+                    ]
+                }
+                Form::Parts { range, parts, most, .. } => vec![
+                    format!("{}:{}/1", entry.name, most),
+                    format!("{}:{}", entry.name, range.end()),
+                    format!("{}:{}/{}", entry.name, u32::MAX / 2 + 1, parts.end()),
+                ],
+            };
+            for name in names {
+                let circuit = by_name(&name).unwrap();
+                assert!(and_count(&circuit) > 0, "{name}");
+            }
+        }
     }
 
     #[test]

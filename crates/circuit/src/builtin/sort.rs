@@ -52,6 +52,7 @@ mod tests {
     use super::*;
     use crate::builder::and_count;
     use crate::builtin::testing::{array, run, words};
+    use crate::testing::Choices;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
@@ -76,6 +77,17 @@ mod tests {
             expected.sort_unstable();
             prop_assert_eq!(words(&out[0], 2 * len, width), expected);
         }
+    }
+
+    #[test]
+    fn sorts_many() {
+        let mut choices = Choices::new(11);
+        let mut share = || (0..1000).map(|_| choices.word() >> 48).collect::<Vec<u64>>();
+        let (share0, share1) = (share(), share());
+        let out = run(&sort(1000, 16).unwrap(), &[array(&share0, 16), array(&share1, 16)]);
+        let mut expected: Vec<u64> = share0.iter().zip(&share1).map(|(x, y)| x ^ y).collect();
+        expected.sort_unstable();
+        assert_eq!(words(&out[0], 1000, 16), expected);
     }
 
     #[test]
