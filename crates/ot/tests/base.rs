@@ -1,0 +1,211 @@
+//! Base OT between honest parties, with malformed points, and with another session's messages.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::collections::HashSet;
+
+use common::{SESSION, assert_caught, bent, both, channels, prg, recorder};
+use proptest::prelude::*;
+use symbolon_ot::{base, iknp, setup};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Error, Result};
+
+const CHECK: &str = "base OT point decoding";
+
+type Keys = (Result<Vec<[Block; 2]>>, Result<Vec<Block>>);
+
+fn run(session: &[u8; 32], choices: &BitVec, seed: u128) -> Keys {
+    let n = choices.len();
+    both(
+        channels(),
+        |channel| base::send(channel, session, n, &mut prg(seed)),
+        |channel| base::receive(channel, session, choices, &mut prg(seed + 1)),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn the_receiver_gets_the_chosen_key_and_no_other(
+        bits in prop::collection::vec(any::<bool>(), 0..24),
+        seed in any::<u64>(),
+    ) {
+        let choices = BitVec::from_bools(&bits);
+        let (pairs, keys) = run(&SESSION, &choices, u128::from(seed));
+        let (pairs, keys) = (pairs.unwrap(), keys.unwrap());
+        prop_assert_eq!((pairs.len(), keys.len()), (bits.len(), bits.len()));
+        for ((pair, key), &bit) in pairs.iter().zip(&keys).zip(&bits) {
+            prop_assert!(*key == pair[usize::from(bit)]);
+        }
+        let distinct: HashSet<_> = pairs.iter().flatten().map(|key| key.0).collect();
+        prop_assert_eq!(distinct.len(), 2 * bits.len());
+    }
+}
+
+/// RFC 9496, A.3: encodings that are no group element; and the identity, which is one, but would be
+/// a key that everybody knows.
+const MALFORMED: &[&str] = &[
+    // The identity.
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    // Non-canonical field elements.
+    "00ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "f3ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    // Negative field elements.
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "01ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "ed57ffd8c914fb201471d1c3d245ce3c746fcbe63a3679d51b6a516ebebe0e20",
+    // x² is no square.
+    "26948d35ca62e643e26a83177332e6b6afeb9d08e4268b650f1f5bbd8d81d371",
+    // xy is negative.
+    "3eb858e78f5a7254d8c9731174a94f76755fd3941c0ac93735c07ba14579630e",
+    // s = −1, which makes y zero.
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+];
+
+/// Masny–Rindal, first message: a malformed point as A is refused by its decoding, always.
+#[test]
+fn malformed_a() {
+    for point in MALFORMED {
+        let (mut a, b) = channels();
+        let bytes = hex::decode(point).unwrap();
+        a.set_bend(bent("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
+        let choices = BitVec::from_bools(&[true, false]);
+        let (_, keys) = both(
+            (a, b),
+            |channel| base::send(channel, &SESSION, 2, &mut prg(1)),
+            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
+        );
+        assert_caught(keys, 0, CHECK);
+    }
+}
+
+/// Masny–Rindal, second message: a malformed point as any of the r is refused by its decoding,
+/// always, in the first and the last OT and in either slot.
+#[test]
+fn malformed_r() {
+    for (k, point) in MALFORMED.iter().enumerate() {
+        let (a, mut b) = channels();
+        let bytes = hex::decode(point).unwrap();
+        let place = 32 * [0, 1, 4, 5][k % 4];
+        b.set_bend(bent("base OT: r", 0, move |payload| {
+            payload[place..place + 32].copy_from_slice(&bytes);
+        }));
+        let choices = BitVec::from_bools(&[true, false, true]);
+        let (pairs, _) = both(
+            (a, b),
+            |channel| base::send(channel, &SESSION, 3, &mut prg(1)),
+            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
+        );
+        assert_caught(pairs, 1, CHECK);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Random bytes in place of one point: refused, or a point of which nobody knows the logarithm;
+    /// the keys of that OT then match no more.
+    #[test]
+    fn random_bytes_as_a_point(bytes in any::<[u8; 32]>(), as_a in any::<bool>()) {
+        let (mut a, mut b) = channels();
+        if as_a {
+            a.set_bend(bent("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
+        } else {
+            // The receiver's own slot, as its choice is false.
+            b.set_bend(bent("base OT: r", 0, move |p| p[..32].copy_from_slice(&bytes)));
+        }
+        let (pairs, keys) = both(
+            (a, b),
+            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+        );
+        match (pairs, keys) {
+            (Ok(pairs), Ok(keys)) => prop_assert!(!pairs[0].contains(&keys[0])),
+            (pairs, keys) => {
+                let error = if as_a { keys.err() } else { pairs.err() }.expect("the victim's");
+                let cheat = u16::from(!as_a);
+                prop_assert_eq!(error, Error::misbehaved(cheat, CHECK));
+            }
+        }
+    }
+}
+
+/// Messages of a wrong length never reach the decoding.
+#[test]
+fn short_and_long_messages() {
+    for change in [|p: &mut Vec<u8>| p.truncate(p.len() - 1), |p: &mut Vec<u8>| p.push(0)] {
+        let (mut a, b) = channels();
+        a.set_bend(bent("base OT: A", 0, change));
+        let (_, keys) = both(
+            (a, b),
+            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+        );
+        assert_caught(keys, 0, "message framing");
+
+        let (a, mut b) = channels();
+        b.set_bend(bent("base OT: r", 0, change));
+        let (pairs, _) = both(
+            (a, b),
+            |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
+            |channel| base::receive(channel, &SESSION, &BitVec::zeros(1), &mut prg(2)),
+        );
+        assert_caught(pairs, 1, "message framing");
+    }
+}
+
+/// The receiver's message of another session, replayed to a sender that happens to use the same A:
+/// both keys differ from those of the first session, and the chosen one is not known to the replayer.
+#[test]
+fn a_replayed_reply_gives_keys_that_nobody_knows() {
+    let choices = BitVec::from_bools(&[true, false, true, true]);
+    let (record, spy) = recorder("base OT: r");
+    let (a, mut b) = channels();
+    b.set_bend(spy);
+    let (first_pairs, first_keys) = both(
+        (a, b),
+        |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
+        |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
+    );
+    let replay = record.lock().unwrap()[0].clone();
+    let (a, mut b) = channels();
+    b.set_bend(bent("base OT: r", 0, move |payload| payload.clone_from(&replay)));
+    let (pairs, keys) = both(
+        (a, b),
+        |channel| base::send(channel, &[2; 32], 4, &mut prg(1)).unwrap(),
+        |channel| base::receive(channel, &[2; 32], &choices, &mut prg(2)).unwrap(),
+    );
+    for k in 0..4 {
+        assert!(!pairs[k].contains(&first_keys[k]));
+        assert!(!pairs[k].contains(&keys[k]));
+        assert!(pairs[k].iter().all(|key| !first_pairs[k].contains(key)));
+    }
+}
+
+/// A of another session, replayed in a whole set-up: the keys do not match, so that the first
+/// extension, which the honest party checks, fails.
+#[test]
+fn a_replayed_a_fails_the_first_extension() {
+    let whole = |session: &[u8; 32], seed: u128, channel: &mut symbolon_transport::Channel| {
+        let mut prg = prg(seed);
+        let delta = prg.block();
+        setup::both_directions(channel, session, delta, 1, &mut prg).map(drop)
+    };
+    let (record, spy) = recorder("base OT: A");
+    let (mut a, b) = channels();
+    a.set_bend(spy);
+    let (first, second) =
+        both((a, b), |channel| whole(&SESSION, 1, channel), |channel| whole(&SESSION, 2, channel));
+    first.unwrap();
+    second.unwrap();
+    let replay = record.lock().unwrap()[0].clone();
+    let (mut a, b) = channels();
+    a.set_bend(bent("base OT: A", 0, move |payload| payload.clone_from(&replay)));
+    let (_, second) =
+        both((a, b), |channel| whole(&[2; 32], 3, channel), |channel| whole(&[2; 32], 4, channel));
+    assert_caught(second, 0, iknp::CHECK);
+}

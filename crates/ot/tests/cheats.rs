@@ -1,0 +1,255 @@
+//! The cheating receiver of correlated OT: each test is one cheat, and the check that must catch it.
+//!
+//! The tests know Δ, so that "caught with probability 1/2" is asserted as what it means: caught
+//! exactly when the bit of Δ is 1. No outcome here depends on luck.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::{Direction, assert_caught, assert_correlated, bent, prg};
+use symbolon_ot::iknp::{CHECK, COLUMNS};
+use symbolon_ot::{CotReceiver, CotSender};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Action, FnBend};
+
+const ROWS: usize = 100;
+
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are thrown away.
+const STRIDE: usize = 32;
+
+fn choices() -> BitVec {
+    BitVec::random(ROWS, &mut prg(77))
+}
+
+/// A draw with another matrix u, of which the cheater's own challenge knows: its state is changed,
+/// not its message.
+fn draw_with_u(
+    direction: &mut Direction,
+    mut change: impl FnMut(&mut [u8]) + Send + 'static,
+) -> Result<(Vec<Block>, Vec<Block>), Error> {
+    direction.channels.1.set_bend(Box::new(FnBend::new().on_state(move |point, u| {
+        if point == "iknp: u" {
+            change(u);
+        }
+    })));
+    direction.draw(&choices())
+}
+
+/// A draw with another first message of `kind`.
+fn draw_bent(
+    direction: &mut Direction,
+    kind: &'static str,
+    change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> Result<(Vec<Block>, Vec<Block>), Error> {
+    direction.channels.1.set_bend(bent(kind, 0, change));
+    direction.draw(&choices())
+}
+
+/// IKNP, message u: another choice bit in one row of one column. Caught by the column hashes exactly
+/// when Δ has a 1 there; otherwise Δ hides the column, and the draw is right.
+#[test]
+fn another_choice_bit_in_one_column() {
+    let mut caught = 0;
+    for column in 0..COLUMNS {
+        let mut direction = Direction::new(1);
+        let row = (7 * column) % ROWS;
+        let result = draw_with_u(&mut direction, move |u| {
+            u[column * STRIDE + row / 8] ^= 1 << (row % 8);
+        });
+        if direction.delta.0 >> column & 1 == 1 {
+            assert_caught(result, 1, CHECK);
+            caught += 1;
+        } else {
+            let (keys, macs) = result.unwrap();
+            assert_correlated(direction.delta, &choices(), &keys, &macs);
+        }
+    }
+    assert_eq!(caught, Direction::new(1).delta.0.count_ones());
+}
+
+/// IKNP, message u: other choice bits in all rows of one column, as a cheater does that wants a whole
+/// column's worth of Δ's bit. Caught exactly when Δ has a 1 there.
+#[test]
+fn another_column() {
+    for column in 0..COLUMNS {
+        let mut direction = Direction::new(2);
+        let result = draw_with_u(&mut direction, move |u| {
+            u[column * STRIDE..][..STRIDE].iter_mut().for_each(|byte| *byte ^= 0xff);
+        });
+        assert_eq!(result.is_err(), direction.delta.0 >> column & 1 == 1, "column {column}");
+        if result.is_err() {
+            assert_caught(result, 1, CHECK);
+        }
+    }
+}
+
+/// IKNP, message u and check: the best cheat there is. In each of k columns another x, and t̃ adapted
+/// for the columns whose bit of Δ is guessed to be 1: passes exactly when all k guesses are right.
+///
+/// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
+#[test]
+fn guesses_in_many_columns() {
+    let mut prg = prg(3);
+    for k in [1, 2, 3, 8, 40, COLUMNS] {
+        for wrong in [0, 1, k / 2] {
+            let mut direction = Direction::new(4 + k as u128);
+            let columns: Vec<usize> =
+                prg.permutation(COLUMNS)[..k].iter().map(|&c| c as usize).collect();
+            // The first `wrong` guesses are wrong, the others right.
+            let guess = |(nth, &column): (usize, &usize)| {
+                (column, (direction.delta.0 >> column & 1 == 1) ^ (nth < wrong))
+            };
+            let guesses: Vec<(usize, bool)> = columns.iter().enumerate().map(guess).collect();
+            direction.channels.1.set_bend(guessing(guesses));
+            let result = direction.draw(&choices());
+            if wrong == 0 {
+                let (keys, macs) = result.unwrap();
+                assert_correlated(direction.delta, &choices(), &keys, &macs);
+            } else {
+                assert_caught(result, 1, CHECK);
+            }
+        }
+    }
+}
+
+/// Flips the last row of each column, and in its hash if the column's bit of Δ is guessed to be 1.
+fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnBend> {
+    let adapted = guesses.clone();
+    let bend = FnBend::new().on_state(move |point, u| {
+        if point == "iknp: u" {
+            guesses.iter().for_each(|(column, _)| u[(column + 1) * STRIDE - 1] ^= 0x80);
+        }
+    });
+    Box::new(bend.on_message("iknp: check", 0, move |check| {
+        for (column, _) in adapted.iter().filter(|(_, guess)| *guess) {
+            check[16 * (1 + column) + 15] ^= 0x80;
+        }
+        Action::Send
+    }))
+}
+
+/// Message u changed on its way, so that the two sides' challenges differ: always caught.
+#[test]
+fn another_u_than_the_challenge_s() {
+    for column in [0, 5, 127] {
+        let mut direction = Direction::new(8);
+        let result = draw_bent(&mut direction, "iknp: u", move |u| u[column * STRIDE] ^= 1);
+        assert_caught(result, 1, CHECK);
+    }
+}
+
+/// The check's message: a wrong x̃ shifts every column where Δ has a 1: always caught.
+#[test]
+fn wrong_x() {
+    for bit in 0..128 {
+        let mut direction = Direction::new(9);
+        let result =
+            draw_bent(&mut direction, "iknp: check", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        assert_caught(result, 1, CHECK);
+    }
+}
+
+/// The check's message: one wrong column hash t̃, whatever Δ's bit: always caught.
+#[test]
+fn wrong_column_hash() {
+    for column in 0..COLUMNS {
+        let mut direction = Direction::new(10);
+        let result =
+            draw_bent(&mut direction, "iknp: check", move |p| p[16 * (1 + column) + 5] ^= 4);
+        assert_caught(result, 1, CHECK);
+    }
+}
+
+/// The check's message: all of it made up: always caught.
+#[test]
+fn made_up_check() {
+    for fill in [0, 0xff, 0x5a] {
+        let mut direction = Direction::new(11);
+        assert_caught(draw_bent(&mut direction, "iknp: check", move |p| p.fill(fill)), 1, CHECK);
+    }
+}
+
+/// Message u or check: a byte or a row short or long: the framing, always.
+#[test]
+fn short_and_long() {
+    for kind in ["iknp: u", "iknp: check"] {
+        for change in [
+            |p: &mut Vec<u8>| p.truncate(p.len() - 1),
+            |p: &mut Vec<u8>| p.truncate(p.len() - 16),
+            |p: &mut Vec<u8>| p.clear(),
+            |p: &mut Vec<u8>| p.push(0),
+            |p: &mut Vec<u8>| p.extend([0; 2048]),
+        ] {
+            let mut direction = Direction::new(12);
+            assert_caught(draw_bent(&mut direction, kind, change), 1, "message framing");
+        }
+    }
+}
+
+/// No check: the sender gets no keys. When u of the next draw comes instead, the framing catches it.
+#[test]
+fn check_withheld() {
+    let mut direction = Direction::new(13);
+    let drop = FnBend::new().on_message("iknp: check", 0, |_| Action::Drop);
+    direction.channels.1.set_bend(Box::new(drop));
+    direction.channels.0.set_timeout(Duration::from_millis(30));
+    assert!(matches!(direction.draw(&choices()), Err(Error::Transport { .. })));
+
+    let mut direction = Direction::new(13);
+    let mut macs = vec![Block::ZERO; ROWS];
+    let drop = FnBend::new().on_message("iknp: check", 0, |_| Action::Drop);
+    direction.channels.1.set_bend(Box::new(drop));
+    direction.receiver.extend(&mut direction.channels.1, &choices(), &mut macs).unwrap();
+    assert_caught(direction.draw(&choices()), 1, "message framing");
+}
+
+/// An earlier draw's two messages once more: the streams have moved on, so the check fails, always.
+#[test]
+fn replayed_draw() {
+    let mut direction = Direction::new(14);
+    let mut first: HashMap<&'static str, Vec<u8>> = HashMap::new();
+    let replay = move |kind, index, payload: &mut Vec<u8>| {
+        if index == 0 {
+            first.insert(kind, payload.clone());
+        } else {
+            payload.clone_from(&first[kind]);
+        }
+        Action::Send
+    };
+    direction.channels.1.set_bend(Box::new(FnBend::new().on_outgoing(replay)));
+    direction.draw(&choices()).unwrap();
+    assert_caught(direction.draw(&choices()), 1, CHECK);
+}
+
+/// Two lanes under one Δ: after a failed check on one, nothing passes on the other, and nothing on
+/// the first; a cheater may not collect verdicts side by side.
+#[test]
+fn a_failed_check_ends_every_lane() {
+    let delta = prg(15).block();
+    let verdicts = Arc::default();
+    let mut first = Direction::with(15, delta, 1, Arc::clone(&verdicts));
+    let mut second = Direction::with(16, delta, 2, verdicts);
+    second.draw(&choices()).unwrap();
+    assert_caught(draw_bent(&mut first, "iknp: check", |p| p[0] ^= 1), 1, CHECK);
+    assert_caught(second.draw(&choices()), 1, CHECK);
+    assert_caught(first.draw(&choices()), 1, CHECK);
+}
+
+/// A lane's messages on another lane of the same session, where both have the same seeds: the
+/// challenge names the lane, so the check fails, always.
+#[test]
+fn another_lane_s_check() {
+    let delta = prg(17).block();
+    let mut ours = Direction::with(17, delta, 1, Arc::default());
+    let mut theirs = Direction::with(17, delta, 2, Arc::default());
+    let mut macs = vec![Block::ZERO; ROWS];
+    theirs.receiver.extend(&mut ours.channels.1, &choices(), &mut macs).unwrap();
+    ours.channels.1.flush().unwrap();
+    let mut keys = vec![Block::ZERO; ROWS];
+    assert_caught(ours.sender.extend(&mut ours.channels.0, &mut keys), 1, CHECK);
+}

@@ -1,0 +1,129 @@
+//! Two parties on two threads, and sessions of correlated OT from known seeds.
+#![allow(dead_code, missing_docs)]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
+use symbolon_ot::{CotReceiver, CotSender};
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::{Channel, Error, Meter, memory_pair};
+
+pub const SESSION: [u8; 32] = [1; 32];
+
+pub fn prg(seed: u128) -> Prg {
+    Prg::from_seed(Block(seed))
+}
+
+/// Connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
+pub fn channels() -> (Channel, Channel) {
+    let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
+    a.set_timeout(Duration::from_secs(20));
+    b.set_timeout(Duration::from_secs(20));
+    (a, b)
+}
+
+/// Runs both parties; each one's channel closes when it is done.
+pub fn both<A: Send, B: Send>(
+    (mut a, mut b): (Channel, Channel),
+    party0: impl FnOnce(&mut Channel) -> A + Send,
+    party1: impl FnOnce(&mut Channel) -> B + Send,
+) -> (A, B) {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || party1(&mut b));
+        let first = party0(&mut a);
+        drop(a);
+        (first, other.join().expect("party 1 panicked"))
+    })
+}
+
+/// A bend of one message.
+pub fn bent(
+    kind: &'static str,
+    index: usize,
+    mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> Box<FnBend> {
+    Box::new(FnBend::new().on_message(kind, index, move |payload| {
+        f(payload);
+        Action::Send
+    }))
+}
+
+/// The messages of one kind that a party sent.
+pub type Record = Arc<Mutex<Vec<Vec<u8>>>>;
+
+/// A bend that changes nothing and keeps the messages of one kind.
+pub fn recorder(kind: &'static str) -> (Record, Box<FnBend>) {
+    let record = Record::default();
+    let copy = record.clone();
+    let bend = FnBend::new().on_outgoing(move |k, _, payload| {
+        if k == kind {
+            copy.lock().unwrap().push(payload.clone());
+        }
+        Action::Send
+    });
+    (record, Box::new(bend))
+}
+
+/// The error is `PeerMisbehaved` by `party` at `check`.
+#[track_caller]
+pub fn assert_caught<T>(result: Result<T, Error>, by: u16, at: &str) {
+    match result {
+        Err(Error::PeerMisbehaved { party, check, .. }) => {
+            assert_eq!((party, check), (by, at));
+        }
+        Err(error) => panic!("another error: {error}"),
+        Ok(_) => panic!("the cheat went unnoticed"),
+    }
+}
+
+/// One direction of correlated OT without base OTs: party 1 has the choice bits, party 0 has Δ. A
+/// draw's receiver only sends, so both sides run one after the other on one thread.
+pub struct Direction {
+    pub delta: Block,
+    pub sender: iknp::Sender,
+    pub receiver: iknp::Receiver,
+    pub channels: (Channel, Channel),
+}
+
+impl Direction {
+    pub fn new(seed: u128) -> Self {
+        let delta = prg(seed).block();
+        Direction::with(seed, delta, 1, Arc::default())
+    }
+
+    pub fn with(seed: u128, delta: Block, lane: u64, verdicts: Arc<Verdicts>) -> Self {
+        let mut prg = prg(seed ^ 1 << 64);
+        let pairs: [[Block; 2]; COLUMNS] =
+            std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
+        let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
+        let stream = Stream { receiver: 1, lane };
+        Direction {
+            delta,
+            sender: iknp::Sender::new(delta, &chosen, &SESSION, stream, verdicts),
+            receiver: iknp::Receiver::new(&pairs, &SESSION, stream, Prg::from_seed(prg.block())),
+            channels: channels(),
+        }
+    }
+
+    /// One draw: (keys, MACs), or the sender's error.
+    pub fn draw(&mut self, choices: &BitVec) -> Result<(Vec<Block>, Vec<Block>), Error> {
+        let mut macs = vec![Block::ZERO; choices.len()];
+        let mut keys = macs.clone();
+        let (keys_side, macs_side) = (&mut self.channels.0, &mut self.channels.1);
+        self.receiver.extend(macs_side, choices, &mut macs).expect("the receiver only sends");
+        macs_side.flush().expect("memory takes everything");
+        self.sender.extend(keys_side, &mut keys)?;
+        Ok((keys, macs))
+    }
+}
+
+/// M = K ⊕ x·Δ for every bit.
+#[track_caller]
+pub fn assert_correlated(delta: Block, choices: &BitVec, keys: &[Block], macs: &[Block]) {
+    assert_eq!((keys.len(), macs.len()), (choices.len(), choices.len()));
+    for (k, (key, mac)) in keys.iter().zip(macs).enumerate() {
+        assert!(*mac == *key ^ delta.select(choices.get(k)), "MAC {k} of {}", keys.len());
+    }
+}

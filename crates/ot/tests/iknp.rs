@@ -1,0 +1,108 @@
+//! Correlated OT between honest parties.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::collections::HashSet;
+
+use common::{Direction, SESSION, assert_correlated, both, channels, prg};
+use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
+use symbolon_ot::{CotReceiver, CotSender, setup};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Error};
+
+const SIZES: [usize; 10] = [0, 1, 7, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
+
+#[test]
+fn every_size_of_draw_and_many_in_a_row() {
+    let mut direction = Direction::new(5);
+    let mut seen = HashSet::new();
+    for n in SIZES {
+        let choices = BitVec::random(n, &mut prg(n as u128));
+        let (keys, macs) = direction.draw(&choices).unwrap();
+        assert_correlated(direction.delta, &choices, &keys, &macs);
+        assert!(keys.iter().all(|key| seen.insert(key.0)), "a key twice");
+    }
+}
+
+#[test]
+fn constant_choices() {
+    let mut direction = Direction::new(6);
+    let ones = BitVec::from_bools(&[true; 200]);
+    for choices in [BitVec::zeros(200), ones] {
+        let (keys, macs) = direction.draw(&choices).unwrap();
+        assert_correlated(direction.delta, &choices, &keys, &macs);
+    }
+}
+
+#[test]
+fn a_draw_that_is_too_large_or_uneven_is_refused_and_sends_nothing() {
+    let mut direction = Direction::new(7);
+    let Direction { sender, receiver, channels, .. } = &mut direction;
+    let mut blocks = vec![Block::ZERO; MAX_DRAW + 1];
+    let too_large = receiver.extend(&mut channels.1, &BitVec::zeros(MAX_DRAW + 1), &mut blocks);
+    assert!(matches!(too_large, Err(Error::InvalidInput(_))));
+    let uneven = receiver.extend(&mut channels.1, &BitVec::zeros(8), &mut blocks[..9]);
+    assert!(matches!(uneven, Err(Error::InvalidInput(_))));
+    let too_large = sender.extend(&mut channels.0, &mut blocks);
+    assert!(matches!(too_large, Err(Error::InvalidInput(_))));
+    assert!(channels.1.meter().report().iter().all(|phase| phase.bytes_sent == 0));
+    // Neither side's streams moved on: the next draw is right.
+    let choices = BitVec::random(9, &mut prg(1));
+    let (keys, macs) = direction.draw(&choices).unwrap();
+    assert_correlated(direction.delta, &choices, &keys, &macs);
+}
+
+#[test]
+fn the_meter_agrees_with_draw_bytes() {
+    for n in SIZES {
+        let mut direction = Direction::new(8);
+        direction.draw(&BitVec::zeros(n)).unwrap();
+        let sent = |channel: &Channel| channel.meter().report()[0].clone();
+        let (to, from) = (sent(&direction.channels.0), sent(&direction.channels.1));
+        // Two messages, with headers of eight bytes; none back.
+        assert_eq!((from.messages_sent, from.bytes_sent), (2, (draw_bytes(n) + 16) as u64));
+        assert_eq!((to.messages_sent, to.bytes_sent), (0, 0));
+        assert_eq!(to.bytes_received, from.bytes_sent);
+        // IKNP in numbers: 128 columns of ⌈n/128⌉·128 + 128 bits, 128 hashes, and x̃.
+        let rows = n.div_ceil(128) * 128 + 128;
+        assert_eq!(draw_bytes(n), 128 * rows / 8 + 129 * 16);
+    }
+}
+
+/// What a party has of one draw in each direction on each lane.
+struct Drawn {
+    delta: Block,
+    /// Per lane: own choices, MACs on them, keys for the peer's.
+    lanes: Vec<(BitVec, Vec<Block>, Vec<Block>)>,
+}
+
+fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
+    let mut prg = prg(u128::from(channel.me()) + 1);
+    let delta = prg.block();
+    let lanes = setup::both_directions(channel, &SESSION, delta, lanes, &mut prg).unwrap();
+    let lanes = lanes.into_iter().map(|mut lane| {
+        assert_eq!((lane.sender.delta(), lane.sender.max_draw()), (delta, MAX_DRAW));
+        let choices = BitVec::random(n, &mut prg);
+        let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
+        lane.receiver.extend(channel, &choices, &mut macs).unwrap();
+        lane.sender.extend(channel, &mut keys).unwrap();
+        (choices, macs, keys)
+    });
+    Drawn { delta, lanes: lanes.collect() }
+}
+
+#[test]
+fn both_directions_on_every_lane() {
+    for lanes in [1, 3] {
+        let (a, b) =
+            both(channels(), |channel| party(channel, lanes, 300), |c| party(c, lanes, 300));
+        assert_eq!((a.lanes.len(), b.lanes.len()), (lanes, lanes));
+        let mut seen = HashSet::new();
+        for (ours, theirs) in a.lanes.iter().zip(&b.lanes) {
+            assert_correlated(b.delta, &ours.0, &theirs.2, &ours.1);
+            assert_correlated(a.delta, &theirs.0, &ours.2, &theirs.1);
+            assert!(ours.2.iter().chain(&theirs.2).all(|key| seen.insert(key.0)), "a key twice");
+        }
+    }
+}
