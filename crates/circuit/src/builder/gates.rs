@@ -184,7 +184,7 @@ impl Gates {
         (first..first + width).map(Bit::of_wire).collect()
     }
 
-    /// The number of ANDs behind the calls is counted, and the called wires are noted.
+    /// Puts a call of a component with `ands` AND gates.
     pub(super) fn call_step(&mut self, call: Call, ands: u64) {
         self.steps.push(Step::Call(self.calls.len() as u32));
         self.calls.push(call);
@@ -192,8 +192,7 @@ impl Gates {
         self.start_run();
     }
 
-    /// `count` new wires, in a row; none when there would be too many, which
-    /// is remembered.
+    /// `count` new wires, in a row; none when there would be too many, which is remembered.
     pub(super) fn allocate(&mut self, count: u32) -> Option<Wire> {
         let first = self.next_wire;
         match first.checked_add(count) {
