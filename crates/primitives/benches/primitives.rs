@@ -86,7 +86,7 @@ fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
     bencher.counter(ItemsCount::new(N)).bench_local(|| backend.bits_inner_product(&bits, &a));
 }
 
-#[divan::bench(args = backends(), consts = [64, 512, 516])]
+#[divan::bench(args = backends(), consts = [64, 512, 516, 4160])]
 fn column_hash<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let (cols, coeffs) = (blocks(128 * STRIDE / 16), blocks(STRIDE / 16));
     let mut out = [Block::ZERO; 128];

@@ -2,12 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{load, load_bytes, load_tail, load_tail_bytes};
+use super::{XOR3, load, load_bytes, load_tail, load_tail_bytes, store, transpose_lanes};
 use crate::backend::x86;
 use crate::{BitVec, Block};
-
-/// The truth table of a ⊕ b ⊕ c.
-const XOR3: i32 = 0x96;
 
 /// In each lane a sum of products before reduction: low + 2^64·middle + 2^128·high.
 #[derive(Clone, Copy)]
@@ -44,6 +41,30 @@ impl Sum {
     }
 }
 
+/// The residues of four sums, one to a lane; the steps are those of the 128-bit kernel.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
+fn reduce_four(sums: [Sum; 4]) -> __m512i {
+    let low = lane_sums(sums.map(|sum| sum.low));
+    let middle = lane_sums(sums.map(|sum| sum.middle));
+    let high = lane_sums(sums.map(|sum| sum.high));
+    let polynomial = _mm512_set1_epi64(0x87);
+    let low = _mm512_xor_si512(low, _mm512_bslli_epi128::<8>(middle));
+    let high = _mm512_xor_si512(high, _mm512_bsrli_epi128::<8>(middle));
+    let upper = _mm512_clmulepi64_epi128::<0x01>(high, polynomial);
+    let high = _mm512_xor_si512(high, _mm512_bsrli_epi128::<8>(upper));
+    let lower = _mm512_clmulepi64_epi128::<0x00>(high, polynomial);
+    _mm512_ternarylogic_epi64::<XOR3>(low, _mm512_bslli_epi128::<8>(upper), lower)
+}
+
+/// Lane i of the result is the sum of the lanes of register i.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn lane_sums(xs: [__m512i; 4]) -> __m512i {
+    let [a, b, c, d] = transpose_lanes(xs);
+    _mm512_xor_si512(_mm512_ternarylogic_epi64::<XOR3>(a, b, c), d)
+}
+
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn xor_lanes(x: __m512i) -> __m128i {
@@ -67,10 +88,7 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
-/// How many rows of a matrix share the loads of the coefficients.
-const ROWS: usize = 4;
-
-#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+#[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
 pub(in super::super) fn column_hash(
     cols: &[u8],
     stride: usize,
@@ -78,21 +96,24 @@ pub(in super::super) fn column_hash(
     out: &mut [Block; 128],
 ) {
     let (quads, tail) = coeffs.as_chunks::<4>();
-    for (i, hashes) in out.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
-        let row = |r: usize| &cols[(ROWS * i + r) * stride..][..16 * coeffs.len()];
-        let rows: [&[u8]; ROWS] = std::array::from_fn(row);
+    // Four rows at a time share the loads of the coefficients, and the reduction.
+    for (i, hashes) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let row = |r: usize| &cols[(4 * i + r) * stride..][..16 * coeffs.len()];
+        let rows: [&[u8]; 4] = std::array::from_fn(row);
         let bodies = rows.map(|row| &row.as_chunks::<64>().0[..quads.len()]);
-        let mut sums = [Sum::zero(); ROWS];
+        let mut sums = [Sum::zero(); 4];
         for (k, quad) in quads.iter().enumerate() {
             let coeff = load(quad);
             for (sum, body) in sums.iter_mut().zip(bodies) {
                 sum.add_products(load_bytes(&body[k]), coeff);
             }
         }
-        for (r, sum) in sums.iter_mut().enumerate() {
-            sum.add_products(load_tail_bytes(&rows[r][64 * quads.len()..]), load_tail(tail));
-            hashes[r] = sum.reduce();
+        if !tail.is_empty() {
+            for (row, sum) in rows.iter().zip(&mut sums) {
+                sum.add_products(load_tail_bytes(&row[64 * quads.len()..]), load_tail(tail));
+            }
         }
+        store(hashes, reduce_four(sums));
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load, numbers, store};
+use super::{XOR3, broadcast, load, numbers, store, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, x86};
 use crate::hash::Tweaks;
@@ -227,9 +227,6 @@ fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
     _mm512_ternarylogic_epi64::<XOR3>(pairs, _mm512_bslli_epi128::<8>(pairs), word)
 }
 
-/// The truth table of a ⊕ b ⊕ c.
-const XOR3: i32 = 0x96;
-
 /// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
 #[inline]
 #[target_feature(enable = "avx512f")]
@@ -287,20 +284,4 @@ fn in_order<const GROUP: usize>(mut xs: [__m512i; GROUP]) -> [__m512i; GROUP] {
         _ => {}
     }
     xs
-}
-
-/// Transposes a 4×4 matrix of lanes.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn transpose_lanes([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
-    let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
-    let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
-    let cd_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(c, d);
-    let cd_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(c, d);
-    [
-        _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_low, cd_low),
-        _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_low, cd_low),
-        _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_high, cd_high),
-        _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
-    ]
 }

@@ -16,6 +16,9 @@ pub(super) use transpose::transpose_128;
 
 use crate::Block;
 
+/// The truth table of a ⊕ b ⊕ c.
+const XOR3: i32 = 0x96;
+
 /// Whether the processor has what this module needs.
 pub(super) fn supported() -> bool {
     super::x86::supported()
@@ -101,4 +104,20 @@ fn numbers(first: u128) -> __m512i {
         return load(&std::array::from_fn(|i| Block(first.wrapping_add(i as u128))));
     }
     _mm512_add_epi64(broadcast(Block(first)), _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0))
+}
+
+/// Transposes a 4×4 matrix of lanes.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn transpose_lanes([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+    let ab_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(a, b);
+    let ab_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(a, b);
+    let cd_low = _mm512_shuffle_i64x2::<0b01_00_01_00>(c, d);
+    let cd_high = _mm512_shuffle_i64x2::<0b11_10_11_10>(c, d);
+    [
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_low, cd_low),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_low, cd_low),
+        _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_high, cd_high),
+        _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_high, cd_high),
+    ]
 }
