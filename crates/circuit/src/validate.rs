@@ -228,3 +228,175 @@ impl<'a> Defined<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Call, Circuit, PartyId, Receivers, Type, WireRange};
+
+    /// What the reason must say, and what is done to a good program.
+    type Case<F> = (&'static str, F);
+    type Break = fn(&mut Component);
+    type BreakPorts = fn(&mut Vec<Input>, &mut Vec<Output>);
+
+    fn xor(a: u32, b: u32, out: u32) -> Step {
+        Step::Xor { a, b, out }
+    }
+
+    /// Two inputs, their XOR and its negation; the outputs are these two.
+    fn leaf() -> Component {
+        Component {
+            name: "leaf".into(),
+            inputs: 2,
+            wires: 4,
+            steps: vec![xor(0, 1, 2), Step::Inv { a: 2, out: 3 }],
+            outputs: vec![2, 3],
+            ..Component::default()
+        }
+    }
+
+    /// Calls the leaf on its two inputs.
+    fn caller() -> Component {
+        Component {
+            name: "caller".into(),
+            inputs: 2,
+            wires: 4,
+            steps: vec![Step::Call(0)],
+            calls: vec![Call { component: 0, first_arg: 0, arg_count: 1, first_output: 2 }],
+            call_args: vec![WireRange { first: 0, len: 2 }],
+            outputs: vec![3, 2],
+        }
+    }
+
+    fn ports(width: u32) -> (Vec<Input>, Vec<Output>) {
+        let ty = Type::Uint(width);
+        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+        (vec![input], vec![Output { name: "x".into(), ty, to: Receivers::All }])
+    }
+
+    fn refusal(components: Vec<Component>) -> String {
+        let (inputs, outputs) = ports(2);
+        match Circuit::new("test", inputs, outputs, components) {
+            Err(CircuitError::Invalid(reason)) => reason,
+            other => panic!("not refused as invalid: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn good_programs_are_taken() {
+        for components in [vec![leaf()], vec![leaf(), caller()]] {
+            let (inputs, outputs) = ports(2);
+            Circuit::new("test", inputs, outputs, components).expect("valid");
+        }
+    }
+
+    #[test]
+    fn broken_leaves_are_refused() {
+        let cases: [Case<Break>; 10] = [
+            ("more inputs than wires", |c| c.inputs = 5),
+            ("claims 5 wires", |c| c.wires = 5),
+            ("claims 3 wires", |c| c.wires = 3),
+            ("more than 2^30 wires", |c| c.wires = u32::MAX),
+            ("reads wire 3 before", |c| c.steps[0] = xor(0, 3, 2)),
+            ("reads wire 2 before", |c| c.steps.swap(0, 1)),
+            ("reads wire 4 before", |c| c.steps[0] = xor(4, 0, 2)),
+            ("writes wire 2 twice", |c| c.steps[1] = xor(0, 1, 2)),
+            ("writes wire 4 twice, or it is out of range", |c| c.steps[1] = xor(0, 1, 4)),
+            ("reads wire 9 before", |c| c.outputs[0] = 9),
+        ];
+        for (reason, break_it) in cases {
+            let mut component = leaf();
+            break_it(&mut component);
+            let found = refusal(vec![component]);
+            assert!(found.contains(reason), "{reason}: {found}");
+        }
+    }
+
+    #[test]
+    fn broken_calls_are_refused() {
+        let cases: [Case<Break>; 9] = [
+            ("no call number 1", |c| c.steps[0] = Step::Call(1)),
+            ("not an earlier one", |c| c.calls[0].component = 1),
+            ("not an earlier one", |c| c.calls[0].component = 2),
+            ("arguments out of range", |c| c.calls[0].arg_count = 2),
+            ("arguments out of range", |c| c.calls[0].first_arg = u32::MAX),
+            ("wrong number of wires", |c| c.calls[0].arg_count = 0),
+            ("wrong number of wires", |c| c.call_args[0].len = 3),
+            ("reads wire 2 before", |c| c.call_args[0].first = 1),
+            ("writes wire 4 twice", |c| c.calls[0].first_output = 3),
+        ];
+        for (reason, break_it) in cases {
+            let mut component = caller();
+            break_it(&mut component);
+            let found = refusal(vec![leaf(), component]);
+            assert!(found.contains(reason), "{reason}: {found}");
+        }
+    }
+
+    #[test]
+    fn ports_must_fit_the_main_component() {
+        assert!(refusal(vec![]).contains("at least one component"));
+        let cases: [Case<BreakPorts>; 6] = [
+            ("the inputs have 3 bits", |inputs, _| inputs[0].ty = Type::Uint(3)),
+            ("the outputs have 0 bits", |_, outputs| outputs.clear()),
+            ("has no bits", |inputs, _| inputs[0].ty = Type::words(0, 2)),
+            ("is empty or repeated", |inputs, _| inputs[0].name.clear()),
+            ("is empty or repeated", |inputs, _| {
+                inputs[0].ty = Type::Uint(1);
+                inputs.push(inputs[0].clone());
+            }),
+            ("bits, the main component has 2", |inputs, _| {
+                let elem = Box::new(Type::words(u32::MAX, u32::MAX));
+                inputs[0].ty = Type::Array { len: u32::MAX, elem };
+            }),
+        ];
+        for (reason, break_it) in cases {
+            let (mut inputs, mut outputs) = ports(2);
+            break_it(&mut inputs, &mut outputs);
+            match Circuit::new("test", inputs, outputs, vec![leaf()]) {
+                Err(CircuitError::Invalid(found)) => assert!(found.contains(reason), "{found}"),
+                other => panic!("not refused as invalid: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn programs_that_would_never_end_are_refused() {
+        // Each component calls the one before twice; without a gate anywhere, a walk still takes
+        // a step per call.
+        for leaf in [
+            Component { name: "empty".into(), ..Component::default() },
+            Component {
+                name: "one".into(),
+                wires: 1,
+                steps: vec![Step::Const { value: false, out: 0 }],
+                ..Component::default()
+            },
+        ] {
+            let mut components = vec![leaf];
+            for component in 0..60 {
+                let call = Call { component, first_arg: 0, arg_count: 0, first_output: 0 };
+                components.push(Component {
+                    name: "twice".into(),
+                    steps: vec![Step::Call(0), Step::Call(1)],
+                    calls: vec![call; 2],
+                    ..Component::default()
+                });
+            }
+            assert!(refusal(components).contains("more than 2^48"));
+        }
+    }
+
+    #[test]
+    fn lists_of_receivers_have_one_order() {
+        let (inputs, mut outputs) = ports(2);
+        let list = |parties: &[PartyId]| Receivers::Only(parties.to_vec());
+        outputs[0].to = list(&[3, 0, 3]);
+        let circuit = Circuit::new("test", inputs, outputs, vec![leaf()]).expect("valid");
+        assert_eq!(circuit.outputs()[0].to, list(&[0, 3]));
+        let circuit = circuit.with_receivers(vec![list(&[2, 1, 2])]).expect("one list");
+        assert_eq!(circuit.outputs()[0].to, list(&[1, 2]));
+        assert!(circuit.clone().with_receivers(vec![]).is_err());
+        assert!(circuit.with_owners(&[0, 1]).is_err());
+    }
+}
