@@ -61,7 +61,7 @@ impl Block {
         Block(self.0 & (bit as u128).wrapping_neg())
     }
 
-    /// The product with X in GF(2)[X] / (X^128 + X^7 + X^2 + X + 1); without a branch.
+    /// The product with X modulo X^128 + X^7 + X^2 + X + 1, over GF(2); without a branch.
     #[inline]
     #[must_use]
     pub const fn double(self) -> Block {

@@ -1,4 +1,4 @@
-//! GF(2^128) = GF(2)[X] / (X^128 + X^7 + X^2 + X + 1).
+//! GF(2^128), as the polynomials over GF(2) modulo X^128 + X^7 + X^2 + X + 1.
 //!
 //! Bit `i` of a block is the coefficient of X^i. (GCM uses the same polynomial with the bits
 //! reflected; blocks are not compatible with it.) Addition is XOR. For example

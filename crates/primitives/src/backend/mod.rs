@@ -13,8 +13,6 @@ mod x86_512;
 
 use std::sync::OnceLock;
 
-use zeroize::Zeroize;
-
 use crate::hash::Tweaks;
 use crate::{BitVec, Block};
 
@@ -57,13 +55,18 @@ impl Backend {
     pub fn active() -> Backend {
         static ACTIVE: OnceLock<Backend> = OnceLock::new();
         *ACTIVE.get_or_init(|| {
-            let wish = match std::env::var("SYMBOLON_BACKEND").as_deref() {
-                Ok("portable") => Backend::Portable,
-                Ok("aesni") => Backend::Aesni,
-                _ => Backend::Vaes512,
-            };
-            wish.usable()
+            let wish = std::env::var("SYMBOLON_BACKEND").ok();
+            Backend::lowered(wish.as_deref()).usable()
         })
+    }
+
+    /// The backend that the environment names, or the highest.
+    fn lowered(wish: Option<&str>) -> Backend {
+        match wish {
+            Some("portable") => Backend::Portable,
+            Some("aesni") => Backend::Aesni,
+            _ => Backend::Vaes512,
+        }
     }
 
     /// What the processor can run, in ascending order; [`Backend::Portable`] is always there.
@@ -206,7 +209,7 @@ impl Drop for Cipher {
     fn drop(&mut self) {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Cipher::Aesni(keys) | Cipher::Vaes512(keys) => keys.zeroize(),
+            Cipher::Aesni(keys) | Cipher::Vaes512(keys) => zeroize::Zeroize::zeroize(keys),
             Cipher::Portable(_) => {}
         }
     }
@@ -252,6 +255,15 @@ mod tests {
         assert_eq!(available[0], Backend::Portable);
         assert!(available.is_sorted());
         assert!(available.contains(&Backend::active()));
+    }
+
+    #[test]
+    fn the_environment_only_lowers() {
+        assert_eq!(Backend::lowered(Some("portable")), Backend::Portable);
+        assert_eq!(Backend::lowered(Some("aesni")), Backend::Aesni);
+        for best in [Some("vaes512"), Some("fastest"), Some(""), None] {
+            assert_eq!(Backend::lowered(best), Backend::Vaes512);
+        }
     }
 
     #[test]
