@@ -173,3 +173,6 @@ fn generate(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,357 @@
+//! The cheating peer in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and 16): each test is
+//! one cheat, and the check that must catch it.
+//!
+//! The tests look into the honest party, so that "caught with probability 1/2" is asserted as what
+//! it means: caught exactly when the guessed bit is wrong.
+
+use std::sync::mpsc;
+
+use symbolon_primitives::{CommitContext, commit};
+use symbolon_transport::bend::{Action, FnBend};
+
+use super::*;
+
+const BATCH: Batch = Batch { triples: 7, bucket: 3 };
+
+/// How a run with a cheat ended.
+struct Ended {
+    /// The honest party.
+    open: Preprocessor,
+    result: Result<Triples>,
+    cheater: u16,
+    cheaters: Result<Triples>,
+    deltas: [Block; 2],
+}
+
+impl Ended {
+    /// Own bits of x of the honest party.
+    fn x(&self, triple: usize) -> bool {
+        self.open.leaky.bits[0].get(triple)
+    }
+
+    #[track_caller]
+    fn assert_caught(&self, by: &str) {
+        match &self.result {
+            Err(Error::PeerMisbehaved { party, check, .. }) => {
+                assert_eq!((*party, *check), (self.cheater, by));
+            }
+            Err(error) => panic!("another error: {error}"),
+            Ok(_) => panic!("the cheat went unnoticed"),
+        }
+    }
+
+    /// Nobody was accused, and the triples are right all the same.
+    #[track_caller]
+    fn assert_harmless(&self) {
+        let (ours, theirs) = (self.result.as_ref(), self.cheaters.as_ref());
+        assert_triples(ours.unwrap(), theirs.unwrap(), {
+            let [a, b] = self.deltas;
+            if self.cheater == 0 { [b, a] } else { [a, b] }
+        });
+    }
+}
+
+/// One batch with a bend on each side: the cheater's, and the honest party's, which must not change
+/// anything.
+fn run_with(cheater: u16, parties: [Party; 2], cheat: FnBend, spy: FnBend) -> Ended {
+    let mut parties = parties;
+    let deltas = [parties[0].open.delta, parties[1].open.delta];
+    parties[usize::from(cheater)].channels[0].set_bend(Box::new(cheat));
+    parties[usize::from(1 - cheater)].channels[0].set_bend(Box::new(spy));
+    let mut ended = run(parties, |open, channels| open.triples(channels, BATCH)).into_iter();
+    let mut next = || ended.next().expect("two parties");
+    let (first, second) = (next(), next());
+    let (honest, cheating) = if cheater == 0 { (second, first) } else { (first, second) };
+    Ended { open: honest.0, result: honest.1, cheater, cheaters: cheating.1, deltas }
+}
+
+fn cheat(cheater: u16, seed: u128, cheat: FnBend) -> Ended {
+    run_with(cheater, parties(1, seed), cheat, FnBend::new())
+}
+
+/// Changes the first message of one kind.
+fn message(kind: &'static str, mut f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnBend {
+    FnBend::new().on_message(kind, 0, move |payload| {
+        f(payload);
+        Action::Send
+    })
+}
+
+fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
+    FnBend::new().on_state(move |at, data| {
+        if at == point {
+            f(data);
+        }
+    })
+}
+
+/// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
+/// party's x is 1, that is half of the time; when it is 0 nothing has happened.
+#[test]
+fn wrong_u_on_one_triple() {
+    let mut caught = 0;
+    for seed in 0..128 {
+        let triple = seed as usize % BATCH.leaky();
+        let ended = cheat(
+            seed as u16 % 2,
+            seed,
+            message("leaky AND: U", move |u| u[16 * triple + 3] ^= 0x10),
+        );
+        if ended.x(triple) {
+            ended.assert_caught(leaky::CHECK);
+            caught += 1;
+        } else {
+            ended.assert_harmless();
+        }
+    }
+    // By Hoeffding outside of this range with probability below 2^-40.
+    assert!((21..=107).contains(&caught), "{caught} of 128");
+}
+
+/// Fig. 14 step 3: U ⊕ R for k triples: goes unnoticed only if x is 0 in all of them (2^-k).
+#[test]
+fn wrong_u_on_many_triples() {
+    for k in [2, 3, 5, 21] {
+        for seed in 0..16 {
+            let ended = cheat(
+                seed as u16 % 2,
+                1000 + seed,
+                message("leaky AND: U", move |u| {
+                    u.chunks_exact_mut(16).take(k).for_each(|u| u[15] ^= 1);
+                }),
+            );
+            if (0..k).any(|triple| ended.x(triple)) {
+                ended.assert_caught(leaky::CHECK);
+            } else {
+                ended.assert_harmless();
+            }
+        }
+    }
+}
+
+/// Fig. 14 step 4: a wrong S before d is committed to. With another lsb, d is flipped; with any other
+/// bit, V is wrong. Caught by the check of step 5, always.
+#[test]
+fn wrong_s() {
+    for cheater in [0, 1] {
+        for bit in [0, 1, 64, 127] {
+            let ended = cheat(
+                cheater,
+                5,
+                state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8)),
+            );
+            ended.assert_caught(leaky::CHECK);
+        }
+    }
+}
+
+/// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest party's
+/// does not. Caught by the check of step 5, always: for party 0, whose lsb(Δ) is 1, this is a flipped
+/// d with everything that it can adapt adapted.
+#[test]
+fn flipped_d_with_everything_adapted() {
+    for cheater in [0, 1] {
+        let delta = deltas(6)[usize::from(cheater)].to_bytes();
+        let ended = cheat(
+            cheater,
+            6,
+            state("leaky AND: S", move |s| s.iter_mut().zip(delta).for_each(|(s, d)| *s ^= d)),
+        );
+        ended.assert_caught(leaky::CHECK);
+    }
+}
+
+/// Fig. 14 step 4: both parties' Δ with the same lsb, so that d cannot correct z. Caught by the check
+/// of step 5 unless r = x ∧ y in all triples.
+#[test]
+fn delta_with_the_wrong_lsb() {
+    let [a, b] = deltas(7);
+    for (cheater, deltas) in [(0, [a.with_lsb(false), b]), (1, [a, b.with_lsb(true)])] {
+        let parties = parties_under(deltas, 1, 7);
+        let ended = run_with(cheater, parties, FnBend::new(), FnBend::new());
+        ended.assert_caught(leaky::CHECK);
+    }
+}
+
+/// Fig. 14 step 4: d opened otherwise than committed. Caught by the commitment, always.
+#[test]
+fn another_d_than_committed() {
+    for cheater in [0, 1] {
+        let flipped = cheat(cheater, 8, message("leaky AND: d", |open| open[32] ^= 1));
+        flipped.assert_caught("leaky AND d commitment");
+        let nonce = cheat(cheater, 8, message("leaky AND: d", |open| open[31] ^= 1));
+        nonce.assert_caught("leaky AND d commitment");
+    }
+}
+
+/// Fig. 14 step 4: bits behind the last d, honestly committed to and opened. Refused, always: a message
+/// has one form only.
+#[test]
+fn garbage_behind_the_last_d() {
+    for cheater in [0, 1] {
+        let context = CommitContext {
+            domain: "leaky AND: commitment to d",
+            session: &SESSION,
+            party: cheater,
+            index: 0,
+        };
+        let garbage = [0xff; 3];
+        let (commitment, opening) =
+            commit::commit(&context, &garbage, &mut Prg::from_seed(Block(1)));
+        let ended = cheat(
+            cheater,
+            9,
+            FnBend::new().on_outgoing(move |kind, _, payload| {
+                match kind {
+                    "leaky AND: commitment to d" => payload.copy_from_slice(&commitment.0),
+                    "leaky AND: d" => *payload = [&opening.nonce[..], &garbage].concat(),
+                    _ => {}
+                }
+                Action::Send
+            }),
+        );
+        ended.assert_caught("leaky AND d commitment");
+    }
+}
+
+/// Fig. 14 step 5: a wrong V before it is committed to: the two V differ. Always caught.
+#[test]
+fn wrong_v() {
+    for cheater in [0, 1] {
+        for bit in [0, 127] {
+            let v = state("leaky AND: V", move |v| v[bit / 8] ^= 1 << (bit % 8));
+            cheat(cheater, 10, v).assert_caught(leaky::CHECK);
+        }
+    }
+}
+
+/// Bends for a cheater that sends, in the given kinds' messages number `index`, what the honest party
+/// sends in them, having waited for it: the cheater's bend, and the honest party's spy.
+fn echo(
+    kinds: &'static [&'static str],
+    index: usize,
+    mut replace: impl FnMut(&mut Vec<u8>, Vec<u8>) + Send + 'static,
+) -> (FnBend, FnBend) {
+    let (tell, told) = mpsc::channel();
+    let cheat = FnBend::new().on_outgoing(move |kind, i, payload| {
+        if kinds.contains(&kind) && i == index {
+            // When the honest party has caught the cheat already, it says nothing more.
+            if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
+                replace(payload, theirs);
+            }
+        }
+        Action::Send
+    });
+    let spy = FnBend::new().on_outgoing(move |kind, i, payload: &mut Vec<u8>| {
+        if kinds.contains(&kind) && i == index {
+            // Nobody listens any more once the cheater was caught.
+            let _ = tell.send(payload.clone());
+        }
+        Action::Send
+    });
+    (cheat, spy)
+}
+
+/// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that "both
+/// values are equal" or "the coin is zero" would hold. Refused, always.
+#[test]
+fn echoed_commitments() {
+    const CASES: [(&[&str], usize, &str); 4] = [
+        (&["leaky AND: commitment to d", "leaky AND: d"], 0, "leaky AND d commitment"),
+        (&["leaky AND: commitment to V", "leaky AND: V"], 0, "leaky AND V commitment"),
+        (&["coin toss: commitment", "coin toss: seed"], 0, "coin toss commitment"),
+        (&["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
+    ];
+    for cheater in [0, 1] {
+        for (kinds, index, check) in CASES {
+            let (cheat, spy) = echo(kinds, index, |payload, theirs| *payload = theirs);
+            run_with(cheater, parties(1, 11), cheat, spy).assert_caught(check);
+        }
+    }
+}
+
+/// Fig. 14 step 5: a rushing peer waits for our V and opens its own commitment to it. Caught by the
+/// commitment, always.
+#[test]
+fn our_v_opened_for_another_commitment() {
+    for cheater in [0, 1] {
+        // The V of its own would be right: it is made wrong first.
+        let (cheat, spy) = echo(&["leaky AND: V"], 0, |payload, theirs| {
+            payload[32..].copy_from_slice(&theirs[32..]);
+        });
+        let cheat = cheat.on_state(|at, data| {
+            if at == "leaky AND: V" {
+                data[0] ^= 1;
+            }
+        });
+        run_with(cheater, parties(1, 12), cheat, spy).assert_caught("leaky AND V commitment");
+    }
+}
+
+/// Both coin tosses: another seed opened than committed to, to steer χ or the buckets. Caught by the
+/// commitment, always.
+#[test]
+fn another_seed_than_committed() {
+    for cheater in [0, 1] {
+        for index in [0, 1] {
+            let bend = FnBend::new().on_message("coin toss: seed", index, |open| {
+                open[40] ^= 1;
+                Action::Send
+            });
+            cheat(cheater, 13, bend).assert_caught("coin toss commitment");
+        }
+    }
+}
+
+/// Fig. 16: a lie in one opened d, with the honest digest of the MACs. Caught by the digest, always,
+/// before any d is used.
+#[test]
+fn lie_in_one_opened_bit() {
+    for cheater in [0, 1] {
+        for bit in 0..BATCH.triples * (BATCH.bucket - 1) {
+            let lie = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
+            cheat(cheater, 14, lie).assert_caught("bucketing MAC check");
+        }
+    }
+}
+
+/// Fig. 16: a lie with a made-up digest; honest bits with one; bits behind the last d. Always caught.
+#[test]
+fn made_up_digest_and_garbage_padding() {
+    for cheater in [0, 1] {
+        let lie = message("bucketing: d", |d| {
+            d[0] ^= 1;
+            d[2..].fill(0x77);
+        });
+        cheat(cheater, 15, lie).assert_caught("bucketing MAC check");
+        let digest = message("bucketing: d", |d| d[33] ^= 0x80);
+        cheat(cheater, 15, digest).assert_caught("bucketing MAC check");
+        // 14 bits in two bytes.
+        let padding = message("bucketing: d", |d| d[1] ^= 0x80);
+        cheat(cheater, 15, padding).assert_caught("bucketing MAC check");
+    }
+}
+
+/// Any message: short, empty or long, the MACs' digest left out among them. The framing, always.
+#[test]
+fn short_and_long_messages() {
+    for kind in [
+        "leaky AND: U",
+        "leaky AND: commitment to d",
+        "leaky AND: d",
+        "coin toss: commitment",
+        "coin toss: seed",
+        "leaky AND: commitment to V",
+        "leaky AND: V",
+        "bucketing: d",
+    ] {
+        for change in [
+            |p: &mut Vec<u8>| p.truncate(p.len() - 1),
+            |p: &mut Vec<u8>| p.truncate(2),
+            |p: &mut Vec<u8>| p.clear(),
+            |p: &mut Vec<u8>| p.push(0),
+        ] {
+            cheat(0, 16, message(kind, change)).assert_caught("message framing");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The parameters of bucketing against exact integer arithmetic.
+#![allow(missing_docs)]
+
+use num_bigint::BigUint;
+use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch};
+
+fn choose(n: u64, k: u64) -> BigUint {
+    let product = |range: std::ops::RangeInclusive<u64>| {
+        range.fold(BigUint::from(1u8), |product, i| product * i)
+    };
+    product(n - k + 1..=n) / product(1..=k)
+}
+
+/// Whether P(n, B) ≤ 2^-ρ: n·C(t, B)·2^ρ ≤ 2^t·C(nB, B) for every t. The ratio of two neighbouring t
+/// falls with t, so that the maximum lies where it passes 1, far below 4B.
+fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
+    let all = choose(n * bucket, bucket);
+    (bucket..=(4 * bucket).min(n * bucket)).all(|t| (choose(t, bucket) * n) << rho <= &all << t)
+}
+
+#[test]
+fn smallest_batches_are_exact() {
+    for (rho, buckets) in [(40, 3..=8), (64, 3..=9), (80, 4..=9)] {
+        for bucket in buckets {
+            let n = smallest_batch(bucket, rho).unwrap() as u64;
+            let (bucket, rho) = (bucket as u64, u64::from(rho));
+            assert!(is_enough(n, bucket, rho), "rho {rho} B {bucket} n {n}");
+            assert!(!is_enough(n - 1, bucket, rho), "rho {rho} B {bucket} n {n}");
+        }
+    }
+}
+
+#[test]
+fn the_known_smallest_batches() {
+    assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [276_325, 3_044, 320].map(Some));
+    assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [779_083, 20_434].map(Some));
+    assert_eq!(smallest_batch(5, 80), Some(326_933));
+    // By hand: P(n, 2) = (6/16)/(2n − 1).
+    assert_eq!(smallest_batch(2, 40), Some(3 * (1 << 36) + 1));
+    // One triple alone is as good as its leak, and below 2^40 no pairs are enough at 2^-64.
+    assert_eq!([(0, 40), (1, 40), (2, 64)].map(|(b, rho)| smallest_batch(b, rho)), [None; 3]);
+}
+
+#[test]
+fn plans_at_the_edges() {
+    let one = |triples, bucket| vec![Batch { triples, bucket }];
+    assert_eq!(plan(0, 40), []);
+    assert_eq!(plan(319, 40), one(320, 5), "rounded up to what a bucket of five needs");
+    assert_eq!(plan(320, 40), one(320, 5));
+    assert_eq!(plan(2_435, 40), one(2_435, 5));
+    // From here on 3 044 buckets of four cost less than n of five.
+    assert_eq!(plan(2_436, 40), one(3_044, 4));
+    assert_eq!(plan(3_045, 40), one(3_045, 4));
+    assert_eq!(plan(207_243, 40), one(207_243, 4));
+    assert_eq!(plan(207_244, 40), one(276_325, 3));
+    // Several batches, as equal as can be, each large enough by itself.
+    let million: Vec<Batch> =
+        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3 }).into();
+    assert_eq!(plan(1_000_000, 40), million);
+}
+
+#[test]
+fn no_cheaper_single_batch_exists() {
+    for rho in [40, 64, 80] {
+        for n in [1, 2, 7, 50, 200, 1_000, 20_000] {
+            let leaky: usize = plan(n, rho).iter().map(|batch| batch.leaky()).sum();
+            for bucket in 2..=rho as usize + 1 {
+                // The smallest size at least n that this bucket allows, by exact arithmetic, as far as
+                // it could be cheaper.
+                let cheaper = (n..).take_while(|m| m * bucket < leaky);
+                let allowed = cheaper
+                    .into_iter()
+                    .find(|&m| is_enough(m as u64, bucket as u64, u64::from(rho)));
+                assert_eq!(allowed, None, "rho {rho} n {n}: {leaky} leaky, B {bucket} allows less");
+            }
+        }
+    }
+}
