@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use symbolon_circuit::{Circuit, Plan};
+use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
 use symbolon_protocols::{InputBits, Need, Network, OutputBits, Protocol, Rho};
-use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
+use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
 pub struct Ended {
@@ -89,15 +89,24 @@ pub fn run_bent(
     all: &[Vec<bool>],
     bend: impl FnOnce(&mut [Network; 2]),
 ) -> [Ended; 2] {
-    let plan = Plan::new(circuit);
+    run_apart(setting, [circuit; 2], [all; 2], bend)
+}
+
+/// The same with parties that may think of different circuits and inputs.
+pub fn run_apart(
+    setting: Setting,
+    circuits: [&Circuit; 2],
+    all: [&[Vec<bool>]; 2],
+    bend: impl FnOnce(&mut [Network; 2]),
+) -> [Ended; 2] {
     let mut nets = networks(setting);
     bend(&mut nets);
     let [a, b] = nets;
     std::thread::scope(|scope| {
         let run = |net: Network| {
-            let plan = &plan;
+            let (circuit, all) = (circuits[net.me as usize], all[net.me as usize]);
             let inputs = inputs_of(circuit, net.me, all);
-            scope.spawn(move || party(setting, net, circuit, plan, &inputs))
+            scope.spawn(move || party(setting, net, circuit, &Plan::new(circuit), &inputs))
         };
         let (a, b) = (run(a), run(b));
         [a.join().expect("party 0 panicked"), b.join().expect("party 1 panicked")]
@@ -129,4 +138,42 @@ pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> [E
         }
     }
     ended
+}
+
+/// The party ended in `PeerMisbehaved` by the other one at this check, and so without output.
+#[track_caller]
+pub fn assert_caught(ended: &Ended, by: u16, at: &str) {
+    match &ended.outputs {
+        Err(Error::PeerMisbehaved { party, check, .. }) => assert_eq!((*party, *check), (by, at)),
+        Err(error) => panic!("another error: {error}"),
+        Ok(_) => panic!("the cheat went unnoticed"),
+    }
+}
+
+/// Two layers of `width` AND gates each: t_i = a_i ∧ b_i, u_i = t_i ∧ t_{i+1}, o_i = u_i ⊕ a_i. Party 0
+/// owns a, party 1 owns b. The plan keeps the gates in this order.
+pub fn two_layers(width: u32, to: Receivers) -> Circuit {
+    let (a, b, t, u, o) = (0, width, 2 * width, 3 * width, 4 * width);
+    let first = |i| Step::And { a: a + i, b: b + i, out: t + i };
+    let second = |i| Step::And { a: t + i, b: t + (i + 1) % width, out: u + i };
+    let last = |i| Step::Xor { a: u + i, b: a + i, out: o + i };
+    let steps = (0..width).map(first).chain((0..width).map(second)).chain((0..width).map(last));
+    of_steps(width, steps.collect(), (o..o + width).collect(), to)
+}
+
+/// A circuit with one input of `width` bits of each party and one output.
+pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) -> Circuit {
+    let input =
+        |(owner, name): (u16, &str)| Input { name: name.into(), ty: Type::Uint(width), owner };
+    let output = Output { name: "o".into(), ty: Type::Uint(outputs.len() as u32), to };
+    let component = Component {
+        name: "main".into(),
+        inputs: 2 * width,
+        wires: 2 * width + steps.len() as u32,
+        steps,
+        outputs,
+        ..Component::default()
+    };
+    let inputs = [(0, "a"), (1, "b")].map(input).into();
+    Circuit::new("two layers", inputs, vec![output], vec![component]).unwrap()
 }

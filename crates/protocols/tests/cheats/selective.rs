@@ -1,0 +1,122 @@
+//! Selective failure: a garbler that spoils some rows only, and watches whether the evaluator ends.
+//!
+//! Which row is opened depends on masked values, which are uniform whatever the inputs are. So whether
+//! the evaluator ends says nothing about its input.
+
+use std::sync::{Arc, Mutex};
+
+use symbolon_circuit::Plan;
+use symbolon_transport::bend::{Action, FnBend};
+
+use super::tools::*;
+use crate::common::{self, Ended, Setting};
+
+/// Input wires that the first gate of the table reads: (of the garbler, of the evaluator).
+fn first_gate() -> (usize, usize) {
+    let circuit = circuit();
+    let plan = Plan::new(&circuit);
+    let mut cursor = plan.cursor();
+    let batch = cursor.next_batch().expect("there are gates");
+    assert!(batch.linear.is_empty() && batch.ands.len() == WIDTH, "the first layer comes first");
+    let wire = |slot: u32| slot as usize - plan.input_slots().start;
+    let (a, b) = (wire(batch.ands[0].a), wire(batch.ands[0].b));
+    assert!(a < WIDTH && (WIDTH..2 * WIDTH).contains(&b));
+    (a, b - WIDTH)
+}
+
+/// A run in which the garbler changes its table; and which row of the first gate was opened, if it came
+/// that far.
+fn spoil(
+    evaluators: &[bool],
+    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> ([Ended; 2], usize) {
+    let masked: Arc<Mutex<[Vec<u8>; 2]>> = Arc::default();
+    let (garblers, evaluator_s) = (masked.clone(), masked.clone());
+    let garbler = FnBend::new()
+        .on_outgoing(move |kind, _, payload| {
+            match kind {
+                TABLE => change(payload),
+                LABELS => garblers.lock().unwrap()[0].clone_from(payload),
+                _ => {}
+            }
+            Action::Send
+        })
+        .on_incoming(move |kind, _, payload| {
+            if kind == MASKED {
+                evaluator_s.lock().unwrap()[1] = payload.to_vec();
+            }
+        });
+    let [a, _] = inputs();
+    let all = [a, evaluators.to_vec()];
+    let ended = common::run_bent(Setting::default(), &circuit(), &all, by(0, garbler));
+    let bit = |bytes: &[u8], wire: usize| usize::from(bytes[wire / 8] >> (wire % 8) & 1);
+    let (a, b) = first_gate();
+    let masked = masked.lock().unwrap();
+    (ended, 2 * bit(&masked[0], a) + bit(&masked[1], b))
+}
+
+/// Caught if the row was opened; otherwise both outputs are right.
+#[track_caller]
+fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
+    if opened {
+        assert_caught(ended, 0, TABLE_CHECK);
+        return;
+    }
+    for (party, ended) in (0..).zip(ended) {
+        assert_eq!(ended.outputs.as_ref().unwrap(), &right(party));
+    }
+}
+
+/// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly when that row
+/// is opened, one time in four.
+#[test]
+fn one_flipped_label() {
+    for i in 0..12 {
+        let row = 1 + i % 3;
+        let (ended, opened) = spoil(&inputs()[1], move |table| table[16 * (row - 1) + 7] ^= 0x20);
+        assert_caught_if(opened == row, &ended);
+    }
+}
+
+/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened.
+#[test]
+fn one_flipped_mac() {
+    for i in 0..12 {
+        let row = i % 4;
+        let (ended, opened) = spoil(&inputs()[1], move |table| table[MACS + MAC * row] ^= 1);
+        assert_caught_if(opened == row, &ended);
+    }
+}
+
+/// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are all
+/// 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
+///
+/// With 64 runs each, Hoeffding's bound allows the two counts to differ by 43 or more with probability
+/// 2·exp(−43²/64) < 2^-40 if the rates are the same; and each count to leave 32 ± 31 with 2·exp(−2·31²/64)
+/// < 2^-42. Did ending depend on the input, the counts would be 0 and 64.
+#[test]
+fn ending_does_not_depend_on_the_input() {
+    let circuit = circuit();
+    let counts = [false, true].map(|bit| {
+        let theirs = [bit; WIDTH];
+        let runs = (0..64).filter(|_| {
+            let (ended, opened) = spoil(&theirs, |table| {
+                table[MACS + MAC] ^= 1;
+                table[MACS + 3 * MAC] ^= 1;
+            });
+            let caught = ended[1].outputs.is_err();
+            assert_eq!(caught, opened % 2 == 1);
+            if caught {
+                common::assert_caught(&ended[1], 0, TABLE_CHECK);
+            } else {
+                let all = [inputs()[0].clone(), theirs.to_vec()];
+                let right = common::expected(&circuit, 1, &all);
+                assert_eq!(ended[1].outputs.as_ref().unwrap(), &right);
+            }
+            caught
+        });
+        runs.count()
+    });
+    assert!(counts[0].abs_diff(counts[1]) < 43, "{counts:?} of 64");
+    assert!(counts.iter().all(|count| (1..=63).contains(count)), "{counts:?} of 64");
+}

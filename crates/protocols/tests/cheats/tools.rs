@@ -1,0 +1,84 @@
+//! What the rows are made of.
+
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_protocols::{Network, OutputBits};
+use symbolon_transport::bend::{Action, FnBend};
+
+use crate::common::{self, Ended, Setting};
+
+/// Width of each input, and gates of each of the two layers.
+pub const WIDTH: usize = 24;
+
+/// AND gates.
+pub const GATES: usize = 2 * WIDTH;
+
+/// Bytes of a MAC in a row at ρ = 40.
+pub const MAC: usize = 5;
+
+/// Where the MACs begin in a garbled table.
+pub const MACS: usize = 48 * GATES;
+
+pub const TABLE: &str = "garbled table";
+pub const MASKED: &str = "masked inputs";
+pub const LABELS: &str = "masked inputs, labels, output masks";
+pub const RETURNED: &str = "outputs for the garbler";
+
+pub const TABLE_CHECK: &str = "garbled table MAC check";
+pub const OUTPUT_CHECK: &str = "output mask MAC check";
+pub const RETURNED_CHECK: &str = "returned output label and MAC check";
+pub const FRAMING: &str = "message framing";
+pub const PADDING: &str = "padding of packed bits";
+
+/// The circuit of most rows: both parties learn the output.
+pub fn circuit() -> Circuit {
+    common::two_layers(WIDTH as u32, Receivers::All)
+}
+
+/// Both parties' inputs.
+pub fn inputs() -> [Vec<bool>; 2] {
+    [(0..WIDTH).map(|i| i % 3 != 0).collect(), (0..WIDTH).map(|i| i % 5 != 1).collect()]
+}
+
+/// A run in which one party cheats on its first lane.
+pub fn cheat(cheater: u16, bend: FnBend) -> [Ended; 2] {
+    cheat_in(&circuit(), cheater, bend)
+}
+
+pub fn cheat_in(circuit: &Circuit, cheater: u16, bend: FnBend) -> [Ended; 2] {
+    common::run_bent(Setting::default(), circuit, &inputs(), by(cheater, bend))
+}
+
+/// Makes one party a cheater.
+pub fn by(cheater: u16, bend: FnBend) -> impl FnOnce(&mut [Network; 2]) {
+    move |nets| nets[usize::from(cheater)].main().set_bend(Box::new(bend))
+}
+
+/// Changes one message.
+pub fn message(
+    kind: &'static str,
+    index: usize,
+    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> FnBend {
+    FnBend::new().on_message(kind, index, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+/// The honest party caught the cheater at this check; the cheater has no wrong output either.
+#[track_caller]
+pub fn assert_caught(ended: &[Ended; 2], cheater: u16, check: &str) {
+    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+    if let Ok(outputs) = &ended[usize::from(cheater)].outputs {
+        assert_eq!(outputs, &right(cheater));
+    }
+}
+
+/// The right outputs of a party in [`circuit`] on [`inputs`].
+pub fn right(party: u16) -> OutputBits {
+    common::expected(&circuit(), party, &inputs())
+}
+
+/// The same message with a byte missing, cut to a few bytes, empty, and with a byte too many.
+pub const LENGTHS: [fn(&mut Vec<u8>); 4] =
+    [|p| p.truncate(p.len() - 1), |p| p.truncate(2), |p| p.clear(), |p| p.push(0)];

@@ -1,0 +1,206 @@
+//! Every fault at every message: whatever one party's messages become, both parties end in time, without
+//! a panic, and nobody with a wrong output.
+//!
+//! One party is faulty at one message, counted over all that it sends; a clean run says how many there
+//! are. The party that needed the message must end in an error. The faulty party may have had all it
+//! needed, and then ends with the right output.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use common::{Ended, Setting};
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_primitives::Prg;
+use symbolon_protocols::Network;
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Action, FnBend};
+
+/// How long a party waits for the other; a fault must not make it wait longer than a few times that.
+const TIMEOUT: Duration = Duration::from_millis(300);
+
+/// When a run counts as hanging. Far above everything that a loaded machine needs.
+const HANGING: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    /// The message is left out.
+    Dropped,
+    /// Its last byte is missing.
+    CutShort,
+    /// All of it but the header is missing.
+    Emptied,
+    /// A byte more.
+    Extended,
+    /// Sent twice.
+    Doubled,
+    /// Random bytes of the same length, not those of the message.
+    Random,
+    /// The connection ends in its stead.
+    Closed,
+    /// Neither it nor anything later comes; the connection stays open.
+    Silence,
+}
+
+impl Fault {
+    const ALL: [Fault; 8] = [
+        Fault::Dropped,
+        Fault::CutShort,
+        Fault::Emptied,
+        Fault::Extended,
+        Fault::Doubled,
+        Fault::Random,
+        Fault::Closed,
+        Fault::Silence,
+    ];
+
+    fn strike(self, payload: &mut Vec<u8>) -> Action {
+        match self {
+            Fault::Dropped => return Action::Drop,
+            Fault::Doubled => return Action::Twice,
+            Fault::Closed => return Action::Close,
+            Fault::Silence => return Action::Stall,
+            Fault::CutShort => drop(payload.pop()),
+            Fault::Emptied => payload.clear(),
+            Fault::Extended => payload.push(0x5a),
+            Fault::Random => {
+                let before = payload.clone();
+                Prg::from_os().expect("the system has randomness").fill(payload);
+                if *payload == before {
+                    payload[0] ^= 1;
+                }
+            }
+        }
+        Action::Send
+    }
+}
+
+/// A fault of one party at one of its messages.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    party: u16,
+    index: usize,
+    fault: Fault,
+}
+
+/// A circuit of which both parties learn the output, so that each message is needed by its receiver.
+fn circuit() -> Circuit {
+    common::two_layers(8, Receivers::All)
+}
+
+fn inputs() -> [Vec<bool>; 2] {
+    [(0..8).map(|i| i % 3 != 1).collect(), (0..8).map(|i| i != 5).collect()]
+}
+
+/// Runs with `strike` at every message of one party, by its number.
+fn run(
+    party: u16,
+    timeout: Duration,
+    mut strike: impl FnMut(usize, &mut Vec<u8>) -> Action + Send + 'static,
+) -> [Ended; 2] {
+    let mut index = 0;
+    let bend = FnBend::new().on_outgoing(move |_, _, payload| {
+        index += 1;
+        strike(index - 1, payload)
+    });
+    let prepare = |nets: &mut [Network; 2]| {
+        nets.iter_mut().for_each(|net| net.main().set_timeout(timeout));
+        nets[usize::from(party)].main().set_bend(Box::new(bend));
+    };
+    common::run_bent(Setting::default(), &circuit(), &inputs(), prepare)
+}
+
+/// How many messages a party sends in a clean run.
+fn messages(party: u16) -> usize {
+    let count = Arc::new(AtomicUsize::new(0));
+    let counter = count.clone();
+    let ended = run(party, HANGING, move |_, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Action::Send
+    });
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()), "the clean run");
+    count.load(Ordering::Relaxed)
+}
+
+/// What is wrong with how a case ended, if anything is.
+fn verdict(case: Case, ended: &[Ended; 2]) -> Result<(), String> {
+    for (party, ended) in (0..).zip(ended) {
+        let right = common::expected(&circuit(), party, &inputs());
+        match &ended.outputs {
+            Ok(outputs) if *outputs != right => return Err(format!("party {party}: wrong output")),
+            Ok(_) if party != case.party && case.fault != Fault::Doubled => {
+                return Err(format!("party {party}: an output without the message"));
+            }
+            Ok(_) => {}
+            Err(Error::PeerMisbehaved { party: accused, .. }) if *accused == 1 - party => {}
+            Err(Error::Transport { .. }) => {}
+            Err(error) => return Err(format!("party {party}: {error}")),
+        }
+    }
+    Ok(())
+}
+
+/// Tries the cases, several side by side, as most of them only wait.
+fn try_all(cases: Vec<Case>) {
+    let queue = Mutex::new(cases.into_iter());
+    let next = || queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
+    let failed: Mutex<Vec<String>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(case) = next() {
+                    if let Err(reason) = try_one(case) {
+                        failed.lock().unwrap().push(format!("{case:?}: {reason}"));
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    assert!(failed.is_empty(), "{} cases failed:\n{}", failed.len(), failed.join("\n"));
+}
+
+/// One case on a thread of its own, so that neither a panic nor a hang goes unnoticed.
+fn try_one(case: Case) -> Result<(), String> {
+    let (done, wait) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let ended = run(case.party, TIMEOUT, move |index, payload| {
+            if index == case.index { case.fault.strike(payload) } else { Action::Send }
+        });
+        // Nobody listens any more if this took too long.
+        let _ = done.send(ended);
+    });
+    match wait.recv_timeout(HANGING) {
+        Ok(ended) => verdict(case, &ended),
+        Err(mpsc::RecvTimeoutError::Timeout) => Err("hangs".into()),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            let panic = thread.join().err();
+            let text = panic.and_then(|p| p.downcast::<String>().ok()).unwrap_or_default();
+            Err(format!("panicked: {text}"))
+        }
+    }
+}
+
+fn every_message(party: u16, faults: &[Fault]) {
+    let messages = messages(party);
+    // Base OT, and for each party two messages for each of at least three draws, U, four commitments and
+    // four openings, two openings with MACs, two online: a count that is too small tries too little.
+    assert!(messages >= 19, "party {party} sends {messages} messages only");
+    let cases = (0..messages)
+        .flat_map(|index| faults.iter().map(move |&fault| Case { party, index, fault }));
+    try_all(cases.collect());
+}
+
+#[test]
+fn every_fault_of_the_garbler() {
+    every_message(0, &Fault::ALL);
+}
+
+#[test]
+fn every_fault_of_the_evaluator() {
+    every_message(1, &Fault::ALL);
+}

@@ -1,0 +1,207 @@
+//! Bytes, messages and rounds of every phase of `wrk`, as the meter counts them, against formulas
+//! from the papers.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Setting, assert_runs};
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_preprocessing::bucketing::{self, Batch};
+use symbolon_preprocessing::leaky;
+use symbolon_protocols::Rho;
+use symbolon_transport::PhaseReport;
+
+/// Bytes of a message's header.
+const HEADER: u64 = 8;
+
+/// Bytes and messages that one party sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Traffic {
+    bytes: u64,
+    messages: u64,
+}
+
+impl Traffic {
+    fn message(&mut self, payload: u64) {
+        self.bytes += HEADER + payload;
+        self.messages += 1;
+    }
+
+    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more rows
+    /// that are thrown away; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
+    fn draw(&mut self, n: u64) {
+        self.message(16 * (n.div_ceil(128) * 128 + 128));
+        self.message(16 * (128 + 1));
+    }
+
+    /// A commitment, then nonce and value.
+    fn committed(&mut self, value: u64) {
+        self.message(32);
+        self.message(32 + value);
+    }
+
+    /// Packed bits, and one digest of all their MACs.
+    fn opened(&mut self, bits: u64) {
+        self.message(bits.div_ceil(8) + 32);
+    }
+
+    /// A batch of triples (YWZ20 Figs. 14 and 16) and the masks of as many gates. Per leaky triple three
+    /// OTs and U; per triple B − 1 opened bits; per batch two coins, d and V.
+    fn triples(&mut self, batch: Batch) {
+        let leaky = batch.leaky();
+        for start in (0..leaky).step_by(leaky::CHUNK) {
+            let chunk = (leaky - start).min(leaky::CHUNK) as u64;
+            self.draw(3 * chunk);
+            self.message(16 * chunk);
+        }
+        self.committed((leaky as u64).div_ceil(8));
+        self.committed(32);
+        self.committed(16);
+        self.committed(32);
+        self.opened((leaky - batch.triples) as u64);
+    }
+}
+
+/// What a run is about.
+struct Run {
+    ands: u64,
+    /// Input bits of each party.
+    inputs: [u64; 2],
+    /// Output bits that each party learns.
+    outputs: [u64; 2],
+    rho: Rho,
+}
+
+impl Run {
+    /// Base OTs in one direction (one point, then two points an OT), and the draw from which the other
+    /// direction starts.
+    fn setup(&self, party: usize) -> Traffic {
+        let mut traffic = Traffic::default();
+        if party == 0 {
+            traffic.message(32);
+            traffic.draw(128);
+        } else {
+            traffic.message(128 * 2 * 32);
+        }
+        traffic
+    }
+
+    /// Fig. 2, steps 1 and 2: the same for both but for the masks of their inputs.
+    fn independent(&self, party: usize) -> Traffic {
+        let mut traffic = Traffic::default();
+        if self.inputs[party] > 0 {
+            traffic.draw(self.inputs[party]);
+        }
+        for batch in bucketing::plan(self.ands as usize, self.rho.bits()) {
+            traffic.triples(batch);
+            traffic.draw(batch.triples as u64);
+        }
+        traffic
+    }
+
+    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, and from the garbler 3κ + 4ρ bits a gate.
+    fn dependent(&self, party: usize) -> Traffic {
+        let mut traffic = Traffic::default();
+        traffic.opened(2 * self.ands);
+        if party == 0 {
+            traffic.message(self.ands * (3 * 128 + 4 * u64::from(self.rho.bits())) / 8);
+        }
+        traffic
+    }
+
+    /// Fig. 2, steps 5 to 8: Λ of the inputs; from the garbler a label for each input wire, and what opens
+    /// the evaluator's outputs; from the evaluator the garbler's outputs with their proof.
+    fn online(&self, party: usize) -> Traffic {
+        let packed = |bits: u64| bits.div_ceil(8);
+        let mut traffic = Traffic::default();
+        if party == 0 {
+            let labels = 16 * (self.inputs[0] + self.inputs[1]);
+            traffic.message(packed(self.inputs[0]) + labels + packed(self.outputs[1]) + 32);
+        } else {
+            traffic.message(packed(self.inputs[1]));
+            if self.outputs[0] > 0 {
+                traffic.message(2 * packed(self.outputs[0]) + 32);
+            }
+        }
+        traffic
+    }
+}
+
+fn phase<'a>(reports: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
+    reports.iter().find(|report| report.phase == name).expect("every phase is reported")
+}
+
+/// Runs, and compares every phase of both parties.
+fn assert_wire(run: &Run, circuit: &Circuit) -> [Vec<PhaseReport>; 2] {
+    let all = run.inputs.map(|bits| (0..bits).map(|i| i % 3 == 0).collect());
+    let setting = Setting { rho: run.rho, ..Setting::default() };
+    let reports = assert_runs(setting, circuit, &all).map(|ended| ended.phases);
+    for party in [0, 1] {
+        for (name, formula) in [
+            ("setup", run.setup(party)),
+            ("independent", run.independent(party)),
+            ("dependent", run.dependent(party)),
+            ("online", run.online(party)),
+        ] {
+            let report = phase(&reports[party], name);
+            let sent = Traffic { bytes: report.bytes_sent, messages: report.messages_sent };
+            assert_eq!(sent, formula, "party {party}, {name}");
+            let received = phase(&reports[1 - party], name);
+            assert_eq!(
+                (received.bytes_received, received.messages_received),
+                (formula.bytes, formula.messages),
+                "from party {party}, {name}"
+            );
+        }
+    }
+    reports
+}
+
+#[test]
+fn every_phase_is_as_long_as_the_formulas_say() {
+    for (width, rho) in [
+        (1, Rho::Bits40),
+        (9, Rho::Bits40),
+        (200, Rho::Bits40),
+        (30, Rho::Bits64),
+        (30, Rho::Bits80),
+    ] {
+        for (to, outputs) in [
+            (Receivers::All, [width, width]),
+            (Receivers::Only(vec![0]), [width, 0]),
+            (Receivers::Only(vec![1]), [0, width]),
+        ] {
+            let circuit = common::two_layers(width as u32, to);
+            let run = Run { ands: 2 * width, inputs: [width, width], outputs, rho };
+            assert_wire(&run, &circuit);
+        }
+    }
+}
+
+/// Leaky triples that take several chunks.
+#[test]
+fn many_gates() {
+    let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho: Rho::Bits40 };
+    let leaky: usize = bucketing::plan(6_000, 40).iter().map(|batch| batch.leaky()).sum();
+    assert!(leaky > 2 * leaky::CHUNK);
+    let circuit = common::two_layers(3_000, Receivers::All);
+    let [garbler, _] = assert_wire(&run, &circuit);
+    // §6 of the paper: 3κ + 4ρ bits a gate are 68 bytes at ρ = 40; nothing else grows with the gates
+    // but two bits a gate.
+    let per_gate = phase(&garbler, "dependent").bytes_sent as f64 / 6_000.0;
+    assert!((68.25..68.27).contains(&per_gate), "{per_gate} bytes a gate");
+}
+
+/// §6 of the paper, mask openings moved before the inputs: online is one message each way, and one more
+/// to the garbler if it learns an output. A run of sends and a run of receives make one round.
+#[test]
+fn online_is_one_message_each_way() {
+    for (to, outputs, rounds) in
+        [(Receivers::Only(vec![1]), [0, 8], [1, 1]), (Receivers::All, [8, 8], [2, 2])]
+    {
+        let run = Run { ands: 16, inputs: [8, 8], outputs, rho: Rho::Bits40 };
+        let reports = assert_wire(&run, &common::two_layers(8, to));
+        let online = reports.map(|reports| phase(&reports, "online").rounds);
+        assert_eq!(online, rounds);
+    }
+}
