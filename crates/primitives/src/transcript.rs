@@ -153,6 +153,16 @@ mod tests {
     }
 
     #[test]
+    fn framing_cannot_be_imitated() {
+        // Alike, were the label's length not hashed: a label that goes on with the other's data length.
+        let long = draw(&[("a", &[1, 0, 0, 0, 0, 0, 0, 0, b'x'])]);
+        assert_ne!(draw(&[("a\x09\0\0\0\0\0\0\0", b"x")]), long);
+        // Alike, were the data's length not hashed: data that goes on with the next header.
+        let imitation = [ABSORB, 1, 0, 0, 0, 0, 0, 0, 0, b'b'];
+        assert_ne!(draw(&[("a", &imitation)]), draw(&[("a", b""), ("b", b"")]));
+    }
+
+    #[test]
     fn challenges_ratchet() {
         let mut t = Transcript::new("test", &SESSION);
         let first = t.challenge("c").into_block();
