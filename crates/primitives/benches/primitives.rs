@@ -98,7 +98,7 @@ fn column_hash<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) 
 #[divan::bench(args = backends(), consts = [64, 512, 528, 1024, 4096, 4160])]
 fn transpose<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let cols = blocks(128 * STRIDE / 16);
-    let mut out = blocks(STRIDE / 128 * 128 * 8);
+    let mut out = blocks(STRIDE / 16 * 128);
     bencher
         .counter(ItemsCount::new(out.len()))
         .bench_local(|| backend.transpose_128(Block::as_bytes(&cols), STRIDE, &mut out));
