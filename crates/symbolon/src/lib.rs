@@ -1,1 +1,65 @@
-//! Maliciously secure computation of Boolean circuits.
+//! Maliciously secure computation of Boolean circuits: two parties who do not trust each other compute
+//! a function of their private inputs, and nothing but the result is learnt, even if one of them
+//! cheats.
+//!
+//! For most cases: make a [`Circuit`](circuit::Circuit) (one of the
+//! [built-in](circuit::builtin) ones, or a Bristol file read by [`circuit::bristol`]), collect this
+//! party's [`Inputs`], describe the connection with a [`Config`], and call [`Session::connect`] and
+//! [`Session::evaluate`]. Both sides do the same with the same circuit.
+//!
+//! Both parties in one process, for a test; between machines, [`Transport::tls`] takes the place of
+//! [`Transport::memory`]:
+//!
+//! ```
+//! use symbolon::{Config, Inputs, Session, Transport, circuit::builtin};
+//!
+//! # fn main() -> symbolon::Result<()> {
+//! let circuit = builtin::by_name("millionaires:32").expect("a built-in circuit");
+//! let (for_zero, for_one) = Transport::memory(1, None)?;
+//!
+//! let party = |number, transport, wealth| {
+//!     // Everything that can be wrong with the inputs is found here, before the peer is troubled.
+//!     let inputs = Inputs::builder(&circuit, number).uint(usize::from(number), wealth)?.finish()?;
+//!     let mut session = Session::connect(Config::new(number, transport), &circuit)?;
+//!     session.evaluate(&inputs)
+//! };
+//! let (zero, one) = std::thread::scope(|scope| {
+//!     let zero = scope.spawn(|| party(0, for_zero, 5_000_000));
+//!     let one = scope.spawn(|| party(1, for_one, 4_999_999));
+//!     (zero.join().unwrap(), one.join().unwrap())
+//! });
+//!
+//! // Is party 0 richer? Both learn the answer and nothing else.
+//! assert_eq!(zero?.get(0).and_then(|output| output.uint()), Some(1));
+//! assert_eq!(one?.get(0).and_then(|output| output.uint()), Some(1));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Errors say whose fault it is: [`Error::InvalidInput`] ours, [`Error::PeerIncompatible`] nobody's
+//! (the sides were asked for different things), [`Error::Transport`] the connection's, and
+//! [`Error::PeerMisbehaved`] the peer's.
+
+mod config;
+mod inputs;
+mod outputs;
+mod port;
+mod report;
+mod session;
+
+pub use config::{Config, MAX_THREADS, Meeting, Transport};
+pub use inputs::{Inputs, InputsBuilder};
+pub use outputs::{Learnt, Outputs};
+pub use port::Port;
+pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP};
+pub use session::{Material, Ready, Session};
+
+/// What is computed: circuits, their formats, the builder and the built-in circuits.
+pub use symbolon_circuit as circuit;
+pub use symbolon_protocols::{Protocol, Rho};
+pub use symbolon_transport::{
+    DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, PhaseReport, Result, SessionId,
+    SimulatedLink, TransportReason,
+};
+/// Wiping of secrets, as [`Inputs`] does it.
+pub use zeroize;

@@ -1,0 +1,377 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::source::{Audience, audience, owner};
+
+/// How values are written, the same for every circuit; shown by `--help`.
+const VALUES: &str = "\
+VALUES
+  A value is one of
+    hex:2b7e15…    the whole input as one big-endian integer
+    1234, -5       a decimal integer
+    3,1,2          for an array, its elements in order (also [3, 1, 2])
+    bits:0110      bits, the first character on the first wire
+    @FILE          a text file that holds one of these forms
+    -              the same, from standard input (`run` only, one input)
+  Whatever the type, wire 0 is the least significant bit of an integer, and element 0 of an array lies
+  on the lowest wires. So hex: writes the last element of an array first, and the usual hexadecimal
+  test strings of AES and SHA-2 are used as they are.
+  What stands on a command line can be read by other users of the machine: give real secrets as @FILE
+  or on standard input.";
+
+const EXIT_CODES: &str = "\
+EXIT CODES
+  0   success
+  2   the command line, a file or a value is unusable
+  3   the peer is absent, gone, silent, or holds another key
+  4   the peer was asked for another computation (circuit, parameters, version)
+  5   a check failed: the peer cheated, or its bytes were changed on the way
+  70  a defect of this program";
+
+const MAIN_HELP: &str = "\
+EXAMPLES
+  See it work, both parties on this machine:
+    symbolon demo
+
+  Two machines. Each side makes a key and tells the other its fingerprint (by telephone, in person):
+    symbolon keygen --out my.key
+  Then, on the first machine and on the second:
+    symbolon run millionaires --party 0 --listen 0.0.0.0:7000 --key my.key \\
+        --peer-fingerprint 5d1f… --input 0=@wealth.txt
+    symbolon run millionaires --party 1 --connect first.example:7000 --key my.key \\
+        --peer-fingerprint 90ac… --input 1=@wealth.txt";
+
+/// Two parties who do not trust each other compute a function of their private inputs.
+///
+/// Nothing but the result is learnt, even if the other party cheats: whoever deviates is caught, and
+/// the honest party stops without releasing anything. Results go to standard output, everything else
+/// to standard error.
+#[derive(Parser, Debug)]
+#[command(name = "symbolon", version, max_term_width = 100)]
+#[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+fn main_help() -> String {
+    format!("{MAIN_HELP}\n\n{EXIT_CODES}")
+}
+
+/// What can be done.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// See it work: both parties on this machine encrypt a block with AES-128 and merge two lists
+    Demo(DemoArgs),
+    /// Be one party of a run between two machines
+    Run(Box<RunArgs>),
+    /// Run all parties on this machine, as separate processes over loopback
+    Local(Box<LocalArgs>),
+    /// List, describe, evaluate and export circuits
+    Circuit(CircuitArgs),
+    /// Make an identity: a private key and certificate in one file
+    Keygen(KeygenArgs),
+    /// Print the fingerprint of an identity file
+    Fingerprint(FingerprintArgs),
+    /// One party of `local`; reads its orders from standard input
+    #[command(hide = true)]
+    Party,
+}
+
+/// Arguments of `demo`.
+#[derive(Args, Debug)]
+pub struct DemoArgs {
+    /// Simulate a link: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH such as 20ms,100mbit
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<String>,
+}
+
+/// Protocol parameters that both sides must agree on, and how to talk.
+#[derive(Args, Debug, Default)]
+pub struct TuningArgs {
+    /// The protocol [default: wrk]
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    /// Statistical security in bits, 40, 64 or 80: a cheat goes unnoticed with probability at most
+    /// 2^-RHO [default: 40]
+    #[arg(long, value_name = "BITS")]
+    pub rho: Option<u32>,
+    /// Connections that are used side by side, each with a thread, 1 to 64 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+    /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Simulate a slower link for what this machine sends: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH such
+    /// as 20ms,100mbit
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<String>,
+}
+
+/// Changes to a circuit's owners and receivers.
+#[derive(Args, Debug, Default)]
+pub struct PortArgs {
+    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0
+    #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
+    pub owners: Vec<(String, u16)>,
+    /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
+    #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
+    pub outputs: Vec<(String, Audience)>,
+}
+
+/// How parties of `run` talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RemoteTransport {
+    /// TLS 1.3, both keys pinned by fingerprint
+    Tls,
+    /// Plain TCP: anybody on the way can read and change everything; for tests only
+    Tcp,
+}
+
+/// How parties of `local` talk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LocalTransport {
+    /// TLS 1.3 over loopback, fresh keys, one process a party
+    Tls,
+    /// Plain TCP over loopback, one process a party
+    Tcp,
+    /// Memory, one thread a party in this process
+    Memory,
+}
+
+impl LocalTransport {
+    /// The name in the JSON result.
+    pub fn name(self) -> &'static str {
+        match self {
+            LocalTransport::Tls => "tls",
+            LocalTransport::Tcp => "tcp",
+            LocalTransport::Memory => "memory",
+        }
+    }
+}
+
+const RUN_HELP: &str = "\
+EXAMPLES
+  Party 0 waits, party 1 dials; either may start first:
+    symbolon run aes128 --party 0 --listen 0.0.0.0:7000 --key alice.key \\
+        --peer-fingerprint 5d1f… --input key=@key.txt --output ciphertext=1
+    symbolon run aes128 --party 1 --connect alice.example:7000 --key bob.key \\
+        --peer-fingerprint 90ac… --input message=hex:3243f6a8885a308d313198a2e0370734 \\
+        --output ciphertext=1
+
+  All of it from a file (flags override it):
+    symbolon run --config run.toml
+
+    # run.toml; relative paths are taken from this file's folder
+    circuit = \"aes128\"            # a built-in, or a Bristol file
+    party = 0
+    listen = \"0.0.0.0:7000\"       # or connect = \"alice.example:7000\"
+    key = \"alice.key\"
+    peer_fingerprint = \"5d1f…\"
+    transport = \"tls\"             # or \"tcp\"
+    protocol = \"wrk\"
+    rho = 40
+    threads = 1
+    timeout = 60
+    link = \"lan\"                  # simulated; leave out on a real network
+    json = false
+    [inputs]
+    key = \"@key.txt\"              # any VALUE, an integer, or an array of integers
+    [owners]
+    key = 0
+    [outputs]
+    ciphertext = \"1\"              # \"all\", \"none\", \"0\", \"0,1\"";
+
+fn run_help() -> String {
+    format!("{RUN_HELP}\n\n{VALUES}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+#[command(after_long_help = run_help())]
+pub struct RunArgs {
+    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    pub circuit: Option<String>,
+    /// Read settings from a TOML file; flags override them
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Which party this is, 0 or 1
+    #[arg(long, value_name = "PARTY")]
+    pub party: Option<u16>,
+    /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one and says which
+    #[arg(long, value_name = "ADDR", conflicts_with = "connect")]
+    pub listen: Option<String>,
+    /// Dial the peer at this address, HOST:PORT
+    #[arg(long, value_name = "ADDR")]
+    pub connect: Option<String>,
+    /// This party's identity file, made by `symbolon keygen`
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The fingerprint of the peer's key, as the peer told you over another channel
+    #[arg(long, value_name = "HEX")]
+    pub peer_fingerprint: Option<String>,
+    /// How to talk [default: tls]
+    #[arg(long)]
+    pub transport: Option<RemoteTransport>,
+    /// The value of an own input; INPUT is a name or a place from 0
+    #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
+    pub inputs: Vec<String>,
+    /// Whose is what.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Parameters.
+    #[command(flatten)]
+    pub tuning: TuningArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const LOCAL_HELP: &str = "\
+EXAMPLES
+    symbolon local add:32 --input 0=20 --input 1=22
+    symbolon local aes128 --input key=hex:000102030405060708090a0b0c0d0e0f \\
+        --input message=hex:00112233445566778899aabbccddeeff --link wan --json
+    symbolon local ./adder.txt --owner 1=0 --owner 2=1 --input 0=@a --input 1=@b --input 2=@c";
+
+fn local_help() -> String {
+    format!("{LOCAL_HELP}\n\n{VALUES}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `local`.
+#[derive(Args, Debug)]
+#[command(after_long_help = local_help())]
+pub struct LocalArgs {
+    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    pub circuit: String,
+    /// How many parties [default: 2]
+    #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true)]
+    pub parties: u16,
+    /// How to talk
+    #[arg(long, default_value = "tls")]
+    pub transport: LocalTransport,
+    /// The value of an input; INPUT is a name or a place from 0
+    #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
+    pub inputs: Vec<String>,
+    /// Whose is what.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Run the three phases this many times over one set-up
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repeat: u32,
+    /// Parameters.
+    #[command(flatten)]
+    pub tuning: TuningArgs,
+    /// Print the result as JSON; docs/cli.md describes it
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `circuit`.
+#[derive(Args, Debug)]
+pub struct CircuitArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: CircuitCommand,
+}
+
+/// What can be done with circuits.
+#[derive(Subcommand, Debug)]
+pub enum CircuitCommand {
+    /// List the built-in circuits
+    List,
+    /// Show inputs, outputs, owners, gate counts, depth, live width and digest
+    Info(InfoArgs),
+    /// Evaluate in the clear, on all inputs
+    Eval(EvalArgs),
+    /// Write a circuit as a Bristol file
+    Export(ExportArgs),
+}
+
+/// Arguments of `circuit info`.
+#[derive(Args, Debug)]
+pub struct InfoArgs {
+    /// A built-in circuit or a Bristol file
+    pub circuit: String,
+    /// Whose is what.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn eval_help() -> String {
+    format!("EXAMPLE\n    symbolon circuit eval add:32 --input 0=20 --input 1=22\n\n{VALUES}")
+}
+
+/// Arguments of `circuit eval`.
+#[derive(Args, Debug)]
+#[command(after_long_help = eval_help())]
+pub struct EvalArgs {
+    /// A built-in circuit or a Bristol file
+    pub circuit: String,
+    /// The value of an input; INPUT is a name or a place from 0
+    #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
+    pub inputs: Vec<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Circuit file formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Bristol Fashion
+    Fashion,
+    /// The old Bristol format, with at most two inputs and one output
+    Bristol,
+}
+
+/// Arguments of `circuit export`.
+#[derive(Args, Debug)]
+pub struct ExportArgs {
+    /// A built-in circuit or a Bristol file
+    pub circuit: String,
+    /// The format
+    #[arg(long, default_value = "fashion")]
+    pub format: ExportFormat,
+    /// Write to this file instead of standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `keygen`.
+#[derive(Args, Debug)]
+pub struct KeygenArgs {
+    /// Where to put the identity; readable by you alone
+    #[arg(long, value_name = "FILE", default_value = "symbolon.key")]
+    pub out: PathBuf,
+    /// Replace a file that exists
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `fingerprint`.
+#[derive(Args, Debug)]
+pub struct FingerprintArgs {
+    /// An identity file made by `symbolon keygen`
+    pub file: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,216 @@
+//! `symbolon circuit`: list, describe, evaluate and export circuits.
+
+use std::io::{BufWriter, Write};
+
+use serde::Serialize;
+use symbolon::circuit::{Circuit, Receivers, Stats, bristol, builtin, eval_ports, parse_value};
+
+use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
+use crate::failure::{Failure, Outcome};
+use crate::results::{OutputJson, print, print_json, print_outputs, tell};
+use crate::source::CircuitSpec;
+use crate::table::align;
+use crate::values::{given, resolve};
+
+/// Does one of the circuit commands.
+///
+/// # Errors
+/// A usage failure for an unknown circuit, an unreadable file or an unfit value.
+pub fn command(command: &CircuitCommand) -> Outcome<()> {
+    match command {
+        CircuitCommand::List => list(),
+        CircuitCommand::Info(args) => info(args),
+        CircuitCommand::Eval(args) => eval(args),
+        CircuitCommand::Export(args) => export(args),
+    }
+}
+
+fn list() -> Outcome<()> {
+    let mut rows = vec![["example", "what it computes"].map(String::from)];
+    for entry in builtin::catalogue() {
+        rows.push([entry.example.to_string(), entry.description.to_string()]);
+        if !entry.parameters.is_empty() {
+            let syntax = format!("  {}{}", entry.name, entry.parameters);
+            rows.push([String::new(), syntax]);
+        }
+    }
+    print(&align(&rows, 2))
+}
+
+/// What `circuit info --json` prints.
+#[derive(Serialize)]
+struct InfoJson {
+    format: &'static str,
+    circuit: String,
+    digest: String,
+    inputs: Vec<PortJson>,
+    outputs: Vec<PortJson>,
+    components: usize,
+    gates: GatesJson,
+    and_depth: u32,
+    wires: u64,
+    live_width: u64,
+}
+
+#[derive(Serialize)]
+struct PortJson {
+    name: String,
+    #[serde(rename = "type")]
+    ty: String,
+    bits: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receivers: Option<Vec<u16>>,
+}
+
+#[derive(Serialize)]
+struct GatesJson {
+    and: u64,
+    xor: u64,
+    inv: u64,
+    constants: u64,
+}
+
+fn describe(name: &str, circuit: &Circuit) -> InfoJson {
+    let stats = Stats::of(circuit);
+    let inputs = circuit.inputs().iter().map(|input| PortJson {
+        name: input.name.clone(),
+        ty: input.ty.to_string(),
+        bits: input.ty.width(),
+        owner: Some(input.owner),
+        receivers: None,
+    });
+    let outputs = circuit.outputs().iter().map(|output| PortJson {
+        name: output.name.clone(),
+        ty: output.ty.to_string(),
+        bits: output.ty.width(),
+        owner: None,
+        receivers: Some(match &output.to {
+            Receivers::All => (0..2).collect(),
+            Receivers::Only(parties) => parties.clone(),
+        }),
+    });
+    InfoJson {
+        format: "symbolon-circuit-1",
+        circuit: name.to_string(),
+        digest: hex::encode(circuit.digest()),
+        inputs: inputs.collect(),
+        outputs: outputs.collect(),
+        components: circuit.components().len(),
+        gates: GatesJson {
+            and: stats.and,
+            xor: stats.xor,
+            inv: stats.inv,
+            constants: stats.constants,
+        },
+        and_depth: stats.and_depth,
+        wires: stats.wires,
+        live_width: stats.live_width,
+    }
+}
+
+fn info(args: &InfoArgs) -> Outcome<()> {
+    let spec = CircuitSpec {
+        circuit: args.circuit.clone(),
+        owners: args.ports.owners.clone(),
+        outputs: args.ports.outputs.clone(),
+    };
+    let info = describe(&args.circuit, &spec.load(2)?);
+    if args.json {
+        return print_json(&info);
+    }
+    let mut rows = Vec::new();
+    for (place, input) in info.inputs.iter().enumerate() {
+        let owner = input.owner.map_or(String::new(), |owner| format!("from party {owner}"));
+        rows.push([format!("input {place}"), input.name.clone(), input.ty.clone(), owner]);
+    }
+    for (place, output) in info.outputs.iter().enumerate() {
+        let to: Vec<String> = output.receivers.iter().flatten().map(u16::to_string).collect();
+        let to = match to.len() {
+            0 => "to nobody".to_string(),
+            1 => format!("to party {}", to[0]),
+            _ => format!("to parties {}", to.join(", ")),
+        };
+        rows.push([format!("output {place}"), output.name.clone(), output.ty.clone(), to]);
+    }
+    let facts = [
+        ["AND gates".to_string(), info.gates.and.to_string()],
+        ["XOR gates".to_string(), info.gates.xor.to_string()],
+        ["NOT gates".to_string(), info.gates.inv.to_string()],
+        ["constants".to_string(), info.gates.constants.to_string()],
+        ["AND depth".to_string(), info.and_depth.to_string()],
+        ["wires".to_string(), info.wires.to_string()],
+        ["live width".to_string(), info.live_width.to_string()],
+        ["components".to_string(), info.components.to_string()],
+        ["digest".to_string(), info.digest.clone()],
+    ];
+    print(&format!("{}\n\n{}\n{}", info.circuit, align(&rows, 4), align(&facts, 2)))
+}
+
+/// What `circuit eval --json` prints.
+#[derive(Serialize)]
+struct EvalJson {
+    format: &'static str,
+    circuit: String,
+    digest: String,
+    outputs: Vec<OutputJson>,
+}
+
+fn eval(args: &EvalArgs) -> Outcome<()> {
+    let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
+    let circuit = spec.load(2)?;
+    let values = resolve(&circuit, &given(&args.inputs)?, None)?;
+    let mut bits = Vec::with_capacity(circuit.inputs().len());
+    for (place, input) in circuit.inputs().iter().enumerate() {
+        let Some((_, value)) = values.iter().find(|(known, _)| *known == place) else {
+            return Err(Failure::usage(format!(
+                "no value for input `{}` ({})",
+                input.name, input.ty
+            ))
+            .with_hint("give every input with --input NAME=VALUE; see --help for the forms"));
+        };
+        bits.push(parse_value(input, value)?);
+    }
+    let learnt = eval_ports(&circuit, &bits)?;
+    let outputs: Vec<OutputJson> = circuit
+        .outputs()
+        .iter()
+        .zip(&learnt)
+        .map(|(output, bits)| OutputJson::new(output, Some(bits), 2))
+        .collect();
+    if !args.json {
+        return print_outputs(&outputs);
+    }
+    print_json(&EvalJson {
+        format: "symbolon-eval-1",
+        circuit: args.circuit.clone(),
+        digest: hex::encode(circuit.digest()),
+        outputs,
+    })
+}
+
+fn export(args: &ExportArgs) -> Outcome<()> {
+    let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
+    let circuit = spec.load(2)?;
+    let write = |out: &mut dyn Write| {
+        let mut out = BufWriter::with_capacity(1 << 16, out);
+        match args.format {
+            ExportFormat::Fashion => bristol::write_fashion(&circuit, &mut out)?,
+            ExportFormat::Bristol => bristol::write_old(&circuit, &mut out)?,
+        }
+        out.flush()
+    };
+    let Some(path) = &args.out else {
+        return match write(&mut std::io::stdout().lock()) {
+            // A reader that has gone, as `head` does, is no failure of ours.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.map_err(|error| Failure::usage(format!("cannot export: {error}"))),
+        };
+    };
+    std::fs::File::create(path)
+        .and_then(|mut file| write(&mut file))
+        .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+    tell(&format!("wrote {}\n", path.display()));
+    Ok(())
+}

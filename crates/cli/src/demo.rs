@@ -1,0 +1,118 @@
+//! `symbolon demo`: both parties on this machine, on a known answer and on a useful one.
+
+use symbolon::circuit::{Circuit, eval_ports, parse_value};
+use symbolon::zeroize::Zeroizing;
+
+use crate::args::{DemoArgs, LocalTransport, TuningArgs};
+use crate::failure::{Failure, Outcome};
+use crate::local::{agreed, parties};
+use crate::results::{OutputJson, print};
+use crate::source::CircuitSpec;
+use crate::table::costs;
+use crate::troupe::Troupe;
+use crate::tuning::Tuning;
+use crate::values::Resolved;
+
+/// One thing to show.
+struct Scene {
+    circuit: &'static str,
+    title: &'static str,
+    /// A value for every input, in order.
+    values: &'static [&'static str],
+    /// What is known about the first output beforehand.
+    expected: Option<&'static str>,
+}
+
+const SCENES: [Scene; 2] = [
+    // FIPS-197, appendix B.
+    Scene {
+        circuit: "aes128",
+        title: "AES-128: party 0 has the key, party 1 the block; FIPS-197, appendix B",
+        values: &["hex:2b7e151628aed2a6abf7158809cf4f3c", "hex:3243f6a8885a308d313198a2e0370734"],
+        expected: Some("hex:3925841d02dc09fbdc118597196a0b32"),
+    },
+    Scene {
+        circuit: "merge:8x32",
+        title: "Merge: each party has a private list; both learn all numbers in order",
+        values: &["52,7,1999,310,45,800,23,61", "12,75,1000,8,64,330,2500,41"],
+        expected: None,
+    },
+];
+
+/// Runs every scene as `local` would, over TLS between two processes.
+///
+/// # Errors
+/// As `local`; an internal failure when a result is wrong.
+pub fn command(args: &DemoArgs) -> Outcome<()> {
+    let tuning = Tuning::new(&TuningArgs { link: args.link.clone(), ..TuningArgs::default() })?;
+    print(
+        "Two processes on this machine, one a party, joined by TLS with fresh keys. Each sees only its \
+         own\ninput and the result; if one cheats, the other notices and stops.\n",
+    )?;
+    for scene in &SCENES {
+        scene.play(&tuning)?;
+    }
+    print("\nNext: `symbolon run --help` shows the same between two machines.\n")
+}
+
+impl Scene {
+    fn play(&self, tuning: &Tuning) -> Outcome<()> {
+        let spec = CircuitSpec { circuit: self.circuit.to_string(), ..CircuitSpec::default() };
+        let circuit = spec.load(2)?;
+        print(&format!("\n{}\n\n", self.title))?;
+        for (input, value) in circuit.inputs().iter().zip(self.values) {
+            print(&format!("  party {} brings {} = {value}\n", input.owner, input.name))?;
+        }
+        let inputs: Resolved = self
+            .values
+            .iter()
+            .enumerate()
+            .map(|(place, value)| (place, Zeroizing::new((*value).to_string())))
+            .collect();
+        let troupe = Troupe {
+            spec: &spec,
+            circuit: &circuit,
+            inputs: &inputs,
+            tuning,
+            transport: LocalTransport::Tls,
+            repeat: 1,
+        };
+        let played = troupe.run()?;
+        let outputs = agreed(&played)?;
+        for output in &outputs {
+            let value = output.text().unwrap_or_default();
+            print(&format!("  both learn {} = {value}\n", output.name))?;
+        }
+        self.check(&circuit, &outputs)?;
+        let costs = costs(&parties(tuning, |party| played[party].phases.clone()));
+        let indented: String = costs.lines().map(|line| format!("  {line}\n")).collect();
+        print(&format!("\n{indented}"))
+    }
+
+    fn check(&self, circuit: &Circuit, outputs: &[OutputJson]) -> Outcome<()> {
+        let mut clear = Vec::new();
+        for (input, value) in circuit.inputs().iter().zip(self.values) {
+            clear.push(parse_value(input, value)?);
+        }
+        let expected = eval_ports(circuit, &clear)?;
+        for (output, (declared, bits)) in
+            outputs.iter().zip(circuit.outputs().iter().zip(&expected))
+        {
+            if *output != OutputJson::new(declared, Some(bits), 2) {
+                return Err(Failure::internal(format!(
+                    "output `{}` differs from the evaluation in the clear",
+                    output.name
+                )));
+            }
+        }
+        if let Some(known) = self.expected
+            && outputs.first().and_then(|output| output.hex.as_deref()) != Some(known)
+        {
+            return Err(Failure::internal("the result is not the published one"));
+        }
+        print(match self.expected {
+            Some(_) => "  the same as the evaluation in the clear and the published result\n",
+            None => "  the same as the evaluation in the clear\n",
+        })
+    }
+}

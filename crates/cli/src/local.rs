@@ -1,0 +1,153 @@
+//! `symbolon local`: all parties on this machine.
+
+use symbolon::circuit::PartyId;
+
+use crate::args::LocalArgs;
+use crate::failure::{Failure, Outcome};
+use crate::play::Played;
+use crate::results::{
+    AskedJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print_json, print_outputs,
+    tell,
+};
+use crate::source::CircuitSpec;
+use crate::table::costs;
+use crate::troupe::{PARTIES, Troupe};
+use crate::tuning::Tuning;
+use crate::values::{given, resolve};
+
+/// Runs all parties and prints what anybody learnt.
+///
+/// # Errors
+/// A usage failure before anything is started; the worst of the parties' failures; an internal
+/// failure when two parties that learn one output do not agree on it.
+pub fn command(args: &LocalArgs) -> Outcome<()> {
+    let tuning = Tuning::new(&args.tuning)?;
+    tuning.check_parties(args.parties)?;
+    let spec = CircuitSpec {
+        circuit: args.circuit.clone(),
+        owners: args.ports.owners.clone(),
+        outputs: args.ports.outputs.clone(),
+    };
+    let circuit = spec.load(args.parties)?;
+    let given = given(&args.inputs)?;
+    if given.iter().any(|given| given.value.trim() == "-") {
+        return Err(Failure::usage("`local` takes no value from standard input; use @FILE"));
+    }
+    let inputs = resolve(&circuit, &given, None)?;
+    let troupe = Troupe {
+        spec: &spec,
+        circuit: &circuit,
+        inputs: &inputs,
+        tuning: &tuning,
+        transport: args.transport,
+        repeat: args.repeat,
+    };
+    let played = troupe.run()?;
+    let outputs = agreed(&played)?;
+    let parties = parties(&tuning, |party| played[party].phases.clone());
+    if !args.json {
+        print_outputs(&outputs)?;
+        tell(&format!("\n{}", costs(&parties)));
+        return Ok(());
+    }
+    let runs = (0..args.repeat as usize).map(|run| RunJson {
+        run,
+        parties: self::parties(&tuning, |party| {
+            played[party].runs.get(run).cloned().unwrap_or_default()
+        }),
+    });
+    print_json(&LocalJson {
+        format: "symbolon-local-1",
+        asked: AskedJson {
+            circuit: spec.circuit.clone(),
+            digest: hex::encode(circuit.digest()),
+            protocol: tuning.protocol.name().to_string(),
+            rho: tuning.rho.bits(),
+            threads: tuning.threads,
+            transport: args.transport.name(),
+            link: tuning.link.as_ref().map(|(text, _)| text.clone()),
+        },
+        repeat: args.repeat,
+        outputs,
+        parties,
+        runs: runs.collect(),
+    })
+}
+
+/// One entry for every party.
+pub fn parties(tuning: &Tuning, phases: impl Fn(usize) -> Vec<PhaseJson>) -> Vec<PartyJson> {
+    let entry = |party: PartyId| PartyJson {
+        party,
+        role: tuning.protocol.role(party).to_string(),
+        phases: phases(usize::from(party)),
+    };
+    (0..PARTIES).map(entry).collect()
+}
+
+/// The outputs as anybody learnt them.
+///
+/// # Errors
+/// An internal failure when a receiver has no value, a party that is none has one, or two differ.
+pub fn agreed(played: &[Played]) -> Outcome<Vec<OutputJson>> {
+    let Some(first) = played.first() else {
+        return Err(Failure::internal("there are no parties"));
+    };
+    let mut outputs = Vec::with_capacity(first.outputs.len());
+    for (place, declared) in first.outputs.iter().enumerate() {
+        let wrong = |what: &str| Failure::internal(format!("output `{}`: {what}", declared.name));
+        let mut merged: Option<&OutputJson> = None;
+        for (party, played) in played.iter().enumerate() {
+            let output = played.outputs.get(place).ok_or_else(|| wrong("a party lacks it"))?;
+            let receives = declared.receivers.iter().any(|to| usize::from(*to) == party);
+            if receives != output.bits.is_some() {
+                return Err(wrong("the wrong parties learnt it"));
+            }
+            match merged {
+                Some(known) if receives && known != output => {
+                    return Err(wrong("its receivers learnt different values"));
+                }
+                None if receives => merged = Some(output),
+                _ => {}
+            }
+        }
+        outputs.push(merged.unwrap_or(declared).clone());
+    }
+    Ok(outputs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn party(outputs: &[(&[PartyId], Option<&str>)]) -> Played {
+        let outputs = outputs.iter().map(|(receivers, bits)| OutputJson {
+            name: "x".into(),
+            ty: "uint1".into(),
+            receivers: receivers.to_vec(),
+            bits: bits.map(String::from),
+            hex: None,
+            value: None,
+        });
+        Played { outputs: outputs.collect(), phases: vec![], runs: vec![] }
+    }
+
+    #[test]
+    fn outputs_come_from_whoever_learns_them() {
+        let zero = party(&[(&[1], None), (&[0, 1], Some("1")), (&[], None)]);
+        let one = party(&[(&[1], Some("0")), (&[0, 1], Some("1")), (&[], None)]);
+        let outputs = agreed(&[zero, one]).unwrap();
+        let bits: Vec<_> = outputs.iter().map(|output| output.bits.as_deref()).collect();
+        assert_eq!(bits, [Some("0"), Some("1"), None]);
+    }
+
+    #[test]
+    fn disagreement_is_a_defect() {
+        let differ = [party(&[(&[0, 1], Some("0"))]), party(&[(&[0, 1], Some("1"))])];
+        let lacking = [party(&[(&[0, 1], Some("0"))]), party(&[(&[0, 1], None)])];
+        let leaked = [party(&[(&[0], Some("0"))]), party(&[(&[0], Some("0"))])];
+        for played in [differ, lacking, leaked] {
+            let failure = agreed(&played).unwrap_err();
+            assert_eq!(failure.class, crate::failure::Class::Internal);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! One party's part in a run, however it is connected.
+
+use serde::{Deserialize, Serialize};
+use symbolon::circuit::Circuit;
+use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, SETUP, Session};
+
+use crate::failure::{Failure, Outcome};
+use crate::results::{OutputJson, PhaseJson, phases};
+
+/// What a party has at the end.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Played {
+    /// The outputs as this party learnt them.
+    pub outputs: Vec<OutputJson>,
+    /// What the phases cost in all.
+    pub phases: Vec<PhaseJson>,
+    /// What they cost in each run; without the set-up.
+    pub runs: Vec<Vec<PhaseJson>>,
+}
+
+/// Connects and runs the three phases `repeat` times (at least once), telling `stage` where it is.
+///
+/// # Errors
+/// As the library has them; an internal failure when two runs do not give the same outputs.
+pub fn play(
+    config: Config,
+    circuit: &Circuit,
+    inputs: &Inputs,
+    repeat: u32,
+    stage: &mut dyn FnMut(&str),
+) -> Outcome<Played> {
+    let parties = 2;
+    stage("connecting");
+    let mut session = Session::connect(config, circuit)?;
+    let mut before = session.report();
+    stage(SETUP);
+    let mut outputs: Option<Vec<OutputJson>> = None;
+    let mut runs = Vec::new();
+    for run in 0..repeat.max(1) {
+        let mut at = |phase: &str| match repeat {
+            0 | 1 => stage(phase),
+            _ => stage(&format!("{phase} {}/{repeat}", run + 1)),
+        };
+        at(INDEPENDENT);
+        let material = session.preprocess()?;
+        at(DEPENDENT);
+        let ready = session.prepare(material)?;
+        at(ONLINE);
+        let learnt = session.run(ready, inputs)?;
+        let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
+        if outputs.as_ref().is_some_and(|first| *first != learnt) {
+            return Err(Failure::internal("two runs on the same inputs gave different outputs"));
+        }
+        outputs = Some(learnt);
+        let now = session.report();
+        runs.push(phases(&now.since(&before)));
+        before = now;
+    }
+    let outputs = outputs.unwrap_or_default();
+    Ok(Played { outputs, phases: phases(&before), runs })
+}

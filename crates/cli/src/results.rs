@@ -1,0 +1,229 @@
+//! Results as JSON and as text. The field names are a promise: docs/cli.md describes them.
+
+use std::io::Write;
+
+use serde::{Deserialize, Serialize};
+use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
+use symbolon::{Outputs, Report};
+
+use crate::failure::{Failure, Outcome};
+
+/// One output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputJson {
+    /// The output's name.
+    pub name: String,
+    /// Its type, such as `uint32` or `uint32[16]`.
+    #[serde(rename = "type")]
+    pub ty: String,
+    /// Who learns it, in ascending order.
+    pub receivers: Vec<PartyId>,
+    /// Its bits, the first character on the first wire; null when not learnt.
+    pub bits: Option<String>,
+    /// The whole output as one big-endian integer, `hex:…`; null when not learnt.
+    pub hex: Option<String>,
+    /// The typed value: a decimal string, or an array of values; null when not learnt.
+    pub value: Option<serde_json::Value>,
+}
+
+impl OutputJson {
+    /// The output with the bits that were learnt, among `parties` parties.
+    pub fn new(output: &Output, bits: Option<&[bool]>, parties: u16) -> Self {
+        let receivers = match &output.to {
+            Receivers::All => (0..parties).collect(),
+            Receivers::Only(parties) => parties.clone(),
+        };
+        OutputJson {
+            name: output.name.clone(),
+            ty: output.ty.to_string(),
+            receivers,
+            bits: bits.map(to_bits_string),
+            hex: bits.map(|bits| format!("hex:{}", to_hex(bits))),
+            value: bits.map(|bits| value_json(&format_value(&output.ty, bits))),
+        }
+    }
+
+    /// All outputs of a run as one party learnt them.
+    pub fn all(declared: &[Output], learnt: &Outputs, parties: u16) -> Vec<Self> {
+        let pairs = declared.iter().zip(learnt);
+        pairs.map(|(output, got)| OutputJson::new(output, got.bits.as_deref(), parties)).collect()
+    }
+
+    /// How it is shown to people: integers of up to 64 bits and arrays in decimal, wider integers in
+    /// hexadecimal.
+    pub fn text(&self) -> Option<String> {
+        let value = self.value.as_ref()?;
+        let wide = self.bits.as_ref().is_some_and(|bits| bits.len() > 64);
+        match (value, &self.hex) {
+            (serde_json::Value::String(_), Some(hex)) if wide => Some(hex.clone()),
+            _ => Some(value_text(value)),
+        }
+    }
+}
+
+fn value_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Integer(digits) => serde_json::Value::String(digits.clone()),
+        Value::Array(elements) => elements.iter().map(value_json).collect(),
+    }
+}
+
+fn value_text(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Array(elements) => {
+            let elements: Vec<String> = elements.iter().map(value_text).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        serde_json::Value::String(digits) => digits.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What one phase cost one party.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseJson {
+    /// `setup`, `independent`, `dependent` or `online`.
+    pub phase: String,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Rounds.
+    pub rounds: u64,
+    /// Wall seconds.
+    pub seconds: f64,
+}
+
+/// The phases of a report.
+pub fn phases(report: &Report) -> Vec<PhaseJson> {
+    let convert = |phase: &symbolon::PhaseReport| PhaseJson {
+        phase: phase.phase.clone(),
+        bytes_sent: phase.bytes_sent,
+        bytes_received: phase.bytes_received,
+        messages_sent: phase.messages_sent,
+        messages_received: phase.messages_received,
+        rounds: phase.rounds,
+        seconds: phase.seconds,
+    };
+    report.phases.iter().map(convert).collect()
+}
+
+/// What the phases cost one party.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartyJson {
+    /// The party's number.
+    pub party: PartyId,
+    /// What it does in the protocol.
+    pub role: String,
+    /// Its phases, in order.
+    pub phases: Vec<PhaseJson>,
+}
+
+/// One of several runs over one session.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunJson {
+    /// Counted from 0.
+    pub run: usize,
+    /// What this run's phases cost each party; without the set-up, which comes once.
+    pub parties: Vec<PartyJson>,
+}
+
+/// What was asked for, as `local` and `run` repeat it.
+#[derive(Clone, Debug, Serialize)]
+pub struct AskedJson {
+    /// The circuit as it was named.
+    pub circuit: String,
+    /// Its digest, in hexadecimal.
+    pub digest: String,
+    /// The protocol.
+    pub protocol: String,
+    /// Statistical security in bits.
+    pub rho: u32,
+    /// Lanes.
+    pub threads: usize,
+    /// `tls`, `tcp` or `memory`.
+    pub transport: &'static str,
+    /// The simulated link as it was given, or null.
+    pub link: Option<String>,
+}
+
+/// The result of `local --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct LocalJson {
+    /// `symbolon-local-1`.
+    pub format: &'static str,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub asked: AskedJson,
+    /// How often the phases ran.
+    pub repeat: u32,
+    /// Every output, with its value when anybody learns it.
+    pub outputs: Vec<OutputJson>,
+    /// Sums over all runs, and the set-up.
+    pub parties: Vec<PartyJson>,
+    /// Each run by itself.
+    pub runs: Vec<RunJson>,
+}
+
+/// The result of `run --json`.
+#[derive(Clone, Debug, Serialize)]
+pub struct RemoteJson {
+    /// `symbolon-run-1`.
+    pub format: &'static str,
+    /// What was asked for.
+    #[serde(flatten)]
+    pub asked: AskedJson,
+    /// Every output, with its value when this party learns it.
+    pub outputs: Vec<OutputJson>,
+    /// This party's costs.
+    #[serde(flatten)]
+    pub party: PartyJson,
+}
+
+/// Writes to standard output; a reader that has gone is no failure of ours.
+///
+/// # Errors
+/// An internal failure when writing fails otherwise.
+pub fn print(text: &str) -> Outcome<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::internal(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a result as one JSON document.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_json(result: &impl Serialize) -> Outcome<()> {
+    let mut text = serde_json::to_string_pretty(result)
+        .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Prints every learnt output as `name = value`, one a line.
+///
+/// # Errors
+/// As [`print`].
+pub fn print_outputs(outputs: &[OutputJson]) -> Outcome<()> {
+    let mut text = String::new();
+    for output in outputs {
+        if let Some(value) = output.text() {
+            text.push_str(&format!("{} = {value}\n", output.name));
+        }
+    }
+    print(&text)
+}
+
+/// Writes to standard error, where nobody needs to be listening.
+pub fn tell(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,249 @@
+//! The settings of `run`: a TOML file, and flags that override it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use symbolon::zeroize::Zeroizing;
+
+use crate::args::{RemoteTransport, RunArgs, TuningArgs};
+use crate::failure::{Failure, Outcome};
+use crate::source::{Audience, CircuitSpec, is_file};
+use crate::values::{Given, given};
+
+/// The longest settings file that is read, in bytes.
+const LONGEST_FILE: u64 = 64 << 20;
+
+/// A settings file. Every key is optional, unknown ones are refused.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct SettingsFile {
+    circuit: Option<String>,
+    party: Option<u16>,
+    listen: Option<String>,
+    connect: Option<String>,
+    key: Option<String>,
+    peer_fingerprint: Option<String>,
+    transport: Option<RemoteTransport>,
+    protocol: Option<String>,
+    rho: Option<u32>,
+    threads: Option<usize>,
+    timeout: Option<Number>,
+    link: Option<String>,
+    json: Option<bool>,
+    // Any value at all: what is wrong with one must not be told by the parser, which quotes it.
+    inputs: BTreeMap<String, toml::Value>,
+    owners: BTreeMap<String, u16>,
+    outputs: BTreeMap<String, String>,
+}
+
+/// A TOML integer or float.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Integer(i64),
+    Float(f64),
+}
+
+/// What `run` is to do, as far as it was said.
+#[derive(Debug)]
+pub struct Settings {
+    /// The circuit, its owners and receivers; the name is empty when none was given.
+    pub spec: CircuitSpec,
+    /// Which party this is.
+    pub party: Option<u16>,
+    /// Where to wait.
+    pub listen: Option<String>,
+    /// Whom to dial.
+    pub connect: Option<String>,
+    /// The identity file.
+    pub key: Option<PathBuf>,
+    /// The peer's fingerprint.
+    pub peer_fingerprint: Option<String>,
+    /// How to talk.
+    pub transport: RemoteTransport,
+    /// Parameters.
+    pub tuning: TuningArgs,
+    /// Own inputs, each with the folder from which a relative `@file` is taken.
+    pub inputs: Vec<(Given, Option<PathBuf>)>,
+    /// Whether the result is printed as JSON.
+    pub json: bool,
+}
+
+impl Settings {
+    /// Joins the flags with the file that they name, if they name one.
+    ///
+    /// # Errors
+    /// A usage failure that names the file and the line.
+    pub fn of(args: &RunArgs) -> Outcome<Settings> {
+        let (file, folder) = match &args.config {
+            Some(path) => (read(path)?, path.parent().map(Path::to_path_buf)),
+            None => (SettingsFile::default(), None),
+        };
+        let in_folder = |path: String| match &folder {
+            Some(folder) => folder.join(path),
+            None => PathBuf::from(path),
+        };
+        let circuit = args.circuit.clone().or(file.circuit.map(|name| {
+            if is_file(&name) { in_folder(name).to_string_lossy().into_owned() } else { name }
+        }));
+        // A flag for either end of the meeting replaces whatever the file says about it.
+        let meeting_given = args.listen.is_some() || args.connect.is_some();
+        let (file_listen, file_connect) =
+            if meeting_given { (None, None) } else { (file.listen, file.connect) };
+        let flags = &args.tuning;
+        let mut outputs = Vec::new();
+        for (name, parties) in file.outputs {
+            let audience: Audience = parties
+                .parse()
+                .map_err(|why| Failure::usage(format!("[outputs] {name}: {why}")))?;
+            outputs.push((name, audience));
+        }
+        // Later entries win.
+        outputs.extend(args.ports.outputs.iter().cloned());
+        let mut owners: Vec<(String, u16)> = file.owners.into_iter().collect();
+        owners.extend(args.ports.owners.iter().cloned());
+        Ok(Settings {
+            spec: CircuitSpec { circuit: circuit.unwrap_or_default(), owners, outputs },
+            party: args.party.or(file.party),
+            listen: args.listen.clone().or(file_listen),
+            connect: args.connect.clone().or(file_connect),
+            key: args.key.clone().or(file.key.map(in_folder)),
+            peer_fingerprint: args.peer_fingerprint.clone().or(file.peer_fingerprint),
+            transport: args.transport.or(file.transport).unwrap_or(RemoteTransport::Tls),
+            tuning: TuningArgs {
+                protocol: flags.protocol.clone().or(file.protocol),
+                rho: flags.rho.or(file.rho),
+                threads: flags.threads.or(file.threads),
+                timeout: flags.timeout.or(file.timeout.map(|number| match number {
+                    Number::Integer(seconds) => seconds as f64,
+                    Number::Float(seconds) => seconds,
+                })),
+                link: flags.link.clone().or(file.link),
+            },
+            inputs: inputs(file.inputs, &args.inputs, folder.as_deref())?,
+            json: args.json || file.json.unwrap_or(false),
+        })
+    }
+}
+
+fn read(path: &Path) -> Outcome<SettingsFile> {
+    let name = path.display();
+    let unreadable = |error: std::io::Error| {
+        Failure::usage(format!("cannot read settings from {name}: {error}"))
+    };
+    if std::fs::metadata(path).map_err(unreadable)?.len() > LONGEST_FILE {
+        return Err(Failure::usage(format!("{name} is too long to be a settings file")));
+    }
+    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(unreadable)?);
+    toml::from_str(&text).map_err(|error| {
+        // The parser's own display would quote the line, which may hold a secret.
+        let line = error
+            .span()
+            .map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!(", line {line}"));
+        Failure::usage(format!("{name}{place}: {}", error.message().trim()))
+            .with_hint("`symbolon run --help` shows every key")
+    })
+}
+
+/// Own inputs from the file, then from flags; a flag replaces the file's value for the same name.
+fn inputs(
+    file: BTreeMap<String, toml::Value>,
+    flags: &[String],
+    folder: Option<&Path>,
+) -> Outcome<Vec<(Given, Option<PathBuf>)>> {
+    let flags = given(flags)?;
+    let mut all = Vec::new();
+    for (input, value) in file {
+        if flags.iter().any(|flag| flag.input == input) {
+            continue;
+        }
+        let value = value_text(&value).ok_or_else(|| {
+            Failure::usage(format!(
+                "[inputs] {input}: a value is a string, an integer, or an array of integers"
+            ))
+        })?;
+        all.push((Given { input, value }, folder.map(Path::to_path_buf)));
+    }
+    all.extend(flags.into_iter().map(|flag| (flag, None)));
+    Ok(all)
+}
+
+fn value_text(value: &toml::Value) -> Option<Zeroizing<String>> {
+    match value {
+        toml::Value::String(text) => Some(Zeroizing::new(text.clone())),
+        toml::Value::Integer(number) => Some(Zeroizing::new(number.to_string())),
+        toml::Value::Array(elements) => {
+            let mut list = Zeroizing::new(String::new());
+            for (place, element) in elements.iter().enumerate() {
+                let number = element.as_integer()?;
+                list.push_str(if place == 0 { "" } else { "," });
+                list.push_str(&number.to_string());
+            }
+            Some(list)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn settings(file: &str, flags: &[&str]) -> Outcome<Settings> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.toml");
+        std::fs::write(&path, file).unwrap();
+        let path = path.to_string_lossy().into_owned();
+        let words = ["symbolon", "run", "--config", &path].into_iter().chain(flags.iter().copied());
+        match Cli::try_parse_from(words).unwrap().command {
+            Command::Run(args) => Settings::of(&args),
+            _ => unreachable!("the command is `run`"),
+        }
+    }
+
+    #[test]
+    fn flags_override_the_file() {
+        let file = "circuit = \"add:8\"\nparty = 0\nlisten = \"h:1\"\nrho = 80\ntimeout = 5\n\
+                    json = true\ntransport = \"tcp\"\n[inputs]\nx = 3\ny = [1, 2]\n[owners]\nx = 1\n\
+                    [outputs]\nz = \"0,1\"\n";
+        let plain = settings(file, &[]).unwrap();
+        assert_eq!(
+            (plain.party, plain.tuning.rho, plain.tuning.timeout),
+            (Some(0), Some(80), Some(5.0))
+        );
+        assert_eq!(plain.transport, RemoteTransport::Tcp);
+        assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
+        assert_eq!(plain.spec.owners, [("x".to_string(), 1)]);
+        let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.as_str()).collect();
+        assert_eq!(texts, ["3", "1,2"]);
+
+        let flags = ["--rho", "40", "--connect", "h:2", "--input", "x=9", "--party", "1"];
+        let over = settings(file, &flags).unwrap();
+        assert_eq!((over.party, over.tuning.rho), (Some(1), Some(40)));
+        assert_eq!((over.listen, over.connect.as_deref()), (None, Some("h:2")));
+        let x: Vec<_> = over.inputs.iter().filter(|(given, _)| given.input == "x").collect();
+        assert_eq!((x.len(), x[0].0.value.as_str()), (1, "9"));
+    }
+
+    #[test]
+    fn mistakes_are_told_without_quoting_the_file() {
+        let cases = [
+            ("party = 0\nsecrets = 1\n", "line 2"),
+            ("party = \"zero\"\n", "line 1"),
+            ("[inputs]\nx = \"hex:5ec4e7\n", "line 2"),
+            ("[inputs]\nx = [\"5ec4e7\"]\n", "[inputs] x"),
+            ("[inputs]\nx = 5.5\n", "[inputs] x"),
+            ("[outputs]\nz = \"everybody\"\n", "[outputs] z"),
+        ];
+        for (file, expected) in cases {
+            let failure = settings(file, &[]).unwrap_err();
+            assert!(failure.message.contains(expected), "{}", failure.message);
+            assert!(!failure.message.contains("5ec4e7"), "{}", failure.message);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Where a circuit comes from, and how a command line changes its owners and receivers.
+
+use std::path::{Path, PathBuf};
+
+use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, builtin};
+
+use crate::failure::{Failure, Outcome};
+
+/// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs.
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CircuitSpec {
+    /// The name of a built-in, or the path of a file.
+    pub circuit: String,
+    /// Input (name or index) and owner, in the order given.
+    pub owners: Vec<(String, PartyId)>,
+    /// Output (name or index) and receivers, in the order given.
+    pub outputs: Vec<(String, Audience)>,
+}
+
+/// Who learns an output, as written on the command line: `all`, `none`, `0`, `0,1`.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Audience {
+    /// Every party.
+    All,
+    /// These.
+    Only(Vec<PartyId>),
+}
+
+impl std::str::FromStr for Audience {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "all" => Ok(Audience::All),
+            "none" => Ok(Audience::Only(Vec::new())),
+            list => {
+                let mut parties = list
+                    .split(',')
+                    .map(|party| party.trim().parse::<PartyId>())
+                    .collect::<Result<Vec<_>, _>>()
+                    .map_err(|_| "parties are written `all`, `none`, `0` or `0,1`".to_string())?;
+                parties.sort_unstable();
+                parties.dedup();
+                Ok(Audience::Only(parties))
+            }
+        }
+    }
+}
+
+impl From<Audience> for Receivers {
+    fn from(audience: Audience) -> Self {
+        match audience {
+            Audience::All => Receivers::All,
+            Audience::Only(parties) => Receivers::Only(parties),
+        }
+    }
+}
+
+/// Splits `NAME=REST` at the first `=`.
+///
+/// # Errors
+/// A sentence that says what was expected and does not repeat `text`, which may hold a secret.
+pub fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, rest)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_string(), rest.to_string()))
+        }
+        _ => Err("expected NAME=…, where NAME is a name or a place counted from 0".to_string()),
+    }
+}
+
+/// Reads `INPUT=PARTY`.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn owner(text: &str) -> Result<(String, PartyId), String> {
+    let (name, party) = assignment(text)?;
+    let party = party.trim().parse().map_err(|_| "expected INPUT=PARTY, such as key=1")?;
+    Ok((name, party))
+}
+
+/// Reads `OUTPUT=PARTIES`.
+///
+/// # Errors
+/// A sentence that says what was expected.
+pub fn audience(text: &str) -> Result<(String, Audience), String> {
+    let (name, parties) = assignment(text)?;
+    Ok((name, parties.parse()?))
+}
+
+/// Whether `text` names a file and not a built-in: it exists, or has a `/` or an extension.
+pub fn is_file(text: &str) -> bool {
+    let path = Path::new(text);
+    text.contains(['/', '\\']) || path.extension().is_some() || path.exists()
+}
+
+/// The place of a port that a user named by name or index; a name wins over an index.
+///
+/// # Errors
+/// A usage failure that lists the names there are.
+pub fn place(kind: &str, wanted: &str, names: &[&str]) -> Outcome<usize> {
+    if let Some(index) = names.iter().position(|name| *name == wanted) {
+        return Ok(index);
+    }
+    match wanted.parse::<usize>() {
+        Ok(index) if index < names.len() => Ok(index),
+        _ => {
+            let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            Err(Failure::usage(format!("the circuit has no {kind} `{}`", shown(wanted)))
+                .with_hint(format!("its {kind}s are {}", known.join(", "))))
+        }
+    }
+}
+
+/// A name that a user typed, cut so that a secret put in the wrong place is not repeated whole.
+fn shown(name: &str) -> String {
+    let short: String = name.chars().take(40).collect();
+    short.escape_default().to_string()
+}
+
+impl CircuitSpec {
+    /// The same circuit named so that another process with the same working folder, or none, finds
+    /// the same file.
+    pub fn anchored(mut self) -> Self {
+        if is_file(&self.circuit)
+            && let Ok(path) = std::path::absolute(&self.circuit)
+        {
+            self.circuit = path.to_string_lossy().into_owned();
+        }
+        self
+    }
+
+    /// Builds or reads the circuit and gives its inputs and outputs to whom the user said, among
+    /// `parties` parties.
+    ///
+    /// # Errors
+    /// A usage failure when there is no such circuit, the file is unreadable, or an owner or a
+    /// receiver is not a party.
+    pub fn load(&self, parties: u16) -> Outcome<Circuit> {
+        let circuit = open(&self.circuit)?;
+        let names: Vec<&str> = circuit.inputs().iter().map(|i| i.name.as_str()).collect();
+        let mut owners: Vec<PartyId> = circuit.inputs().iter().map(|i| i.owner).collect();
+        for (input, owner) in &self.owners {
+            owners[place("input", input, &names)?] = *owner;
+        }
+        let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
+        let mut receivers: Vec<Receivers> =
+            circuit.outputs().iter().map(|o| o.to.clone()).collect();
+        for (output, audience) in &self.outputs {
+            receivers[place("output", output, &names)?] = audience.clone().into();
+        }
+        check_parties(&owners, &receivers, parties)?;
+        Ok(circuit.with_owners(&owners)?.with_receivers(receivers)?)
+    }
+}
+
+fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> Outcome<()> {
+    let named = receivers.iter().flat_map(|to| match to {
+        Receivers::All => &[][..],
+        Receivers::Only(parties) => &parties[..],
+    });
+    match owners.iter().chain(named).find(|party| **party >= parties) {
+        None => Ok(()),
+        Some(party) => Err(Failure::usage(format!(
+            "there is no party {party}: the {parties} parties are numbered from 0"
+        ))
+        .with_hint("--owner INPUT=PARTY and --output OUTPUT=PARTIES say whose they are")),
+    }
+}
+
+/// Builds the built-in or reads the file that `text` names.
+fn open(text: &str) -> Outcome<Circuit> {
+    if !is_file(text) {
+        return builtin::by_name(text).map_err(|error| {
+            Failure::from(error).with_hint(
+                "`symbolon circuit list` shows the built-in circuits; a file is named by a path \
+                 with a `/` or an extension",
+            )
+        });
+    }
+    let bytes = std::fs::read(text)
+        .map_err(|error| Failure::usage(format!("cannot read the circuit file {text}: {error}")))?;
+    let (circuit, _) = bristol::read(&bytes).map_err(|error: CircuitError| {
+        Failure::usage(format!("{text} is not a circuit file: {error}"))
+    })?;
+    Ok(circuit)
+}
+
+/// `path`, taken from the folder `base` when it is relative.
+pub fn from_folder(base: Option<&Path>, path: &str) -> PathBuf {
+    match base {
+        Some(base) => base.join(path),
+        None => PathBuf::from(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assignments_split_at_the_first_sign() {
+        assert_eq!(assignment("key=hex:0f").unwrap(), ("key".into(), "hex:0f".into()));
+        assert_eq!(assignment("a=b=c").unwrap(), ("a".into(), "b=c".into()));
+        for bad in ["", "=5", "secret12345"] {
+            let error = assignment(bad).unwrap_err();
+            assert!(!error.contains("12345"), "{error}");
+        }
+    }
+
+    #[test]
+    fn audiences() {
+        assert_eq!("all".parse(), Ok(Audience::All));
+        assert_eq!("none".parse(), Ok(Audience::Only(vec![])));
+        assert_eq!("1, 0,1".parse(), Ok(Audience::Only(vec![0, 1])));
+        assert!("both".parse::<Audience>().is_err());
+        assert!("".parse::<Audience>().is_err());
+    }
+
+    #[test]
+    fn files_are_told_from_built_ins() {
+        assert!(!is_file("sort:4096x32"));
+        assert!(is_file("./aes128"));
+        assert!(is_file("adder.txt"));
+    }
+
+    #[test]
+    fn a_name_wins_over_an_index() {
+        let names = ["1", "b"];
+        assert_eq!(place("input", "1", &names).unwrap(), 0);
+        assert_eq!(place("input", "0", &names).unwrap(), 0);
+        assert_eq!(place("input", "b", &names).unwrap(), 1);
+        assert!(place("input", "2", &names).unwrap_err().hint.unwrap().contains("`b`"));
+    }
+
+    #[test]
+    fn owners_and_receivers_outside_the_parties_are_refused() {
+        let mut spec = CircuitSpec { circuit: "add:8".into(), ..CircuitSpec::default() };
+        assert!(spec.load(2).is_ok());
+        spec.owners = vec![("0".into(), 2)];
+        assert!(spec.load(2).unwrap_err().message.contains("no party 2"));
+        spec.owners.clear();
+        spec.outputs = vec![("0".into(), Audience::Only(vec![0, 7]))];
+        assert!(spec.load(2).unwrap_err().message.contains("no party 7"));
+    }
+}

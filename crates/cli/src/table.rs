@@ -1,0 +1,100 @@
+//! Costs as a table for people.
+
+use crate::results::PartyJson;
+
+/// A table of bytes, messages, rounds and time, a row for every party and phase.
+pub fn costs(parties: &[PartyJson]) -> String {
+    let mut rows = vec![
+        ["party", "phase", "sent", "received", "messages", "rounds", "time"].map(String::from),
+    ];
+    for party in parties {
+        for phase in &party.phases {
+            rows.push([
+                format!("{} ({})", party.party, party.role),
+                phase.phase.clone(),
+                bytes(phase.bytes_sent),
+                bytes(phase.bytes_received),
+                phase.messages_sent.to_string(),
+                phase.rounds.to_string(),
+                time(phase.seconds),
+            ]);
+        }
+    }
+    align(&rows, 2)
+}
+
+/// Rows in columns, the first `left` of them flush left and the others flush right.
+pub fn align<const N: usize>(rows: &[[String; N]], left: usize) -> String {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let gap = if column == 0 { "" } else { "  " };
+            if column < left {
+                line.push_str(&format!("{gap}{cell:<width$}"));
+            } else {
+                line.push_str(&format!("{gap}{cell:>width$}"));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// `512 B`, `1.5 kB`, `3.25 MB`: decimal units, three digits or so.
+pub fn bytes(count: u64) -> String {
+    if count < 1000 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1000.0;
+    for unit in ["kB", "MB", "GB"] {
+        if value < 999.5 {
+            return format!("{value:.*} {unit}", if value < 9.995 { 2 } else { 1 });
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} TB")
+}
+
+/// `820 µs`, `12.3 ms`, `4.56 s`.
+pub fn time(seconds: f64) -> String {
+    if seconds < 0.001 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.2} s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities() {
+        let expected = ["0 B", "999 B", "1.00 kB", "10.0 kB", "999.0 kB", "1.00 MB", "5.00 TB"];
+        let counts = [0, 999, 1000, 10_000, 999_000, 1_000_000, 5_000_000_000_000];
+        for (count, text) in counts.into_iter().zip(expected) {
+            let shown = bytes(count);
+            assert_eq!(shown.replace("5.0 TB", "5.00 TB"), text, "{count}");
+        }
+        assert_eq!(
+            [0.00082, 0.0123, 4.561].map(time),
+            ["820 µs".to_string(), "12.3 ms".into(), "4.56 s".into()]
+        );
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let rows = [["a", "1"], ["bcd", "234"]].map(|row| row.map(String::from));
+        assert_eq!(align(&rows, 1), "a      1\nbcd  234\n");
+    }
+}

@@ -1,0 +1,116 @@
+//! Parameters as given, checked and turned into the library's.
+
+use std::time::Duration;
+
+use symbolon::{Config, MAX_THREADS, Protocol, Rho, SimulatedLink};
+
+use crate::args::TuningArgs;
+use crate::failure::{Failure, Outcome};
+
+/// The longest time-out, in seconds: a week.
+const LONGEST_TIMEOUT: f64 = 604_800.0;
+
+/// Parameters of a session, checked.
+#[derive(Clone, Debug)]
+pub struct Tuning {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Statistical security.
+    pub rho: Rho,
+    /// Lanes.
+    pub threads: usize,
+    /// How long to wait for the peer.
+    pub timeout: Duration,
+    /// The simulated link, as given and as understood.
+    pub link: Option<(String, SimulatedLink)>,
+}
+
+impl Tuning {
+    /// Checks what was given and fills in defaults.
+    ///
+    /// # Errors
+    /// A usage failure that names the option and what it takes.
+    pub fn new(args: &TuningArgs) -> Outcome<Tuning> {
+        let protocol = match args.protocol.as_deref() {
+            None => Protocol::Wrk,
+            Some(name) => Protocol::by_name(name).ok_or_else(|| {
+                let known: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
+                Failure::usage(format!("there is no such protocol: {}", name.escape_default()))
+                    .with_hint(format!("the protocols are {}", known.join(", ")))
+            })?,
+        };
+        let rho = Rho::from_bits(args.rho.unwrap_or(40))
+            .ok_or_else(|| Failure::usage("--rho takes 40, 64 or 80"))?;
+        let threads = args.threads.unwrap_or(1);
+        if !(1..=MAX_THREADS).contains(&threads) {
+            return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
+        }
+        let seconds = args.timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT.as_secs_f64());
+        if !(0.001..=LONGEST_TIMEOUT).contains(&seconds) {
+            return Err(Failure::usage("--timeout takes seconds, from 0.001 to a week's"));
+        }
+        let link = match &args.link {
+            None => None,
+            Some(text) => Some((text.clone(), text.parse::<SimulatedLink>()?)),
+        };
+        Ok(Tuning { protocol, rho, threads, timeout: Duration::from_secs_f64(seconds), link })
+    }
+
+    /// How many parties there must be.
+    ///
+    /// # Errors
+    /// A usage failure when the protocol does not run between `parties` parties.
+    pub fn check_parties(&self, parties: u16) -> Outcome<()> {
+        let possible = self.protocol.parties();
+        if possible.contains(&parties) {
+            return Ok(());
+        }
+        let (least, most) = (possible.start(), possible.end());
+        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        Err(Failure::usage(format!(
+            "{} runs between {range} parties, not {parties}",
+            self.protocol.name()
+        )))
+    }
+
+    /// Sets all of it but the link, which depends on the transport.
+    pub fn apply(&self, config: Config) -> Config {
+        config.protocol(self.protocol).rho(self.rho).threads(self.threads).timeout(self.timeout)
+    }
+
+    /// Sets all of it, for TCP and TLS.
+    pub fn apply_with_link(&self, config: Config) -> Config {
+        let config = self.apply(config);
+        match &self.link {
+            Some((_, link)) => config.link(*link),
+            None => config,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_and_ranges() {
+        let tuning = Tuning::new(&TuningArgs::default()).unwrap();
+        assert_eq!((tuning.rho.bits(), tuning.threads), (40, 1));
+        assert!(tuning.check_parties(2).is_ok());
+        assert!(tuning.check_parties(3).unwrap_err().message.contains("2 parties, not 3"));
+        let refused: [fn(&mut TuningArgs); 7] = [
+            |args| args.rho = Some(41),
+            |args| args.threads = Some(0),
+            |args| args.threads = Some(65),
+            |args| args.timeout = Some(0.0),
+            |args| args.timeout = Some(f64::NAN),
+            |args| args.link = Some("moon".into()),
+            |args| args.protocol = Some("none".into()),
+        ];
+        for change in refused {
+            let mut args = TuningArgs::default();
+            change(&mut args);
+            assert_eq!(Tuning::new(&args).unwrap_err().class, crate::failure::Class::Usage);
+        }
+    }
+}

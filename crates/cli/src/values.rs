@@ -1,0 +1,151 @@
+//! Input values as users give them: on the command line, in a file, on standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+use symbolon::circuit::{Circuit, PartyId};
+use symbolon::zeroize::Zeroizing;
+use symbolon::{Inputs, Port};
+
+use crate::failure::{Failure, Outcome};
+use crate::source::{from_folder, place};
+
+/// The longest value file that is read, in bytes: a million-bit value in any form fits many times.
+const LONGEST_VALUE: u64 = 256 << 20;
+
+/// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
+/// `@file` or `-`. May be secret, so it is wiped when dropped and cannot be printed.
+#[derive(Clone)]
+pub struct Given {
+    /// Name or index of the input.
+    pub input: String,
+    /// What stands after the `=`.
+    pub value: Zeroizing<String>,
+}
+
+impl std::fmt::Debug for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}=…", self.input)
+    }
+}
+
+impl std::str::FromStr for Given {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (input, value) = crate::source::assignment(text)?;
+        Ok(Given { input, value: Zeroizing::new(value) })
+    }
+}
+
+/// Reads `INPUT=VALUE` without ever repeating it in an error.
+///
+/// Plain `FromStr` would make the argument parser quote the whole text, secret and all.
+pub fn given(texts: &[String]) -> Outcome<Vec<Given>> {
+    let parse = |text: &String| {
+        text.parse::<Given>().map_err(|reason| Failure::usage(format!("--input: {reason}")))
+    };
+    texts.iter().map(parse).collect()
+}
+
+impl Given {
+    /// The value in one of the forms that [`Inputs`] takes, read from where it stands.
+    ///
+    /// `base` is the folder from which a relative `@file` is looked up.
+    ///
+    /// # Errors
+    /// A usage failure that names the file and never its contents.
+    pub fn read(&self, base: Option<&Path>) -> Outcome<Zeroizing<String>> {
+        let value = self.value.trim();
+        if value == "-" {
+            return slurp("standard input", std::io::stdin().lock());
+        }
+        match value.strip_prefix('@') {
+            Some(path) => {
+                let path = from_folder(base, path);
+                let name = path.display().to_string();
+                let file = std::fs::File::open(&path).map_err(|error| {
+                    Failure::usage(format!(
+                        "cannot read the value of input `{}` from {name}: {error}",
+                        self.input
+                    ))
+                })?;
+                slurp(&name, file)
+            }
+            None => Ok(Zeroizing::new(value.to_string())),
+        }
+    }
+}
+
+fn slurp(name: &str, from: impl Read) -> Outcome<Zeroizing<String>> {
+    let mut text = Zeroizing::new(String::new());
+    from.take(LONGEST_VALUE + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| Failure::usage(format!("cannot read a value from {name}: {error}")))?;
+    if text.len() as u64 > LONGEST_VALUE {
+        return Err(Failure::usage(format!("{name} is too long to be a value")));
+    }
+    Ok(Zeroizing::new(text.trim().to_string()))
+}
+
+/// Values whose input has been found and whose text has been read.
+pub type Resolved = Vec<(usize, Zeroizing<String>)>;
+
+/// Finds the input of every value and reads what stands in files; later values for one input
+/// replace earlier ones when `replace` is set and are refused otherwise.
+///
+/// # Errors
+/// A usage failure for an unknown input, a value given twice, standard input asked for twice, or an
+/// unreadable file.
+pub fn resolve(circuit: &Circuit, given: &[Given], base: Option<&Path>) -> Outcome<Resolved> {
+    let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
+    if given.iter().filter(|given| given.value.trim() == "-").count() > 1 {
+        return Err(Failure::usage("only one input can be read from standard input"));
+    }
+    let mut resolved: Resolved = Vec::with_capacity(given.len());
+    for value in given {
+        let index = place("input", &value.input, &names)?;
+        if resolved.iter().any(|(known, _)| *known == index) {
+            return Err(Failure::usage(format!("input `{}` is given twice", names[index])));
+        }
+        resolved.push((index, value.read(base)?));
+    }
+    Ok(resolved)
+}
+
+/// The inputs of `party`, from those values that belong to it.
+///
+/// # Errors
+/// A usage failure when a value does not fit or one is missing.
+pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outcome<Inputs> {
+    let mut builder = Inputs::builder(circuit, party);
+    for (index, value) in resolved {
+        if circuit.inputs()[*index].owner == party {
+            builder = builder.text(Port::Index(*index), value)?;
+        }
+    }
+    builder.finish().map_err(|error| {
+        Failure::from(error).with_hint("give it with --input NAME=VALUE; see --help for the forms")
+    })
+}
+
+/// Refuses values for inputs that `party` does not own.
+///
+/// # Errors
+/// A usage failure that says whose input it is.
+pub fn only_own(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outcome<()> {
+    for (index, _) in resolved {
+        let input = &circuit.inputs()[*index];
+        if input.owner != party {
+            return Err(Failure::usage(format!(
+                "input `{}` belongs to party {}; this is party {party}",
+                input.name, input.owner
+            ))
+            .with_hint(
+                "give only your own inputs; --owner INPUT=PARTY, the same on both sides, says whose \
+                 an input is",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! One party's inputs, complete and checked before anything is sent.
+
+use symbolon_circuit::{Circuit, CircuitError, PartyId, Type, parse_value};
+use symbolon_protocols::InputBits;
+use symbolon_transport::{Error, Result};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::Port;
+
+/// All inputs of one party, each of the right width; wiped when dropped.
+///
+/// Made by [`Inputs::builder`], which refuses everything that a run would trip over, so that a
+/// mistake is found before the peer is troubled.
+pub struct Inputs {
+    party: PartyId,
+    bits: InputBits,
+}
+
+impl Inputs {
+    /// Starts collecting the inputs that `party` owns in `circuit`.
+    pub fn builder(circuit: &Circuit, party: PartyId) -> InputsBuilder<'_> {
+        let bits = vec![None; circuit.inputs().len()];
+        InputsBuilder { circuit, inputs: Inputs { party, bits } }
+    }
+
+    /// The party whose inputs these are.
+    pub fn party(&self) -> PartyId {
+        self.party
+    }
+
+    pub(crate) fn bits(&self) -> &InputBits {
+        &self.bits
+    }
+}
+
+impl Drop for Inputs {
+    fn drop(&mut self) {
+        self.bits.iter_mut().flatten().for_each(Zeroize::zeroize);
+    }
+}
+
+impl std::fmt::Debug for Inputs {
+    /// Shows whose inputs these are and never a value.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inputs").field("party", &self.party).finish_non_exhaustive()
+    }
+}
+
+/// Collects a party's inputs, one by one.
+///
+/// Every method refuses an input that the circuit does not have, that another party owns, or that
+/// was set before, and a value that does not fit; no error ever holds a value.
+#[derive(Debug)]
+pub struct InputsBuilder<'c> {
+    circuit: &'c Circuit,
+    inputs: Inputs,
+}
+
+impl InputsBuilder<'_> {
+    /// Sets an input from a text form: `hex:…`, `bits:…`, a decimal integer, or for an array a list
+    /// of integers.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn text<'p>(self, port: impl Into<Port<'p>>, value: &str) -> Result<Self> {
+        let index = self.place(port.into())?;
+        let bits = parse_value(&self.circuit.inputs()[index], value).map_err(invalid)?;
+        self.put(index, bits)
+    }
+
+    /// Sets an input from an unsigned integer that fits its width, whatever its type.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn uint<'p>(self, port: impl Into<Port<'p>>, value: u128) -> Result<Self> {
+        let index = self.place(port.into())?;
+        let width = self.circuit.inputs()[index].ty.width();
+        let bits = self.spread(index, value, width)?;
+        self.put(index, bits)
+    }
+
+    /// Sets an input that is an array of integers, one value per element; negative values only for
+    /// signed elements.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn integers<'p>(self, port: impl Into<Port<'p>>, values: &[i128]) -> Result<Self> {
+        let index = self.place(port.into())?;
+        let input = &self.circuit.inputs()[index];
+        let (count, elem) = match &input.ty {
+            Type::Array { len, elem } if !matches!(**elem, Type::Array { .. }) => (*len, &**elem),
+            ty => {
+                return Err(Error::invalid_input(format!(
+                    "input `{}` ({ty}) is not an array of integers",
+                    input.name
+                )));
+            }
+        };
+        if values.len() as u64 != u64::from(count) {
+            return Err(Error::invalid_input(format!(
+                "input `{}` ({}) takes {count} values, {} were given",
+                input.name,
+                input.ty,
+                values.len()
+            )));
+        }
+        let width = elem.width();
+        let mut bits = Zeroizing::new(Vec::with_capacity((u64::from(count) * width) as usize));
+        for &value in values {
+            bits.append(&mut self.element(index, value, elem)?);
+        }
+        self.put(index, std::mem::take(&mut *bits))
+    }
+
+    /// Sets an input from its bits, first wire first.
+    ///
+    /// # Errors
+    /// `InvalidInput`, see [`InputsBuilder`].
+    pub fn bits<'p>(self, port: impl Into<Port<'p>>, bits: Vec<bool>) -> Result<Self> {
+        let index = self.place(port.into())?;
+        self.put(index, bits)
+    }
+
+    /// Closes the collection.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming every own input that has no value yet.
+    pub fn finish(self) -> Result<Inputs> {
+        let mut missing = Vec::new();
+        for (input, bits) in self.circuit.inputs().iter().zip(&self.inputs.bits) {
+            if input.owner == self.inputs.party && bits.is_none() {
+                missing.push(format!("`{}` ({})", input.name, input.ty));
+            }
+        }
+        if missing.is_empty() {
+            return Ok(self.inputs);
+        }
+        Err(Error::invalid_input(format!(
+            "no value for party {}'s input {}",
+            self.inputs.party,
+            missing.join(", ")
+        )))
+    }
+
+    fn place(&self, port: Port<'_>) -> Result<usize> {
+        let inputs = self.circuit.inputs();
+        let Some(index) = port.find(inputs.iter().map(|input| input.name.as_str())) else {
+            let known: Vec<String> = inputs.iter().map(|i| format!("`{}`", i.name)).collect();
+            return Err(Error::invalid_input(format!(
+                "the circuit has no input {port}; its inputs are {}",
+                known.join(", ")
+            )));
+        };
+        let input = &inputs[index];
+        if input.owner != self.inputs.party {
+            return Err(Error::invalid_input(format!(
+                "input `{}` belongs to party {}, not to party {}",
+                input.name, input.owner, self.inputs.party
+            )));
+        }
+        if self.inputs.bits[index].is_some() {
+            return Err(Error::invalid_input(format!("input `{}` is given twice", input.name)));
+        }
+        Ok(index)
+    }
+
+    fn put(mut self, index: usize, bits: Vec<bool>) -> Result<Self> {
+        let input = &self.circuit.inputs()[index];
+        if bits.len() as u64 != input.ty.width() {
+            return Err(Error::invalid_input(format!(
+                "input `{}` ({}) takes {} bits, {} were given",
+                input.name,
+                input.ty,
+                input.ty.width(),
+                bits.len()
+            )));
+        }
+        self.inputs.bits[index] = Some(bits);
+        Ok(self)
+    }
+
+    fn spread(&self, index: usize, value: u128, width: u64) -> Result<Vec<bool>> {
+        if width < 128 && value >> width != 0 {
+            let input = &self.circuit.inputs()[index];
+            return Err(Error::invalid_input(format!(
+                "input `{}` ({}): the value does not fit in {width} bits",
+                input.name, input.ty
+            )));
+        }
+        Ok((0..width).map(|i| i < 128 && value >> i & 1 == 1).collect())
+    }
+
+    fn element(&self, index: usize, value: i128, ty: &Type) -> Result<Vec<bool>> {
+        let width = ty.width();
+        let half = 1i128.checked_shl(width.saturating_sub(1) as u32);
+        let fits = match ty {
+            // An i128 fits any signed element of 128 bits or more.
+            Type::Int(_) => {
+                half.is_none_or(|half| width >= 128 || (value >= -half && value < half))
+            }
+            _ => value >= 0 && (width >= 127 || value >> width == 0),
+        };
+        if !fits {
+            let input = &self.circuit.inputs()[index];
+            return Err(Error::invalid_input(format!(
+                "input `{}` ({}): a value does not fit in {ty}",
+                input.name, input.ty
+            )));
+        }
+        Ok((0..width).map(|i| value >> i.min(127) & 1 == 1).collect())
+    }
+}
+
+fn invalid(error: CircuitError) -> Error {
+    Error::invalid_input(error.to_string())
+}

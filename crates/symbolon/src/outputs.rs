@@ -1,0 +1,87 @@
+//! What a party learnt.
+
+use symbolon_circuit::{Circuit, Receivers, Type, Value, format_value};
+use symbolon_protocols::OutputBits;
+use symbolon_transport::{Error, Result};
+
+use crate::Port;
+
+/// One output of a finished run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learnt {
+    /// The output's name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Who learns it.
+    pub to: Receivers,
+    /// Its bits, first wire first, when this party learns it.
+    pub bits: Option<Vec<bool>>,
+}
+
+impl Learnt {
+    /// The typed value, when this party learns it.
+    pub fn value(&self) -> Option<Value> {
+        self.bits.as_deref().map(|bits| format_value(&self.ty, bits))
+    }
+
+    /// The whole output as one unsigned integer, when this party learns it and it has at most 128
+    /// bits.
+    pub fn uint(&self) -> Option<u128> {
+        let bits = self.bits.as_deref().filter(|bits| bits.len() <= 128)?;
+        Some(bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit)))
+    }
+}
+
+/// The outputs of one run, in the circuit's order, as far as this party learns them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outputs {
+    entries: Vec<Learnt>,
+}
+
+impl Outputs {
+    /// Joins what a protocol returned with the circuit's names.
+    pub(crate) fn new(circuit: &Circuit, party: u16, bits: OutputBits) -> Result<Self> {
+        if bits.len() != circuit.outputs().len() {
+            return Err(Error::internal("the protocol returned another number of outputs"));
+        }
+        let mut entries = Vec::with_capacity(bits.len());
+        for (output, bits) in circuit.outputs().iter().zip(bits) {
+            let width = bits.as_ref().map(|bits| bits.len() as u64);
+            let expected = output.to.contains(party).then(|| output.ty.width());
+            if width != expected {
+                return Err(Error::internal(format!(
+                    "the protocol returned output `{}` in a wrong width",
+                    output.name
+                )));
+            }
+            entries.push(Learnt {
+                name: output.name.clone(),
+                ty: output.ty.clone(),
+                to: output.to.clone(),
+                bits,
+            });
+        }
+        Ok(Outputs { entries })
+    }
+
+    /// The output with this name or at this place, whether or not this party learns it.
+    pub fn get<'p>(&self, port: impl Into<Port<'p>>) -> Option<&Learnt> {
+        let index = port.into().find(self.entries.iter().map(|entry| entry.name.as_str()))?;
+        self.entries.get(index)
+    }
+
+    /// All outputs, in the circuit's order.
+    pub fn iter(&self) -> std::slice::Iter<'_, Learnt> {
+        self.entries.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Outputs {
+    type Item = &'a Learnt;
+    type IntoIter = std::slice::Iter<'a, Learnt>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

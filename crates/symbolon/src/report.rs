@@ -1,0 +1,95 @@
+//! What a session cost, by phase.
+
+use symbolon_transport::{Meter, PhaseReport};
+
+/// The phase in which a session connects no more and has not begun to preprocess: handshake, base
+/// OTs, global keys.
+pub const SETUP: &str = "setup";
+/// Function-independent preprocessing.
+pub const INDEPENDENT: &str = "independent";
+/// Function-dependent preprocessing.
+pub const DEPENDENT: &str = "dependent";
+/// Evaluation on the inputs.
+pub const ONLINE: &str = "online";
+/// Everything between the phases; time that belongs to the caller, never reported.
+pub(crate) const IDLE: &str = "idle";
+
+/// What every phase of a session cost one party until now.
+///
+/// Bytes are what this party's protocol sent and received, above TLS and TCP; the wait for the peer
+/// to appear and the caller's own time between phases are not counted.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Report {
+    /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`], in this
+    /// order. A phase entered several times is the sum.
+    pub phases: Vec<PhaseReport>,
+}
+
+impl Report {
+    pub(crate) fn of(meter: &Meter) -> Report {
+        let order = [SETUP, INDEPENDENT, DEPENDENT, ONLINE];
+        let all = meter.report();
+        let pick = |name: &&str| all.iter().find(|phase| phase.phase == *name).cloned();
+        Report { phases: order.iter().filter_map(pick).collect() }
+    }
+
+    /// The phase with this name, if it was entered.
+    pub fn phase(&self, name: &str) -> Option<&PhaseReport> {
+        self.phases.iter().find(|phase| phase.phase == name)
+    }
+
+    /// What was added since `earlier`, a report of the same session; phases in which nothing
+    /// happened are left out.
+    pub fn since(&self, earlier: &Report) -> Report {
+        let mut phases = Vec::new();
+        for now in &self.phases {
+            let mut difference = now.clone();
+            if let Some(before) = earlier.phase(&now.phase) {
+                difference.bytes_sent -= before.bytes_sent;
+                difference.bytes_received -= before.bytes_received;
+                difference.messages_sent -= before.messages_sent;
+                difference.messages_received -= before.messages_received;
+                difference.rounds -= before.rounds;
+                difference.seconds -= before.seconds;
+                if difference.messages_sent + difference.messages_received == 0
+                    && difference.seconds == 0.0
+                {
+                    continue;
+                }
+            }
+            phases.push(difference);
+        }
+        Report { phases }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_come_in_order_without_idle_time() {
+        let meter = Meter::new();
+        for phase in [IDLE, SETUP, IDLE, INDEPENDENT, DEPENDENT, IDLE] {
+            meter.set_phase(phase);
+        }
+        let names: Vec<_> = Report::of(&meter).phases.into_iter().map(|p| p.phase).collect();
+        assert_eq!(names, [SETUP, INDEPENDENT, DEPENDENT]);
+    }
+
+    #[test]
+    fn a_difference_holds_only_what_was_added() {
+        let meter = Meter::new();
+        meter.set_phase(SETUP);
+        meter.set_phase(ONLINE);
+        meter.set_phase(IDLE);
+        let before = Report::of(&meter);
+        meter.set_phase(ONLINE);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        meter.set_phase(IDLE);
+        let added = Report::of(&meter).since(&before);
+        assert_eq!(added.phases.len(), 1);
+        assert_eq!(added.phases[0].phase, ONLINE);
+        assert!(added.phases[0].seconds >= 0.001);
+    }
+}
