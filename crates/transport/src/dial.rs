@@ -78,7 +78,7 @@ impl<'a> Dialler<'a> {
         let mut token = [0; 32];
         getrandom::fill(&mut token)
             .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
-        let deadline = Instant::now() + options.connect_timeout;
+        let deadline = options.connect_deadline();
         Ok(Dialler { options, address, peer: peer.party, lanes, token, config, deadline })
     }
 

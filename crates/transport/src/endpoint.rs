@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustls::Connection;
 
-use crate::channel::DEFAULT_TIMEOUT;
+use crate::channel::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT};
 use crate::keys::{Fingerprint, Identity};
 use crate::link::Direction;
 use crate::outlet::Outlet;
@@ -20,6 +20,9 @@ use crate::{Channel, Error, Meter, Result, SimulatedLink, TransportReason};
 
 /// How long a connection may take from its acceptance to its preamble.
 const OPENING: Duration = Duration::from_secs(5);
+
+/// How long a peer with the wrong key is given to read that it has.
+const GOODBYE: Duration = Duration::from_millis(500);
 
 /// The most lanes two parties can have.
 pub(crate) const MAX_LANES: usize = 1024;
@@ -172,6 +175,11 @@ impl Options {
         }
     }
 
+    /// By when peers must have appeared if the wait begins now.
+    pub(crate) fn connect_deadline(&self) -> Instant {
+        Instant::now() + self.connect_timeout.min(LONGEST_TIMEOUT)
+    }
+
     /// By when a connection that begins now must have said who it is.
     pub(crate) fn opening_deadline(&self) -> Instant {
         Instant::now() + OPENING.min(self.connect_timeout)
@@ -223,7 +231,15 @@ impl Opening {
         let mut opening = Opening { socket, tls };
         if let Some(connection) = &mut opening.tls {
             let mut stream = DeadlineStream::new(&opening.socket, deadline);
-            tls::shake_hands(connection, &mut stream, OPENING)?;
+            if let Err(reason) = tls::shake_hands(connection, &mut stream, OPENING) {
+                if matches!(reason, TransportReason::WrongKey { .. }) {
+                    // Closed at once, with bytes unread, the alert that says so might be lost.
+                    let writer = SocketWriter::new(Arc::new(opening.socket));
+                    writer.close();
+                    writer.linger(GOODBYE);
+                }
+                return Err(reason);
+            }
         }
         Ok(opening)
     }

@@ -171,22 +171,33 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
     }
     compare(mine, &theirs.hello)?;
 
-    let ours = (me, &my_nonce, &my_hello);
-    let theirs = (peer, &their_nonce, &their_hello);
-    let ordered = if me < peer { [ours, theirs] } else { [theirs, ours] };
+    let ours = Side { party: me, nonce: my_nonce, hello: my_hello };
+    let theirs = Side { party: peer, nonce: their_nonce, hello: their_hello };
+    Ok(session_id(ours, theirs, channel.binding()))
+}
+
+/// One side's part of the session id.
+struct Side {
+    party: u16,
+    nonce: [u8; 32],
+    hello: Vec<u8>,
+}
+
+fn session_id(a: Side, b: Side, binding: Option<&[u8; 32]>) -> SessionId {
+    let ordered = if a.party < b.party { [a, b] } else { [b, a] };
     let mut hasher = Hasher::new_derive_key(DOMAIN);
-    for (party, nonce, hello) in ordered {
-        hasher.update(&party.to_le_bytes());
-        hasher.update(nonce);
-        hasher.update(&(hello.len() as u64).to_le_bytes());
-        hasher.update(hello);
+    for side in ordered {
+        hasher.update(&side.party.to_le_bytes());
+        hasher.update(&side.nonce);
+        hasher.update(&(side.hello.len() as u64).to_le_bytes());
+        hasher.update(&side.hello);
     }
     // A channel without keying material must not be taken for one with: the first byte differs.
-    match channel.binding() {
+    match binding {
         Some(binding) => hasher.update(&[1]).update(binding),
         None => hasher.update(&[0]),
     };
-    Ok(SessionId(*hasher.finalize().as_bytes()))
+    SessionId(*hasher.finalize().as_bytes())
 }
 
 fn compare_versions(ours: &Hello, theirs: &Hello) -> Result<()> {
@@ -334,6 +345,18 @@ mod tests {
             let (a, _) = agree((a, b), &example(), &example());
             assert!(matches!(a, Err(Error::PeerMisbehaved { party: 1, check: "handshake", .. })));
         }
+    }
+
+    #[test]
+    fn the_connection_under_a_session_is_part_of_it() {
+        // The same nonces and hellos over two connections: a relay between them gains nothing.
+        let id = |binding: Option<[u8; 32]>| {
+            let side = |party, nonce| Side { party, nonce: [nonce; 32], hello: vec![1, 2] };
+            session_id(side(0, 5), side(1, 6), binding.as_ref())
+        };
+        assert_eq!(id(Some([1; 32])), id(Some([1; 32])));
+        assert_ne!(id(Some([1; 32])), id(Some([2; 32])));
+        assert_ne!(id(Some([0; 32])), id(None));
     }
 
     #[test]

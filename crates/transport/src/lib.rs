@@ -24,7 +24,7 @@ mod text;
 mod tls;
 mod wire;
 
-pub use channel::{Channel, DEFAULT_TIMEOUT, MIN_RATE};
+pub use channel::{Channel, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{Error, Result, TransportReason};

@@ -109,7 +109,8 @@ impl Direction {
     /// The direction from us to one peer.
     pub(crate) fn new(link: SimulatedLink) -> Self {
         Direction {
-            half_trip: link.round_trip / 2,
+            // No time that is added to "now" may overflow.
+            half_trip: link.round_trip.min(Duration::from_secs(3600)) / 2,
             bytes_per_second: link.bits_per_second.max(1) as f64 / 8.0,
             free: Arc::new(Mutex::new(Instant::now())),
         }

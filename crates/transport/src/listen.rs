@@ -19,7 +19,6 @@ use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
 use crate::preamble::{Preamble, Verdict};
-use crate::tcp::SocketWriter;
 use crate::{Channel, Error, Result, TransportReason, tls};
 
 /// Connections that may be in the midst of their opening.
@@ -204,7 +203,7 @@ struct Reception<'a> {
 impl Reception<'_> {
     /// Runs until every peer has a complete group; returns them.
     fn run(&mut self, events: &Receiver<Event>, address: SocketAddr) -> Result<Vec<Vec<Opening>>> {
-        let deadline = self.round + self.options.connect_timeout;
+        let deadline = self.options.connect_deadline();
         while let Some(missing) = self.missing() {
             match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Event::Connected(socket)) => self.open(socket),
@@ -358,21 +357,11 @@ fn hear(
     tls: Option<rustls::Connection>,
     deadline: Instant,
 ) -> std::result::Result<Called, TransportReason> {
-    let handle = socket.try_clone();
-    let heard = Opening::begin(socket, tls, deadline).and_then(|mut opening| {
-        let theirs = opening.receive(deadline)?;
-        let key = opening.tls.as_ref().and_then(tls::peer_fingerprint);
-        if theirs.verdict != Verdict::Hello {
-            let text = "its preamble is an answer to nothing".to_string();
-            return Err(TransportReason::Refused(text));
-        }
-        Ok(Called { opening, theirs, key })
-    });
-    if let (Err(TransportReason::WrongKey { .. }), Ok(handle)) = (&heard, handle) {
-        // The alert must reach the other side, which may have sent more than was read.
-        let writer = SocketWriter::new(Arc::new(handle));
-        writer.close();
-        writer.linger(Duration::from_millis(500));
+    let mut opening = Opening::begin(socket, tls, deadline)?;
+    let theirs = opening.receive(deadline)?;
+    let key = opening.tls.as_ref().and_then(tls::peer_fingerprint);
+    if theirs.verdict != Verdict::Hello {
+        return Err(TransportReason::Refused("its preamble is an answer to nothing".to_string()));
     }
-    heard
+    Ok(Called { opening, theirs, key })
 }

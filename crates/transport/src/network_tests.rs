@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::tests::flood;
 use crate::{
-    Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result, TransportReason,
-    connect_lanes,
+    Channel, Error, Fingerprint, Hello, Identity, Listener, Meter, Options, Peer, Result,
+    TransportReason, connect_lanes, handshake,
 };
 
 const WAIT: Duration = Duration::from_secs(20);
@@ -361,4 +361,31 @@ fn a_link_over_tls_delays() {
         a.recv("a", 1).unwrap();
         assert!(begun.elapsed() >= Duration::from_millis(20));
     });
+}
+
+#[test]
+fn sessions_over_the_network_agree() {
+    for tls in [false, true] {
+        let (mut a, mut b) = one_lane(tls);
+        let hello = Hello::new([0, 1]).term("protocol", "wrk");
+        let ids = thread::scope(|scope| {
+            let other = scope.spawn(|| handshake(&mut a, &hello).unwrap());
+            (handshake(&mut b, &hello).unwrap(), other.join().unwrap())
+        });
+        assert_eq!(ids.0, ids.1);
+    }
+}
+
+#[test]
+fn endless_timeouts_are_only_long() {
+    let mut sides = sides(false);
+    for (options, _) in [&mut sides.listening, &mut sides.dialling] {
+        options.connect_timeout = Duration::MAX;
+        options.timeout = Duration::MAX;
+    }
+    let (a, b) = meet(&sides, (1, 1), |_| {});
+    let (mut a, mut b) = (a.unwrap().remove(0), b.unwrap().remove(0));
+    a.send("x", b"1").unwrap();
+    a.flush().unwrap();
+    assert_eq!(b.recv("x", 1).unwrap(), b"1");
 }

@@ -12,7 +12,7 @@ use crate::raw::{Sink, Source};
 
 /// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
 /// was used before, so it pays to keep some, but not all that a burst needed.
-const POOL: usize = 64;
+const POOL: usize = 32;
 
 /// Bytes on their way.
 #[derive(Debug, Default)]
@@ -233,6 +233,10 @@ impl Source for PipeSource {
                 return Ok(n);
             }
         }
+    }
+
+    fn ready(&self) -> usize {
+        self.chunk.as_ref().map_or(0, |chunk| chunk.rest().len())
     }
 }
 

@@ -10,6 +10,9 @@ pub(crate) trait Source: Send {
     ///
     /// The end is [`TransportReason::Closed`], a wait in vain [`TransportReason::TimedOut`].
     fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason>;
+
+    /// How many bytes can be read without waiting, as far as is known without asking anybody.
+    fn ready(&self) -> usize;
 }
 
 /// What became of a write that was not allowed to block.

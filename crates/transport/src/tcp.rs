@@ -89,6 +89,10 @@ impl Source for TcpSource {
         self.start += n;
         Ok(n)
     }
+
+    fn ready(&self) -> usize {
+        self.end - self.start
+    }
 }
 
 /// Writes to a socket, and what one does to sockets at the end.
@@ -192,6 +196,12 @@ impl Sink for SocketWriter {
     }
 }
 
+/// A blocking socket's time-out looks like a non-blocking one's refusal, which the TLS layer would take
+/// for a wish to be asked again later.
+fn timed_out(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
+}
+
 /// A socket whose every operation ends by one deadline: for the beginning of a connection, where the
 /// peer is not yet known to be one.
 pub(crate) struct DeadlineStream<'a> {
@@ -214,7 +224,7 @@ impl Read for DeadlineStream<'_> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.socket.set_read_timeout(Some(self.left()?))?;
         let mut socket = self.socket;
-        socket.read(buf)
+        socket.read(buf).map_err(timed_out)
     }
 }
 
@@ -222,7 +232,14 @@ impl Write for DeadlineStream<'_> {
     fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
         self.socket.set_write_timeout(Some(self.left()?))?;
         let mut socket = self.socket;
-        socket.write(buf)
+        socket.write(buf).map_err(timed_out)
+    }
+
+    // The last thing that the TLS layer writes of a failed handshake, it writes with a single call.
+    fn write_vectored(&mut self, bufs: &[io::IoSlice<'_>]) -> io::Result<usize> {
+        self.socket.set_write_timeout(Some(self.left()?))?;
+        let mut socket = self.socket;
+        socket.write_vectored(bufs).map_err(timed_out)
     }
 
     fn flush(&mut self) -> io::Result<()> {

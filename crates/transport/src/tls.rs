@@ -213,8 +213,10 @@ pub(crate) fn shake_hands(
     stream: &mut DeadlineStream<'_>,
     limit: Duration,
 ) -> std::result::Result<(), TransportReason> {
-    let done = connection.complete_io(stream).map(drop);
-    done.map_err(|e| io_reason(&e, limit))
+    while connection.is_handshaking() {
+        connection.complete_io(stream).map_err(|e| io_reason(&e, limit))?;
+    }
+    Ok(())
 }
 
 /// The fingerprint of the key that the peer proved to have.
@@ -281,6 +283,8 @@ pub(crate) fn split(
         cipher: vec![0; READ],
         start: 0,
         end: 0,
+        // At least: what came with the preamble is found by the first read.
+        plain: 0,
     };
     let sink = TlsSink { writer: SocketWriter::new(socket), shared, backlog: Mutex::default() };
     (Box::new(source), Arc::new(sink))
@@ -294,6 +298,8 @@ struct TlsSource {
     cipher: Vec<u8>,
     start: usize,
     end: usize,
+    /// Decrypted bytes that rustls holds for us.
+    plain: usize,
 }
 
 impl Source for TlsSource {
@@ -310,6 +316,10 @@ impl Source for TlsSource {
             self.end = 0;
             self.end = self.reader.read(&mut self.cipher, wait)?;
         }
+    }
+
+    fn ready(&self) -> usize {
+        self.plain
     }
 }
 
@@ -330,6 +340,7 @@ impl TlsSource {
                 }
                 Ok(n) => {
                     filled += n;
+                    self.plain = self.plain.saturating_sub(n);
                     continue;
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
@@ -346,10 +357,8 @@ impl TlsSource {
                     .map_err(|e| TransportReason::Io(format!("TLS: {e}")))?;
                 self.start += n;
                 let state = connection.process_new_packets().map_err(|e| tls_reason(&e))?;
-                if state.plaintext_bytes_to_read() > 0
-                    || state.peer_has_closed()
-                    || self.start == self.end
-                {
+                self.plain = state.plaintext_bytes_to_read();
+                if self.plain > 0 || state.peer_has_closed() || self.start == self.end {
                     break;
                 }
             }

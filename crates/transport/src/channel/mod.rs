@@ -1,20 +1,28 @@
 //! One blocking, ordered, duplex lane to one peer.
 
+mod receive;
+
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[cfg(any(test, feature = "bend"))]
 use crate::bend::{Action, Bend, Bender};
 use crate::meter::LaneMeter;
 use crate::outlet::Outlet;
 use crate::raw::Source;
-use crate::text::{Printable, printable_bytes};
+use crate::text::Printable;
 use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
 use crate::{Error, Meter, Result, TransportReason};
 
 /// How long a peer may be silent unless [`Channel::set_timeout`] says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Longer time-outs are cut to this: a year.
+pub const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// How long a closing channel tries to get an abort notice out.
+const LAST_NOTICE: Duration = Duration::from_secs(5);
 
 /// The slowest a message may come, in bytes a second, in the sense of [`Channel::recv_into`].
 pub const MIN_RATE: u64 = 64 << 10;
@@ -113,10 +121,11 @@ impl Channel {
         self.timeout
     }
 
-    /// Sets how long the peer may be silent, and how long it may leave our bytes untaken; at least
-    /// 1 ms. The default is [`DEFAULT_TIMEOUT`].
+    /// Sets how long the peer may be silent, and how long the operating system may fail to take any of
+    /// our bytes because the peer does not; from 1 ms to [`LONGEST_TIMEOUT`]. The default is
+    /// [`DEFAULT_TIMEOUT`].
     pub fn set_timeout(&mut self, timeout: Duration) {
-        self.timeout = timeout.max(Duration::from_millis(1));
+        self.timeout = timeout.clamp(Duration::from_millis(1), LONGEST_TIMEOUT);
         self.outlet.set_timeout(self.timeout);
     }
 
@@ -240,182 +249,6 @@ impl Channel {
         }
     }
 
-    /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
-    ///
-    /// The peer may be silent for the channel's time-out, and the whole message must be there within
-    /// the time-out plus its length over [`MIN_RATE`], counted from this call: a peer that drips one
-    /// byte now and then gains next to nothing.
-    ///
-    /// # Errors
-    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or an
-    /// earlier error of this channel. `buf` is then in an unspecified state.
-    pub fn recv_into(&mut self, kind: &'static str, buf: &mut [u8]) -> Result<()> {
-        self.receive(kind, buf.len(), buf.len(), |len| {
-            debug_assert_eq!(len, buf.len());
-            Ok(&mut buf[..])
-        })
-        .map(drop)?;
-        self.bend_incoming(kind, buf);
-        Ok(())
-    }
-
-    /// Receives a message of exactly `len` bytes; otherwise as [`Channel::recv_into`].
-    ///
-    /// # Errors
-    /// As [`Channel::recv_into`].
-    pub fn recv(&mut self, kind: &'static str, len: usize) -> Result<Vec<u8>> {
-        let mut buf = vec![0; len];
-        self.recv_into(kind, &mut buf)?;
-        Ok(buf)
-    }
-
-    /// Receives a message of exactly `N` bytes; otherwise as [`Channel::recv_into`].
-    ///
-    /// # Errors
-    /// As [`Channel::recv_into`].
-    pub fn recv_array<const N: usize>(&mut self, kind: &'static str) -> Result<[u8; N]> {
-        let mut buf = [0; N];
-        self.recv_into(kind, &mut buf)?;
-        Ok(buf)
-    }
-
-    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every length is
-    /// known beforehand.
-    ///
-    /// # Errors
-    /// As [`Channel::recv_into`].
-    pub fn recv_bounded(&mut self, kind: &'static str, max: usize) -> Result<Vec<u8>> {
-        let mut buf = Vec::new();
-        self.receive(kind, 0, max, |len| {
-            // At most `max`, which is the caller's.
-            buf.resize(len, 0);
-            Ok(&mut buf[..])
-        })
-        .map(drop)?;
-        self.bend_incoming(kind, &buf);
-        Ok(buf)
-    }
-
-    fn receive<'b>(
-        &mut self,
-        kind: &'static str,
-        min: usize,
-        max: usize,
-        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
-    ) -> Result<usize> {
-        self.alive()?;
-        // A failure to send does not keep us from what the peer sent before it went.
-        let unsent = self.push().err();
-        let got = self.receive_message(kind, min, max, place);
-        got.map_err(|error| {
-            let waited =
-                matches!(error, Error::Transport { reason: TransportReason::TimedOut(_), .. });
-            match unsent {
-                Some(reason) if waited => self.fail(Error::transport(self.peer, reason)),
-                _ => self.fail(error),
-            }
-        })
-    }
-
-    fn receive_message<'b>(
-        &mut self,
-        kind: &'static str,
-        min: usize,
-        max: usize,
-        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
-    ) -> Result<usize> {
-        let begun = Instant::now();
-        let mut bytes = [0; HEADER];
-        self.fill(&mut bytes, begun, HEADER + max)?;
-        let header = Header::decode(&bytes);
-        if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
-            return Err(Error::transport(self.peer, self.read_notice(header, begun)?));
-        }
-        let len = header.len as usize;
-        if header.tag != tag(kind) || len < min || len > max {
-            return Err(self.framing(kind, (min, max), header));
-        }
-        self.fill(place(len)?, begun, HEADER + len)?;
-        self.meter.received(HEADER + len);
-        Ok(len)
-    }
-
-    fn framing(&self, kind: &str, (min, max): (usize, usize), header: Header) -> Error {
-        let length =
-            if min == max { format!("{max} bytes") } else { format!("at most {max} bytes") };
-        let came = if header.tag == tag(kind) {
-            format!("`{kind}` with {} bytes", header.len)
-        } else {
-            format!("tag {:08x} with {} bytes", header.tag, header.len)
-        };
-        let detail = format!("expected `{kind}` with {length}, got {came}");
-        Error::misbehaved_with(self.peer, "message framing", detail)
-    }
-
-    /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began at `begun`.
-    fn fill(&mut self, mut buf: &mut [u8], begun: Instant, message: usize) -> Result<()> {
-        let slowest = Duration::from_millis(message as u64 * 1000 / MIN_RATE);
-        let limit = self.timeout.saturating_add(slowest);
-        while !buf.is_empty() {
-            let left = limit.saturating_sub(begun.elapsed()).min(self.timeout);
-            let read = if left.is_zero() {
-                Err(TransportReason::TimedOut(limit))
-            } else {
-                self.source.read(buf, left)
-            };
-            match read {
-                Ok(n) => buf = &mut buf[n..],
-                Err(TransportReason::TimedOut(_)) => {
-                    let after = if begun.elapsed() >= limit { limit } else { self.timeout };
-                    let reason = TransportReason::TimedOut(after);
-                    return Err(Error::transport(self.peer, reason));
-                }
-                Err(reason) => return Err(Error::transport(self.peer, reason)),
-            }
-        }
-        Ok(())
-    }
-
-    fn read_notice(&mut self, header: Header, begun: Instant) -> Result<TransportReason> {
-        let mut text = [0; ABORT_MAX];
-        let text = &mut text[..header.len as usize];
-        self.fill(text, begun, HEADER + ABORT_MAX)?;
-        Ok(TransportReason::Aborted(printable_bytes(text, ABORT_MAX)))
-    }
-
-    /// Looks for an abort notice behind what the peer sent before it went, for a bounded time.
-    fn last_words(&mut self) -> Option<TransportReason> {
-        const BUDGET: usize = 64 << 20;
-        let patience = self.timeout.min(Duration::from_secs(1));
-        let normal = std::mem::replace(&mut self.timeout, patience);
-        let begun = Instant::now();
-        let mut scratch = [0; 4096];
-        let mut seen = 0_usize;
-        let mut found = None;
-        'messages: while seen < BUDGET && begun.elapsed() < patience {
-            let mut bytes = [0; HEADER];
-            if self.fill(&mut bytes, begun, 0).is_err() {
-                break;
-            }
-            let header = Header::decode(&bytes);
-            if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
-                found = self.read_notice(header, begun).ok();
-                break;
-            }
-            let mut left = header.len as usize;
-            while left > 0 && seen < BUDGET {
-                let n = left.min(scratch.len());
-                if self.fill(&mut scratch[..n], begun, 0).is_err() {
-                    break 'messages;
-                }
-                left -= n;
-                seen += n;
-            }
-        }
-        self.timeout = normal;
-        found
-    }
-
     /// Tells the peer that this side gives up, and why; then the channel is dead.
     ///
     /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are sent,
@@ -459,7 +292,8 @@ impl Channel {
             let _ = self.outlet.finish(Duration::ZERO, false);
             return;
         }
-        let ended = self.push().and_then(|()| self.outlet.finish(self.timeout, self.aborted));
+        let limit = if self.aborted { self.timeout.min(LAST_NOTICE) } else { self.timeout };
+        let ended = self.push().and_then(|()| self.outlet.finish(limit, self.aborted));
         if let Err(reason) = ended {
             self.fail(Error::transport(self.peer, reason));
         }

@@ -1,0 +1,202 @@
+//! The receiving half of a channel.
+
+use std::time::{Duration, Instant};
+
+use super::{Channel, MIN_RATE};
+use crate::text::printable_bytes;
+use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
+use crate::{Error, Result, TransportReason};
+
+impl Channel {
+    /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
+    ///
+    /// The peer may be silent for the channel's time-out, and the whole message must be there within
+    /// the time-out plus its length over [`MIN_RATE`], counted from this call: a peer that drips one
+    /// byte now and then gains next to nothing.
+    ///
+    /// # Errors
+    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or an
+    /// earlier error of this channel. `buf` is then in an unspecified state.
+    pub fn recv_into(&mut self, kind: &'static str, buf: &mut [u8]) -> Result<()> {
+        self.receive(kind, buf.len(), buf.len(), |len| {
+            debug_assert_eq!(len, buf.len());
+            Ok(&mut buf[..])
+        })
+        .map(drop)?;
+        self.bend_incoming(kind, buf);
+        Ok(())
+    }
+
+    /// Receives a message of exactly `len` bytes; otherwise as [`Channel::recv_into`].
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv(&mut self, kind: &'static str, len: usize) -> Result<Vec<u8>> {
+        let mut buf = vec![0; len];
+        self.recv_into(kind, &mut buf)?;
+        Ok(buf)
+    }
+
+    /// Receives a message of exactly `N` bytes; otherwise as [`Channel::recv_into`].
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv_array<const N: usize>(&mut self, kind: &'static str) -> Result<[u8; N]> {
+        let mut buf = [0; N];
+        self.recv_into(kind, &mut buf)?;
+        Ok(buf)
+    }
+
+    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every length is
+    /// known beforehand.
+    ///
+    /// # Errors
+    /// As [`Channel::recv_into`].
+    pub fn recv_bounded(&mut self, kind: &'static str, max: usize) -> Result<Vec<u8>> {
+        let mut buf = Vec::new();
+        self.receive(kind, 0, max, |len| {
+            // At most `max`, which is the caller's.
+            buf.resize(len, 0);
+            Ok(&mut buf[..])
+        })
+        .map(drop)?;
+        self.bend_incoming(kind, &buf);
+        Ok(buf)
+    }
+
+    fn receive<'b>(
+        &mut self,
+        kind: &'static str,
+        min: usize,
+        max: usize,
+        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
+    ) -> Result<usize> {
+        self.alive()?;
+        // A failure to send does not keep us from what the peer sent before it went.
+        let unsent = self.push().err();
+        let got = self.receive_message(kind, min, max, place);
+        got.map_err(|error| {
+            let waited =
+                matches!(error, Error::Transport { reason: TransportReason::TimedOut(_), .. });
+            match unsent {
+                Some(reason) if waited => self.fail(Error::transport(self.peer, reason)),
+                _ => self.fail(error),
+            }
+        })
+    }
+
+    fn receive_message<'b>(
+        &mut self,
+        kind: &'static str,
+        min: usize,
+        max: usize,
+        place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
+    ) -> Result<usize> {
+        let mut clock = Clock::default();
+        let mut bytes = [0; HEADER];
+        self.fill(&mut bytes, &mut clock, HEADER + max)?;
+        let header = Header::decode(&bytes);
+        if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+            return Err(Error::transport(self.peer, self.read_notice(header, &mut clock)?));
+        }
+        let len = header.len as usize;
+        if header.tag != tag(kind) || len < min || len > max {
+            return Err(self.framing(kind, (min, max), header));
+        }
+        self.fill(place(len)?, &mut clock, HEADER + len)?;
+        self.meter.received(HEADER + len);
+        Ok(len)
+    }
+
+    fn framing(&self, kind: &str, (min, max): (usize, usize), header: Header) -> Error {
+        let length =
+            if min == max { format!("{max} bytes") } else { format!("at most {max} bytes") };
+        let came = if header.tag == tag(kind) {
+            format!("`{kind}` with {} bytes", header.len)
+        } else {
+            format!("tag {:08x} with {} bytes", header.tag, header.len)
+        };
+        let detail = format!("expected `{kind}` with {length}, got {came}");
+        Error::misbehaved_with(self.peer, "message framing", detail)
+    }
+
+    /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began with `clock`.
+    fn fill(&mut self, mut buf: &mut [u8], clock: &mut Clock, message: usize) -> Result<()> {
+        let failed = |reason| Error::transport(self.peer, reason);
+        // What is here already needs no clock, which costs as much as a small message.
+        while !buf.is_empty() && self.source.ready() > 0 {
+            let n = self.source.read(buf, self.timeout).map_err(failed)?;
+            buf = &mut buf[n..];
+        }
+        if buf.is_empty() {
+            return Ok(());
+        }
+        let slowest = Duration::from_millis((message as u64).saturating_mul(1000) / MIN_RATE);
+        let limit = self.timeout.saturating_add(slowest);
+        while !buf.is_empty() {
+            let left = limit.saturating_sub(clock.elapsed()).min(self.timeout);
+            if left.is_zero() {
+                return Err(failed(TransportReason::TimedOut(limit)));
+            }
+            match self.source.read(buf, left) {
+                Ok(n) => buf = &mut buf[n..],
+                Err(TransportReason::TimedOut(_)) => {
+                    let after = if clock.elapsed() >= limit { limit } else { self.timeout };
+                    return Err(failed(TransportReason::TimedOut(after)));
+                }
+                Err(reason) => return Err(failed(reason)),
+            }
+        }
+        Ok(())
+    }
+
+    fn read_notice(&mut self, header: Header, clock: &mut Clock) -> Result<TransportReason> {
+        let mut text = [0; ABORT_MAX];
+        let text = &mut text[..header.len as usize];
+        self.fill(text, clock, HEADER + ABORT_MAX)?;
+        Ok(TransportReason::Aborted(printable_bytes(text, ABORT_MAX)))
+    }
+
+    /// Looks for an abort notice behind what the peer sent before it went, for a bounded time.
+    pub(super) fn last_words(&mut self) -> Option<TransportReason> {
+        const BUDGET: usize = 64 << 20;
+        let patience = self.timeout.min(Duration::from_secs(1));
+        let normal = std::mem::replace(&mut self.timeout, patience);
+        let mut clock = Clock::default();
+        let mut scratch = [0; 4096];
+        let mut seen = 0_usize;
+        let mut found = None;
+        'messages: while seen < BUDGET && clock.elapsed() < patience {
+            let mut bytes = [0; HEADER];
+            if self.fill(&mut bytes, &mut clock, 0).is_err() {
+                break;
+            }
+            let header = Header::decode(&bytes);
+            if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+                found = self.read_notice(header, &mut clock).ok();
+                break;
+            }
+            let mut left = header.len as usize;
+            while left > 0 && seen < BUDGET {
+                let n = left.min(scratch.len());
+                if self.fill(&mut scratch[..n], &mut clock, 0).is_err() {
+                    break 'messages;
+                }
+                left -= n;
+                seen += n;
+            }
+        }
+        self.timeout = normal;
+        found
+    }
+}
+
+/// The time since it was first asked.
+#[derive(Default)]
+struct Clock(Option<Instant>);
+
+impl Clock {
+    fn elapsed(&mut self) -> Duration {
+        self.0.get_or_insert_with(Instant::now).elapsed()
+    }
+}
