@@ -226,10 +226,12 @@ fn wrong_v() {
 }
 
 /// Bends for a cheater that sends, in the given kinds' messages number `index`, what the honest party
-/// sends in them, having waited for it: the cheater's bend, and the honest party's spy.
+/// sends in them, having waited for it: the cheater's bend, and the honest party's spy. With `refuse`
+/// the honest party must end after the first kind's message.
 fn echo(
     kinds: &'static [&'static str],
     index: usize,
+    refuse: bool,
     mut replace: impl FnMut(&mut Vec<u8>, Vec<u8>) + Send + 'static,
 ) -> (FnBend, FnBend) {
     let (tell, told) = mpsc::channel();
@@ -244,6 +246,7 @@ fn echo(
     });
     let spy = FnBend::new().on_outgoing(move |kind, i, payload: &mut Vec<u8>| {
         if kinds.contains(&kind) && i == index {
+            assert!(!refuse || kind == kinds[0], "opened after an echo");
             // Nobody listens any more once the cheater was caught.
             let _ = tell.send(payload.clone());
         }
@@ -253,7 +256,7 @@ fn echo(
 }
 
 /// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that "both
-/// values are equal" or "the coin is zero" would hold. Refused, always.
+/// values are equal" or "the coin is zero" would hold. Refused before anything is opened, always.
 #[test]
 fn echoed_commitments() {
     const CASES: [(&[&str], usize, &str); 4] = [
@@ -264,7 +267,7 @@ fn echoed_commitments() {
     ];
     for cheater in [0, 1] {
         for (kinds, index, check) in CASES {
-            let (cheat, spy) = echo(kinds, index, |payload, theirs| *payload = theirs);
+            let (cheat, spy) = echo(kinds, index, true, |payload, theirs| *payload = theirs);
             run_with(cheater, parties(1, 11), cheat, spy).assert_caught(check);
         }
     }
@@ -276,7 +279,7 @@ fn echoed_commitments() {
 fn our_v_opened_for_another_commitment() {
     for cheater in [0, 1] {
         // The V of its own would be right: it is made wrong first.
-        let (cheat, spy) = echo(&["leaky AND: V"], 0, |payload, theirs| {
+        let (cheat, spy) = echo(&["leaky AND: V"], 0, false, |payload, theirs| {
             payload[32..].copy_from_slice(&theirs[32..]);
         });
         let cheat = cheat.on_state(|at, data| {
@@ -353,5 +356,32 @@ fn short_and_long_messages() {
         ] {
             cheat(0, 16, message(kind, change)).assert_caught("message framing");
         }
+    }
+}
+
+/// Fig. 14 on a second lane, beside an honest first one: other choice bits in every column, and a wrong
+/// U for every triple. The lane's failed check is what the party ends with. Always caught.
+#[test]
+fn cheats_on_another_lane() {
+    let batch = Batch { triples: 5_000, bucket: 3 };
+    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    let cases = [
+        (
+            iknp::CHECK,
+            FnBend::new().on_state(|point, u| {
+                if point == "iknp: u" {
+                    let column = u.len() / COLUMNS;
+                    u.iter_mut().step_by(column).for_each(|byte| *byte ^= 1);
+                }
+            }),
+        ),
+        (leaky::CHECK, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
+    ];
+    for (cheater, (check, bend)) in [1, 0].into_iter().zip(cases) {
+        let mut parties = parties(2, 17);
+        parties[cheater].channels[1].set_bend(Box::new(bend));
+        let ended = run(parties, |open, channels| open.triples(channels, batch));
+        let expected = Error::misbehaved(cheater as u16, check);
+        assert_eq!(ended[1 - cheater].1.as_ref().err(), Some(&expected));
     }
 }
