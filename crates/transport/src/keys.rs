@@ -197,6 +197,16 @@ impl Identity {
     }
 }
 
+/// Somebody who shows `shown`'s certificate without having its private key.
+#[cfg(test)]
+pub(crate) fn impostor(shown: &Identity, own: &Identity) -> Identity {
+    Identity {
+        certificate: shown.certificate.clone(),
+        key: own.key.clone(),
+        fingerprint: shown.fingerprint,
+    }
+}
+
 /// Appends DER bytes in PEM armour.
 fn push_pem(text: &mut String, label: &str, der: &[u8]) {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -2,6 +2,38 @@
 //!
 //! A [`Channel`] is one blocking, ordered, duplex lane to one peer. Everything a peer sends is checked
 //! against what both sides know beforehand, and every [`Error`] says whose fault it is.
+//!
+//! Between machines, use TLS: each party has an [`Identity`], knows the others by their
+//! [`Fingerprint`], and one of the two listens.
+//!
+//! ```
+//! use symbolon_transport::*;
+//!
+//! # fn main() -> Result<()> {
+//! let (alice, bob) = (Identity::generate()?, Identity::generate()?);
+//! let (alices, bobs) = (alice.fingerprint(), bob.fingerprint());
+//!
+//! let listener = Listener::bind("127.0.0.1:0")?;
+//! let address = listener.local_addr().to_string();
+//! let other = std::thread::spawn(move || {
+//!     let options = Options::tls(1, &bob, Meter::new())?;
+//!     let mut lanes = connect_lanes(&options, &address, &Peer::pinned(0, alices), 1)?;
+//!     handshake(&mut lanes[0], &Hello::new([0, 1]).term("circuit", "c0ffee"))?;
+//!     lanes[0].send("greeting", b"hello")?;
+//!     lanes.remove(0).close()
+//! });
+//!
+//! let options = Options::tls(0, &alice, Meter::new())?;
+//! let mut lanes = listener.accept_lanes(&options, &Peer::pinned(1, bobs), 1)?;
+//! handshake(&mut lanes[0], &Hello::new([0, 1]).term("circuit", "c0ffee"))?;
+//! assert_eq!(lanes[0].recv("greeting", 5)?, b"hello");
+//! # other.join().unwrap()
+//! # }
+//! ```
+//!
+//! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out all
+//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `bend` adds
+//! what tests need to play a cheating peer; a normal build has nothing of it.
 
 #[cfg(any(test, feature = "bend"))]
 pub mod bend;

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::keys::impostor;
 use crate::tests::flood;
 use crate::{
     Channel, Error, Fingerprint, Hello, Identity, Listener, Meter, Options, Peer, Result,
@@ -212,7 +213,7 @@ fn wrong_keys_are_named_on_both_sides() {
     let right = wrong.dialling.1.fingerprint.unwrap();
     let pinned = Fingerprint([0xab; 32]);
     wrong.dialling.1.fingerprint = Some(pinned);
-    wrong.listening.0.connect_timeout = Duration::from_millis(700);
+    wrong.listening.0.connect_timeout = Duration::from_millis(1500);
     let (a, b) = meet(&wrong, (1, 1), |_| {});
     let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");
     assert_eq!(b.unwrap_err().to_string(), expected);
@@ -223,13 +224,43 @@ fn wrong_keys_are_named_on_both_sides() {
     let mut wrong = sides(true);
     let right = wrong.listening.1.fingerprint.unwrap();
     wrong.listening.1.fingerprint = Some(pinned);
-    wrong.listening.0.connect_timeout = Duration::from_millis(1200);
+    wrong.listening.0.connect_timeout = Duration::from_millis(1500);
     let (a, b) = meet(&wrong, (1, 1), |_| {});
     let expected = format!("the peer's key has fingerprint {right}, expected {pinned}");
     let text = a.unwrap_err().to_string();
-    assert!(text.contains("within 1.2 s") && text.contains(&expected), "{text}");
+    assert!(text.contains("within 1.5 s") && text.contains(&expected), "{text}");
     let text = b.unwrap_err().to_string();
     assert_eq!(text, "party 0 refused our key: it expects another fingerprint");
+}
+
+#[test]
+fn a_certificate_without_its_key_opens_nothing() {
+    let [a, b, thief] = [(); 3].map(|()| Identity::generate().unwrap());
+    let short = Duration::from_millis(600);
+    for listening_lies in [false, true] {
+        let (shown_a, shown_b) = match listening_lies {
+            true => (impostor(&a, &thief), impostor(&b, &b)),
+            false => (impostor(&a, &a), impostor(&b, &thief)),
+        };
+        let mut ends = Sides {
+            listening: (
+                Options::tls(0, &shown_a, Meter::new()).unwrap(),
+                Peer::pinned(1, b.fingerprint()),
+            ),
+            dialling: (
+                Options::tls(1, &shown_b, Meter::new()).unwrap(),
+                Peer::pinned(0, a.fingerprint()),
+            ),
+        };
+        ends.listening.0.connect_timeout = short;
+        ends.dialling.0.connect_timeout = short;
+        let (x, y) = meet(&ends, (1, 1), |_| {});
+        let (x, y) = (x.unwrap_err().to_string(), y.unwrap_err().to_string());
+        assert!(x.contains("no answer from party 1"), "{x}");
+        assert!(y.contains("no answer from party 0"), "{y}");
+        let honest = if listening_lies { y } else { x };
+        assert!(honest.contains("BadSignature"), "{honest}");
+    }
 }
 
 #[test]

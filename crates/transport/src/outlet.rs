@@ -94,17 +94,18 @@ impl Outlet {
         }
     }
 
-    /// Ends the sending half: what was handed over is still sent, within `limit`.
-    pub(crate) fn finish(&self, limit: Duration, linger: bool) -> Result<(), TransportReason> {
+    /// Ends the sending half: what was handed over is still sent, within `limit` and the time that its
+    /// length allows; with `aborted` within `limit` alone, and then the peer is given a moment to read.
+    pub(crate) fn finish(&self, limit: Duration, aborted: bool) -> Result<(), TransportReason> {
         self.pipe.end();
         let Some(sink) = &self.sink else {
             return Ok(());
         };
-        let finished = self.pipe.wait_finished(limit);
+        let finished = self.pipe.wait_finished(limit, !aborted && !limit.is_zero());
         let failure = match self.pipe.failure() {
             Some(reason) => reason,
             None if finished => {
-                if linger {
+                if aborted {
                     sink.linger(LINGER.min(limit));
                 }
                 return Ok(());

@@ -8,11 +8,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::TransportReason;
+use crate::channel::MIN_RATE;
 use crate::raw::{Sink, Source};
 
 /// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
 /// was used before, so it pays to keep some, but not all that a burst needed.
 const POOL: usize = 32;
+
+/// The longest that moving `bytes` may take if nothing may stand still for longer than `timeout`.
+pub(crate) fn allowance(bytes: usize, timeout: Duration) -> Duration {
+    let slowest = Duration::from_millis((bytes as u64).saturating_mul(1000) / MIN_RATE);
+    timeout.saturating_add(slowest)
+}
 
 /// Bytes on their way.
 #[derive(Debug, Default)]
@@ -164,11 +171,13 @@ impl Pipe {
         self.state().outstanding
     }
 
-    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress.
+    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress, or
+    /// when the whole takes longer than [`allowance`].
     pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
         let mut state = self.state();
         let mut seen = state.outstanding;
         let mut deadline = Instant::now() + patience;
+        let end = Instant::now() + allowance(seen, patience);
         loop {
             if let Some(reason) = &state.failed {
                 return Err(reason.clone());
@@ -181,7 +190,7 @@ impl Pipe {
                 seen = state.outstanding;
                 deadline = now + patience;
             }
-            let left = deadline.saturating_duration_since(now);
+            let left = deadline.min(end).saturating_duration_since(now);
             if left.is_zero() {
                 return Err(TransportReason::TimedOut(patience));
             }
@@ -190,11 +199,14 @@ impl Pipe {
         }
     }
 
-    /// Waits until the taking side finished or failed; whether it did within `limit`.
-    pub(crate) fn wait_finished(&self, limit: Duration) -> bool {
+    /// Waits until the taking side finished or failed; whether it did within `limit` and, if `all` is
+    /// still to be sent, the time that its length allows.
+    pub(crate) fn wait_finished(&self, limit: Duration, all: bool) -> bool {
+        let state = self.state();
+        let limit = if all { allowance(state.outstanding, limit) } else { limit };
         let (state, _) = self
             .progress
-            .wait_timeout_while(self.state(), limit, |state| !state.finished)
+            .wait_timeout_while(state, limit, |state| !state.finished)
             .unwrap_or_else(PoisonError::into_inner);
         state.finished
     }
@@ -311,7 +323,7 @@ mod tests {
         drop(PipeSource::new(pipe.clone()));
         assert_eq!(pipe.push(Chunk::new(vec![1])), Err(TransportReason::Closed));
         assert_eq!(pipe.wait_below(0, SHORT), Err(TransportReason::Closed));
-        assert!(pipe.wait_finished(SHORT));
+        assert!(pipe.wait_finished(SHORT, true));
     }
 
     #[test]
@@ -320,6 +332,6 @@ mod tests {
         pipe.push(Chunk::new(vec![0; 10])).unwrap();
         assert_eq!(pipe.wait_below(9, SHORT), Err(TransportReason::TimedOut(SHORT)));
         assert_eq!(pipe.wait_below(10, SHORT), Ok(()));
-        assert!(!pipe.wait_finished(SHORT));
+        assert!(!pipe.wait_finished(SHORT, true));
     }
 }

@@ -40,7 +40,7 @@ pub enum Verdict {
 /// A preamble.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preamble {
-    /// The sender's [`WIRE_VERSION`].
+    /// The wire version that the sender speaks.
     pub version: u16,
     /// Opening or answer.
     pub verdict: Verdict,

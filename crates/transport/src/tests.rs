@@ -293,6 +293,14 @@ fn bending_state_and_seeing_messages() {
     assert_eq!(data, [1, 0]);
 }
 
+#[test]
+fn channels_can_be_moved_to_other_threads() {
+    fn movable<T: Send + 'static>() {}
+    movable::<Channel>();
+    movable::<crate::Listener>();
+    movable::<Error>();
+}
+
 /// A preamble that a listening party 0 would accept.
 pub(crate) fn preamble_bytes() -> [u8; 64] {
     let options = crate::Options::insecure_plain_tcp(1, Meter::new());

@@ -161,8 +161,8 @@ mod tests {
     fn run(from_1: Box<dyn Tamper>) -> Result<Vec<u8>> {
         let (mut a, mut b) =
             interposed_pair([Meter::new(), Meter::new()], tampers::honest(), from_1);
-        a.set_timeout(Duration::from_millis(150));
-        b.set_timeout(Duration::from_millis(300));
+        a.set_timeout(Duration::from_millis(400));
+        b.set_timeout(Duration::from_millis(800));
         let hello = Hello::new([0, 1]).term("circuit", "c");
         thread::scope(|scope| {
             let hello = &hello;

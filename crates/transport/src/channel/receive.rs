@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Channel, MIN_RATE};
+use super::Channel;
+use crate::pipe::allowance;
 use crate::text::printable_bytes;
 use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
 use crate::{Error, Result, TransportReason};
@@ -11,7 +12,7 @@ impl Channel {
     /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
     ///
     /// The peer may be silent for the channel's time-out, and the whole message must be there within
-    /// the time-out plus its length over [`MIN_RATE`], counted from this call: a peer that drips one
+    /// the time-out plus its length over [`MIN_RATE`](crate::MIN_RATE), counted from this call: a peer that drips one
     /// byte now and then gains next to nothing.
     ///
     /// # Errors
@@ -131,8 +132,7 @@ impl Channel {
         if buf.is_empty() {
             return Ok(());
         }
-        let slowest = Duration::from_millis((message as u64).saturating_mul(1000) / MIN_RATE);
-        let limit = self.timeout.saturating_add(slowest);
+        let limit = allowance(message, self.timeout);
         while !buf.is_empty() {
             let left = limit.saturating_sub(clock.elapsed()).min(self.timeout);
             if left.is_zero() {
