@@ -306,6 +306,41 @@ fn another_seed_than_committed() {
     }
 }
 
+/// All commitments: a commitment and its opening from before, in the same step: from the first toss in
+/// the second one, and from the first batch in the second one. Each is bound to its place. Always caught.
+#[test]
+fn replayed_commitments() {
+    const CASES: [([&str; 2], usize, &str); 4] = [
+        (["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
+        (["coin toss: commitment", "coin toss: seed"], 2, "coin toss commitment"),
+        (["leaky AND: commitment to d", "leaky AND: d"], 1, "leaky AND d commitment"),
+        (["leaky AND: commitment to V", "leaky AND: V"], 1, "leaky AND V commitment"),
+    ];
+    for cheater in [0, 1] {
+        for (kinds, again, check) in CASES {
+            let mut first: [Vec<u8>; 2] = Default::default();
+            let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+                if let Some(which) = kinds.iter().position(|k| *k == kind) {
+                    match index {
+                        0 => first[which].clone_from(payload),
+                        _ if index == again => payload.clone_from(&first[which]),
+                        _ => {}
+                    }
+                }
+                Action::Send
+            });
+            let mut parties = parties(1, 18);
+            parties[cheater].channels[0].set_bend(Box::new(replay));
+            let ended = run(parties, |open, channels| {
+                open.triples(channels, BATCH)?;
+                open.triples(channels, BATCH)
+            });
+            let expected = Error::misbehaved(cheater as u16, check);
+            assert_eq!(ended[1 - cheater].1.as_ref().err(), Some(&expected));
+        }
+    }
+}
+
 /// Fig. 16: a lie in one opened d, with the honest digest of the MACs. Caught by the digest, always,
 /// before any d is used.
 #[test]
