@@ -129,3 +129,59 @@ impl Triples {
         self.a.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use symbolon_primitives::Prg;
+
+    use super::*;
+
+    /// Both parties' parts of a share of a random bit under these Δ, from a dealer.
+    fn deal(deltas: [Block; 2], prg: &mut Prg) -> [Share; 2] {
+        let (bits, keys) = ([prg.bool(), prg.bool()], [prg.block(), prg.block()]);
+        [0, 1].map(|me| Share {
+            bit: bits[me],
+            mac: keys[1 - me] ^ deltas[1 - me].select(bits[me]),
+            key: keys[me],
+        })
+    }
+
+    fn value([a, b]: [Share; 2]) -> bool {
+        a.bit ^ b.bit
+    }
+
+    fn is_authenticated([a, b]: [Share; 2], deltas: [Block; 2]) -> bool {
+        a.mac == b.key ^ deltas[1].select(a.bit) && b.mac == a.key ^ deltas[0].select(b.bit)
+    }
+
+    #[test]
+    fn sums_and_public_multiples_are_shares_of_sums_and_multiples() {
+        let mut prg = Prg::from_seed(Block(1));
+        let deltas = [prg.block(), prg.block()];
+        for _ in 0..32 {
+            let (x, y) = (deal(deltas, &mut prg), deal(deltas, &mut prg));
+            for bit in [false, true] {
+                let z = [0, 1].map(|me| x[me] ^ y[me].times(bit));
+                assert_eq!(value(z), value(x) ^ (bit & value(y)));
+                assert!(is_authenticated(z, deltas));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_set_is_got_and_sliced() {
+        let mut prg = Prg::from_seed(Block(2));
+        let deltas = [prg.block(), prg.block()];
+        let dealt: Vec<Share> = (0..100).map(|_| deal(deltas, &mut prg)[0]).collect();
+        let mut shares = Shares::zeros(100);
+        dealt.iter().enumerate().for_each(|(k, &share)| shares.set(k, share));
+        let slice = shares.slice(37..90);
+        assert_eq!((slice.len(), slice.is_empty()), (53, false));
+        for k in 0..53 {
+            let (got, sliced, set) = (shares.get(37 + k), slice.get(k), dealt[37 + k]);
+            for share in [got, sliced] {
+                assert!(share.bit == set.bit && share.mac == set.mac && share.key == set.key);
+            }
+        }
+    }
+}

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use common::{Ended, Setting};
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_primitives::Prg;
+use symbolon_primitives::{Block, Prg};
 use symbolon_protocols::Network;
 use symbolon_transport::Error;
 use symbolon_transport::bend::{Action, FnBend};
@@ -40,6 +40,8 @@ enum Fault {
     Doubled,
     /// Random bytes of the same length, not those of the message.
     Random,
+    /// One bit of it, by this number modulo its bits.
+    Flipped(u64),
     /// The connection ends in its stead.
     Closed,
     /// Neither it nor anything later comes; the connection stays open.
@@ -58,6 +60,12 @@ impl Fault {
         Fault::Silence,
     ];
 
+    /// Whether the party that needs the message cannot end well. A message that is there twice was there;
+    /// and there are bits that change nothing, as a guess that was right, or a label that nobody reads.
+    fn must_be_noticed(self) -> bool {
+        !matches!(self, Fault::Doubled | Fault::Flipped(_))
+    }
+
     fn strike(self, payload: &mut Vec<u8>) -> Action {
         match self {
             Fault::Dropped => return Action::Drop,
@@ -67,6 +75,10 @@ impl Fault {
             Fault::CutShort => drop(payload.pop()),
             Fault::Emptied => payload.clear(),
             Fault::Extended => payload.push(0x5a),
+            Fault::Flipped(number) => {
+                let bit = (number % (8 * payload.len() as u64)) as usize;
+                payload[bit / 8] ^= 1 << (bit % 8);
+            }
             Fault::Random => {
                 let before = payload.clone();
                 Prg::from_os().expect("the system has randomness").fill(payload);
@@ -132,7 +144,7 @@ fn verdict(case: Case, ended: &[Ended; 2]) -> Result<(), String> {
         let right = common::expected(&circuit(), party, &inputs());
         match &ended.outputs {
             Ok(outputs) if *outputs != right => return Err(format!("party {party}: wrong output")),
-            Ok(_) if party != case.party && case.fault != Fault::Doubled => {
+            Ok(_) if party != case.party && case.fault.must_be_noticed() => {
                 return Err(format!("party {party}: an output without the message"));
             }
             Ok(_) => {}
@@ -185,22 +197,35 @@ fn try_one(case: Case) -> Result<(), String> {
     }
 }
 
-fn every_message(party: u16, faults: &[Fault]) {
+/// Tries every message of a party with the faults that `faults` gives for it.
+fn every_message(party: u16, mut faults: impl FnMut() -> Vec<Fault>) {
     let messages = messages(party);
-    // Base OT, and for each party two messages for each of at least three draws, U, four commitments and
-    // four openings, two openings with MACs, two online: a count that is too small tries too little.
+    // At least a base OT, for each of three draws two messages, U, four commitments and openings, two
+    // openings with MACs, one online: a count that is too small tries too little.
     assert!(messages >= 19, "party {party} sends {messages} messages only");
     let cases = (0..messages)
-        .flat_map(|index| faults.iter().map(move |&fault| Case { party, index, fault }));
+        .flat_map(|index| faults().into_iter().map(move |fault| Case { party, index, fault }));
     try_all(cases.collect());
 }
 
 #[test]
 fn every_fault_of_the_garbler() {
-    every_message(0, &Fault::ALL);
+    every_message(0, || Fault::ALL.to_vec());
 }
 
 #[test]
 fn every_fault_of_the_evaluator() {
-    every_message(1, &Fault::ALL);
+    every_message(1, || Fault::ALL.to_vec());
+}
+
+/// Bits of every message of both parties: the first one, and some more.
+#[test]
+fn flipped_bits() {
+    let mut prg = Prg::from_seed(Block(1));
+    for party in [0, 1] {
+        every_message(party, || {
+            let bits = (0..5).map(|_| prg.u64());
+            bits.chain([0]).map(Fault::Flipped).collect()
+        });
+    }
 }
