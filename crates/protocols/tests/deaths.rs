@@ -95,22 +95,26 @@ impl Fault {
 #[derive(Clone, Copy, Debug)]
 struct Case {
     party: u16,
+    lane: usize,
     index: usize,
     fault: Fault,
 }
 
-/// A circuit of which both parties learn the output, so that each message is needed by its receiver.
-fn circuit() -> Circuit {
-    common::two_layers(8, Receivers::All)
+/// A circuit of which both parties learn the output, so that each message is needed by its receiver;
+/// with so many gates that triples are made on all lanes up to this one.
+fn circuit(lane: usize) -> Circuit {
+    let width = if lane == 0 { 8 } else { 1_400 };
+    common::two_layers(width, Receivers::All)
 }
 
-fn inputs() -> [Vec<bool>; 2] {
-    [(0..8).map(|i| i % 3 != 1).collect(), (0..8).map(|i| i != 5).collect()]
+fn inputs(circuit: &Circuit) -> [Vec<bool>; 2] {
+    let width = circuit.main().inputs / 2;
+    [(0..width).map(|i| i % 3 != 1).collect(), (0..width).map(|i| i != 5).collect()]
 }
 
-/// Runs with `strike` at every message of one party, by its number.
+/// Runs with `strike` at every message of one party on one lane, by its number.
 fn run(
-    party: u16,
+    (party, lane): (u16, usize),
     timeout: Duration,
     mut strike: impl FnMut(usize, &mut Vec<u8>) -> Action + Send + 'static,
 ) -> [Ended; 2] {
@@ -120,17 +124,20 @@ fn run(
         strike(index - 1, payload)
     });
     let prepare = |nets: &mut [Network; 2]| {
-        nets.iter_mut().for_each(|net| net.main().set_timeout(timeout));
-        nets[usize::from(party)].main().set_bend(Box::new(bend));
+        let lanes = nets.iter_mut().flat_map(|net| &mut net.lanes);
+        lanes.for_each(|lane| lane.set_timeout(timeout));
+        nets[usize::from(party)].lanes[lane].set_bend(Box::new(bend));
     };
-    common::run_bent(Setting::default(), &circuit(), &inputs(), prepare)
+    let circuit = circuit(lane);
+    let setting = Setting { lanes: lane + 1, ..Setting::default() };
+    common::run_bent(setting, &circuit, &inputs(&circuit), prepare)
 }
 
-/// How many messages a party sends in a clean run.
-fn messages(party: u16) -> usize {
+/// How many messages a party sends on a lane in a clean run.
+fn messages(party: u16, lane: usize) -> usize {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
-    let ended = run(party, HANGING, move |_, _| {
+    let ended = run((party, lane), HANGING, move |_, _| {
         counter.fetch_add(1, Ordering::Relaxed);
         Action::Send
     });
@@ -140,8 +147,9 @@ fn messages(party: u16) -> usize {
 
 /// What is wrong with how a case ended, if anything is.
 fn verdict(case: Case, ended: &[Ended; 2]) -> Result<(), String> {
+    let circuit = circuit(case.lane);
     for (party, ended) in (0..).zip(ended) {
-        let right = common::expected(&circuit(), party, &inputs());
+        let right = common::expected(&circuit, party, &inputs(&circuit));
         match &ended.outputs {
             Ok(outputs) if *outputs != right => return Err(format!("party {party}: wrong output")),
             Ok(_) if party != case.party && case.fault.must_be_noticed() => {
@@ -180,7 +188,7 @@ fn try_all(cases: Vec<Case>) {
 fn try_one(case: Case) -> Result<(), String> {
     let (done, wait) = mpsc::channel();
     let thread = std::thread::spawn(move || {
-        let ended = run(case.party, TIMEOUT, move |index, payload| {
+        let ended = run((case.party, case.lane), TIMEOUT, move |index, payload| {
             if index == case.index { case.fault.strike(payload) } else { Action::Send }
         });
         // Nobody listens any more if this took too long.
@@ -197,25 +205,34 @@ fn try_one(case: Case) -> Result<(), String> {
     }
 }
 
-/// Tries every message of a party with the faults that `faults` gives for it.
-fn every_message(party: u16, mut faults: impl FnMut() -> Vec<Fault>) {
-    let messages = messages(party);
+/// Tries every message of a party on a lane with the faults that `faults` gives for it.
+fn every_message(party: u16, lane: usize, mut faults: impl FnMut() -> Vec<Fault>) {
+    let messages = messages(party, lane);
     // At least a base OT, for each of three draws two messages, U, four commitments and openings, two
-    // openings with MACs, one online: a count that is too small tries too little.
-    assert!(messages >= 19, "party {party} sends {messages} messages only");
-    let cases = (0..messages)
-        .flat_map(|index| faults().into_iter().map(move |fault| Case { party, index, fault }));
+    // openings with MACs, one online; on another lane one draw and U. Fewer would try too little.
+    let least = if lane == 0 { 19 } else { 3 };
+    assert!(messages >= least, "party {party} sends {messages} messages only");
+    let cases = (0..messages).flat_map(|index| {
+        faults().into_iter().map(move |fault| Case { party, lane, index, fault })
+    });
     try_all(cases.collect());
 }
 
 #[test]
 fn every_fault_of_the_garbler() {
-    every_message(0, || Fault::ALL.to_vec());
+    every_message(0, 0, || Fault::ALL.to_vec());
 }
 
 #[test]
 fn every_fault_of_the_evaluator() {
-    every_message(1, || Fault::ALL.to_vec());
+    every_message(1, 0, || Fault::ALL.to_vec());
+}
+
+#[test]
+fn every_fault_on_a_second_lane() {
+    for party in [0, 1] {
+        every_message(party, 1, || Fault::ALL.to_vec());
+    }
 }
 
 /// Bits of every message of both parties: the first one, and some more.
@@ -223,7 +240,7 @@ fn every_fault_of_the_evaluator() {
 fn flipped_bits() {
     let mut prg = Prg::from_seed(Block(1));
     for party in [0, 1] {
-        every_message(party, || {
+        every_message(party, 0, || {
             let bits = (0..5).map(|_| prg.u64());
             bits.chain([0]).map(Fault::Flipped).collect()
         });
