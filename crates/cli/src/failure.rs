@@ -81,6 +81,9 @@ impl From<Error> for Failure {
         let class = match &error {
             Error::PeerMisbehaved { .. } => Class::Misbehaved,
             Error::PeerIncompatible { .. } => Class::Incompatible,
+            Error::Transport { reason: TransportReason::Refused(text), .. } if same_role(text) => {
+                Class::Incompatible
+            }
             Error::Transport { .. } => Class::Peer,
             Error::InvalidInput(_) | Error::Store(_) => Class::Usage,
             Error::Internal(_) => Class::Internal,
@@ -126,31 +129,43 @@ fn incompatible_hint(what: &str) -> String {
     text.to_string()
 }
 
+/// Whether the two sides want to be the same party: nobody's connection is at fault then.
+fn same_role(refusal: &str) -> bool {
+    refusal.contains("claim to be party")
+}
+
 /// What to do when both sides want to be the same party.
 const ROLES: &str = "one side must say --party 0 and the other --party 1";
 
+const WRONG_KEY: &str = "compare the fingerprint with the peer over another channel (by telephone, in \
+                         person). If it is the peer's, pass it as --peer-fingerprint; if not, \
+                         somebody else is at the other end";
+
+const REFUSED_KEY: &str = "the peer pinned another key than yours: compare what `symbolon fingerprint` \
+                           prints for your --key file with the peer's --peer-fingerprint";
+
 fn transport_hint(reason: &TransportReason) -> Option<String> {
     let text = match reason {
+        // A listening side goes on waiting when somebody with another key comes, and says so at last.
+        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("refused our key") => {
+            REFUSED_KEY
+        }
+        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("fingerprint") => {
+            WRONG_KEY
+        }
         TransportReason::NoAnswer { .. } => {
             "is the peer started, one side with --listen and the other with --connect, at the same \
              address? Either may start first, within --timeout seconds of the other; a firewall \
              between the two must let the port through"
         }
-        TransportReason::WrongKey { .. } => {
-            "compare the fingerprint with the peer over another channel (by telephone, in person). \
-             If it is the peer's, pass it as --peer-fingerprint; if not, somebody else answers at \
-             that address"
-        }
-        TransportReason::OwnKeyRefused => {
-            "the peer pinned another key than yours: compare what `symbolon fingerprint` prints for \
-             your --key file with the peer's --peer-fingerprint"
-        }
+        TransportReason::WrongKey { .. } => WRONG_KEY,
+        TransportReason::OwnKeyRefused => REFUSED_KEY,
         TransportReason::Closed => "the peer's own error message says why it left",
         TransportReason::Aborted(_) => "the peer's own error message says more",
         TransportReason::TimedOut(_) => {
             "the peer is stuck, overloaded or cut off; --timeout sets how long to wait"
         }
-        TransportReason::Refused(text) if text.contains("claim to be party") => ROLES,
+        TransportReason::Refused(text) if same_role(text) => ROLES,
         TransportReason::Refused(_) => {
             "is it another program that answers at this address, or a peer with other options?"
         }

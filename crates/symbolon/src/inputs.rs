@@ -214,3 +214,99 @@ impl InputsBuilder<'_> {
 fn invalid(error: CircuitError) -> Error {
     Error::invalid_input(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use symbolon_circuit::{Component, Input, Output, Receivers};
+
+    use super::*;
+
+    /// A circuit that passes its inputs on: `a` of party 0, `b` of party 1, `c` of party 0.
+    fn circuit(types: [Type; 3]) -> Circuit {
+        let mut inputs = Vec::new();
+        let mut outputs = Vec::new();
+        for ((name, owner), ty) in [("a", 0), ("b", 1), ("c", 0)].into_iter().zip(types) {
+            inputs.push(Input { name: name.into(), ty: ty.clone(), owner });
+            outputs.push(Output { name: name.into(), ty, to: Receivers::All });
+        }
+        let width = inputs.iter().map(|input| input.ty.width() as u32).sum();
+        let main = Component {
+            inputs: width,
+            wires: width,
+            outputs: (0..width).collect(),
+            ..Component::default()
+        };
+        Circuit::new("same", inputs, outputs, vec![main]).expect("a valid circuit")
+    }
+
+    fn example() -> Circuit {
+        let pairs = Type::Array { len: 2, elem: Box::new(Type::Int(8)) };
+        circuit([Type::Uint(8), Type::Uint(8), pairs])
+    }
+
+    #[test]
+    fn own_inputs_by_name_and_place() {
+        let circuit = example();
+        let builder = Inputs::builder(&circuit, 0).uint("a", 5).unwrap();
+        let inputs = builder.integers(2, &[-1, 3]).unwrap().finish().unwrap();
+        let bits = inputs.bits();
+        let text = |bits: &Option<Vec<bool>>| {
+            bits.as_ref().map(|bits| symbolon_circuit::to_bits_string(bits))
+        };
+        assert_eq!(text(&bits[0]).as_deref(), Some("10100000"));
+        assert_eq!(bits[1], None);
+        assert_eq!(text(&bits[2]).as_deref(), Some("1111111111000000"));
+        assert!(!format!("{inputs:?}").contains("true"));
+    }
+
+    #[test]
+    fn mistakes_are_told_and_values_are_not() {
+        let circuit = example();
+        let new = || Inputs::builder(&circuit, 0);
+        let cases = [
+            (new().text("a", "hex:4d2").err(), "`a`"),
+            (new().uint("a", 1234).err(), "8 bits"),
+            (new().uint("b", 1).err(), "belongs to party 1"),
+            (new().uint("d", 1).err(), "`a`, `b`, `c`"),
+            (new().uint(3, 1).err(), "number 3"),
+            (new().bits("a", vec![true; 7]).err(), "takes 8 bits, 7"),
+            (new().integers("a", &[1]).err(), "not an array"),
+            (new().integers("c", &[1]).err(), "takes 2 values, 1"),
+            (new().integers("c", &[1, 1234]).err(), "int8"),
+            (new().uint("a", 1).unwrap().uint(0, 1).err(), "given twice"),
+            (new().uint("a", 1).unwrap().finish().err(), "input `c`"),
+        ];
+        for (error, text) in cases {
+            let error = error.expect(text);
+            let shown = error.to_string();
+            assert!(matches!(error, Error::InvalidInput(_)) && shown.contains(text), "{shown}");
+            assert!(!shown.contains("1234") && !shown.contains("4d2"), "{shown}");
+        }
+    }
+
+    proptest! {
+        /// The typed setters give what the text forms give, and refuse what these refuse.
+        #[test]
+        fn setters_agree_with_text(
+            width in 1u32..=128,
+            signed in any::<bool>(),
+            shift in 0u32..128,
+            value in any::<i128>(),
+        ) {
+            let value = value >> shift;
+            let elem = if signed { Type::Int(width) } else { Type::Uint(width) };
+            let array = Type::Array { len: 1, elem: Box::new(elem) };
+            let circuit = circuit([Type::Uint(width), Type::Uint(1), array]);
+            let bits = |builder: Result<InputsBuilder<'_>>, place: usize| {
+                builder.ok().and_then(|builder| builder.inputs.bits[place].clone())
+            };
+            let new = || Inputs::builder(&circuit, 0);
+            let text = value.to_string();
+            prop_assert_eq!(bits(new().integers("c", &[value]), 2), bits(new().text("c", &text), 2));
+            let unsigned = value.unsigned_abs();
+            let text = unsigned.to_string();
+            prop_assert_eq!(bits(new().uint("a", unsigned), 0), bits(new().text("a", &text), 0));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Running the real binary.
+
+// Every test file uses its own part of this.
+#![allow(dead_code)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// How a command ended.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    /// Checks the exit code; shows everything when it is another.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Ended {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.out, self.err);
+        self
+    }
+
+    /// Checks that standard error has all of these.
+    #[track_caller]
+    pub fn says(self, texts: &[&str]) -> Ended {
+        for text in texts {
+            assert!(self.err.contains(text), "no `{text}` in: {}", self.err);
+        }
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|e| panic!("{e}: {}", self.out))
+    }
+}
+
+pub fn command(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_symbolon"));
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a command to its end.
+pub fn symbolon(words: &[&str]) -> Ended {
+    end(command(words).spawn().expect("the binary starts"))
+}
+
+/// Runs a command in a folder, with something on standard input.
+pub fn symbolon_in(folder: &Path, input: &str, words: &[&str]) -> Ended {
+    let mut child = command(words)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    // A command that does not read its input may be gone already.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    end(child)
+}
+
+pub fn end(child: Child) -> Ended {
+    let output = child.wait_with_output().expect("the command ends");
+    Ended {
+        code: output.status.code().expect("an exit code"),
+        out: String::from_utf8(output.stdout).expect("text"),
+        err: String::from_utf8(output.stderr).expect("text"),
+    }
+}
+
+/// A `run` that listens, and the address it listens on.
+pub struct Listening {
+    child: Child,
+    pub address: String,
+    reader: BufReader<std::process::ChildStderr>,
+    seen: String,
+}
+
+/// Starts `run` with `--listen 127.0.0.1:0` and these words.
+pub fn listen(words: &[&str]) -> Listening {
+    let mut child = command(&["run", "--listen", "127.0.0.1:0"])
+        .args(words)
+        .spawn()
+        .expect("the binary starts");
+    let mut reader = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut seen = String::new();
+    let address = loop {
+        let mut line = String::new();
+        let read = reader.read_line(&mut line).expect("text");
+        assert!(read > 0, "ended before it listened: {seen}");
+        seen.push_str(&line);
+        if let Some(address) = line.strip_prefix("listening on ") {
+            break address.trim().to_string();
+        }
+    };
+    Listening { child, address, reader, seen }
+}
+
+impl Listening {
+    /// Starts the other side with these words and waits for both; the listening one comes first.
+    pub fn and_connect(self, words: &[&str]) -> (Ended, Ended) {
+        let address = self.address.clone();
+        let other = command(&["run", "--connect", &address])
+            .args(words)
+            .spawn()
+            .expect("the binary starts");
+        let other = end(other);
+        (self.end(), other)
+    }
+
+    pub fn end(mut self) -> Ended {
+        self.reader.read_to_string(&mut self.seen).expect("text");
+        let mut ended = end(self.child);
+        ended.err = self.seen;
+        ended
+    }
+}
+
+/// A folder with two identities, `a.key` and `b.key`.
+pub struct Keys {
+    pub folder: tempfile::TempDir,
+    pub a: String,
+    pub b: String,
+    /// What the other side pins.
+    pub print_a: String,
+    pub print_b: String,
+}
+
+pub fn keys() -> Keys {
+    let folder = tempfile::tempdir().expect("a folder");
+    let make = |name: &str| {
+        let path = folder.path().join(name).to_string_lossy().into_owned();
+        let made = symbolon(&["keygen", "--out", &path]).expect(0);
+        (path, made.out.trim().to_string())
+    };
+    let ((a, print_a), (b, print_b)) = (make("a.key"), make("b.key"));
+    Keys { folder, a, b, print_a, print_b }
+}

@@ -1,0 +1,211 @@
+//! All parties on this machine: `local` and `demo`.
+
+mod common;
+
+use common::{command, symbolon};
+use serde_json::{Value, json};
+
+const PHASES: [&str; 4] = ["setup", "independent", "dependent", "online"];
+
+/// The keys of an object, in order of their names.
+fn keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> =
+        value.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn every_transport_computes_the_same() {
+    for transport in ["tls", "tcp", "memory"] {
+        let words = ["local", "aes128", "--transport", transport, "--threads", "2"];
+        let values = [
+            "--input",
+            "key=hex:2b7e151628aed2a6abf7158809cf4f3c",
+            "--input",
+            "1=hex:3243f6a8885a308d313198a2e0370734",
+        ];
+        let ended = symbolon(&[&words[..], &values].concat()).expect(0);
+        assert_eq!(ended.out, "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n");
+        assert!(ended.err.contains("0 (garbler)"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn the_json_is_as_promised() {
+    let words = ["local", "compare:8", "--json", "--repeat", "3", "--rho", "64"];
+    let more = ["--input", "x=7", "--input", "y=9", "--output", "0=1", "--output", "1=none"];
+    let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
+    let asked = [
+        "circuit",
+        "digest",
+        "format",
+        "link",
+        "outputs",
+        "parties",
+        "protocol",
+        "repeat",
+        "rho",
+        "runs",
+        "threads",
+        "transport",
+    ];
+    assert_eq!(keys(&result), asked);
+    assert_eq!(result["format"], "symbolon-local-1");
+    assert_eq!(result["circuit"], "compare:8");
+    assert_eq!(result["digest"].as_str().unwrap().len(), 64);
+    assert_eq!((&result["rho"], &result["repeat"]), (&json!(64), &json!(3)));
+    assert_eq!((&result["transport"], &result["link"]), (&json!("tls"), &json!(null)));
+
+    let outputs = result["outputs"].as_array().unwrap();
+    assert_eq!(keys(&outputs[0]), ["bits", "hex", "name", "receivers", "type", "value"]);
+    assert_eq!(outputs[0]["receivers"], json!([1]));
+    assert_eq!((&outputs[0]["bits"], &outputs[0]["value"]), (&json!("1"), &json!("1")));
+    assert_eq!(outputs[1]["receivers"], json!([]));
+    assert_eq!((&outputs[1]["bits"], &outputs[1]["value"]), (&Value::Null, &Value::Null));
+
+    let check = |parties: &Value, expected: &[&str]| {
+        for (number, party) in parties.as_array().unwrap().iter().enumerate() {
+            assert_eq!(keys(party), ["party", "phases", "role"]);
+            assert_eq!(party["party"], json!(number));
+            let phases = party["phases"].as_array().unwrap();
+            let names: Vec<_> =
+                phases.iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+            assert_eq!(names, expected);
+            for phase in phases {
+                let fields = [
+                    "bytes_received",
+                    "bytes_sent",
+                    "messages_received",
+                    "messages_sent",
+                    "phase",
+                    "rounds",
+                    "seconds",
+                ];
+                assert_eq!(keys(phase), fields);
+                assert!(phase["bytes_sent"].as_u64().unwrap() > 0, "{phase}");
+                assert!(phase["rounds"].as_u64().unwrap() > 0, "{phase}");
+                assert!(phase["seconds"].as_f64().unwrap() > 0.0, "{phase}");
+            }
+        }
+        assert_eq!(parties.as_array().unwrap().len(), 2);
+    };
+    check(&result["parties"], &PHASES);
+    let runs = result["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3);
+    for (number, run) in runs.iter().enumerate() {
+        assert_eq!(keys(run), ["parties", "run"]);
+        assert_eq!(run["run"], json!(number));
+        check(&run["parties"], &PHASES[1..]);
+    }
+    // The runs add up, and what one party sends the other receives.
+    let bytes = |of: &Value, party: usize, phase: usize, field: &str| {
+        of["parties"][party]["phases"][phase][field].as_u64().unwrap()
+    };
+    for (place, _) in PHASES.iter().enumerate() {
+        let sent = bytes(&result, 0, place, "bytes_sent");
+        assert_eq!(sent, bytes(&result, 1, place, "bytes_received"));
+        if place > 0 {
+            let sum: u64 = runs.iter().map(|run| bytes(run, 0, place - 1, "bytes_sent")).sum();
+            assert_eq!(sum, sent);
+        }
+    }
+}
+
+#[test]
+fn typed_values_of_every_kind() {
+    let words = ["local", "merge:2x8", "--transport", "memory", "--json"];
+    let more = ["--input", "0=9,3", "--input", "1=[0x07, 255]"];
+    let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
+    let output = &result["outputs"][0];
+    assert_eq!(output["type"], "uint8[4]");
+    assert_eq!(output["value"], json!(["3", "7", "9", "255"]));
+    assert_eq!(output["hex"], "hex:ff090703");
+    assert_eq!(output["bits"], "11000000111000001001000011111111");
+}
+
+#[test]
+fn owners_can_be_changed_even_to_one_party_alone() {
+    let words = ["local", "sub:8", "--owner", "0=1", "--owner", "y=1", "--output", "0=0"];
+    let ended = symbolon(&[&words[..], &["--input", "0=5", "--input", "1=7"]].concat()).expect(0);
+    assert_eq!(ended.out.split_once(" = ").unwrap().1, "254\n");
+}
+
+#[test]
+fn a_simulated_link_delays() {
+    let words = ["local", "add:8", "--input", "0=1", "--input", "1=2", "--json"];
+    let slow = symbolon(&[&words[..], &["--link", "10ms,1gbit"]].concat()).expect(0).json();
+    assert_eq!(slow["link"], "10ms,1gbit");
+    assert_eq!(slow["outputs"][0]["value"], "3");
+    // Half a round trip at least; how much longer it takes is the machine's affair.
+    let online = &slow["parties"][1]["phases"][3];
+    assert!(online["seconds"].as_f64().unwrap() >= 0.005, "{online}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent() {
+    // Slow enough to be looked at: every message takes a second.
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("x.txt");
+    std::fs::write(&secret, "173").unwrap();
+    let from_file = format!("0=@{}", secret.display());
+    let words = ["local", "add:8", "--input", &from_file, "--input", "1=2", "--link", "2s,1gbit"];
+    let mut parent = command(&words).spawn().unwrap();
+    let children = loop {
+        let found = children_of(parent.id());
+        if found.len() == 2 {
+            break found;
+        }
+        assert!(parent.try_wait().unwrap().is_none(), "it ended without two children");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    };
+    for child in &children {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap();
+        let words: Vec<_> = line.split(|byte| *byte == 0).skip(1).collect();
+        assert_eq!(words.concat(), b"party");
+    }
+    // Long enough for both to be at work.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    let begun = std::time::Instant::now();
+    while children.iter().any(|child| alive(*child)) {
+        assert!(begun.elapsed().as_secs() < 20, "a child outlives its parent");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+/// Child processes, as Linux tells.
+#[cfg(target_os = "linux")]
+fn children_of(parent: u32) -> Vec<u32> {
+    let mut children = Vec::new();
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{parent}/task")) else { return children };
+    for task in tasks.flatten() {
+        let list = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        children.extend(list.split_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+    }
+    children
+}
+
+#[cfg(target_os = "linux")]
+fn alive(process: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| {
+        !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('Z')
+    })
+}
+
+#[test]
+fn the_demo_works() {
+    let demo = symbolon(&["demo"]).expect(0).out;
+    for text in [
+        "hex:3925841d02dc09fbdc118597196a0b32",
+        "the published result",
+        "[7, 8, 12, 23, 41, 45, 52, 61, 64, 75, 310, 330, 800, 1000, 1999, 2500]",
+        "1 (evaluator)",
+        "online",
+    ] {
+        assert!(demo.contains(text), "no `{text}` in {demo}");
+    }
+    symbolon(&["demo", "--link", "moon"]).expect(2);
+}

@@ -1,0 +1,207 @@
+//! What is refused before anything is started, and what needs no peer.
+
+mod common;
+
+use common::{keys, symbolon, symbolon_in};
+
+#[test]
+fn help_teaches_and_goes_to_standard_output() {
+    for (words, texts) in [
+        (&["--help"][..], &["EXAMPLES", "EXIT CODES", "symbolon demo"][..]),
+        (&["run", "--help"], &["VALUES", "peer_fingerprint", "least significant"]),
+        (&["local", "--help"], &["--repeat", "bits:0110", "EXIT CODES"]),
+        (&["circuit", "eval", "--help"], &["EXAMPLE", "@FILE"]),
+    ] {
+        let help = symbolon(words).expect(0);
+        for text in texts {
+            assert!(help.out.contains(text), "no `{text}` in {words:?}");
+        }
+        assert!(!help.out.contains("\n  party "), "the hidden command stays hidden");
+    }
+    assert!(symbolon(&["--version"]).expect(0).out.starts_with("symbolon "));
+}
+
+#[test]
+fn bad_usage_is_code_2_and_says_what_would_do() {
+    let cases: [(&[&str], &str); 20] = [
+        (&[], "Usage"),
+        (&["no-such-command"], "unrecognized"),
+        (&["local"], "CIRCUIT"),
+        (&["local", "no-such-circuit"], "symbolon circuit list"),
+        (&["local", "./no-such-file.txt"], "no-such-file.txt"),
+        (&["local", "add:8", "--input", "0=1"], "party 1's input `y`"),
+        (&["local", "add:8", "--input", "0=1", "--input", "2=1"], "its inputs are"),
+        (&["local", "add:8", "--input", "0=1", "--input", "x=1"], "given twice"),
+        (&["local", "add:8", "--input", "0=256", "--input", "1=1"], "input `x`"),
+        (&["local", "add:8", "--input", "0=-", "--input", "1=1"], "@FILE"),
+        (&["local", "add:8", "--input", "0=@/no/such", "--input", "1=1"], "/no/such"),
+        (&["local", "add:8", "--parties", "3"], "2 parties, not 3"),
+        (&["local", "add:8", "--protocol", "magic"], "wrk"),
+        (&["local", "add:8", "--rho", "41"], "40, 64 or 80"),
+        (&["local", "add:8", "--threads", "0"], "1 to 64"),
+        (&["local", "add:8", "--timeout=-1"], "--timeout"),
+        (&["local", "add:8", "--link", "moon"], "lan"),
+        (&["local", "add:8", "--repeat", "0"], "--repeat"),
+        (&["local", "add:8", "--owner", "0=7"], "no party 7"),
+        (&["local", "add:8", "--output", "sum=0,2"], "no party 2"),
+    ];
+    for (words, text) in cases {
+        let ended = symbolon(words).expect(2).says(&[text]);
+        assert_eq!(ended.out, "", "{words:?}");
+    }
+}
+
+#[test]
+fn values_are_never_repeated() {
+    let secret = "c0ffee5ec4e7c0ffee5ec4e7";
+    let (hex, assigned) = (format!("hex:{secret}"), format!("0=hex:{secret}"));
+    let cases: [&[&str]; 8] = [
+        &["local", "add:8", "--input", &assigned, "--input", "1=1"],
+        &["local", "add:8", "--input", "0", &hex],
+        &["local", "add:8", "--input", &hex],
+        &["local", "add:8", "--input", "0=1", secret],
+        &["circuit", "eval", "add:8", "--input", &assigned, "--input", "1=1"],
+        &["run", "add:8", "--party", "0", "--transport", "tcp", "--input", &assigned],
+        &["run", "add:8", "--party", "1", "--transport", "tcp", "--input", &assigned],
+        &["circuit", "eval", "add:8", "--input", "0=@-", &hex],
+    ];
+    for words in cases {
+        let ended = symbolon(words).expect(2);
+        assert!(!ended.err.contains(secret) && !ended.out.contains(secret), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_run_is_refused_before_it_connects() {
+    let keys = keys();
+    let tls = ["--key", &keys.a, "--peer-fingerprint", &keys.print_b];
+    // Nobody is there: whatever is not refused at once would take the whole time-out.
+    let there = ["--connect", "127.0.0.1:9", "--timeout", "600"];
+    let cases: [(&[&str], &str); 12] = [
+        (&["add:8", "--input", "0=1"], "--party"),
+        (&["--party", "0"], "circuit"),
+        (&["add:8", "--party", "2", "--input", "0=1"], "no party 2"),
+        (&["add:8", "--party", "0"], "party 0's input `x`"),
+        (&["add:8", "--party", "0", "--input", "0=hex:100"], "input `x`"),
+        (&["add:8", "--party", "0", "--input", "0=bits:000"], "input `x`"),
+        (&["add:8", "--party", "0", "--input", "0=1", "--input", "1=1"], "belongs to party 1"),
+        (&["add:8", "--party", "0", "--input", "z=1"], "no input `z`"),
+        (&["add:8", "--party", "0", "--input", "x=1", "--output", "z=0"], "no output `z`"),
+        (&["add:8", "--party", "0", "--input", "x=1", "--owner", "x=1"], "belongs to party 1"),
+        (&["merge:4x8", "--party", "0", "--input", "0=1,2,3"], "list0"),
+        (&["add:8", "--party", "0", "--input", "0=1", "--listen", "127.0.0.1:0"], "--listen"),
+    ];
+    for (words, text) in cases {
+        let words = [&["run"], words, &tls, &there].concat();
+        symbolon(&words).expect(2).says(&[text]);
+    }
+    let base = ["run", "add:8", "--party", "0", "--input", "0=1", "--timeout", "600"];
+    let cases: [(&[&str], &str); 7] = [
+        (&["--connect", "127.0.0.1:9", "--peer-fingerprint", &keys.print_b], "symbolon keygen"),
+        (&["--connect", "127.0.0.1:9", "--key", &keys.a], "symbolon fingerprint"),
+        (
+            &["--connect", "127.0.0.1:9", "--key", &keys.a, "--peer-fingerprint", "12"],
+            "fingerprint",
+        ),
+        (
+            &["--connect", "127.0.0.1:9", "--key", &keys.a, "--peer-fingerprint", &keys.print_a],
+            "our own",
+        ),
+        (
+            &["--connect", "127.0.0.1:9", "--key", "/no/key", "--peer-fingerprint", &keys.print_b],
+            "/no/key",
+        ),
+        (&["--key", &keys.a, "--peer-fingerprint", &keys.print_b], "--listen ADDR or --connect"),
+        (&["--transport", "tcp", "--key", &keys.a, "--connect", "127.0.0.1:9"], "no key"),
+    ];
+    for (words, text) in cases {
+        symbolon(&[&base, words].concat()).expect(2).says(&[text]);
+    }
+}
+
+#[test]
+fn keygen_makes_an_identity_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let keygen = |words: &[&str]| symbolon_in(folder.path(), "", &[&["keygen"], words].concat());
+    let first = keygen(&[]).expect(0).out;
+    let path = folder.path().join("symbolon.key");
+    assert_eq!(first.trim().len(), 64);
+    let show = symbolon(&["fingerprint", path.to_str().unwrap()]).expect(0).out;
+    assert_eq!(show, first);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    let kept = std::fs::read(&path).unwrap();
+    keygen(&[]).expect(2).says(&["--force"]);
+    assert_eq!(std::fs::read(&path).unwrap(), kept);
+    assert_ne!(keygen(&["--force"]).expect(0).out, first);
+
+    let private = String::from_utf8(kept).unwrap();
+    let secret = private.lines().rev().nth(1).unwrap();
+    std::fs::write(&path, private.replace("PRIVATE KEY", "PRIVATE K")).unwrap();
+    let ended = symbolon(&["fingerprint", path.to_str().unwrap()]).expect(2);
+    assert!(!ended.err.contains(secret));
+    symbolon(&["fingerprint", "/no/such.key"]).expect(2).says(&["/no/such.key"]);
+}
+
+#[test]
+fn circuits_are_listed_described_and_evaluated() {
+    let list = symbolon(&["circuit", "list"]).expect(0).out;
+    for name in ["aes128", "sort:", "merge:", "millionaires"] {
+        assert!(list.contains(name), "no {name}");
+    }
+    let text = symbolon(&["circuit", "info", "aes128"]).expect(0).out;
+    for fact in ["6400", "from party 1", "ciphertext", "digest"] {
+        assert!(text.contains(fact), "no {fact} in {text}");
+    }
+    let info = |words: &[&str]| {
+        symbolon(&[&["circuit", "info", "--json", "aes128"], words].concat()).expect(0).json()
+    };
+    let plain = info(&[]);
+    assert_eq!(plain["format"], "symbolon-circuit-1");
+    assert_eq!(plain["gates"]["and"], 6400);
+    assert_eq!(plain["inputs"][0]["owner"], 0);
+    assert_eq!(plain["outputs"][0]["receivers"], serde_json::json!([0, 1]));
+    let other = info(&["--owner", "message=0", "--output", "0=1"]);
+    assert_eq!(other["inputs"][1]["owner"], 0);
+    assert_eq!(other["outputs"][0]["receivers"], serde_json::json!([1]));
+    assert_ne!(other["digest"], plain["digest"], "owners and receivers are agreed on");
+
+    let eval = |words: &[&str]| symbolon(&[&["circuit", "eval"], words].concat());
+    let sum = eval(&["add:8", "--input", "x=200", "--input", "1=hex:64"]).expect(0);
+    assert_eq!(sum.out, "sum = 44\n");
+    let json = eval(&["add:8", "--json", "--input", "x=bits:00010011", "--input", "1=100"]).json();
+    assert_eq!(json["outputs"][0]["bits"], "00110100");
+    assert_eq!(json["outputs"][0]["value"], "44");
+    eval(&["add:8", "--input", "x=200"]).expect(2).says(&["`y`"]);
+}
+
+#[test]
+fn exported_circuits_compute_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("x.txt"), " 0xff\n").unwrap();
+    for format in ["fashion", "bristol"] {
+        let file = format!("{format}.txt");
+        let here = |words: &[&str]| symbolon_in(folder.path(), "", words);
+        here(&["circuit", "export", "add:8", "--format", format, "--out", &file]).expect(0);
+        let piped = here(&["circuit", "export", "add:8", "--format", format]).expect(0).out;
+        assert_eq!(piped, std::fs::read_to_string(folder.path().join(&file)).unwrap());
+        let words = ["circuit", "eval", &file, "--input", "in0=@x.txt", "--input", "1=3"];
+        assert_eq!(here(&words).expect(0).out, "out0 = 2\n", "{format}");
+    }
+    let broken = folder.path().join("broken.txt");
+    std::fs::write(&broken, "1 3\n2 1 1\n1 1\n\n2 1 0 9 2 AND\n").unwrap();
+    symbolon(&["circuit", "info", broken.to_str().unwrap()]).expect(2).says(&["line 5"]);
+}
+
+#[test]
+fn the_hidden_command_is_not_for_people() {
+    let told = symbolon_in(std::path::Path::new("."), "", &["party"]).expect(2).out;
+    assert!(told.contains("symbolon local"), "{told}");
+    let secret =
+        symbolon_in(std::path::Path::new("."), "{\"x\": \"5ec4e7\"}\n", &["party"]).expect(2);
+    assert!(!secret.out.contains("5ec4e7"));
+}

@@ -1,0 +1,206 @@
+//! Sessions between two threads: phases, misuse, differences, and what the peer hears of an error.
+
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, Receivers, builtin};
+use symbolon::{
+    Config, Error, Identity, Inputs, Meeting, Outputs, Result, Rho, Session, Transport,
+    TransportReason,
+};
+
+fn circuit(name: &str) -> Circuit {
+    builtin::by_name(name).expect("a built-in circuit")
+}
+
+fn inputs(circuit: &Circuit, party: u16, value: u128) -> Inputs {
+    Inputs::builder(circuit, party)
+        .uint(usize::from(party), value)
+        .and_then(|builder| builder.finish())
+        .expect("a value that fits")
+}
+
+/// Both parties at once, over memory.
+fn both<T: Send>(
+    zero: impl FnOnce(Transport) -> T + Send,
+    one: impl FnOnce(Transport) -> T + Send,
+) -> (T, T) {
+    let (for_zero, for_one) = Transport::memory(1, None).expect("one lane");
+    thread::scope(|scope| {
+        let zero = scope.spawn(|| zero(for_zero));
+        let one = one(for_one);
+        (zero.join().expect("no panic"), one)
+    })
+}
+
+fn sum(outputs: &Outputs) -> Option<u128> {
+    outputs.get("sum").and_then(|sum| sum.uint())
+}
+
+#[test]
+fn phases_run_apart_and_more_than_once() {
+    let circuit = circuit("add:16");
+    let party = |me: u16, transport: Transport| -> Result<()> {
+        let config = Config::new(me, transport).rho(Rho::Bits64).timeout(Duration::from_secs(20));
+        let mut session = Session::connect(config, &circuit)?;
+        let setup = session.report();
+        assert_eq!(setup.phases.len(), 1);
+        assert!(setup.phases[0].phase == "setup" && setup.phases[0].bytes_sent > 0);
+        // Material may be made ahead, and used in any order that both sides share.
+        let first = session.preprocess()?;
+        let second = session.preprocess()?;
+        let ready = session.prepare(second)?;
+        assert_eq!(sum(&session.run(ready, &inputs(&circuit, me, 3))?), Some(6));
+        let before = session.report();
+        let ready = session.prepare(first)?;
+        assert_eq!(sum(&session.run(ready, &inputs(&circuit, me, 40_000))?), Some(80_000 % 65_536));
+        let added = session.report().since(&before);
+        let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
+        assert_eq!(names, ["dependent", "online"]);
+        assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 1))?), Some(2));
+        Ok(())
+    };
+    let (zero, one) = both(|transport| party(0, transport), |transport| party(1, transport));
+    zero.unwrap();
+    one.unwrap();
+}
+
+#[test]
+fn outputs_go_to_their_receivers_only() {
+    let circuit = circuit("compare:8")
+        .with_receivers(vec![Receivers::Only(vec![1]), Receivers::Only(vec![0])])
+        .unwrap();
+    let party = |me: u16, transport: Transport| {
+        let mut session = Session::connect(Config::new(me, transport), &circuit)?;
+        session.evaluate(&inputs(&circuit, me, u128::from(me)))
+    };
+    let (zero, one) = both(|transport| party(0, transport), |transport| party(1, transport));
+    let (zero, one) = (zero.unwrap(), one.unwrap());
+    let seen = |outputs: &Outputs| -> Vec<Option<u128>> {
+        outputs.iter().map(|output| output.uint()).collect()
+    };
+    assert_eq!(seen(&zero), [None, Some(0)]);
+    assert_eq!(seen(&one), [Some(1), None]);
+    assert!(zero.get(0).unwrap().value().is_none());
+}
+
+#[test]
+fn tls_between_two_identities() {
+    let circuit = circuit("add:8");
+    let keys = [Identity::generate().unwrap(), Identity::generate().unwrap()];
+    let prints = [keys[0].fingerprint(), keys[1].fingerprint()];
+    let meeting = Meeting::listen("127.0.0.1:0").unwrap();
+    let address = meeting.local_address().unwrap().to_string();
+    let meetings = [meeting, Meeting::dial(address)];
+    let circuit = &circuit;
+    let outputs = thread::scope(|scope| {
+        let parties: Vec<_> = (0u16..)
+            .zip(keys.into_iter().zip(meetings))
+            .map(|(me, (key, meeting))| {
+                let transport = Transport::tls(meeting, key, prints[1 - usize::from(me)]);
+                scope.spawn(move || {
+                    let config = Config::new(me, transport).threads(2);
+                    Session::connect(config, circuit)?.evaluate(&inputs(circuit, me, 21))
+                })
+            })
+            .collect();
+        parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(outputs.iter().all(|outputs| sum(outputs) == Some(42)));
+}
+
+#[test]
+fn differences_are_named_on_both_sides() {
+    let (here, there) = (circuit("add:8"), circuit("add:9"));
+    let connect = |me: u16, transport: Transport, rho: Rho, circuit: &Circuit| {
+        Session::connect(Config::new(me, transport).rho(rho), circuit).map(drop)
+    };
+    let (zero, one) = both(
+        |transport| connect(0, transport, Rho::Bits40, &here),
+        |transport| connect(1, transport, Rho::Bits80, &here),
+    );
+    assert_eq!(zero.unwrap_err(), Error::incompatible("rho", "40", "80"));
+    assert_eq!(one.unwrap_err(), Error::incompatible("rho", "80", "40"));
+    let (zero, one) = both(
+        |transport| connect(0, transport, Rho::Bits40, &here),
+        |transport| connect(1, transport, Rho::Bits40, &there),
+    );
+    for error in [zero.unwrap_err(), one.unwrap_err()] {
+        assert!(matches!(&error, Error::PeerIncompatible { what, .. } if what == "circuit"));
+    }
+}
+
+#[test]
+fn misuse_is_refused() {
+    let circuit = circuit("add:8");
+    let config = |me| Config::new(me, Transport::memory(2, None).unwrap().0);
+    let refused = |config: Config, circuit: &Circuit, text: &str| {
+        let error = Session::connect(config, circuit).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains(text)), "{error}");
+    };
+    refused(config(2), &circuit, "no party 2");
+    refused(config(1), &circuit, "party 1's");
+    refused(config(0).threads(3), &circuit, "3 threads");
+    refused(config(0).timeout(Duration::ZERO), &circuit, "time-out");
+    refused(config(0).link("lan".parse().unwrap()), &circuit, "link");
+    let strange = circuit.clone().with_owners(&[0, 2]).unwrap();
+    refused(config(0), &strange, "belongs to party 2");
+    let strange = circuit.clone().with_receivers(vec![Receivers::Only(vec![0, 5])]).unwrap();
+    refused(config(0), &strange, "party 5");
+    assert!(Transport::memory(0, None).is_err());
+    assert!(Transport::memory(65, None).is_err());
+}
+
+#[test]
+fn a_failed_session_is_dead_and_its_peer_is_told() {
+    let circuit = circuit("add:8");
+    let zero = |transport| {
+        let mut session = Session::connect(Config::new(0, transport), &circuit).unwrap();
+        let material = session.preprocess().unwrap();
+        let ready = session.prepare(material).unwrap();
+        // Another circuit's inputs have the wrong width.
+        let wide = builtin::by_name("add:9").unwrap();
+        let error = session.run(ready, &inputs(&wide, 0, 1)).unwrap_err();
+        assert!(matches!(error, Error::InvalidInput(_)));
+        let again = session.preprocess().map(drop).unwrap_err();
+        assert_eq!(again, error);
+    };
+    let one = |transport| {
+        let mut session = Session::connect(Config::new(1, transport), &circuit).unwrap();
+        let material = session.preprocess().unwrap();
+        let ready = session.prepare(material).unwrap();
+        let error = session.run(ready, &inputs(&circuit, 1, 1)).unwrap_err();
+        let told = |text: &str| text.contains("unusable input");
+        assert!(
+            matches!(
+                &error,
+                Error::Transport { reason: TransportReason::Aborted(text), .. } if told(text)
+            ),
+            "{error}"
+        );
+    };
+    both(zero, one);
+}
+
+#[test]
+fn material_and_inputs_of_others_are_refused_and_do_no_harm() {
+    let circuit = circuit("add:8");
+    let party = |me: u16, first: Transport, second: Transport| {
+        let mut session = Session::connect(Config::new(me, first), &circuit).unwrap();
+        let mut other = Session::connect(Config::new(me, second), &circuit).unwrap();
+        assert_ne!(session.id(), other.id());
+        let stray = other.preprocess().unwrap();
+        let error = session.prepare(stray).map(drop).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("another session")));
+        let material = session.preprocess().unwrap();
+        let ready = session.prepare(material).unwrap();
+        let error = session.run(ready, &inputs(&circuit, 1 - me, 1)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("inputs")));
+        assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 2)).unwrap()), Some(4));
+    };
+    let (a, b) = (Transport::memory(1, None).unwrap(), Transport::memory(1, None).unwrap());
+    thread::scope(|scope| {
+        scope.spawn(|| party(0, a.0, b.0));
+        scope.spawn(|| party(1, a.1, b.1));
+    });
+}
