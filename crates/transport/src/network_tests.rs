@@ -420,3 +420,61 @@ fn endless_timeouts_are_only_long() {
     a.flush().unwrap();
     assert_eq!(b.recv("x", 1).unwrap(), b"1");
 }
+
+/// Passes connections on to `target`; flips a bit of byte `at` of what the first one sends there.
+fn flipping_proxy(target: String, at: usize) -> String {
+    let door = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = door.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for index in 0.. {
+            let (Ok((near, _)), Ok(far)) = (door.accept(), TcpStream::connect(&target)) else {
+                return;
+            };
+            let back = (far.try_clone().unwrap(), near.try_clone().unwrap());
+            thread::spawn(move || pass_bytes(near, far, (index == 0).then_some(at)));
+            thread::spawn(move || pass_bytes(back.0, back.1, None));
+        }
+    });
+    address
+}
+
+fn pass_bytes(mut from: TcpStream, mut to: TcpStream, flip: Option<usize>) {
+    let mut buffer = [0; 4096];
+    let mut passed = 0;
+    while let Ok(n @ 1..) = from.read(&mut buffer) {
+        match flip.and_then(|at| at.checked_sub(passed)) {
+            Some(at) if at < n => buffer[at] ^= 1,
+            _ => {}
+        }
+        passed += n;
+        if to.write_all(&buffer[..n]).is_err() {
+            break;
+        }
+    }
+    let _ = to.shutdown(std::net::Shutdown::Both);
+}
+
+#[test]
+fn tls_notices_every_flipped_bit() {
+    // In the first message of the handshake, in the encrypted part of it, and in the data.
+    for (at, survives) in [(60, true), (400, true), (50_000, false)] {
+        let sides = sides(true);
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = flipping_proxy(listener.local_addr().to_string(), at);
+        thread::scope(|scope| {
+            let (options, peer) = &sides.dialling;
+            scope.spawn(move || {
+                let mut lanes = connect_lanes(options, &address, peer, 1).unwrap();
+                lanes[0].send("data", &[7; 100_000]).unwrap();
+            });
+            let (options, peer) = &sides.listening;
+            let mut lanes = listener.accept_lanes(options, peer, 1).unwrap();
+            match lanes[0].recv("data", 100_000) {
+                Ok(data) => assert!(survives && data == [7; 100_000]),
+                Err(error) => {
+                    assert!(!survives && error.to_string().contains("TLS"), "{at}: {error}");
+                }
+            }
+        });
+    }
+}

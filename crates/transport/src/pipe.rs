@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::TransportReason;
@@ -14,6 +15,10 @@ use crate::raw::{Sink, Source};
 /// Buffers kept for re-use; memory touched for the first time is ten times slower than memory that
 /// was used before, so it pays to keep some, but not all that a burst needed.
 const POOL: usize = 32;
+
+/// How long a taking side stays awake, giving way to other threads, before it sleeps: what comes sooner
+/// is taken at once, and not after the tens of microseconds that waking a thread takes.
+pub(crate) const EAGER: Duration = Duration::from_micros(50);
 
 /// The longest that moving `bytes` may take if nothing may stand still for longer than `timeout`.
 pub(crate) fn allowance(bytes: usize, timeout: Duration) -> Duration {
@@ -96,6 +101,9 @@ impl Pipe {
 
     /// Takes the oldest chunk; waits for one for at most `wait`. `None` is the end.
     pub(crate) fn pop(&self, wait: Option<Duration>) -> Result<Option<Chunk>, TransportReason> {
+        if let Some(chunk) = self.pop_soon() {
+            return Ok(Some(chunk));
+        }
         let deadline = wait.map(|wait| Instant::now() + wait);
         let mut state = self.state();
         loop {
@@ -115,6 +123,25 @@ impl Pipe {
             }
             state =
                 self.readable.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Takes the oldest chunk if it comes within [`EAGER`].
+    fn pop_soon(&self) -> Option<Chunk> {
+        let mut since = None;
+        loop {
+            let mut state = self.state();
+            if let Some(chunk) = state.queue.pop_front() {
+                return Some(chunk);
+            }
+            if state.ended || state.failed.is_some() {
+                return None;
+            }
+            drop(state);
+            if since.get_or_insert_with(Instant::now).elapsed() >= EAGER {
+                return None;
+            }
+            thread::yield_now();
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::TransportReason;
+use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
 
 /// Bytes asked of the operating system at once.
@@ -42,6 +43,9 @@ impl SocketReader {
         buf: &mut [u8],
         wait: Duration,
     ) -> Result<usize, TransportReason> {
+        if let Some(n) = self.read_soon(buf)? {
+            return Ok(n);
+        }
         let wait = wait.max(Duration::from_millis(1));
         // Setting it costs a system call, and a sixteenth more or less makes no difference.
         if self.set < wait - wait / 16 || self.set > wait + wait / 16 {
@@ -56,6 +60,36 @@ impl SocketReader {
                 Err(e) => return Err(reason(&e, wait)),
             }
         }
+    }
+}
+
+impl SocketReader {
+    /// Reads what comes within [`EAGER`].
+    #[cfg(target_os = "linux")]
+    fn read_soon(&self, buf: &mut [u8]) -> Result<Option<usize>, TransportReason> {
+        use rustix::net::{RecvFlags, recv};
+        let mut since = None;
+        loop {
+            match recv(&self.socket, &mut *buf, RecvFlags::DONTWAIT).map(|(n, _)| n) {
+                Ok(0) => return Err(TransportReason::Closed),
+                Ok(n) => return Ok(Some(n)),
+                Err(e) => match io::Error::from(e) {
+                    e if e.kind() == ErrorKind::Interrupted => {}
+                    e if e.kind() == ErrorKind::WouldBlock => {}
+                    e => return Err(reason(&e, Duration::ZERO)),
+                },
+            }
+            if since.get_or_insert_with(Instant::now).elapsed() >= EAGER {
+                return Ok(None);
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// Elsewhere every read sleeps until something comes.
+    #[cfg(not(target_os = "linux"))]
+    fn read_soon(&self, _buf: &mut [u8]) -> Result<Option<usize>, TransportReason> {
+        Ok(None)
     }
 }
 
@@ -125,14 +159,13 @@ impl SocketWriter {
     /// Writes as much as the socket takes at once.
     #[cfg(target_os = "linux")]
     pub(crate) fn write_now(&self, data: &[u8]) -> Result<usize, TransportReason> {
-        // From Linux' ABI, the same on all architectures.
-        const MSG_DONTWAIT: i32 = 0x40;
-        const MSG_NOSIGNAL: i32 = 0x4000;
-        let socket = socket2::SockRef::from(&*self.socket);
-        match socket.send_with_flags(data, MSG_DONTWAIT | MSG_NOSIGNAL) {
+        use rustix::net::{SendFlags, send};
+        match send(&self.socket, data, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
             Ok(n) => Ok(n),
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
-            Err(e) => Err(reason(&e, Duration::ZERO)),
+            Err(e) => match io::Error::from(e) {
+                e if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
+                e => Err(reason(&e, Duration::ZERO)),
+            },
         }
     }
 

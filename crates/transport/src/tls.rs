@@ -7,7 +7,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, ring};
@@ -308,13 +308,19 @@ impl Source for TlsSource {
         dst: &mut [u8],
         wait: Duration,
     ) -> std::result::Result<usize, TransportReason> {
+        let mut begun = None;
         loop {
             if let Some(n) = self.decrypt(dst)? {
                 return Ok(n);
             }
+            // Records without content must not keep the clock from running out.
+            let left = wait.saturating_sub(begun.get_or_insert_with(Instant::now).elapsed());
+            if left.is_zero() {
+                return Err(TransportReason::TimedOut(wait));
+            }
             self.start = 0;
             self.end = 0;
-            self.end = self.reader.read(&mut self.cipher, wait)?;
+            self.end = self.reader.read(&mut self.cipher, left)?;
         }
     }
 
