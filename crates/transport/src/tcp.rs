@@ -279,3 +279,48 @@ impl Write for DeadlineStream<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn connected() -> (TcpStream, TcpStream) {
+        let door = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = TcpStream::connect(door.local_addr().unwrap()).unwrap();
+        (near, door.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_single_write_takes_all_slices() {
+        let (near, mut far) = connected();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        let slices = [io::IoSlice::new(b"change cipher "), io::IoSlice::new(b"alert")];
+        let n = DeadlineStream::new(&near, deadline).write_vectored(&slices).unwrap();
+        assert_eq!(n, 19);
+        drop(near);
+        let mut all = String::new();
+        far.read_to_string(&mut all).unwrap();
+        assert_eq!(all, "change cipher alert");
+    }
+
+    #[test]
+    fn deadlines_and_lingering_end() {
+        let (near, far) = connected();
+        let deadline = Instant::now() + Duration::from_millis(20);
+        let error = DeadlineStream::new(&near, deadline).read(&mut [0]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        let writer = SocketWriter::new(Arc::new(near));
+        // The other side neither closes nor says anything.
+        writer.linger(Duration::from_millis(20));
+        (&far).write_all(b"unread").unwrap();
+        drop(far);
+        let begun = Instant::now();
+        writer.linger(Duration::from_secs(60));
+        assert!(begun.elapsed() < Duration::from_secs(50), "ended by the other side's end");
+        let mut reader = SocketReader::new(writer.socket.clone());
+        let read = reader.read(&mut [0], Duration::from_millis(20));
+        assert_eq!(read, Err(TransportReason::Closed), "lingering took the unread bytes");
+    }
+}
