@@ -15,7 +15,7 @@ VALUES
     3,1,2          for an array, its elements in order (also [3, 1, 2])
     bits:0110      bits, the first character on the first wire
     @FILE          a text file that holds one of these forms
-    -              the same, from standard input (`run` only, one input)
+    -              the same, from standard input (for one input)
   Whatever the type, wire 0 is the least significant bit of an integer, and element 0 of an array lies
   on the lowest wires. So hex: writes the last element of an array first, and the usual hexadecimal
   test strings of AES and SHA-2 are used as they are.
@@ -40,9 +40,9 @@ EXAMPLES
     symbolon keygen --out my.key
   Then, on the first machine and on the second:
     symbolon run millionaires --party 0 --listen 0.0.0.0:7000 --key my.key \\
-        --peer-fingerprint 5d1f… --input 0=@wealth.txt
+        --peer-fingerprint 90ac… --input 0=@wealth.txt
     symbolon run millionaires --party 1 --connect first.example:7000 --key my.key \\
-        --peer-fingerprint 90ac… --input 1=@wealth.txt";
+        --peer-fingerprint 5d1f… --input 1=@wealth.txt";
 
 /// Two parties who do not trust each other compute a function of their private inputs.
 ///
@@ -156,13 +156,14 @@ impl LocalTransport {
     }
 }
 
-const RUN_HELP: &str = "\
+/// Shown by `run --help`; ends with a settings file.
+pub(crate) const RUN_HELP: &str = "\
 EXAMPLES
   Party 0 waits, party 1 dials; either may start first:
     symbolon run aes128 --party 0 --listen 0.0.0.0:7000 --key alice.key \\
-        --peer-fingerprint 5d1f… --input key=@key.txt --output ciphertext=1
+        --peer-fingerprint 90ac… --input key=@key.txt --output ciphertext=1
     symbolon run aes128 --party 1 --connect alice.example:7000 --key bob.key \\
-        --peer-fingerprint 90ac… --input message=hex:3243f6a8885a308d313198a2e0370734 \\
+        --peer-fingerprint 5d1f… --input message=hex:3243f6a8885a308d313198a2e0370734 \\
         --output ciphertext=1
 
   All of it from a file (flags override it):
@@ -173,7 +174,7 @@ EXAMPLES
     party = 0
     listen = \"0.0.0.0:7000\"       # or connect = \"alice.example:7000\"
     key = \"alice.key\"
-    peer_fingerprint = \"5d1f…\"
+    peer_fingerprint = \"90ac…\"
     transport = \"tls\"             # or \"tcp\"
     protocol = \"wrk\"
     rho = 40

@@ -29,11 +29,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         outputs: args.ports.outputs.clone(),
     };
     let circuit = spec.load(args.parties)?;
-    let given = given(&args.inputs)?;
-    if given.iter().any(|given| given.value.trim() == "-") {
-        return Err(Failure::usage("`local` takes no value from standard input; use @FILE"));
-    }
-    let inputs = resolve(&circuit, &given, None)?;
+    let inputs = resolve(&circuit, &given(&args.inputs)?, None)?;
     let troupe = Troupe {
         spec: &spec,
         circuit: &circuit,

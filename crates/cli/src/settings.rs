@@ -8,7 +8,7 @@ use symbolon::zeroize::Zeroizing;
 
 use crate::args::{RemoteTransport, RunArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::source::{Audience, CircuitSpec, is_file};
+use crate::source::{Audience, CircuitSpec, looks_like_file};
 use crate::values::{Given, given};
 
 /// The longest settings file that is read, in bytes.
@@ -85,7 +85,9 @@ impl Settings {
             None => PathBuf::from(path),
         };
         let circuit = args.circuit.clone().or(file.circuit.map(|name| {
-            if is_file(&name) { in_folder(name).to_string_lossy().into_owned() } else { name }
+            let path = in_folder(name.clone());
+            let file = looks_like_file(&name) || path.exists();
+            if file { path.to_string_lossy().into_owned() } else { name }
         }));
         // A flag for either end of the meeting replaces whatever the file says about it.
         let meeting_given = args.listen.is_some() || args.connect.is_some();
@@ -228,6 +230,20 @@ mod tests {
         assert_eq!((over.listen, over.connect.as_deref()), (None, Some("h:2")));
         let x: Vec<_> = over.inputs.iter().filter(|(given, _)| given.input == "x").collect();
         assert_eq!((x.len(), x[0].0.value.as_str()), (1, "9"));
+    }
+
+    #[test]
+    fn the_documented_files_are_accepted() {
+        let guide = include_str!("../../../docs/cli.md");
+        let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let guide = settings(block.unwrap(), &[]).unwrap();
+        let help = crate::args::RUN_HELP.split_once("# run.toml").unwrap().1;
+        let help = settings(&help[help.find('\n').unwrap()..], &[]).unwrap();
+        for settings in [guide, help] {
+            assert_eq!((settings.party, settings.tuning.timeout), (Some(0), Some(60.0)));
+            assert_eq!(settings.inputs.len(), 1);
+            assert_eq!(settings.spec.outputs[0].0, "ciphertext");
+        }
     }
 
     #[test]

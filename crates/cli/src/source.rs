@@ -89,10 +89,14 @@ pub fn audience(text: &str) -> Result<(String, Audience), String> {
     Ok((name, parties.parse()?))
 }
 
+/// Whether `text` can only be a file's name: built-ins have neither a `/` nor an extension.
+pub fn looks_like_file(text: &str) -> bool {
+    text.contains(['/', '\\']) || Path::new(text).extension().is_some()
+}
+
 /// Whether `text` names a file and not a built-in: it exists, or has a `/` or an extension.
 pub fn is_file(text: &str) -> bool {
-    let path = Path::new(text);
-    text.contains(['/', '\\']) || path.extension().is_some() || path.exists()
+    looks_like_file(text) || Path::new(text).exists()
 }
 
 /// The place of a port that a user named by name or index; a name wins over an index.
@@ -120,17 +124,6 @@ fn shown(name: &str) -> String {
 }
 
 impl CircuitSpec {
-    /// The same circuit named so that another process with the same working folder, or none, finds
-    /// the same file.
-    pub fn anchored(mut self) -> Self {
-        if is_file(&self.circuit)
-            && let Ok(path) = std::path::absolute(&self.circuit)
-        {
-            self.circuit = path.to_string_lossy().into_owned();
-        }
-        self
-    }
-
     /// Builds or reads the circuit and gives its inputs and outputs to whom the user said, among
     /// `parties` parties.
     ///

@@ -98,7 +98,7 @@ impl Troupe<'_> {
     fn job(&self, party: PartyId) -> Job {
         let own = |place: &usize| self.circuit.inputs()[*place].owner == party;
         Job {
-            spec: self.spec.clone().anchored(),
+            spec: self.spec.clone(),
             party,
             parties: PARTIES,
             transport: self.transport,

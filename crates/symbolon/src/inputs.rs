@@ -166,6 +166,7 @@ impl InputsBuilder<'_> {
 
     fn put(mut self, index: usize, bits: Vec<bool>) -> Result<Self> {
         let input = &self.circuit.inputs()[index];
+        let mut bits = Zeroizing::new(bits);
         if bits.len() as u64 != input.ty.width() {
             return Err(Error::invalid_input(format!(
                 "input `{}` ({}) takes {} bits, {} were given",
@@ -175,7 +176,7 @@ impl InputsBuilder<'_> {
                 bits.len()
             )));
         }
-        self.inputs.bits[index] = Some(bits);
+        self.inputs.bits[index] = Some(std::mem::take(&mut *bits));
         Ok(self)
     }
 

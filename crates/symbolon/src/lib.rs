@@ -58,8 +58,8 @@ pub use session::{Material, Ready, Session};
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{Protocol, Rho};
 pub use symbolon_transport::{
-    DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, PhaseReport, Result, SessionId,
-    SimulatedLink, TransportReason,
+    Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, Meter, PhaseReport, Result,
+    SessionId, SimulatedLink, TransportReason,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

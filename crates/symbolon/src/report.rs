@@ -45,11 +45,13 @@ impl Report {
         for now in &self.phases {
             let mut difference = now.clone();
             if let Some(before) = earlier.phase(&now.phase) {
-                difference.bytes_sent -= before.bytes_sent;
-                difference.bytes_received -= before.bytes_received;
-                difference.messages_sent -= before.messages_sent;
-                difference.messages_received -= before.messages_received;
-                difference.rounds -= before.rounds;
+                difference.bytes_sent = now.bytes_sent.saturating_sub(before.bytes_sent);
+                difference.bytes_received =
+                    now.bytes_received.saturating_sub(before.bytes_received);
+                difference.messages_sent = now.messages_sent.saturating_sub(before.messages_sent);
+                difference.messages_received =
+                    now.messages_received.saturating_sub(before.messages_received);
+                difference.rounds = now.rounds.saturating_sub(before.rounds);
                 difference.seconds -= before.seconds;
                 if difference.messages_sent + difference.messages_received == 0
                     && difference.seconds == 0.0
