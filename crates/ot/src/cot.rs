@@ -1,41 +1,242 @@
-//! What every generator of correlated OTs offers.
+//! What every generator of correlated OTs offers, and the consistency check they share.
+//!
+//! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix of
+//! n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is
+//! t^i ⊕ Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Generators differ
+//! in how the columns come about and in what the receiver sends for them.
+//!
+//! # The check
+//! A cheating receiver uses another x in some columns. The lemma of KOS15 (and so Lemma 2 of
+//! Yang–Wang–Zhang 2020) by which one combination over the rows detects that was shown false as
+//! stated by Roy (CRYPTO 2022). Here, as in SoftSpokenOT, the whole matrix is hashed column by column:
+//! with every column cut into m elements of GF(2^128), and coefficients χ_1 … χ_{m−1} random, χ_m = 1,
+//!
+//! ```text
+//! receiver sends  x̃ = Σ χ_k·x_k  and  t̃^i = Σ χ_k·t^i_k  for every column i    (2 KiB + 16 bytes)
+//! sender checks   q̃^i = t̃^i ⊕ Δ_i·x̃                                            for every column i
+//! ```
+//!
+//! Linear universal hashing makes the difference of two distinct columns' x survive except with
+//! probability 2^-128; a receiver that used another x in column i passes only if it guessed Δ_i. It
+//! so learns c bits of Δ with probability 2^-c, and all later uses of Δ (MACs, labels) need all of
+//! the remaining 128 − c bits: the product stays 2^-128 (YWZ20 §2.2). For that reason Δ is never
+//! shortened. x̃ and the t̃^i reveal 128 linear functions of x, hidden by the last 128 rows, which are
+//! thrown away; given x̃, each t̃^i is a function of what the sender has.
+//!
+//! # The challenge
+//! The χ come from a hash of the session and of all messages of this direction so far, the whole
+//! correction included, so nothing waits for a round trip. A cheat passes a random χ with probability
+//! 2^-128 only, so grinding the hash offline gains nothing (unlike for 2^-ρ challenges, which are
+//! interactive coin tosses everywhere in this project).
 
-use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::{Channel, Result};
+use std::sync::{Arc, Mutex};
+
+use symbolon_primitives::{BitVec, Block, Challenge, Prg, Transcript, gf128};
+use symbolon_transport::{Channel, Error, Result};
+
+/// Columns of the matrix: the bits of Δ.
+pub const COLUMNS: usize = 128;
+
+/// Rows thrown away per draw, to hide x̃.
+const SACRIFICE: usize = 128;
+
+/// The largest draw: its matrices (two of `MAX_DRAW · 16` bytes) stay in a core's own cache.
+pub const MAX_DRAW: usize = 1 << 15;
+
+/// The name of the check in `PeerMisbehaved`.
+pub const CHECK: &str = "OT extension consistency check";
+
+/// Bytes of the check's message: x̃ and a hash per column.
+pub const CHECK_BYTES: usize = 16 * (COLUMNS + 1);
+
+/// The bytes of one column in a draw of `n` bits.
+pub fn column_bytes(n: usize) -> usize {
+    (n.next_multiple_of(128) + SACRIFICE) / 8
+}
+
+/// The rows that a draw with columns of `stride` bytes can give.
+pub(crate) fn usable_rows(stride: usize) -> usize {
+    stride * 8 - SACRIFICE
+}
+
+/// `choices` with the random tail that pads them and hides x̃, as one column.
+pub fn padded(choices: &BitVec, random: &mut Prg) -> Vec<u8> {
+    let mut bytes = vec![0u8; column_bytes(choices.len())];
+    random.fill(&mut bytes);
+    let own = choices.to_bytes();
+    let (whole, rest) = (choices.len() / 8, choices.len() % 8);
+    bytes[..whole].copy_from_slice(&own[..whole]);
+    if rest != 0 {
+        let mask = (1u8 << rest) - 1;
+        bytes[whole] = (bytes[whole] & !mask) | own[whole];
+    }
+    bytes
+}
+
+/// The coefficients χ for columns of `stride` bytes; the last one is 1.
+pub fn coefficients(challenge: Challenge, stride: usize) -> Vec<Block> {
+    let mut chi = vec![Block::ZERO; stride / 16];
+    challenge.into_prg().fill_blocks(&mut chi);
+    *chi.last_mut().expect("a draw has at least the sacrificed rows") = Block::ONE;
+    chi
+}
+
+/// x̃: the hash of the padded choices.
+pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
+    let of = |chunk: &[u8]| Block::from_bytes(chunk.try_into().expect("16 bytes"));
+    let blocks: Vec<Block> = x.chunks_exact(16).map(of).collect();
+    gf128::inner_product(&blocks, chi)
+}
 
 /// The side that holds Δ and gets keys.
 ///
-/// A session stays open across draws. Each call of [`extend`](CotSender::extend) runs its own
-/// consistency check before it returns, so keys that were returned belong to choice bits that are
-/// fixed and consistent.
+/// One draw is one call of [`receive_columns`](CotSender::receive_columns), one of
+/// [`verify`](CotSender::verify) and one of [`keys`](CotSender::keys), or all in one:
+/// [`extend`](CotSender::extend). A session stays open across draws.
 pub trait CotSender: Send {
     /// The global key Δ.
     fn delta(&self) -> Block;
 
-    /// The largest draw that one call of [`extend`](CotSender::extend) may make.
-    fn max_draw(&self) -> usize;
-
-    /// Fills `keys` with fresh keys, one per choice bit that the peer draws at the same time with
-    /// [`CotReceiver::extend`]. Receives one message and its check.
+    /// Computes the own columns for a draw of `n` bits and receives the peer's correction; returns
+    /// the correction's digest.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the consistency check fails, after which the session must be dropped;
-    /// `Transport` when the peer is gone; `InvalidInput` when `keys` is longer than
-    /// [`max_draw`](CotSender::max_draw).
-    fn extend(&mut self, channel: &mut Channel, keys: &mut [Block]) -> Result<()>;
+    /// `Transport` when the peer is gone; `InvalidInput` when n is larger than [`MAX_DRAW`].
+    fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]>;
+
+    /// Compares the peer's hashes x̃, t̃ with those of the own columns.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.
+    fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()>;
+
+    /// The keys of the draw that was verified last.
+    fn keys(&mut self, keys: &mut [Block]);
+
+    /// The transcript of this direction between two parties.
+    fn transcript(&mut self) -> &mut Transcript;
+
+    /// A whole draw between two parties: fills `keys` with fresh keys, one per choice bit that the
+    /// peer draws at the same time with [`CotReceiver::extend`].
+    ///
+    /// # Errors
+    /// As the steps it is made of.
+    fn extend(&mut self, channel: &mut Channel, keys: &mut [Block]) -> Result<()> {
+        let digest = self.receive_columns(channel, keys.len())?;
+        let chi = challenge(self.transcript(), &digest, keys.len());
+        let mut check = vec![Block::ZERO; COLUMNS + 1];
+        channel.recv_into("iknp: check", Block::as_bytes_mut(&mut check))?;
+        self.transcript().absorb("check", Block::as_bytes(&check));
+        self.verify(channel.peer(), &chi, check[0], &check[1..])?;
+        self.keys(keys);
+        Ok(())
+    }
 }
 
-/// The side that holds the choice bits and gets MACs.
+/// The side that holds the choice bits and gets MACs. Only sends, so it never waits for the peer.
 pub trait CotReceiver: Send {
-    /// The largest draw that one call of [`extend`](CotReceiver::extend) may make.
-    fn max_draw(&self) -> usize;
+    /// Computes the columns for the padded choices `x` and sends the correction; returns its digest.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]>;
 
-    /// Fills `macs` with a MAC for each of `choices`: M_k = K_k ⊕ x_k·Δ. Only sends, so it never
-    /// waits for the peer.
+    /// t̃: the hash of every column.
+    fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS];
+
+    /// The MACs of the last draw.
+    fn macs(&mut self, macs: &mut [Block]);
+
+    /// The transcript of this direction between two parties, and the generator of random tails.
+    fn transcript(&mut self) -> (&mut Transcript, &mut Prg);
+
+    /// A whole draw between two parties: fills `macs` with a MAC for each of `choices`.
     ///
     /// # Errors
     /// `Transport` when the peer is gone; `InvalidInput` when the lengths differ or are larger than
-    /// [`max_draw`](CotReceiver::max_draw).
-    fn extend(&mut self, channel: &mut Channel, choices: &BitVec, macs: &mut [Block])
-    -> Result<()>;
+    /// [`MAX_DRAW`].
+    fn extend(
+        &mut self,
+        channel: &mut Channel,
+        choices: &BitVec,
+        macs: &mut [Block],
+    ) -> Result<()> {
+        check_draw(choices.len(), macs.len())?;
+        let x = padded(choices, self.transcript().1);
+        let digest = self.send_columns(channel, &x)?;
+        let chi = challenge(self.transcript().0, &digest, choices.len());
+        let mut check = vec![hash_choices(&x, &chi)];
+        check.extend(self.hash_columns(&chi));
+        self.transcript().0.absorb("check", Block::as_bytes(&check));
+        channel.send("iknp: check", Block::as_bytes(&check))?;
+        self.macs(macs);
+        Ok(())
+    }
+}
+
+fn challenge(transcript: &mut Transcript, digest: &[u8; 32], n: usize) -> Vec<Block> {
+    transcript.absorb("correction", digest);
+    coefficients(transcript.challenge("chi"), column_bytes(n))
+}
+
+/// Refuses draws that are too large or do not fit their output.
+pub(crate) fn check_draw(choices: usize, outputs: usize) -> Result<()> {
+    if choices != outputs || choices > MAX_DRAW {
+        return Err(Error::InvalidInput(format!(
+            "a draw of correlated OTs with {choices} choices and {outputs} outputs; at most {MAX_DRAW}"
+        )));
+    }
+    Ok(())
+}
+
+/// Compares hashes of columns: q̃^i with t̃^i ⊕ Δ_i·x̃, all of them, in constant time.
+pub(crate) fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
+    let mut difference = Block::ZERO;
+    for (i, (q, t)) in q.iter().zip(t).enumerate() {
+        let expected = *t ^ x.select(delta.0 >> i & 1 == 1);
+        difference = Block(difference.0 | (*q ^ expected).0);
+    }
+    difference.ct_eq(&Block::ZERO) && q.len() == t.len()
+}
+
+/// The verdicts of all checks under one Δ, one after another.
+///
+/// A cheater may guess a bit of Δ per check. Were two lanes to check at the same time, it could learn
+/// from the second verdict although the first one failed; here nothing passes after a failure.
+#[derive(Default)]
+pub struct Verdicts {
+    failed: Mutex<bool>,
+}
+
+impl Verdicts {
+    /// Verdicts to be shared by all senders under one Δ.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// Lets a check through only if it passed and all before it did.
+    pub(crate) fn pass(&self, passed: bool, party: u16) -> Result<()> {
+        let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *failed |= !passed;
+        if *failed { Err(Error::misbehaved(party, CHECK)) } else { Ok(()) }
+    }
+}
+
+/// Which of a session's extensions this is; enters its challenges.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// The party that holds the choice bits.
+    pub receiver: u16,
+    /// The lane, or 0 for the set-up's own draw.
+    pub lane: u64,
+}
+
+impl Stream {
+    /// A transcript that has absorbed session and stream.
+    pub fn transcript(self, session: &[u8; 32]) -> Transcript {
+        let mut transcript = Transcript::new("symbolon correlated ot 1", session);
+        transcript.absorb("receiver", &self.receiver.to_le_bytes());
+        transcript.absorb("lane", &self.lane.to_le_bytes());
+        transcript
+    }
 }

@@ -5,12 +5,12 @@
 //! M_k = K_k ⊕ x_k·Δ. That is exactly an authenticated bit.
 //!
 //! * [`base`]: 128 OTs from public-key operations, once per session;
-//! * [`CotSender`], [`CotReceiver`]: what a generator of correlated OTs does, whichever it is;
+//! * [`cot`]: what a generator of correlated OTs does, whichever it is, and the check they share;
 //! * [`iknp`]: the generator of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 
 pub mod base;
-mod cot;
+pub mod cot;
 pub mod iknp;
 pub mod setup;
 

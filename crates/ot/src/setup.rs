@@ -10,8 +10,6 @@
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
 
-use std::sync::Arc;
-
 use blake3::Hasher;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Result};
@@ -45,7 +43,7 @@ pub fn both_directions(
     prg: &mut Prg,
 ) -> Result<Vec<Lane>> {
     let (me, peer) = (channel.me(), channel.peer());
-    let verdicts = Arc::new(Verdicts::default());
+    let verdicts = Verdicts::new();
     let choices = delta_bits(delta);
     let bootstrap = Stream { receiver: me.min(peer), lane: 0 };
     let (pairs, chosen): (Zeroizing<Pairs>, Zeroizing<Seeds>) = if me < peer {

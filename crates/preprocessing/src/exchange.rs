@@ -1,10 +1,15 @@
-//! Small exchanges between two parties that many steps are made of: commit and open, toss a coin,
+//! Small exchanges among all parties that many steps are made of: commit and open, toss a coin,
 //! open bits with their MACs.
 
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, commit,
 };
 use symbolon_transport::{Channel, Error, Result};
+
+use crate::{
+    Share, Towards,
+    bits::{self, BroadcastLog},
+};
 
 /// What an exchange of committed values is called: in its two messages, and when it fails.
 pub struct Committed {
@@ -16,47 +21,66 @@ pub struct Committed {
     pub check: &'static str,
 }
 
-/// Both parties commit to a value of the same length, then open; returns the peer's value.
+/// Every party commits to a value of the same length, then opens; returns the peers' values, in the
+/// order of `channels`.
 ///
-/// Neither value depends on the other. A commitment binds its maker, the session and `index`, so
-/// that sending back our own is useless; it is refused before anything is opened.
+/// No value depends on another. A commitment binds its maker, the session and `index`, so that
+/// sending back somebody else's is useless; an echo of our own is refused before anything is opened.
+/// With more than two parties the commitments are broadcasts: their digest is compared pairwise
+/// before anything is opened.
 ///
 /// # Errors
-/// `PeerMisbehaved` when the peer echoes our commitment or opens something else than it committed
-/// to; `Transport` when it is gone.
+/// `PeerMisbehaved` when a peer echoes our commitment, told others something else, or opens something
+/// else than it committed to; `Transport` when it is gone.
 pub fn committed(
-    channel: &mut Channel,
+    channels: &mut [Channel],
     names: &Committed,
     session: &[u8; 32],
     index: u64,
     value: &[u8],
     prg: &mut Prg,
-) -> Result<Vec<u8>> {
+) -> Result<Vec<Vec<u8>>> {
     let context = |party| CommitContext { domain: names.commit, session, party, index };
-    let (own, opening) = commit::commit(&context(channel.me()), value, prg);
-    channel.send(names.commit, &own.0)?;
-    let theirs = Commitment(channel.recv_array(names.commit)?);
-    if theirs == own {
-        return Err(Error::misbehaved(channel.peer(), names.check));
+    let me = channels[0].me();
+    let (own, opening) = commit::commit(&context(me), value, prg);
+    for channel in channels.iter_mut() {
+        channel.send(names.commit, &own.0)?;
     }
-    channel.send_parts(names.open, &[&opening.nonce, value])?;
-    let mut opened = channel.recv(names.open, 32 + value.len())?;
-    let value = opened.split_off(32);
-    let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
-    if commit::verify(&context(channel.peer()), &theirs, &opening, &value) {
-        Ok(value)
-    } else {
-        Err(Error::misbehaved(channel.peer(), names.check))
+    let mut log = BroadcastLog::new(channels.len() + 1);
+    log.note(me, &own.0);
+    let mut theirs = Vec::with_capacity(channels.len());
+    for channel in channels.iter_mut() {
+        let commitment = Commitment(channel.recv_array(names.commit)?);
+        if commitment == own {
+            return Err(Error::misbehaved(channel.peer(), names.check));
+        }
+        log.note(channel.peer(), &commitment.0);
+        theirs.push(commitment);
     }
+    bits::confirm_broadcasts(channels, &log.digest())?;
+    for channel in channels.iter_mut() {
+        channel.send_parts(names.open, &[&opening.nonce, value])?;
+    }
+    let open = |(channel, commitment): (&mut Channel, &Commitment)| {
+        let mut opened = channel.recv(names.open, 32 + value.len())?;
+        let value = opened.split_off(32);
+        let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
+        if commit::verify(&context(channel.peer()), commitment, &opening, &value) {
+            Ok(value)
+        } else {
+            Err(Error::misbehaved(channel.peer(), names.check))
+        }
+    };
+    channels.iter_mut().zip(&theirs).map(open).collect()
 }
 
-/// Tosses a coin (F_Rand, YWZ20 App. A.1): a challenge that neither party could know or bias when
-/// it sent what the challenge is about to check.
+/// Tosses a coin (F_Rand, YWZ20 App. A.1): a challenge that no party could know or bias when it sent
+/// what the challenge is about to check.
 ///
 /// # Errors
 /// As [`committed`].
 pub fn toss_coin(
-    channel: &mut Channel,
+    channels: &mut [Channel],
     session: &[u8; 32],
     index: u64,
     prg: &mut Prg,
@@ -68,21 +92,23 @@ pub fn toss_coin(
     };
     let mut seed = [0u8; 32];
     prg.fill(&mut seed);
-    let theirs = committed(channel, &NAMES, session, index, &seed, prg)?;
-    for (own, theirs) in seed.iter_mut().zip(theirs) {
-        *own ^= theirs;
+    for theirs in committed(channels, &NAMES, session, index, &seed, prg)? {
+        for (own, theirs) in seed.iter_mut().zip(theirs) {
+            *own ^= theirs;
+        }
     }
     Ok(Challenge::from_seed32(seed))
 }
 
-/// Collects bits to be opened and, for the check, the MACs of the own and the keys of the peer's.
+/// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
+/// keys of the peers' bits.
 ///
-/// This is the amortised opening of YWZ20 App. A.3: bits, then one hash of all their MACs. The
-/// receiver hashes K ⊕ x·Δ for the bits x it was sent.
+/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to every
+/// peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
 pub struct ShareOpening {
     own: BitVec,
-    macs: Vec<Block>,
-    keys: Vec<Block>,
+    /// MACs and keys, one entry per peer.
+    towards: Vec<Towards>,
 }
 
 /// What an opening is called: in its message, and when its check fails.
@@ -94,59 +120,73 @@ pub struct Opened {
 }
 
 impl ShareOpening {
-    /// An opening of nothing yet.
-    pub fn new() -> Self {
-        ShareOpening { own: BitVec::zeros(0), macs: Vec::new(), keys: Vec::new() }
+    /// An opening of nothing yet, among this party and `peers` others.
+    pub fn new(peers: usize) -> Self {
+        ShareOpening { own: BitVec::zeros(0), towards: vec![Towards::default(); peers] }
     }
 
-    /// Adds a share that is to be opened.
-    pub fn push(&mut self, share: crate::Share) {
-        self.own.push(share.bit);
-        self.macs.push(share.mac);
-        self.keys.push(share.key);
+    /// Adds the own bit of a share; MAC and key towards each peer follow by
+    /// [`push_towards`](ShareOpening::push_towards).
+    pub fn push_bit(&mut self, bit: bool) {
+        self.own.push(bit);
     }
 
-    /// Sends the own bits and the digest of their MACs.
+    /// Adds what ties the share that was pushed last to the peer in place `peer`.
+    pub fn push_towards(&mut self, peer: usize, mac: Block, key: Block) {
+        self.towards[peer].macs.push(mac);
+        self.towards[peer].keys.push(key);
+    }
+
+    /// Adds a share between two parties.
+    pub fn push(&mut self, share: Share) {
+        self.push_bit(share.bit);
+        self.push_towards(0, share.mac, share.key);
+    }
+
+    /// Sends the own bits, to each peer with the digest of their MACs under its Δ.
     ///
     /// # Errors
-    /// `Transport` when the peer is gone.
-    pub fn send(self, channel: &mut Channel, names: &Opened) -> Result<AwaitedOpening> {
-        let digest = digest_of(&self.macs);
-        channel.send_parts(names.kind, &[&self.own.to_bytes(), &digest])?;
-        Ok(AwaitedOpening { own: self.own, keys: self.keys })
+    /// `Transport` when a peer is gone.
+    pub fn send(self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
+        let bits = self.own.to_bytes();
+        for (channel, towards) in channels.iter_mut().zip(&self.towards) {
+            channel.send_parts(names.kind, &[&bits, &digest_of(&towards.macs)])?;
+        }
+        let keys = self.towards.into_iter().map(|towards| towards.keys).collect();
+        Ok(AwaitedOpening { own: self.own, keys })
     }
 }
 
-/// An opening of which the peer's part is awaited.
+/// An opening of which the peers' parts are awaited.
 pub struct AwaitedOpening {
     own: BitVec,
-    keys: Vec<Block>,
+    keys: Vec<Vec<Block>>,
 }
 
 impl AwaitedOpening {
-    /// Receives the peer's bits, checks them, and returns the opened values λ = λ^i ⊕ λ^j.
+    /// Receives the peers' bits, checks them, and returns the opened values ⊕_i λ^i.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the digest of the MACs is not the right one; `Transport` when the peer
-    /// is gone.
-    pub fn receive(self, channel: &mut Channel, names: &Opened, delta: Block) -> Result<BitVec> {
-        let n = self.keys.len();
-        let (mut values, theirs) = recv_bits_and_digest(channel, names, n)?;
-        let mut macs = self.keys;
-        for (k, key) in macs.iter_mut().enumerate() {
-            *key ^= delta.select(values.get(k));
+    /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
+    /// gone.
+    pub fn receive(
+        self,
+        channels: &mut [Channel],
+        names: &Opened,
+        delta: Block,
+    ) -> Result<BitVec> {
+        let mut values = self.own;
+        for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
+            let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
+            for (k, key) in macs.iter_mut().enumerate() {
+                *key ^= delta.select(theirs.get(k));
+            }
+            if digest_of(&macs) != digest {
+                return Err(Error::misbehaved(channel.peer(), names.check));
+            }
+            values.xor_assign(&theirs);
         }
-        if digest_of(&macs) != theirs {
-            return Err(Error::misbehaved(channel.peer(), names.check));
-        }
-        values.xor_assign(&self.own);
         Ok(values)
-    }
-}
-
-impl Default for ShareOpening {
-    fn default() -> Self {
-        Self::new()
     }
 }
 

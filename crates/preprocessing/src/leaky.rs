@@ -1,20 +1,20 @@
-//! Leaky AND triples: Yang–Wang–Zhang 2020, Fig. 14 and the batched check after it, for n = 2.
+//! Leaky AND triples: Yang–Wang–Zhang 2020, Fig. 14 and the batched check after it.
 //!
-//! For each triple t both parties hold shares of random x, y, r. With P_i the one that acts and P_j
-//! its peer (for n = 2 every sum over k ≠ i has one term):
+//! For each triple t all parties hold shares of random x, y, r. With P_i the one that acts, P_j each of
+//! its peers, and every sum over the peers:
 //!
 //! ```text
-//! 2.  Φ_i = y^i·Δ_i ⊕ K_i[y^j] ⊕ M_j[y^i]
+//! 2.  Φ_i = y^i·Δ_i ⊕ Σ_j (K_i[y^j] ⊕ M_j[y^i])
 //! 3.  U_ij = H(K_i[x^j], ij‖t) ⊕ H(K_i[x^j] ⊕ Δ_i, ij‖t) ⊕ Φ_i                           sent to P_j
 //!     M_i[x^j]_Φ = x^j·U_ij ⊕ H(M_i[x^j], ij‖t)                                          at P_j
-//! 4.  S_i = x^i·Φ_i ⊕ H(K_i[x^j], ij‖t) ⊕ M_j[x^i]_Φ ⊕ r^i·Δ_i ⊕ K_i[r^j] ⊕ M_j[r^i]
-//!     d_i = lsb(S_i), committed, opened; d = d_i ⊕ d_j;  ⟨z⟩ = ⟨r⟩ ⊕ d
+//! 4.  S_i = x^i·Φ_i ⊕ Σ_j (H(K_i[x^j], ij‖t) ⊕ M_j[x^i]_Φ) ⊕ r^i·Δ_i ⊕ Σ_j (K_i[r^j] ⊕ M_j[r^i])
+//!     d_i = lsb(S_i), committed, opened; d = Σ d_i;  ⟨z⟩ = ⟨r⟩ ⊕ d
 //! 5.  T_i = S_i ⊕ d·Δ_i, and Σ T_i must be zero
 //! ```
 //!
 //! Step 5 is checked for all triples at once: χ from a coin toss that runs after every U and d is
-//! fixed, V_i = Σ χ_t·T_i,t committed and opened, V_i ⊕ V_j = 0. As lsb(Δ_0) ⊕ lsb(Δ_1) = 1, the
-//! bit d makes the least significant bits agree, and the rest agree only if z = x ∧ y.
+//! fixed, V_i = Σ χ_t·T_i,t committed and opened, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes
+//! the least significant bits agree, and the rest agree only if z = x ∧ y.
 //!
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.
@@ -24,12 +24,14 @@
 
 use std::ops::Range;
 
-use symbolon_ot::setup::Lane;
-use symbolon_primitives::{BitVec, Block, Challenge, Prg, TweakedHash, gf128};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_primitives::{BitVec, Block, Challenge, Prg, TweakedHash, derive_block, gf128, prefetch};
+use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
 
-use crate::exchange::{self, Committed};
+use crate::{
+    bits::{self, BitLane},
+    exchange::{self, Committed},
+};
 
 /// Triples of one chunk: with its three correlated OTs per triple just below the largest draw.
 pub const CHUNK: usize = 10_240;
@@ -52,8 +54,8 @@ const V: Committed = Committed {
 /// The name of the check of step 5.
 pub const CHECK: &str = "leaky AND check";
 
-/// One party's part of one leaky triple: 96 bytes side by side, as the buckets will gather them in
-/// random order.
+/// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
+/// the buckets will gather them in random order.
 #[derive(Clone, Copy, Default)]
 pub struct Record {
     /// MACs on the own bits of x, y, z.
@@ -65,30 +67,61 @@ pub struct Record {
 /// One party's part of many leaky triples.
 #[derive(Default)]
 pub struct LeakyTriples {
-    /// MACs and keys.
-    pub records: Vec<Record>,
+    peers: usize,
+    /// One record per peer for triple 0, then for triple 1, ...
+    records: Vec<Record>,
     /// The own bits of x, y, z.
-    pub bits: [BitVec; 3],
-    /// S of step 4 (still without its part of the peer's U before that arrives).
+    bits: [BitVec; 3],
+    /// S of step 4 (still without its part of the peers' U before they arrive).
     s: Vec<Block>,
 }
 
 impl LeakyTriples {
-    /// Makes room for `n`; keeps the memory of earlier ones.
-    pub fn reset(&mut self, n: usize) {
-        self.records.resize(n, Record::default());
+    /// Makes room for `n` among this party and `peers` others; keeps the memory of earlier ones.
+    pub(crate) fn reset(&mut self, n: usize, peers: usize) {
+        self.peers = peers;
+        self.records.resize(n * peers, Record::default());
         self.s.resize(n, Block::ZERO);
-        self.bits = std::array::from_fn(|_| BitVec::zeros(n));
+        self.bits = std::array::from_fn(|_| BitVec::zeros(0));
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.records.len()
+        self.s.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+        self.s.is_empty()
+    }
+
+    /// How many peers each triple is shared with.
+    pub fn peers(&self) -> usize {
+        self.peers
+    }
+
+    /// The own bits of x, y, z of a triple.
+    pub fn own_bits(&self, triple: usize) -> [bool; 3] {
+        std::array::from_fn(|which| self.bits[which].get(triple))
+    }
+
+    /// What ties a triple to the peer in place `peer`.
+    pub fn record(&self, triple: usize, peer: usize) -> &Record {
+        &self.records[triple * self.peers + peer]
+    }
+
+    /// Asks for a triple's memory ahead of its use.
+    pub fn prefetch(&self, triple: usize) {
+        self.records[triple * self.peers..][..self.peers].iter().for_each(prefetch);
+    }
+
+    /// Takes the bits that the lanes left in their parts.
+    pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 3]>) {
+        for part in &parts {
+            for (all, more) in self.bits.iter_mut().zip(part) {
+                all.extend_from(more);
+            }
+        }
     }
 }
 
@@ -107,29 +140,33 @@ impl Drop for LeakyTriples {
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
-    pub records: &'a mut [Record],
-    pub s: &'a mut [Block],
+    records: &'a mut [Record],
+    s: &'a mut [Block],
     /// The own bits of x, y, r of this part, filled by the lane.
     pub bits: [BitVec; 3],
 }
 
 /// Splits `triples` into one part per lane, each a whole number of chunks but the last.
 pub(crate) fn split(triples: &mut LeakyTriples, lanes: usize) -> Vec<Part<'_>> {
-    let chunks = triples.records.len().div_ceil(CHUNK).max(1);
+    let chunks = triples.len().div_ceil(CHUNK).max(1);
     let size = chunks.div_ceil(lanes) * CHUNK;
-    let parts = triples.records.chunks_mut(size).zip(triples.s.chunks_mut(size));
-    parts
-        .map(|(records, s)| Part { bits: std::array::from_fn(|_| BitVec::zeros(0)), records, s })
+    let records = triples.records.chunks_mut(size * triples.peers);
+    records
+        .zip(triples.s.chunks_mut(size))
+        .map(|(records, s)| Part {
+            bits: std::array::from_fn(|_| BitVec::zeros(0)),
+            records,
+            s,
+        })
         .collect()
 }
 
 /// What a lane keeps between batches.
 pub(crate) struct LeakyLane {
-    ot: Lane,
+    bits: BitLane,
     prg: Prg,
-    /// Hash for U that this party sends, and for the U that it receives.
-    hash_out: TweakedHash,
-    hash_in: TweakedHash,
+    /// For each peer the hash for the U that it is sent, and for the U that it sends.
+    hashes: Vec<[TweakedHash; 2]>,
     /// The tweak of the next triple; never used twice on this lane, and lanes have ranges of their own.
     tweak: u128,
     scratch: Scratch,
@@ -139,34 +176,36 @@ pub(crate) struct LeakyLane {
 #[derive(Default)]
 struct Scratch {
     draw: Vec<Block>,
+    phi: Vec<Block>,
     pairs: Vec<Block>,
     single: Vec<Block>,
     u: Vec<Block>,
 }
 
 impl LeakyLane {
-    pub fn new(ot: Lane, session: &[u8; 32], me: u16, peer: u16, lane: usize, prg: Prg) -> Self {
-        let start = |from: u16, to: u16| {
+    pub fn new(bits: BitLane, session: &[u8; 32], me: u16, lane: usize, prg: Prg) -> Self {
+        let hash = |from: u16, to: u16| {
             let direction = u64::from(from) << 16 | u64::from(to);
-            TweakedHash::new(symbolon_primitives::derive_block(
-                "symbolon leaky and 1",
-                session,
-                direction,
-            ))
+            TweakedHash::new(derive_block("symbolon leaky and 1", session, direction))
         };
+        let hashes = bits::peers_of(me, bits.peers() + 1);
         LeakyLane {
-            ot,
+            hashes: hashes.map(|peer| [hash(me, peer), hash(peer, me)]).collect(),
+            bits,
             prg,
-            hash_out: start(me, peer),
-            hash_in: start(peer, me),
             tweak: (lane as u128) << 64,
             scratch: Scratch::default(),
         }
     }
 
-    /// The lane's correlated OT, for draws that are not triples.
-    pub fn ot(&mut self) -> &mut Lane {
-        &mut self.ot
+    /// The lane's authenticated bits, for draws that are not triples.
+    pub fn bits(&mut self) -> &mut BitLane {
+        &mut self.bits
+    }
+
+    /// What the lane's broadcasts come to so far.
+    pub fn log_digest(&self) -> [u8; 32] {
+        self.bits.log_digest()
     }
 
     /// A fresh random bit vector.
@@ -175,23 +214,23 @@ impl LeakyLane {
     }
 
     /// Steps 1 to 4a for one part of a batch; the bits of the part are left in `part.bits`.
-    pub fn generate(&mut self, channel: &mut Channel, part: &mut Part<'_>) -> Result<()> {
-        let n = part.records.len();
+    pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
+        let n = part.s.len();
         let chunks = n.div_ceil(CHUNK);
         let range = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
         let first_tweak = self.tweak;
         self.tweak += n as u128;
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step < chunks {
-                self.draw_own(channel, part, range(step))?;
+                self.draw_own(channels, part, range(step))?;
             }
             if (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step) {
                 let range = range(step - LOOKAHEAD);
-                self.draw_peer(channel, part, range.clone())?;
-                self.send_u(channel, part, range, first_tweak)?;
+                self.draw_theirs(channels, part, range.clone())?;
+                self.send_u(channels, part, range, first_tweak)?;
             }
             if step >= 2 * LOOKAHEAD {
-                self.receive_u(channel, part, range(step - 2 * LOOKAHEAD))?;
+                self.receive_u(channels, part, range(step - 2 * LOOKAHEAD))?;
             }
         }
         Ok(())
@@ -200,20 +239,24 @@ impl LeakyLane {
     /// Own bits of x, y, r with their MACs.
     fn draw_own(
         &mut self,
-        channel: &mut Channel,
+        channels: &mut [Channel],
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let n = range.len();
+        let (n, peers) = (range.len(), channels.len());
         let bits: [BitVec; 3] = std::array::from_fn(|_| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
         all.extend_from(&bits[1]);
         all.extend_from(&bits[2]);
-        self.scratch.draw.resize(3 * n, Block::ZERO);
-        self.ot.receiver.extend(channel, &all, &mut self.scratch.draw)?;
+        self.scratch.draw.resize(3 * n * peers, Block::ZERO);
+        let mut draws: Vec<&mut [Block]> = self.scratch.draw.chunks_exact_mut(3 * n).collect();
+        self.bits.draw_own(channels, &all, &mut draws)?;
         all.zeroize();
-        for (k, record) in part.records[range].iter_mut().enumerate() {
-            record.macs = std::array::from_fn(|which| self.scratch.draw[which * n + k]);
+        let records = &mut part.records[range.start * peers..range.end * peers];
+        for (k, records) in records.chunks_exact_mut(peers).enumerate() {
+            for (record, draw) in records.iter_mut().zip(&draws) {
+                record.macs = std::array::from_fn(|which| draw[which * n + k]);
+            }
         }
         for (all, new) in part.bits.iter_mut().zip(&bits) {
             all.extend_from(new);
@@ -221,68 +264,82 @@ impl LeakyLane {
         Ok(())
     }
 
-    /// Keys for the peer's bits of x, y, r.
-    fn draw_peer(
+    /// Keys for the peers' bits of x, y, r.
+    fn draw_theirs(
         &mut self,
-        channel: &mut Channel,
+        channels: &mut [Channel],
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let n = range.len();
-        self.scratch.draw.resize(3 * n, Block::ZERO);
-        self.ot.sender.extend(channel, &mut self.scratch.draw)?;
-        for (k, record) in part.records[range].iter_mut().enumerate() {
-            record.keys = std::array::from_fn(|which| self.scratch.draw[which * n + k]);
+        let (n, peers) = (range.len(), channels.len());
+        self.scratch.draw.resize(3 * n * peers, Block::ZERO);
+        let mut draws: Vec<&mut [Block]> = self.scratch.draw.chunks_exact_mut(3 * n).collect();
+        self.bits.draw_theirs(channels, &mut draws)?;
+        let records = &mut part.records[range.start * peers..range.end * peers];
+        for (k, records) in records.chunks_exact_mut(peers).enumerate() {
+            for (record, draw) in records.iter_mut().zip(&draws) {
+                record.keys = std::array::from_fn(|which| draw[which * n + k]);
+            }
         }
         Ok(())
     }
 
-    /// Steps 2 and 3, and all of S_i but x^i·U_ji.
+    /// Steps 2 and 3, and all of S_i but the x^i·U_ji.
     fn send_u(
         &mut self,
-        channel: &mut Channel,
+        channels: &mut [Channel],
         part: &mut Part<'_>,
         range: Range<usize>,
         first_tweak: u128,
     ) -> Result<()> {
-        let delta = self.ot.sender.delta();
+        let peers = channels.len();
+        let delta = self.bits.delta();
         let tweak = first_tweak + range.start as u128;
-        let Scratch { pairs, single, u, .. } = &mut self.scratch;
-        let records = &part.records[range.clone()];
-        pairs.clear();
-        pairs.extend(records.iter().flat_map(|r| [r.keys[0], r.keys[0] ^ delta]));
-        self.hash_out.hash(tweak, 2, pairs);
-        single.clear();
-        single.extend(records.iter().map(|r| r.macs[0]));
-        self.hash_in.hash(tweak, 1, single);
-        u.clear();
+        let Scratch { phi, pairs, single, u, .. } = &mut self.scratch;
+        let records = &part.records[range.start * peers..range.end * peers];
         let [x, y, r] = &part.bits;
-        for (k, t) in range.clone().enumerate() {
-            let Record { macs, keys } = &records[k];
-            let phi = delta.select(y.get(t)) ^ keys[1] ^ macs[1];
-            u.push(pairs[2 * k] ^ pairs[2 * k + 1] ^ phi);
-            part.s[t] = phi.select(x.get(t))
-                ^ pairs[2 * k]
-                ^ single[k]
-                ^ delta.select(r.get(t))
-                ^ keys[2]
-                ^ macs[2];
+        phi.clear();
+        for (t, records) in range.clone().zip(records.chunks_exact(peers)) {
+            let sum = |which: usize| {
+                records.iter().fold(Block::ZERO, |sum, r| sum ^ r.keys[which] ^ r.macs[which])
+            };
+            let own = delta.select(y.get(t)) ^ sum(1);
+            phi.push(own);
+            part.s[t] = own.select(x.get(t)) ^ delta.select(r.get(t)) ^ sum(2);
         }
-        channel.send("leaky AND: U", Block::as_bytes(u))
+        for (peer, channel) in channels.iter_mut().enumerate() {
+            let of_peer = || records.iter().skip(peer).step_by(peers);
+            let [hash_out, hash_in] = &self.hashes[peer];
+            pairs.clear();
+            pairs.extend(of_peer().flat_map(|r| [r.keys[0], r.keys[0] ^ delta]));
+            hash_out.hash(tweak, 2, pairs);
+            single.clear();
+            single.extend(of_peer().map(|r| r.macs[0]));
+            hash_in.hash(tweak, 1, single);
+            u.clear();
+            for (k, s) in part.s[range.clone()].iter_mut().enumerate() {
+                u.push(pairs[2 * k] ^ pairs[2 * k + 1] ^ phi[k]);
+                *s ^= pairs[2 * k] ^ single[k];
+            }
+            channel.send("leaky AND: U", Block::as_bytes(u))?;
+        }
+        Ok(())
     }
 
     /// The rest of S_i.
     fn receive_u(
         &mut self,
-        channel: &mut Channel,
+        channels: &mut [Channel],
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
         let u = &mut self.scratch.u;
-        u.resize(range.len(), Block::ZERO);
-        channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
-        for (t, u) in range.zip(u.iter()) {
-            part.s[t] ^= u.select(part.bits[0].get(t));
+        for channel in channels {
+            u.resize(range.len(), Block::ZERO);
+            channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
+            for (t, u) in range.clone().zip(u.iter()) {
+                part.s[t] ^= u.select(part.bits[0].get(t));
+            }
         }
         Ok(())
     }
@@ -299,34 +356,42 @@ pub(crate) struct Finish<'a> {
 
 /// Steps 4b to 6: d committed and opened, then the check of all triples at once.
 pub(crate) fn finish(
-    channel: &mut Channel,
+    channels: &mut [Channel],
     triples: &mut LeakyTriples,
     by: &mut Finish<'_>,
 ) -> Result<()> {
     let n = triples.len();
-    channel.bend_state("leaky AND: S", Block::as_bytes_mut(&mut triples.s));
+    channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(&mut triples.s));
     let mut d = BitVec::zeros(n);
     for (t, s) in triples.s.iter().enumerate() {
         d.set(t, s.lsb());
     }
-    let theirs = exchange::committed(channel, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
-    let theirs =
-        BitVec::from_bytes(n, &theirs).ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
-    d.xor_assign(&theirs);
-
-    let challenge = exchange::toss_coin(channel, by.session, 2 * by.batch, by.prg)?;
-    let mut v = combination(&triples.s, &d, by.delta, challenge);
-    channel.bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
-    let theirs = exchange::committed(channel, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
-    if theirs != v.to_bytes() {
-        return Err(Error::misbehaved(channel.peer(), CHECK));
+    let opened = exchange::committed(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
+    for (channel, theirs) in channels.iter().zip(opened) {
+        let theirs = BitVec::from_bytes(n, &theirs)
+            .ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
+        d.xor_assign(&theirs);
     }
 
-    // ⟨z⟩ = ⟨r⟩ ⊕ d: the first party's bit changes, and the second party's key for it.
-    if channel.me() < channel.peer() {
+    let challenge = exchange::toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
+    let mut v = combination(&triples.s, &d, by.delta, challenge);
+    channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
+    let opened = exchange::committed(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
+    for theirs in opened {
+        v ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
+    }
+    if v != Block::ZERO {
+        // With two parties it is the peer; with more, V does not tell whose it is.
+        let party = if let [peer] = channels { peer.peer() } else { SOMEBODY };
+        return Err(Error::misbehaved(party, CHECK));
+    }
+
+    // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
+    if channels[0].me() == 0 {
         triples.bits[2].xor_assign(&d);
     } else {
-        for (t, record) in triples.records.iter_mut().enumerate() {
+        let peers = triples.peers;
+        for (t, record) in triples.records.iter_mut().step_by(peers).enumerate() {
             record.keys[2] ^= by.delta.select(d.get(t));
         }
     }

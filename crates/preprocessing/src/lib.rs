@@ -1,18 +1,22 @@
-//! What two parties prepare before they know inputs, or even the circuit: authenticated bits,
+//! What n parties prepare before they know inputs, or even the circuit: authenticated bits,
 //! shares and AND triples.
 //!
 //! * [`Preprocessor`] is the open session: Δ, correlated OT on every lane, counters;
-//! * [`leaky`] makes triples that may leak (Yang–Wang–Zhang 2020, Fig. 14);
+//! * [`bits`] authenticates bits towards all peers (Yang–Wang–Zhang 2020, Fig. 4), [`global_keys`] makes
+//!   sure that everybody uses one Δ (Fig. 5);
+//! * [`leaky`] makes triples that may leak (Fig. 14);
 //! * [`combine`] throws them into buckets and makes good ones (Fig. 16), with the parameters of
 //!   [`bucketing`];
 //! * [`exchange`] holds the small exchanges these are made of.
 
+pub mod bits;
 pub mod bucketing;
 pub mod combine;
 pub mod exchange;
+pub mod global_keys;
 pub mod leaky;
 mod session;
 mod shares;
 
 pub use session::Preprocessor;
-pub use shares::{AuthBits, Share, Shares, Triples};
+pub use shares::{AuthBits, Share, Shares, Towards, Triples};

@@ -1,19 +1,23 @@
 //! The open preprocessing session of one party.
 
-use symbolon_ot::setup;
+use symbolon_ot::{cot::MAX_DRAW, setup};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    AuthBits, Shares, Triples, bucketing, combine, exchange,
+    AuthBits, Shares, Towards, Triples,
+    bits::{self, BitLane},
+    bucketing, combine, exchange,
+    global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
 };
 
-/// One party's open session: its Δ, and correlated OT with the peer on every lane.
+/// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
-/// Every method is run by both parties at the same time with the same numbers. After an error the
-/// session must be dropped, which wipes it: Δ and all that hangs on it are dead.
+/// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer in place p, peers in
+/// ascending order. Every method is run by all parties at the same time with the same numbers. After
+/// an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
 pub struct Preprocessor {
     session: [u8; 32],
     delta: Block,
@@ -26,29 +30,55 @@ pub struct Preprocessor {
 }
 
 impl Preprocessor {
-    /// Chooses Δ and runs the set-up of correlated OT over the first of `channels`; every channel
-    /// becomes a lane.
+    /// Chooses Δ and runs the set-up of correlated OT with every peer.
     ///
-    /// lsb(Δ) is 1 for party 0 and 0 for party 1: leaky ANDs need the two to differ.
+    /// lsb(Δ) is 1 for every party but `evaluator`, whose is n mod 2: leaky ANDs need the sum of all
+    /// to be 1, garbling needs the garblers' to be 1.
     ///
     /// # Errors
-    /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when the
+    /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
     /// peer is gone; `Internal` when the operating system gives no randomness.
-    pub fn set_up(channels: &mut [Channel], session: &[u8; 32], rho: u32) -> Result<Self> {
+    pub fn set_up(
+        lanes: &mut [Vec<Channel>],
+        session: &[u8; 32],
+        rho: u32,
+        evaluator: u16,
+    ) -> Result<Self> {
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
-        let lanes = channels.len();
-        let channel = channels
+        let count = lanes.len();
+        let first = lanes
             .first_mut()
-            .ok_or_else(|| Error::InvalidInput("a session needs at least one lane".into()))?;
-        let (me, peer) = (channel.me(), channel.peer());
-        let delta = prg.block().with_lsb(me < peer);
-        let lanes = setup::both_directions(channel, session, delta, lanes, &mut prg)?
-            .into_iter()
-            .enumerate()
-            .map(|(i, ot)| LeakyLane::new(ot, session, me, peer, i, Prg::from_seed(prg.block())))
-            .collect();
-        let leaky = LeakyTriples::default();
-        Ok(Preprocessor { session: *session, delta, rho, lanes, prg, batches: 0, leaky })
+            .filter(|peers| !peers.is_empty())
+            .ok_or_else(|| Error::InvalidInput("a session needs a peer and a lane".into()))?;
+        let (me, parties) = (first[0].me(), first.len() + 1);
+        let delta = prg.block().with_lsb(me != evaluator || parties % 2 == 1);
+        let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
+        for channel in first.iter_mut() {
+            let of_peer = setup::both_directions(channel, session, delta, count, &mut prg)?;
+            for (lane, pair) in pairs.iter_mut().zip(of_peer) {
+                lane.push(pair);
+            }
+        }
+        let lane = |(number, pairs): (usize, Vec<setup::Lane>)| {
+            // Number 0 was the set-up's own draw.
+            let bits = BitLane::new(pairs, session, me, number as u64 + 1, &mut prg);
+            LeakyLane::new(bits, session, me, number, Prg::from_seed(prg.block()))
+        };
+        let lanes_made: Vec<LeakyLane> = pairs.into_iter().enumerate().map(lane).collect();
+        let mut open = Preprocessor {
+            session: *session,
+            delta,
+            rho,
+            lanes: lanes_made,
+            prg,
+            batches: 0,
+            leaky: LeakyTriples::default(),
+        };
+        if parties > 2 {
+            let shares = open.shares(lanes, global_keys::SHARES)?;
+            global_keys::check(&mut lanes[0], &shares, delta, session, &mut open.prg)?;
+        }
+        Ok(open)
     }
 
     /// This party's global key.
@@ -61,32 +91,44 @@ impl Preprocessor {
         &mut self.prg
     }
 
-    /// `mine` random bits known to this party, and keys for `theirs` bits known to the peer.
+    /// Random bits known to one party each and authenticated towards all others: `counts[i]` of party
+    /// i. Returns the own bits, and the keys for each peer's.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the peer's bits are inconsistent; `Transport` when it is gone.
+    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
     pub fn bits(
         &mut self,
-        channel: &mut Channel,
-        mine: usize,
-        theirs: usize,
-    ) -> Result<(AuthBits, Vec<Block>)> {
+        lanes: &mut [Vec<Channel>],
+        counts: &[usize],
+    ) -> Result<(AuthBits, Vec<Vec<Block>>)> {
+        let channels = &mut lanes[0];
+        let me = channels[0].me();
+        let mine = counts[me as usize];
+        let theirs: Vec<usize> =
+            bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]).collect();
         let lane = &mut self.lanes[0];
         let bits = lane.random_bits(mine);
-        let mut macs = vec![Block::ZERO; mine];
-        let mut keys = vec![Block::ZERO; theirs];
-        let draw = lane.ot().receiver.max_draw();
-        for start in (0..mine.max(theirs)).step_by(draw) {
-            if start < mine {
-                let range = start..(start + draw).min(mine);
-                let choices = bits.slice(range.clone());
-                lane.ot().receiver.extend(channel, &choices, &mut macs[range])?;
+        let mut macs = vec![vec![Block::ZERO; mine]; channels.len()];
+        let mut keys: Vec<Vec<Block>> = theirs.iter().map(|&n| vec![Block::ZERO; n]).collect();
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let part = |n: usize, start: usize| start.min(n)..(start + MAX_DRAW).min(n);
+        for start in (0..most).step_by(MAX_DRAW) {
+            let own = part(mine, start);
+            if !own.is_empty() {
+                let mut macs: Vec<&mut [Block]> =
+                    macs.iter_mut().map(|macs| &mut macs[own.clone()]).collect();
+                lane.bits().draw_own(channels, &bits.slice(own), &mut macs)?;
             }
-            if start < theirs {
-                let end = (start + draw).min(theirs);
-                lane.ot().sender.extend(channel, &mut keys[start..end])?;
-            }
+            let mut keys: Vec<&mut [Block]> = keys
+                .iter_mut()
+                .map(|keys| {
+                    let range = part(keys.len(), start);
+                    &mut keys[range]
+                })
+                .collect();
+            lane.bits().draw_theirs(channels, &mut keys)?;
         }
+        self.confirm(lanes)?;
         Ok((AuthBits { bits, macs }, keys))
     }
 
@@ -94,9 +136,11 @@ impl Preprocessor {
     ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
-    pub fn shares(&mut self, channel: &mut Channel, n: usize) -> Result<Shares> {
-        let (AuthBits { bits, macs }, keys) = self.bits(channel, n, n)?;
-        Ok(Shares { bits, macs, keys })
+    pub fn shares(&mut self, lanes: &mut [Vec<Channel>], n: usize) -> Result<Shares> {
+        let parties = lanes[0].len() + 1;
+        let (AuthBits { bits, macs }, keys) = self.bits(lanes, &vec![n; parties])?;
+        let towards = macs.into_iter().zip(keys).map(|(macs, keys)| Towards { macs, keys });
+        Ok(Shares { bits, towards: towards.collect() })
     }
 
     /// The batches in which `n` triples are made.
@@ -107,26 +151,33 @@ impl Preprocessor {
     /// Makes one batch of triples, on all lanes.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    /// `PeerMisbehaved` when a check fails; `Transport` when a peer is gone.
     pub fn triples(
         &mut self,
-        channels: &mut [Channel],
+        lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
     ) -> Result<Triples> {
-        self.leaky.reset(batch.leaky());
-        generate(&mut self.lanes, channels, &mut self.leaky)?;
-        let channel = &mut channels[0];
+        self.leaky.reset(batch.leaky(), lanes[0].len());
+        generate(&mut self.lanes, lanes, &mut self.leaky)?;
+        self.confirm(lanes)?;
+        let channels = &mut lanes[0];
         let mut finish = leaky::Finish {
             session: &self.session,
             delta: self.delta,
             batch: self.batches,
             prg: &mut self.prg,
         };
-        leaky::finish(channel, &mut self.leaky, &mut finish)?;
+        leaky::finish(channels, &mut self.leaky, &mut finish)?;
         let coin =
-            exchange::toss_coin(channel, &self.session, 2 * self.batches + 1, &mut self.prg)?;
+            exchange::toss_coin(channels, &self.session, 2 * self.batches + 1, &mut self.prg)?;
         self.batches += 1;
-        combine::combine(channel, &self.leaky, batch, coin, self.delta)
+        combine::combine(channels, &self.leaky, batch, coin, self.delta)
+    }
+
+    /// Makes sure that all parties saw the same broadcasts on every lane.
+    fn confirm(&self, lanes: &mut [Vec<Channel>]) -> Result<()> {
+        let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyLane::log_digest).collect();
+        bits::confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
     }
 }
 
@@ -139,20 +190,19 @@ impl Drop for Preprocessor {
 /// Fills `leaky` up to its check, a part on each lane.
 fn generate(
     lanes: &mut [LeakyLane],
-    channels: &mut [Channel],
+    channels: &mut [Vec<Channel>],
     leaky: &mut LeakyTriples,
 ) -> Result<()> {
     let mut parts = leaky::split(leaky, lanes.len());
     std::thread::scope(|scope| {
         let work = lanes.iter_mut().zip(channels).zip(&mut parts);
         let mut work: Vec<_> = work.collect();
-        let first = work.remove(0);
+        let ((lane, channels), part) = work.remove(0);
         let others: Vec<_> = work
             .into_iter()
-            .map(|((lane, channel), part)| scope.spawn(move || lane.generate(channel, part)))
+            .map(|((lane, channels), part)| scope.spawn(move || lane.generate(channels, part)))
             .collect();
-        let ((lane, channel), part) = first;
-        let mut result = lane.generate(channel, part);
+        let mut result = lane.generate(channels, part);
         for other in others {
             let other = other
                 .join()
@@ -165,12 +215,7 @@ fn generate(
         result
     })?;
     let bits: Vec<[BitVec; 3]> = parts.into_iter().map(|part| part.bits).collect();
-    for (which, all) in leaky.bits.iter_mut().enumerate() {
-        *all = BitVec::zeros(0);
-        for part in &bits {
-            all.extend_from(&part[which]);
-        }
-    }
+    leaky.set_bits(bits);
     Ok(())
 }
 

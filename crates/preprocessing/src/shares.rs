@@ -1,81 +1,88 @@
-//! Authenticated bits and authenticated shares between two parties, in flat arrays.
+//! Authenticated bits and authenticated shares among n parties, in flat arrays.
 //!
 //! A bit x known to party i is *authenticated* towards j when i holds a MAC M and j a key K with
-//! M = K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows is a pair of such bits λ = λ^i ⊕ λ^j, one
-//! known to each party; of it a party holds its own bit, the MAC on it, and the key for the peer's.
+//! M = K ⊕ x·Δ_j. A *share* of a bit λ that nobody knows is one such bit per party, authenticated
+//! towards all others: λ = ⊕_i λ^i. Of it a party holds its own bit and, for every peer, the MAC on
+//! the own bit under the peer's Δ and the key for the peer's bit.
+//!
+//! Peers stand in ascending order of their party numbers everywhere.
 
 use std::ops::Range;
 
 use symbolon_primitives::{BitVec, Block};
 use zeroize::Zeroize;
 
-/// Bits that this party knows, with the MACs under the peer's Δ.
+/// Bits that this party knows, authenticated towards every peer.
 #[derive(Clone, Default)]
 pub struct AuthBits {
     /// The bits.
     pub bits: BitVec,
-    /// One MAC per bit.
-    pub macs: Vec<Block>,
+    /// For each peer one MAC per bit, under its Δ.
+    pub macs: Vec<Vec<Block>>,
 }
 
-/// Authenticated shares: entry k of each array belongs to share k.
+/// What ties a party's shares to one peer: entry k of each array belongs to share k.
 #[derive(Clone, Default)]
-pub struct Shares {
-    /// This party's bits.
-    pub bits: BitVec,
+pub struct Towards {
     /// The MACs on this party's bits, under the peer's Δ.
     pub macs: Vec<Block>,
     /// The keys for the peer's bits, under this party's Δ.
     pub keys: Vec<Block>,
 }
 
+/// One party's authenticated shares.
+#[derive(Clone, Default)]
+pub struct Shares {
+    /// This party's bits.
+    pub bits: BitVec,
+    /// MACs and keys, one entry per peer.
+    pub towards: Vec<Towards>,
+}
+
 impl Shares {
-    /// `n` shares of zero, to be filled.
-    pub fn zeros(n: usize) -> Self {
-        Shares { bits: BitVec::zeros(n), macs: vec![Block::ZERO; n], keys: vec![Block::ZERO; n] }
+    /// `n` shares of zero among this party and `peers` others, to be filled.
+    pub fn zeros(n: usize, peers: usize) -> Self {
+        let towards = Towards { macs: vec![Block::ZERO; n], keys: vec![Block::ZERO; n] };
+        Shares { bits: BitVec::zeros(n), towards: vec![towards; peers] }
     }
 
     /// How many shares there are.
     pub fn len(&self) -> usize {
-        self.macs.len()
+        self.bits.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.macs.is_empty()
+        self.len() == 0
     }
 
-    /// Share number `k`.
-    pub fn get(&self, k: usize) -> Share {
-        Share { bit: self.bits.get(k), mac: self.macs[k], key: self.keys[k] }
-    }
-
-    /// Puts `share` in place `k`.
-    pub fn set(&mut self, k: usize, share: Share) {
-        self.bits.set(k, share.bit);
-        self.macs[k] = share.mac;
-        self.keys[k] = share.key;
+    /// Share number `k` towards the peer in place `peer`.
+    pub fn pair(&self, k: usize, peer: usize) -> Share {
+        let Towards { macs, keys } = &self.towards[peer];
+        Share { bit: self.bits.get(k), mac: macs[k], key: keys[k] }
     }
 
     /// The shares of `range`, copied.
     pub fn slice(&self, range: Range<usize>) -> Shares {
-        Shares {
-            bits: self.bits.slice(range.clone()),
-            macs: self.macs[range.clone()].to_vec(),
-            keys: self.keys[range].to_vec(),
-        }
+        let towards = self.towards.iter().map(|towards| Towards {
+            macs: towards.macs[range.clone()].to_vec(),
+            keys: towards.keys[range.clone()].to_vec(),
+        });
+        Shares { towards: towards.collect(), bits: self.bits.slice(range) }
     }
 }
 
 impl Drop for Shares {
     fn drop(&mut self) {
         self.bits.zeroize();
-        self.macs.zeroize();
-        self.keys.zeroize();
+        for Towards { macs, keys } in &mut self.towards {
+            macs.zeroize();
+            keys.zeroize();
+        }
     }
 }
 
-/// One party's part of one authenticated share.
+/// One party's part of one authenticated share, as far as one peer is concerned.
 #[derive(Clone, Copy, Default)]
 pub struct Share {
     /// This party's bit.
@@ -97,7 +104,11 @@ impl std::ops::BitXor for Share {
     type Output = Share;
 
     fn bitxor(self, other: Share) -> Share {
-        Share { bit: self.bit ^ other.bit, mac: self.mac ^ other.mac, key: self.key ^ other.key }
+        Share {
+            bit: self.bit ^ other.bit,
+            mac: self.mac ^ other.mac,
+            key: self.key ^ other.key,
+        }
     }
 }
 

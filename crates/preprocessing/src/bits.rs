@@ -1,0 +1,234 @@
+//! Authenticated bits among n parties: Yang–Wang–Zhang 2020, Fig. 4, in a sound form.
+//!
+//! Party i has bits x and runs correlated OT extension with every other party j, who gets keys under
+//! its Δ_j. One check serves two purposes: that x is the same in all columns towards one verifier, and
+//! that it is the same towards all verifiers. The figure's own check combines rows (its Lemma 2 rests
+//! on a lemma that does not hold as stated); this one hashes columns, see [`symbolon_ot::cot`], and keeps
+//! the paper's point: the coefficients χ and the value x̃ are the same for all verifiers.
+//!
+//! ```text
+//! i → j   correction u_j                                  to each j its own
+//! i → all digests of all corrections                      χ = H(session, i, earlier draws, digests)
+//! i → j   x̃ (the same for all), t̃_j^1 … t̃_j^128
+//! ```
+//!
+//! j knows the digest of the u_j it got, so χ is fixed only after every u is. Digests and x̃ are
+//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before anything made here is
+//! relied on. If the logs agree, honest verifiers used the same χ and x̃, and by the universality of the
+//! hash a party whose bits differ between two of them passes with probability 2^-128 only, besides
+//! guessing bits of their Δ.
+
+use symbolon_ot::{CotReceiver, CotSender, cot, setup::Lane};
+use symbolon_primitives::{BitVec, Block, Prg, Transcript};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
+
+/// Everything that every party should have seen alike, by sender.
+///
+/// With two parties there is nobody to compare with, and nothing is sent.
+pub struct BroadcastLog {
+    senders: Vec<blake3::Hasher>,
+}
+
+/// The name of the check in `PeerMisbehaved`.
+pub const BROADCAST_CHECK: &str = "broadcast echo";
+
+impl BroadcastLog {
+    /// An empty log for `parties` parties.
+    pub fn new(parties: usize) -> Self {
+        let hasher = blake3::Hasher::new_derive_key("symbolon broadcast log 1");
+        BroadcastLog { senders: vec![hasher; parties] }
+    }
+
+    /// Notes what `sender` broadcast.
+    pub fn note(&mut self, sender: u16, data: &[u8]) {
+        let log = &mut self.senders[sender as usize];
+        log.update(&(data.len() as u64).to_le_bytes()).update(data);
+    }
+
+    /// The digest of all that was noted.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut all = blake3::Hasher::new_derive_key("symbolon broadcast log 1: all");
+        for sender in &self.senders {
+            all.update(sender.finalize().as_bytes());
+        }
+        *all.finalize().as_bytes()
+    }
+}
+
+/// Compares `digest` of logs pairwise.
+///
+/// # Errors
+/// `PeerMisbehaved` when a peer has another one: it, or somebody who told it something else.
+pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result<()> {
+    if channels.len() < 2 {
+        return Ok(());
+    }
+    for channel in channels.iter_mut() {
+        channel.send("broadcast echo", digest)?;
+    }
+    for channel in channels {
+        if &channel.recv_array::<32>("broadcast echo")? != digest {
+            return Err(Error::misbehaved(channel.peer(), BROADCAST_CHECK));
+        }
+    }
+    Ok(())
+}
+
+/// One lane's correlated OT with every peer.
+pub struct BitLane {
+    me: u16,
+    pairs: Vec<Lane>,
+    own: Transcript,
+    theirs: Vec<Transcript>,
+    log: BroadcastLog,
+    tails: Prg,
+}
+
+impl BitLane {
+    /// Takes the lane's correlated OT with each peer, peers in ascending order.
+    pub fn new(pairs: Vec<Lane>, session: &[u8; 32], me: u16, lane: u64, prg: &mut Prg) -> Self {
+        let parties = pairs.len() + 1;
+        let transcript = |receiver| cot::Stream { receiver, lane }.transcript(session);
+        BitLane {
+            me,
+            own: transcript(me),
+            theirs: peers_of(me, parties).map(transcript).collect(),
+            pairs,
+            log: BroadcastLog::new(parties),
+            tails: Prg::from_seed(prg.block()),
+        }
+    }
+
+    /// This party's Δ.
+    pub fn delta(&self) -> Block {
+        self.pairs[0].sender.delta()
+    }
+
+    /// How many peers there are.
+    pub fn peers(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// What this lane's broadcasts come to so far.
+    pub fn log_digest(&self) -> [u8; 32] {
+        self.log.digest()
+    }
+
+    /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in
+    /// place p. Only sends.
+    ///
+    /// # Errors
+    /// `Transport` when a peer is gone; `InvalidInput` when there are more than
+    /// [`cot::MAX_DRAW`] bits.
+    pub fn draw_own(
+        &mut self,
+        channels: &mut [Channel],
+        bits: &BitVec,
+        macs: &mut [&mut [Block]],
+    ) -> Result<()> {
+        if bits.len() > cot::MAX_DRAW {
+            return Err(Error::InvalidInput("a draw of too many authenticated bits".into()));
+        }
+        let mut x = cot::padded(bits, &mut self.tails);
+        let mut digests = Vec::with_capacity(self.pairs.len());
+        for (pair, channel) in self.pairs.iter_mut().zip(channels.iter_mut()) {
+            digests.push(pair.receiver.send_columns(channel, &x)?);
+        }
+        for (place, channel) in channels.iter_mut().enumerate() {
+            send_others(channel, &digests, place)?;
+        }
+        let chi = challenge(&mut self.own, &digests, x.len());
+        let x_hash = cot::hash_choices(&x, &chi);
+        for (pair, channel) in self.pairs.iter_mut().zip(channels.iter_mut()) {
+            let hashes = pair.receiver.hash_columns(&chi);
+            let x_hash = x_hash.to_bytes();
+            channel.send_parts("aBit: check", &[&x_hash, Block::as_bytes(&hashes)])?;
+        }
+        self.note(self.me, &digests, x_hash);
+        for (pair, macs) in self.pairs.iter_mut().zip(macs) {
+            pair.receiver.macs(macs);
+        }
+        x.zeroize();
+        Ok(())
+    }
+
+    /// The other side of [`draw_own`](BitLane::draw_own): `keys[p]` gets one key per bit that the peer
+    /// in place p draws; its length says how many.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
+    pub fn draw_theirs(&mut self, channels: &mut [Channel], keys: &mut [&mut [Block]]) -> Result<()> {
+        for (place, channel) in channels.iter_mut().enumerate() {
+            if keys[place].is_empty() {
+                continue;
+            }
+            self.draw_from(place, channel, keys[place])?;
+        }
+        Ok(())
+    }
+
+    fn draw_from(&mut self, place: usize, channel: &mut Channel, keys: &mut [Block]) -> Result<()> {
+        let peer = channel.peer();
+        let sender = &mut self.pairs[place].sender;
+        let digest = sender.receive_columns(channel, keys.len())?;
+        let digests = receive_others(channel, digest, self.me, self.pairs.len())?;
+        let chi = challenge(&mut self.theirs[place], &digests, cot::column_bytes(keys.len()));
+        let mut check = vec![Block::ZERO; cot::COLUMNS + 1];
+        channel.recv_into("aBit: check", Block::as_bytes_mut(&mut check))?;
+        let sender = &mut self.pairs[place].sender;
+        sender.verify(peer, &chi, check[0], &check[1..])?;
+        sender.keys(keys);
+        self.note(peer, &digests, check[0]);
+        Ok(())
+    }
+
+    fn note(&mut self, sender: u16, digests: &[[u8; 32]], x_hash: Block) {
+        if self.pairs.len() > 1 {
+            self.log.note(sender, &digests.concat());
+            self.log.note(sender, &x_hash.to_bytes());
+        }
+    }
+}
+
+/// The parties other than `me`, in order.
+pub fn peers_of(me: u16, parties: usize) -> impl Iterator<Item = u16> {
+    (0..parties as u16).filter(move |&party| party != me)
+}
+
+/// The place of `party` among the peers of `of`.
+fn place_among_peers(party: u16, of: u16) -> usize {
+    usize::from(party) - usize::from(party > of)
+}
+
+/// Tells a peer the digests of the corrections that it did not get itself.
+fn send_others(channel: &mut Channel, digests: &[[u8; 32]], place: usize) -> Result<()> {
+    if digests.len() < 2 {
+        return Ok(());
+    }
+    let others: Vec<[u8; 32]> =
+        digests.iter().enumerate().filter(|(p, _)| *p != place).map(|(_, d)| *d).collect();
+    channel.send("aBit: digests", &others.concat())
+}
+
+/// The digests of all corrections of the peer, with the own one, known at first hand, in its place.
+fn receive_others(
+    channel: &mut Channel,
+    own: [u8; 32],
+    me: u16,
+    peers: usize,
+) -> Result<Vec<[u8; 32]>> {
+    if peers < 2 {
+        return Ok(vec![own]);
+    }
+    let bytes = channel.recv("aBit: digests", 32 * (peers - 1))?;
+    let others = bytes.chunks_exact(32).map(|d| d.try_into().expect("32 bytes"));
+    let mut digests: Vec<[u8; 32]> = others.collect();
+    digests.insert(place_among_peers(me, channel.peer()), own);
+    Ok(digests)
+}
+
+fn challenge(transcript: &mut Transcript, digests: &[[u8; 32]], stride: usize) -> Vec<Block> {
+    transcript.absorb("corrections", &digests.concat());
+    cot::coefficients(transcript.challenge("chi"), stride)
+}

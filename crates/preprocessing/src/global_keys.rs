@@ -1,0 +1,95 @@
+//! One Δ towards everybody: the consistency check of Yang–Wang–Zhang 2020, Fig. 5.
+//!
+//! Between two parties correlated OT itself fixes each one's Δ. With more, a party could use different
+//! keys towards different peers, and honest parties would hold shares that do not fit together. κ shares
+//! ⟨r_h⟩ are thrown away to exclude it:
+//!
+//! ```text
+//! 4.  y^i = Σ r_h^i·X^h,  M_j[y^i] = Σ X^h·M_j[r_h^i],  K_i[y^j] = Σ X^h·K_i[r_h^j]
+//! 5.  u^i: random shares of zero, by sending each peer a random element
+//! 6.  broadcast y^i + u^i;  y = Σ of them
+//! 7.  commit to  z_j^i = M_j[y^i] for every j ≠ i,  z_i^i = Σ_j K_i[y^j] + (y^i + y)·Δ_i
+//! 8.  open; for each i, Σ_j z_i^j must be zero
+//! ```
+//!
+//! Run once in the set-up: every lane and every later draw uses the seeds of the same base OTs, and so
+//! the same Δ between each pair. Skipped with two parties, where there is nothing to be inconsistent
+//! with.
+
+use symbolon_primitives::{Block, Prg, gf128};
+use symbolon_transport::{Channel, Error, Result};
+
+use crate::{
+    Shares,
+    bits::{self, BroadcastLog},
+    exchange::{self, Committed},
+};
+
+/// Shares that the check uses up.
+pub const SHARES: usize = 128;
+
+/// The name of the check in `PeerMisbehaved`.
+pub const CHECK: &str = "global key consistency check";
+
+const Z: Committed = Committed {
+    commit: "aShare: commitment to z",
+    open: "aShare: z",
+    check: "aShare z commitment",
+};
+
+/// Runs steps 4 to 8 on [`SHARES`] fresh shares.
+pub(crate) fn check(
+    channels: &mut [Channel],
+    shares: &Shares,
+    delta: Block,
+    session: &[u8; 32],
+    prg: &mut Prg,
+) -> Result<()> {
+    let me = channels[0].me();
+    let combine = |blocks: &[Block]| gf128::pow2_combine(blocks);
+    let bits: Vec<Block> =
+        (0..shares.len()).map(|h| Block::ONE.select(shares.bits.get(h))).collect();
+    let own = combine(&bits);
+
+    let mut masked = own;
+    for channel in channels.iter_mut() {
+        let zero = prg.block();
+        masked ^= zero;
+        channel.send("aShare: zero share", &zero.to_bytes())?;
+    }
+    for channel in channels.iter_mut() {
+        masked ^= Block::from_bytes(channel.recv_array("aShare: zero share")?);
+    }
+    let sum = broadcast_sum(channels, me, masked)?;
+
+    let keys = shares.towards.iter().fold(Block::ZERO, |sum, t| sum ^ combine(&t.keys));
+    let mut z: Vec<Block> = shares.towards.iter().map(|towards| combine(&towards.macs)).collect();
+    z.insert(me as usize, keys ^ gf128::mul(own ^ sum, delta));
+    let opened = exchange::committed(channels, &Z, session, 0, Block::as_bytes(&z), prg)?;
+    for theirs in opened {
+        for (z, theirs) in z.iter_mut().zip(theirs.chunks_exact(16)) {
+            *z ^= Block::from_bytes(theirs.try_into().expect("16 bytes"));
+        }
+    }
+    match z.iter().position(|&z| z != Block::ZERO) {
+        None => Ok(()),
+        Some(_) => Err(Error::misbehaved(symbolon_transport::SOMEBODY, CHECK)),
+    }
+}
+
+/// Broadcasts `value` and returns the sum of everybody's.
+fn broadcast_sum(channels: &mut [Channel], me: u16, value: Block) -> Result<Block> {
+    let mut log = BroadcastLog::new(channels.len() + 1);
+    log.note(me, &value.to_bytes());
+    for channel in channels.iter_mut() {
+        channel.send("aShare: y", &value.to_bytes())?;
+    }
+    let mut sum = value;
+    for channel in channels.iter_mut() {
+        let theirs: [u8; 16] = channel.recv_array("aShare: y")?;
+        log.note(channel.peer(), &theirs);
+        sum ^= Block::from_bytes(theirs);
+    }
+    bits::confirm_broadcasts(channels, &log.digest())?;
+    Ok(sum)
+}
