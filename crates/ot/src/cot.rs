@@ -44,7 +44,7 @@ const SACRIFICE: usize = 128;
 pub const MAX_DRAW: usize = 1 << 15;
 
 /// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "OT extension consistency check";
+pub const CHECK: &str = "OT extension consistency";
 
 /// Bytes of the check's message: x̃ and a hash per column.
 pub const CHECK_BYTES: usize = 16 * (COLUMNS + 1);

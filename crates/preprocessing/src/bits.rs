@@ -18,7 +18,7 @@
 //! hash a party whose bits differ between two of them passes with probability 2^-128 only, besides
 //! guessing bits of their Δ.
 
-use symbolon_ot::{CotReceiver, CotSender, cot, setup::Lane};
+use symbolon_ot::{cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -158,7 +158,11 @@ impl BitLane {
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
-    pub fn draw_theirs(&mut self, channels: &mut [Channel], keys: &mut [&mut [Block]]) -> Result<()> {
+    pub fn draw_theirs(
+        &mut self,
+        channels: &mut [Channel],
+        keys: &mut [&mut [Block]],
+    ) -> Result<()> {
         for (place, channel) in channels.iter_mut().enumerate() {
             if keys[place].is_empty() {
                 continue;

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The opening of the d bits, and its check.
-pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC check" };
+pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC" };
 
 /// Combines a batch of leaky triples into triples, by the buckets that `challenge` draws.
 ///

@@ -169,12 +169,7 @@ impl AwaitedOpening {
     /// # Errors
     /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
     /// gone.
-    pub fn receive(
-        self,
-        channels: &mut [Channel],
-        names: &Opened,
-        delta: Block,
-    ) -> Result<BitVec> {
+    pub fn receive(self, channels: &mut [Channel], names: &Opened, delta: Block) -> Result<BitVec> {
         let mut values = self.own;
         for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;

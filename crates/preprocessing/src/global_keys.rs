@@ -29,7 +29,7 @@ use crate::{
 pub const SHARES: usize = 128;
 
 /// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "global key consistency check";
+pub const CHECK: &str = "global key consistency";
 
 const Z: Committed = Committed {
     commit: "aShare: commitment to z",

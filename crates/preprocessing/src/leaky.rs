@@ -24,7 +24,9 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{BitVec, Block, Challenge, Prg, TweakedHash, derive_block, gf128, prefetch};
+use symbolon_primitives::{
+    BitVec, Block, Challenge, Prg, TweakedHash, derive_block, gf128, prefetch,
+};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
 
@@ -52,7 +54,7 @@ const V: Committed = Committed {
 };
 
 /// The name of the check of step 5.
-pub const CHECK: &str = "leaky AND check";
+pub const CHECK: &str = "leaky AND";
 
 /// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
 /// the buckets will gather them in random order.
@@ -153,11 +155,7 @@ pub(crate) fn split(triples: &mut LeakyTriples, lanes: usize) -> Vec<Part<'_>> {
     let records = triples.records.chunks_mut(size * triples.peers);
     records
         .zip(triples.s.chunks_mut(size))
-        .map(|(records, s)| Part {
-            bits: std::array::from_fn(|_| BitVec::zeros(0)),
-            records,
-            s,
-        })
+        .map(|(records, s)| Part { bits: std::array::from_fn(|_| BitVec::zeros(0)), records, s })
         .collect()
 }
 

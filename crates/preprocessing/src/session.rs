@@ -8,8 +8,7 @@ use zeroize::Zeroize;
 use crate::{
     AuthBits, Shares, Towards, Triples,
     bits::{self, BitLane},
-    bucketing, combine, exchange,
-    global_keys,
+    bucketing, combine, exchange, global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
 };
 

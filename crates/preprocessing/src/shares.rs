@@ -104,11 +104,7 @@ impl std::ops::BitXor for Share {
     type Output = Share;
 
     fn bitxor(self, other: Share) -> Share {
-        Share {
-            bit: self.bit ^ other.bit,
-            mac: self.mac ^ other.mac,
-            key: self.key ^ other.key,
-        }
+        Share { bit: self.bit ^ other.bit, mac: self.mac ^ other.mac, key: self.key ^ other.key }
     }
 }
 

@@ -1,7 +1,11 @@
 //! The protocols, each a module over the same three [`phases`].
 
+mod masks;
+mod material;
 mod network;
 pub mod phases;
+mod ports;
+mod share_rows;
 pub mod wrk;
 
 use symbolon_transport::{Error, Result};

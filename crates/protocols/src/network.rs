@@ -33,12 +33,13 @@ impl Rho {
     }
 }
 
-/// A two-party session after the handshake: one or more lanes to the peer.
+/// A session after the handshake: one or more lanes to every peer.
 pub struct Network {
     /// This party.
     pub me: PartyId,
-    /// The lanes to the peer; lane 0 carries everything sequential.
-    pub lanes: Vec<Channel>,
+    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order; lane 0 carries
+    /// everything sequential.
+    pub lanes: Vec<Vec<Channel>>,
     /// The counters all lanes share.
     pub meter: Arc<Meter>,
     /// The session id of the handshake, which binds all that was agreed; enters every hash and key.
@@ -48,13 +49,13 @@ pub struct Network {
 }
 
 impl Network {
-    /// The other party.
-    pub fn peer(&self) -> PartyId {
-        1 - self.me
+    /// How many parties there are, this one included.
+    pub fn parties(&self) -> u16 {
+        self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
     }
 
-    /// The lane for everything sequential.
-    pub fn main(&mut self) -> &mut Channel {
+    /// The channels for everything sequential, one per peer.
+    pub fn peers(&mut self) -> &mut [Channel] {
         &mut self.lanes[0]
     }
 }

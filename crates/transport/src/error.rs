@@ -8,15 +8,19 @@ use crate::text::{Printable, SHOWN};
 /// The result of everything that involves a peer.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Stands for a party in [`Error::PeerMisbehaved`] when, of several peers, the check cannot tell which
+/// one misbehaved.
+pub const SOMEBODY: u16 = u16::MAX;
+
 /// An error of a computation between parties; says whose fault it is.
 ///
 /// No variant ever holds a secret. Text that a peer chose is escaped and cut when it is printed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// A check failed, so a peer deviated from the protocol (or somebody changed its bytes).
-    #[error("party {party} misbehaved: the {check} check failed{}", Detail(detail))]
+    #[error("{} misbehaved: the {check} check failed{}", Culprit(*party), Detail(detail))]
     PeerMisbehaved {
-        /// The party at fault.
+        /// The party at fault, or [`SOMEBODY`] where the check cannot tell which.
         party: u16,
         /// The check that failed, as a noun: "garbled-table MAC".
         check: &'static str,
@@ -164,6 +168,18 @@ impl fmt::Display for Seconds {
         } else {
             let text = format!("{:.3}", self.0.as_secs_f64());
             write!(f, "{} s", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+    }
+}
+
+/// The party that a failed check points at.
+struct Culprit(u16);
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            SOMEBODY => write!(f, "one of the other parties"),
+            party => write!(f, "party {party}"),
         }
     }
 }

@@ -59,7 +59,7 @@ mod wire;
 pub use channel::{Channel, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
-pub use error::{Error, Result, TransportReason};
+pub use error::{Error, Result, SOMEBODY, TransportReason};
 pub use handshake::{Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake};
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;

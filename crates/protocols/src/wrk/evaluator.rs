@@ -7,12 +7,17 @@ use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
 use super::{
-    masks::{Chunk, Constant, MaskWalk},
-    material::Material,
-    online::{self, OutputWires},
+    EVALUATOR, online,
     table::{self, ROWS, RowHash},
 };
-use crate::{InputBits, Need, Network, OutputBits, Prepared, Preprocessed, phases};
+use crate::{
+    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    masks::{Chunk, MaskWalk, Seat},
+    material::Material,
+    phases,
+    ports::{self, OutputWires},
+    share_rows::ShareRows,
+};
 
 /// The evaluator after phase 1.
 pub(super) struct Independent {
@@ -34,15 +39,16 @@ impl Preprocessed for Independent {
     ) -> Result<Box<dyn Prepared>> {
         let mut material = self.material;
         material.check(&Need::of(circuit, plan, 2), net.me)?;
-        let mut masks = MaskWalk::new(circuit, plan, &material, net.me, Constant::Bit);
+        let seat = Seat { me: net.me, evaluator: EVALUATOR };
+        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+        let mac_bytes = table::mac_bytes(net.rho);
         let mut tables = Vec::new();
-        while let Some(chunk) = masks.next_chunk(net.main(), &mut material)? {
-            tables.push(Table::receive(net.main(), &chunk, material.mac_bytes)?);
+        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+            tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
         }
         Ok(Box::new(Ready {
             delta: material.delta,
-            mac_bytes: material.mac_bytes,
-            hash_starts: material.hash_starts,
+            mac_bytes,
             first_tweak: material.first_tweak,
             own_masks: material.own_inputs.bits.clone(),
             output_masks: masks.outputs(),
@@ -65,7 +71,7 @@ impl Table {
     /// Receives a chunk's table and XORs the own MAC M\[s\] and key K\[r\] into each row: what is left
     /// after hashing is the label itself, and r times the cut Δ_B.
     fn receive(channel: &mut Channel, chunk: &Chunk, mac_bytes: usize) -> Result<Table> {
-        let gates = chunk.gates.len();
+        let gates = chunk.len();
         let (label_bytes, mac_section) =
             (table::label_bytes(gates), table::mac_section_bytes(gates, mac_bytes));
         let mut message = vec![Block::ZERO; (label_bytes + mac_section).div_ceil(16) + 1];
@@ -76,9 +82,10 @@ impl Table {
         let mut own_macs = Vec::with_capacity(mac_section + 16);
         let mut bits = Vec::with_capacity(gates);
         let mut labels = Vec::with_capacity(ROWS * gates);
-        for (g, gate) in chunk.gates.iter().enumerate() {
+        let one = Share { bit: true, ..Share::default() };
+        for g in 0..gates {
             let mut nibble = 0;
-            for (row, share) in gate.rows(Constant::Bit).into_iter().enumerate() {
+            for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
                 let mac = table::take(macs, ROWS * g + row, mac_bytes);
                 table::put(&mut own_macs, mac ^ table::cut(share.key, mac_bytes), mac_bytes);
                 nibble |= u8::from(share.bit) << row;
@@ -100,10 +107,9 @@ impl Table {
 struct Ready {
     delta: Block,
     mac_bytes: usize,
-    hash_starts: [Block; 2],
     first_tweak: u64,
     own_masks: BitVec,
-    output_masks: Vec<Share>,
+    output_masks: ShareRows,
     tables: Vec<Table>,
 }
 
@@ -117,14 +123,15 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs)?;
-        let own = online::masked_inputs(inputs, &self.own_masks);
-        let channel = net.main();
+        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let session = net.session;
+        let channel = &mut net.peers()[0];
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let message = GarblerMessage::receive(channel, circuit, wires.len())?;
-        let masked = online::interleave(circuit, channel.me(), &own, &message.masked);
+        let masked = ports::interleave(circuit, &[&message.masked, &own]);
 
-        let evaluation = Evaluation::new(plan, &self, &masked, message.labels);
+        let evaluation = Evaluation::new(plan, &self, &session, &masked, message.labels);
         let outputs = evaluation.run(plan, &self.tables, channel)?;
 
         let for_garbler = OutputWires::of(circuit, channel.peer());
@@ -132,13 +139,12 @@ impl Prepared for Ready {
             outputs.send_to_garbler(channel, &for_garbler, &self.output_masks)?;
         }
         if wires.is_empty() {
-            return Ok(online::no_outputs(circuit));
+            return Ok(ports::no_outputs(circuit));
         }
-        let opened = (&message.shares, message.digest);
-        let masked = wires.pick(&outputs.masked);
-        let verified =
-            online::check_opened(channel, &wires, &self.output_masks, opened, &masked, self.delta)?;
-        Ok(verified.release(circuit, &wires))
+        let opening = ports::Opening { shares: message.shares, digest: message.digest };
+        let mut unmasking = ports::Unmasking::new(&wires, &self.output_masks, &outputs.masked);
+        unmasking.add(channel, 0, &opening, self.delta)?;
+        Ok(unmasking.finish().release(circuit, &wires))
     }
 }
 
@@ -159,7 +165,7 @@ struct GarblerMessage {
 
 impl GarblerMessage {
     fn receive(channel: &mut Channel, circuit: &Circuit, outputs: usize) -> Result<Self> {
-        let theirs = online::input_bits(circuit, channel.peer());
+        let theirs = ports::input_bits(circuit, channel.peer());
         let wires = circuit.main().inputs as usize;
         let mut bytes = channel.recv(
             online::INPUTS_AND_LABELS,
@@ -174,8 +180,8 @@ impl GarblerMessage {
         Block::as_bytes_mut(&mut labels).copy_from_slice(&take(16 * wires));
         let shares = take(BitVec::byte_len(outputs));
         let digest = bytes.try_into().expect("what is left is the digest");
-        let masked = online::decode_bits(channel, theirs, &masked)?;
-        let shares = online::decode_bits(channel, outputs, &shares)?;
+        let masked = ports::decode_bits(channel, theirs, &masked)?;
+        let shares = ports::decode_bits(channel, outputs, &shares)?;
         Ok(GarblerMessage { masked, labels, shares, digest })
     }
 }
@@ -203,14 +209,20 @@ struct Wire {
 }
 
 impl Evaluation {
-    fn new(plan: &Plan, ready: &Ready, masked: &BitVec, labels: Vec<Block>) -> Self {
+    fn new(
+        plan: &Plan,
+        ready: &Ready,
+        session: &[u8; 32],
+        masked: &BitVec,
+        labels: Vec<Block>,
+    ) -> Self {
         let mut slots = vec![Wire::default(); plan.slots()];
         for (w, (slot, label)) in slots[plan.input_slots()].iter_mut().zip(labels).enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
         Evaluation {
             slots,
-            hash: RowHash::new(ready.hash_starts),
+            hash: RowHash::new(session),
             first_tweak: ready.first_tweak,
             mac_bytes: ready.mac_bytes,
             delta: table::cut(ready.delta, ready.mac_bytes),
@@ -296,16 +308,17 @@ impl MaskedOutputs {
         &self,
         channel: &mut Channel,
         wires: &OutputWires,
-        masks: &[Share],
+        masks: &ShareRows,
     ) -> Result<()> {
-        let shares = wires.pick(masks);
+        let shares: Vec<Share> = wires.indices().map(|w| masks.pair(w)).collect();
         let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
-        let proof: Vec<Block> =
-            wires.pick(&self.labels).into_iter().chain(shares.iter().map(|s| s.mac)).collect();
+        let labels = wires.indices().map(|w| self.labels[w]);
+        let proof: Vec<Block> = labels.chain(shares.iter().map(|s| s.mac)).collect();
+        let masked: Vec<bool> = wires.indices().map(|w| self.masked[w]).collect();
         channel.send_parts(
             online::GARBLER_OUTPUTS,
             &[
-                &BitVec::from_bools(&wires.pick(&self.masked)).to_bytes(),
+                &BitVec::from_bools(&masked).to_bytes(),
                 &BitVec::from_bools(&bits).to_bytes(),
                 &symbolon_preprocessing::exchange::digest_of(&proof),
             ],

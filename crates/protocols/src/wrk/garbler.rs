@@ -7,12 +7,17 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use super::{
-    masks::{Chunk, Constant, GateShares, MaskWalk},
-    material::Material,
-    online::{self, OutputWires},
+    EVALUATOR, online,
     table::{self, ROWS, RowHash},
 };
-use crate::{InputBits, Need, Network, OutputBits, Prepared, Preprocessed, phases};
+use crate::{
+    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    masks::{Chunk, MaskWalk, Seat},
+    material::Material,
+    phases,
+    ports::{self, OutputWires},
+    share_rows::ShareRows,
+};
 
 /// The garbler after phase 1.
 pub(super) struct Independent {
@@ -34,12 +39,12 @@ impl Preprocessed for Independent {
     ) -> Result<Box<dyn Prepared>> {
         let mut material = self.material;
         material.check(&Need::of(circuit, plan, 2), net.me)?;
-        let constant = Constant::Key(material.delta);
-        let mut masks = MaskWalk::new(circuit, plan, &material, net.me, constant);
-        let mut garbling = Garbling::new(plan, &material, constant);
+        let seat = Seat { me: net.me, evaluator: EVALUATOR };
+        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+        let mut garbling = Garbling::new(plan, &material, net);
         let input_labels = garbling.slots[plan.input_slots()].to_vec();
-        while let Some(chunk) = masks.next_chunk(net.main(), &mut material)? {
-            garbling.chunk(net.main(), &chunk)?;
+        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+            garbling.chunk(&mut net.peers()[0], &chunk)?;
         }
         garbling.rest();
         let output_labels =
@@ -59,7 +64,6 @@ struct Garbling<'a> {
     cursor: Cursor<'a>,
     slots: Vec<Block>,
     delta: Block,
-    constant: Constant,
     hash: RowHash,
     first_tweak: u64,
     mac_bytes: usize,
@@ -72,17 +76,16 @@ struct Garbling<'a> {
 
 impl<'a> Garbling<'a> {
     /// Chooses the input labels.
-    fn new(plan: &'a Plan, material: &Material, constant: Constant) -> Self {
+    fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
         let mut slots = vec![Block::ZERO; plan.slots()];
         Prg::from_seed(material.seed).fill_blocks(&mut slots[plan.input_slots()]);
         Garbling {
             cursor: plan.cursor(),
             slots,
             delta: material.delta,
-            constant,
-            hash: RowHash::new(material.hash_starts),
+            hash: RowHash::new(&net.session),
             first_tweak: material.first_tweak,
-            mac_bytes: material.mac_bytes,
+            mac_bytes: table::mac_bytes(net.rho),
             rows: Vec::new(),
             row_macs: Vec::new(),
             labels: Vec::new(),
@@ -95,9 +98,9 @@ impl<'a> Garbling<'a> {
         self.labels.clear();
         self.macs.clear();
         let mut done = 0;
-        while done < chunk.gates.len() {
+        while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
-            done += self.batch(&chunk.gates[done..]);
+            done += self.batch(chunk, done);
         }
         channel.send_parts("garbled table", &[Block::as_bytes(&self.labels), &self.macs])
     }
@@ -110,8 +113,8 @@ impl<'a> Garbling<'a> {
         }
     }
 
-    /// Garbles the next batch of the walk; returns how many of `gates` it took.
-    fn batch(&mut self, gates: &[GateShares]) -> usize {
+    /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
+    fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
         batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
@@ -123,8 +126,9 @@ impl<'a> Garbling<'a> {
         }
         let first = self.first_tweak + batch.first_and;
         self.hash.hash(first, ROWS, &mut self.rows, &mut self.row_macs);
-        for (k, (and, gate)) in batch.ands.iter().zip(gates).enumerate() {
-            let shares = gate.rows(self.constant);
+        let one = Share { key: self.delta, ..Share::default() };
+        for (k, and) in batch.ands.iter().enumerate() {
+            let shares = table::rows(chunk, done + k, one);
             // The rows' labels but for L_γ,0, which makes the first of them zero.
             let label = |row: usize| {
                 let Share { bit, key, .. } = shares[row];
@@ -163,7 +167,7 @@ struct Ready {
     delta: Block,
     own_masks: BitVec,
     input_labels: Vec<Block>,
-    output_masks: Vec<Share>,
+    output_masks: ShareRows,
     output_labels: Vec<Block>,
 }
 
@@ -178,14 +182,14 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs)?;
-        let own = online::masked_inputs(inputs, &self.own_masks);
-        let channel = net.main();
-        let theirs = online::receive_bits(
+        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let channel = &mut net.peers()[0];
+        let theirs = ports::receive_bits(
             channel,
             online::MASKED_INPUTS,
-            online::input_bits(circuit, channel.peer()),
+            ports::input_bits(circuit, channel.peer()),
         )?;
-        let masked = online::interleave(circuit, channel.me(), &own, &theirs);
+        let masked = ports::interleave(circuit, &[&own, &theirs]);
         let labels: Vec<Block> = self
             .input_labels
             .iter()
@@ -193,7 +197,7 @@ impl Prepared for Ready {
             .map(|(w, label)| *label ^ self.delta.select(masked.get(w)))
             .collect();
         let for_evaluator = OutputWires::of(circuit, channel.peer());
-        let (shares, proof) = online::open_shares(&for_evaluator, &self.output_masks);
+        let (shares, proof) = ports::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(
             online::INPUTS_AND_LABELS,
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
@@ -202,7 +206,7 @@ impl Prepared for Ready {
 
         let wires = OutputWires::of(circuit, channel.me());
         if wires.is_empty() {
-            return Ok(online::no_outputs(circuit));
+            return Ok(ports::no_outputs(circuit));
         }
         let verified = online::receive_garbler_outputs(
             channel,

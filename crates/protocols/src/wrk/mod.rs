@@ -10,9 +10,9 @@
 //! # Figure 2, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1, 2 Δ, masks of input wires and AND outputs, triples | [`material`] |
-//! | 3 masks of XOR outputs | [`masks`] |
-//! | 4a products λ_α·λ_β by Beaver's trick | [`masks`] |
+//! | 1, 2 Δ, masks of input wires and AND outputs, triples | [`crate::material`] |
+//! | 3 masks of XOR outputs | [`crate::masks`] |
+//! | 4a products λ_α·λ_β by Beaver's trick | [`crate::masks`] |
 //! | 4b–d the four rows | [`garbler`], [`evaluator`], [`table`] |
 //! | 5–8 inputs, evaluation, outputs | [`garbler`], [`evaluator`] |
 //!
@@ -44,21 +44,22 @@
 
 mod evaluator;
 mod garbler;
-mod masks;
-mod material;
 mod online;
 mod table;
 
+use symbolon_circuit::PartyId;
 use symbolon_preprocessing::Preprocessor;
 use symbolon_transport::{Error, Result};
 
-use crate::{Engine, Need, Network, Preprocessed};
-use material::Material;
+use crate::{Engine, Need, Network, Preprocessed, material::Material};
+
+/// The evaluator's party number; the garbler is party 0.
+const EVALUATOR: PartyId = 1;
 
 /// Runs the set-up: Δ on each side, base OTs, correlated OT both ways on every lane.
 pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
-    let session = net.session;
-    let preprocessor = Preprocessor::set_up(&mut net.lanes, &session, net.rho.bits())?;
+    let (session, rho) = (net.session, net.rho.bits());
+    let preprocessor = Preprocessor::set_up(&mut net.lanes, &session, rho, EVALUATOR)?;
     Ok(Box::new(WrkEngine { open: Some(preprocessor), gates: 0 }))
 }
 
@@ -79,8 +80,8 @@ impl Engine for WrkEngine {
         self.gates += need.and_gates;
         self.open = Some(open);
         Ok(match net.me {
-            0 => Box::new(garbler::Independent::new(material)),
-            _ => Box::new(evaluator::Independent::new(material)),
+            EVALUATOR => Box::new(evaluator::Independent::new(material)),
+            _ => Box::new(garbler::Independent::new(material)),
         })
     }
 }

@@ -3,7 +3,21 @@
 //! The message of a chunk of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero),
 //! then 4n MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
 
-use symbolon_primitives::{Block, TweakedHash};
+use symbolon_preprocessing::Share;
+use symbolon_primitives::{Block, TweakedHash, derive_block};
+
+use crate::{Rho, masks::Chunk};
+
+/// The shares of row 2u + v of gate `k`: the masked output for masked inputs u and v.
+///
+/// `one` is the own share of the public constant 1, which row 3 holds.
+#[inline]
+pub(super) fn rows(chunk: &Chunk, k: usize, one: Share) -> [Share; ROWS] {
+    let (alpha, beta) = (chunk.alpha.pair(k), chunk.beta.pair(k));
+    let row0 = chunk.row0.pair(k);
+    let row1 = row0 ^ alpha;
+    [row0, row1, row0 ^ beta, row1 ^ beta ^ one]
+}
 
 /// Rows of a gate.
 pub(super) const ROWS: usize = 4;
@@ -15,8 +29,11 @@ pub(super) struct RowHash {
 }
 
 impl RowHash {
-    pub fn new([labels, macs]: [Block; 2]) -> Self {
-        RowHash { labels: TweakedHash::new(labels), macs: TweakedHash::new(macs) }
+    /// Both keys' starts come from the session id.
+    pub fn new(session: &[u8; 32]) -> Self {
+        let hash =
+            |which| TweakedHash::new(derive_block("symbolon wrk garbling 1", session, which));
+        RowHash { labels: hash(0), macs: hash(1) }
     }
 
     /// Hashes `group` inputs per gate, gates numbered from `first`: labels' hashes into `labels`, MACs'
@@ -33,6 +50,11 @@ impl RowHash {
 #[inline]
 pub(super) fn row_input(alpha: Block, beta: Block) -> Block {
     (alpha ^ beta.double()).double()
+}
+
+/// The length of a MAC in a garbled row, in bytes.
+pub(super) fn mac_bytes(rho: Rho) -> usize {
+    rho.bits() as usize / 8
 }
 
 /// The ρ bits of a MAC that a row holds: its most significant ones, never its least significant.

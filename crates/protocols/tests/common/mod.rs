@@ -1,8 +1,10 @@
-//! Both parties of a run in one process, over memory channels.
+//! All parties of a run in one process, over memory channels.
 #![allow(dead_code, missing_docs)]
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
 use symbolon_protocols::{InputBits, Need, Network, OutputBits, Protocol, Rho};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
@@ -17,29 +19,54 @@ pub struct Ended {
 #[derive(Clone, Copy)]
 pub struct Setting {
     pub protocol: Protocol,
+    pub parties: u16,
     pub lanes: usize,
     pub rho: Rho,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Setting { protocol: Protocol::Wrk, lanes: 1, rho: Rho::Bits40 }
+        Setting { protocol: Protocol::Wrk, parties: 2, lanes: 1, rho: Rho::Bits40 }
     }
 }
 
-/// Both parties' networks; the session id is as fresh as a test needs it.
-pub fn networks(setting: Setting) -> [Network; 2] {
-    let meters = [Meter::new(), Meter::new()];
-    let (a, b) =
-        memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), setting.lanes, None).unwrap();
-    let network = |me: u16, lanes: Vec<Channel>, meter: &Arc<Meter>| Network {
+/// Every party's network; the session id is as fresh as a test needs it.
+pub fn mesh(setting: Setting) -> Vec<Network> {
+    let n = setting.parties;
+    let meters: Vec<Arc<Meter>> = (0..n).map(|_| Meter::new()).collect();
+    let mut lanes: Vec<Vec<Vec<Channel>>> =
+        (0..n).map(|_| (0..setting.lanes).map(|_| Vec::new()).collect()).collect();
+    for i in 0..n {
+        for j in i + 1..n {
+            let (a, b) = (meters[i as usize].clone(), meters[j as usize].clone());
+            let (a, b) = memory_lanes((i, a), (j, b), setting.lanes, None).unwrap();
+            for (party, channels) in [(i, a), (j, b)] {
+                for (lane, channel) in lanes[party as usize].iter_mut().zip(channels) {
+                    lane.push(channel);
+                }
+            }
+        }
+    }
+    for lanes in &mut lanes {
+        for peers in lanes {
+            peers.sort_by_key(Channel::peer);
+            peers.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(10)));
+        }
+    }
+    let network = |((me, lanes), meter): ((u16, Vec<Vec<Channel>>), &Arc<Meter>)| Network {
         me,
         lanes,
         meter: meter.clone(),
         session: [7; 32],
         rho: setting.rho,
     };
-    [network(0, a, &meters[0]), network(1, b, &meters[1])]
+    (0..).zip(lanes).zip(&meters).map(network).collect()
+}
+
+/// The same between two parties.
+pub fn networks(setting: Setting) -> [Network; 2] {
+    let nets = mesh(Setting { parties: 2, ..setting });
+    nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
 /// Runs all phases of one party.
@@ -52,7 +79,7 @@ pub fn party(
 ) -> Ended {
     let outputs = phases(setting, &mut net, circuit, plan, inputs);
     if outputs.is_err() {
-        net.lanes.iter_mut().for_each(|lane| lane.abort("the run failed"));
+        net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("the run failed"));
     }
     Ended { outputs, phases: net.meter.report() }
 }
@@ -67,7 +94,7 @@ fn phases(
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
     net.meter.set_phase("independent");
-    let material = engine.preprocess(net, &Need::of(circuit, plan, 2))?;
+    let material = engine.preprocess(net, &Need::of(circuit, plan, setting.parties))?;
     net.meter.set_phase("dependent");
     let prepared = material.prepare(net, circuit, plan)?;
     net.meter.set_phase("online");
@@ -118,6 +145,28 @@ pub fn run(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> [Ended; 2]
     run_bent(setting, circuit, all, |_| ())
 }
 
+/// Runs any number of parties, each on a thread of its own, after `bend` has had its way with the
+/// networks.
+pub fn run_all(
+    setting: Setting,
+    circuit: &Circuit,
+    all: &[Vec<bool>],
+    bend: impl FnOnce(&mut [Network]),
+) -> Vec<Ended> {
+    let plan = Plan::new(circuit);
+    let mut nets = mesh(setting);
+    bend(&mut nets);
+    std::thread::scope(|scope| {
+        let run = |net: Network| {
+            let plan = &plan;
+            let inputs = inputs_of(circuit, net.me, all);
+            scope.spawn(move || party(setting, net, circuit, plan, &inputs))
+        };
+        let parties: Vec<_> = nets.into_iter().map(run).collect();
+        parties.into_iter().map(|party| party.join().expect("a party panicked")).collect()
+    })
+}
+
 /// What `party` should learn, from the reference evaluation.
 pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> OutputBits {
     let mut bits = symbolon_circuit::reference::eval(circuit, &all.concat()).into_iter();
@@ -128,9 +177,11 @@ pub fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> OutputBits 
     circuit.outputs().iter().map(of).collect()
 }
 
-/// Asserts that an honest run gives both parties what the reference evaluation says.
-pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> [Ended; 2] {
-    let ended = run(setting, circuit, all);
+/// Asserts that an honest run gives all parties what the reference evaluation says.
+pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Vec<Ended> {
+    let ended = run_all(setting, circuit, all, |_| ());
+    let errors: Vec<_> = ended.iter().filter_map(|ended| ended.outputs.as_ref().err()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
     for (party, ended) in (0..).zip(&ended) {
         match &ended.outputs {
             Ok(outputs) => assert_eq!(outputs, &expected(circuit, party, all), "party {party}"),
@@ -176,4 +227,56 @@ pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) 
     };
     let inputs = [(0, "a"), (1, "b")].map(input).into();
     Circuit::new("two layers", inputs, vec![output], vec![component]).unwrap()
+}
+
+/// A circuit of one component from a list of steps: (kind, left operand, right operand).
+pub fn circuit(
+    inputs: &[u32],
+    steps: &[(u8, u32, u32)],
+    outputs: Vec<(Vec<u32>, Receivers)>,
+) -> Circuit {
+    let first: u32 = inputs.iter().sum();
+    let steps: Vec<Step> = (first..)
+        .zip(steps)
+        .map(|(out, &(kind, a, b))| match kind % 8 {
+            0..=2 => Step::And { a: a % out, b: b % out, out },
+            3..=5 => Step::Xor { a: a % out, b: b % out, out },
+            6 => Step::Inv { a: a % out, out },
+            _ => Step::Const { value: a % 2 == 1, out },
+        })
+        .collect();
+    let wires = first + steps.len() as u32;
+    let ports = outputs
+        .iter()
+        .enumerate()
+        .map(|(i, (bits, to))| Output {
+            name: format!("o{i}"),
+            ty: Type::Uint(bits.len() as u32),
+            to: to.clone(),
+        })
+        .collect();
+    let component = Component {
+        name: "main".into(),
+        inputs: first,
+        wires,
+        steps,
+        outputs: outputs.into_iter().flat_map(|(bits, _)| bits).map(|w| w % wires).collect(),
+        ..Component::default()
+    };
+    let input = |(i, &width): (usize, &u32)| Input {
+        name: format!("i{i}"),
+        ty: Type::Uint(width),
+        owner: i as u16,
+    };
+    let ports_in = inputs.iter().enumerate().map(input).collect();
+    Circuit::new("test", ports_in, ports, vec![component]).unwrap()
+}
+
+/// Any receivers among `parties` parties.
+pub fn receivers(parties: u16) -> impl Strategy<Value = Receivers> {
+    prop_oneof![
+        Just(Receivers::All),
+        prop::collection::btree_set(0..parties, 0..=parties as usize)
+            .prop_map(|set| Receivers::Only(set.into_iter().collect())),
+    ]
 }

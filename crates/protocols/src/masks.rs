@@ -1,0 +1,227 @@
+//! The masks of all wires, and shares of the products λ_α·λ_β: what every garbling protocol begins its
+//! function-dependent phase with, the same for every party.
+//!
+//! The walk is cut into chunks. A chunk's d and e (Beaver's trick) are sent when its masks are known,
+//! and awaited [`LOOKAHEAD`] chunks later, so that a long link is kept full; its garbled gates follow.
+
+use std::collections::VecDeque;
+
+use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
+use symbolon_preprocessing::exchange::{AwaitedOpening, Opened, ShareOpening};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Result};
+
+use crate::{material::Material, share_rows::ShareRows};
+
+/// AND gates of one chunk, at least (a batch is never cut).
+const CHUNK: usize = 8192;
+
+/// How many chunks the openings run ahead.
+const LOOKAHEAD: usize = 6;
+
+/// The opening of d = λ_α ⊕ a and e = λ_β ⊕ b.
+pub(crate) const BEAVER: Opened = Opened { kind: "Beaver: d, e", check: "Beaver MAC" };
+
+/// A chunk of AND gates, in the order of the walk: entry k of each list belongs to gate k.
+pub(crate) struct Chunk {
+    /// λ_α.
+    pub alpha: ShareRows,
+    /// λ_β.
+    pub beta: ShareRows,
+    /// λ_α·λ_β ⊕ λ_γ: the masked output when both masked inputs are 0.
+    pub row0: ShareRows,
+}
+
+impl Chunk {
+    /// How many gates there are.
+    pub fn len(&self) -> usize {
+        self.alpha.len()
+    }
+}
+
+/// Who a party is in the walk.
+#[derive(Clone, Copy)]
+pub(crate) struct Seat {
+    pub me: PartyId,
+    /// The evaluator carries public constants: it flips its bit, the others adapt their keys for it.
+    pub evaluator: PartyId,
+}
+
+impl Seat {
+    /// The place of the evaluator among this party's peers; `None` for the evaluator itself.
+    pub fn evaluator_place(self) -> Option<usize> {
+        (self.me != self.evaluator)
+            .then(|| usize::from(self.evaluator) - usize::from(self.evaluator > self.me))
+    }
+
+    /// Share `k` of `rows` ⊕= the public constant `bit`.
+    pub fn add_constant(self, rows: &mut ShareRows, k: usize, bit: bool, delta: Block) {
+        match self.evaluator_place() {
+            None => rows.set_bit(k, rows.bit(k) ^ bit),
+            Some(place) => rows.auth_mut(k)[place][1] ^= delta.select(bit),
+        }
+    }
+}
+
+/// The walk over the masks.
+pub(crate) struct MaskWalk<'a> {
+    cursor: Cursor<'a>,
+    slots: ShareRows,
+    outputs: &'a [u32],
+    /// Chunks whose products are not known yet, and their openings: awaited, or here already.
+    pending: VecDeque<Pending>,
+    awaited: VecDeque<AwaitedOpening>,
+    opened: VecDeque<BitVec>,
+    walked: bool,
+    seat: Seat,
+    delta: Block,
+}
+
+/// AND gates whose d and e are on their way.
+struct Pending {
+    alpha: ShareRows,
+    beta: ShareRows,
+    a: ShareRows,
+    b: ShareRows,
+    /// c ⊕ λ_γ.
+    rest: ShareRows,
+}
+
+impl Pending {
+    fn new(peers: usize) -> Self {
+        let empty = || ShareRows::zeros(0, peers);
+        Pending { alpha: empty(), beta: empty(), a: empty(), b: empty(), rest: empty() }
+    }
+}
+
+impl<'a> MaskWalk<'a> {
+    /// Puts the input masks in place.
+    pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material, seat: Seat) -> Self {
+        let peers = material.peer_inputs.len();
+        let mut slots = ShareRows::zeros(plan.slots(), peers);
+        let mut taken = vec![0; peers + 1];
+        let owners = circuit
+            .inputs()
+            .iter()
+            .flat_map(|input| std::iter::repeat_n(input.owner, input.ty.width() as usize));
+        for (slot, owner) in plan.input_slots().zip(owners) {
+            let k = taken[owner as usize];
+            taken[owner as usize] += 1;
+            if owner == seat.me {
+                slots.set_bit(slot, material.own_inputs.bits.get(k));
+                for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&material.own_inputs.macs) {
+                    auth[0] = macs[k];
+                }
+            } else {
+                let place = usize::from(owner) - usize::from(owner > seat.me);
+                slots.auth_mut(slot)[place][1] = material.peer_inputs[place][k];
+            }
+        }
+        MaskWalk {
+            cursor: plan.cursor(),
+            slots,
+            outputs: plan.output_slots(),
+            pending: VecDeque::new(),
+            awaited: VecDeque::new(),
+            opened: VecDeque::new(),
+            walked: false,
+            seat,
+            delta: material.delta,
+        }
+    }
+
+    /// The next chunk of gates, in the order of the walk; `None` after the last.
+    pub fn next_chunk(
+        &mut self,
+        channels: &mut [Channel],
+        material: &mut Material,
+    ) -> Result<Option<Chunk>> {
+        while !self.walked && self.pending.len() <= LOOKAHEAD {
+            self.walk_chunk(channels, material)?;
+        }
+        let Some(gates) = self.pending.pop_front() else {
+            return Ok(None);
+        };
+        // A garbler's openings and tables come in one stream: the evaluator must take those that were
+        // sent ahead of this chunk's table first. It sends no tables, and garblers must not wait for
+        // more than they need.
+        let wanted = if self.seat.me == self.seat.evaluator { self.awaited.len() } else { 1 };
+        for opening in self.awaited.drain(..wanted) {
+            self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
+        }
+        let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
+        Ok(Some(self.products(gates, &opened)))
+    }
+
+    /// The masks of the outputs, in order, after the walk.
+    pub fn outputs(&self) -> ShareRows {
+        let mut outputs = ShareRows::zeros(0, self.slots.peers());
+        for &slot in self.outputs {
+            outputs.push_row(&self.slots, slot as usize);
+        }
+        outputs
+    }
+
+    fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
+        let peers = self.slots.peers();
+        let mut gates = Pending::new(peers);
+        let mut opening = ShareOpening::new(peers);
+        while gates.rest.len() < CHUNK {
+            let Some(batch) = self.cursor.next_batch() else {
+                self.walked = true;
+                break;
+            };
+            for &linear in batch.linear {
+                step(&mut self.slots, batch.base, linear);
+            }
+            for and in batch.ands {
+                let [a, b, out] = [and.a, and.b, and.out].map(|slot| batch.base + slot as usize);
+                gates.alpha.push_row(&self.slots, a);
+                gates.beta.push_row(&self.slots, b);
+                let slots = &mut self.slots;
+                material.next_gate(|own| {
+                    let k = own.k;
+                    gates.a.push(&own.triple.a, k);
+                    gates.b.push(&own.triple.b, k);
+                    gates.rest.push(&own.triple.c, k);
+                    slots.set(out, own.mask, k);
+                })?;
+                let last = gates.rest.len() - 1;
+                gates.rest.add(last, &self.slots, out, true);
+                for (mask, factor) in [(&gates.alpha, &gates.a), (&gates.beta, &gates.b)] {
+                    opening.push_bit(mask.bit(last) ^ factor.bit(last));
+                    let auth = mask.auth(last).iter().zip(factor.auth(last)).enumerate();
+                    for (p, (m, f)) in auth {
+                        opening.push_towards(p, m[0] ^ f[0], m[1] ^ f[1]);
+                    }
+                }
+            }
+        }
+        if gates.rest.len() > 0 {
+            self.awaited.push_back(opening.send(channels, &BEAVER)?);
+            self.pending.push_back(gates);
+        }
+        Ok(())
+    }
+
+    /// λ_α·λ_β = c ⊕ d·b ⊕ e·a ⊕ d·e.
+    fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
+        let Pending { alpha, beta, a, b, mut rest } = gates;
+        for k in 0..rest.len() {
+            let (d, e) = (opened.get(2 * k), opened.get(2 * k + 1));
+            rest.add(k, &b, k, d);
+            rest.add(k, &a, k, e);
+            self.seat.add_constant(&mut rest, k, d & e, self.delta);
+        }
+        Chunk { alpha, beta, row0: rest }
+    }
+}
+
+fn step(slots: &mut ShareRows, base: usize, linear: Linear) {
+    let at = |slot: u32| base + slot as usize;
+    match linear {
+        Linear::Xor { a, b, out } => slots.xor(at(a), at(b), at(out)),
+        Linear::Inv { a, out } | Linear::Copy { from: a, out } => slots.copy(at(a), at(out)),
+        Linear::Const { out, .. } => slots.clear(at(out)),
+    }
+}

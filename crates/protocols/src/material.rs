@@ -1,0 +1,125 @@
+//! Function-independent material: what the garbling protocols use up, the same for all of them.
+//!
+//! One authenticated bit per input bit, known to the input's owner (Bit2Share: all other parties' shares
+//! of that mask are zero); one authenticated share per AND gate, the mask of its output wire; one triple
+//! per AND gate.
+
+use std::collections::VecDeque;
+
+use symbolon_preprocessing::{AuthBits, Preprocessor, Shares, Triples};
+use symbolon_primitives::Block;
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroize;
+
+use crate::{Need, Network};
+
+/// Everything one evaluation will use up, on one party's side.
+pub(crate) struct Material {
+    /// This party's Δ.
+    pub delta: Block,
+    /// Masks of this party's input wires, in the order of the wires.
+    pub own_inputs: AuthBits,
+    /// For each peer the keys for the masks of its input wires.
+    pub peer_inputs: Vec<Vec<Block>>,
+    /// The first gate's tweak.
+    pub first_tweak: u64,
+    /// Fresh randomness for labels.
+    pub seed: Block,
+    gates: VecDeque<GateBatch>,
+    /// The next gate within the first batch of `gates`.
+    next: usize,
+    left: u64,
+}
+
+/// A mask and a triple per AND gate.
+struct GateBatch {
+    masks: Shares,
+    triples: Triples,
+}
+
+/// What one AND gate uses up: entry `k` of each.
+pub(crate) struct GateMaterial<'a> {
+    pub k: usize,
+    /// The mask of the output wire.
+    pub mask: &'a Shares,
+    /// The triple c = a ∧ b.
+    pub triple: &'a Triples,
+}
+
+impl Material {
+    /// Makes enough for `need` with the peers.
+    pub fn make(
+        open: &mut Preprocessor,
+        net: &mut Network,
+        need: &Need,
+        first_tweak: u64,
+    ) -> Result<Material> {
+        let small = |n: u64| {
+            usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
+        };
+        let mut counts = Vec::new();
+        for party in 0..net.parties() {
+            counts.push(small(need.input_bits.get(party as usize).copied().unwrap_or(0))?);
+        }
+        let (own_inputs, peer_inputs) = open.bits(&mut net.lanes, &counts)?;
+        let mut batches = VecDeque::new();
+        for batch in open.plan(small(need.and_gates)?) {
+            let triples = open.triples(&mut net.lanes, batch)?;
+            let masks = open.shares(&mut net.lanes, batch.triples)?;
+            batches.push_back(GateBatch { masks, triples });
+        }
+        Ok(Material {
+            delta: open.delta(),
+            own_inputs,
+            peer_inputs,
+            first_tweak,
+            seed: open.prg().block(),
+            gates: batches,
+            next: 0,
+            left: need.and_gates,
+        })
+    }
+
+    /// Refuses a circuit that needs more than there is.
+    pub fn check(&self, need: &Need, me: u16) -> Result<()> {
+        let mut peers = self.peer_inputs.iter().map(Vec::len);
+        let mut have = (0..need.input_bits.len()).map(|party| {
+            if party == me as usize {
+                self.own_inputs.bits.len()
+            } else {
+                peers.next().unwrap_or(0)
+            }
+        });
+        let inputs = need.input_bits.iter().all(|&bits| bits <= have.next().unwrap_or(0) as u64);
+        if inputs && need.and_gates <= self.left {
+            return Ok(());
+        }
+        Err(Error::InvalidInput("the circuit needs more than was preprocessed".into()))
+    }
+
+    /// Hands the material of the next AND gate to `take`.
+    pub fn next_gate<T>(&mut self, take: impl FnOnce(GateMaterial<'_>) -> T) -> Result<T> {
+        let batch = self.gates.front().filter(|_| self.left > 0).ok_or_else(|| {
+            Error::InvalidInput("the circuit needs more than was preprocessed".into())
+        })?;
+        let k = self.next;
+        let taken = take(GateMaterial { k, mask: &batch.masks, triple: &batch.triples });
+        self.next += 1;
+        self.left -= 1;
+        if self.next == batch.triples.len() {
+            self.gates.pop_front();
+            self.next = 0;
+        }
+        Ok(taken)
+    }
+}
+
+impl Drop for Material {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.seed.zeroize();
+        self.own_inputs.bits.zeroize();
+        self.own_inputs.macs.zeroize();
+        self.peer_inputs.zeroize();
+    }
+}

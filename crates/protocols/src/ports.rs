@@ -1,0 +1,172 @@
+//! Inputs and outputs at the edge of a garbling protocol: masked inputs, and outputs that exist only once
+//! they are checked.
+
+use symbolon_circuit::{Circuit, PartyId};
+use symbolon_preprocessing::exchange;
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Error, Result};
+
+use crate::{InputBits, OutputBits, share_rows::ShareRows};
+
+/// The name of the check of opened output masks.
+pub(crate) const OUTPUT_CHECK: &str = "output mask MAC";
+
+/// How many input bits `party` has.
+pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
+    let own = circuit.inputs().iter().filter(|input| input.owner == party);
+    own.map(|input| input.ty.width() as usize).sum()
+}
+
+/// The own inputs' bits, joined, masked.
+pub(crate) fn masked_inputs(inputs: &InputBits, masks: &BitVec) -> BitVec {
+    let mut masked = BitVec::zeros(0);
+    for (k, &bit) in inputs.iter().flatten().flatten().enumerate() {
+        masked.push(bit ^ masks.get(k));
+    }
+    masked
+}
+
+/// The masked bits of all input wires, from those of each party, by party number.
+pub(crate) fn interleave(circuit: &Circuit, parties: &[&BitVec]) -> BitVec {
+    let mut masked = BitVec::zeros(0);
+    let mut taken = vec![0; parties.len()];
+    for input in circuit.inputs() {
+        let owner = input.owner as usize;
+        for _ in 0..input.ty.width() {
+            masked.push(parties[owner].get(taken[owner]));
+            taken[owner] += 1;
+        }
+    }
+    masked
+}
+
+/// Receives `n` packed bits.
+pub(crate) fn receive_bits(channel: &mut Channel, kind: &'static str, n: usize) -> Result<BitVec> {
+    let bytes = channel.recv(kind, BitVec::byte_len(n))?;
+    decode_bits(channel, n, &bytes)
+}
+
+/// Decodes `n` packed bits that the peer sent.
+pub(crate) fn decode_bits(channel: &Channel, n: usize, bytes: &[u8]) -> Result<BitVec> {
+    BitVec::from_bytes(n, bytes)
+        .ok_or_else(|| Error::misbehaved(channel.peer(), "padding of packed bits"))
+}
+
+/// The output wires that one party learns, as indices into the outputs' joined bits.
+pub(crate) struct OutputWires {
+    party: PartyId,
+    indices: Vec<usize>,
+}
+
+impl OutputWires {
+    pub fn of(circuit: &Circuit, party: PartyId) -> Self {
+        let mut indices = Vec::new();
+        let mut next = 0;
+        for output in circuit.outputs() {
+            let width = output.ty.width() as usize;
+            if output.to.contains(party) {
+                indices.extend(next..next + width);
+            }
+            next += width;
+        }
+        OutputWires { party, indices }
+    }
+
+    pub fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// The indices, in order.
+    pub fn indices(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.indices.iter().copied()
+    }
+}
+
+/// A peer's shares of output masks, with the digest of their MACs.
+pub(crate) struct Opening {
+    pub shares: BitVec,
+    pub digest: [u8; 32],
+}
+
+/// The own shares of the masks of `wires`, and the digest of their MACs under the Δ of the peer in place
+/// `peer`.
+pub(crate) fn open_shares(
+    wires: &OutputWires,
+    masks: &ShareRows,
+    peer: usize,
+) -> (BitVec, [u8; 32]) {
+    let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
+    let macs: Vec<Block> = wires.indices().map(|w| masks.auth(w)[peer][0]).collect();
+    (BitVec::from_bools(&bits), exchange::digest_of(&macs))
+}
+
+/// Own outputs that are being unmasked: waits for every peer's shares of the masks.
+pub(crate) struct Unmasking<'a> {
+    masks: &'a ShareRows,
+    wires: &'a OutputWires,
+    bits: BitVec,
+    /// How many peers' openings have passed their check.
+    checked: usize,
+}
+
+impl<'a> Unmasking<'a> {
+    /// Starts from the masked values of all outputs and the own shares of their masks.
+    pub fn new(wires: &'a OutputWires, masks: &'a ShareRows, masked: &[bool]) -> Self {
+        let bits: Vec<bool> = wires.indices().map(|w| masked[w] ^ masks.bit(w)).collect();
+        Unmasking { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }
+    }
+
+    /// Checks and adds the shares of the peer in place `peer`.
+    pub fn add(
+        &mut self,
+        channel: &Channel,
+        peer: usize,
+        opening: &Opening,
+        delta: Block,
+    ) -> Result<()> {
+        let keys = self.wires.indices().map(|w| self.masks.auth(w)[peer][1]).enumerate();
+        let macs: Vec<Block> =
+            keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect();
+        if exchange::digest_of(&macs) != opening.digest {
+            return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
+        }
+        self.bits.xor_assign(&opening.shares);
+        self.checked += 1;
+        Ok(())
+    }
+
+    /// The outputs, once every peer's opening has been added.
+    ///
+    /// # Panics
+    /// When one is missing: that is a defect of the protocol's code, and must not release anything.
+    pub fn finish(self) -> Verified {
+        assert_eq!(self.checked, self.masks.peers(), "an output mask was not opened by every peer");
+        Verified { bits: self.bits }
+    }
+}
+
+/// Output bits whose every check has passed: the only thing from which outputs are released.
+pub(crate) struct Verified {
+    bits: BitVec,
+}
+
+impl Verified {
+    /// The outputs of the party that `wires` belongs to.
+    pub fn release(self, circuit: &Circuit, wires: &OutputWires) -> OutputBits {
+        let mut bits = self.bits.to_bools().into_iter();
+        let release = |output: &symbolon_circuit::Output| {
+            let width = output.ty.width() as usize;
+            output.to.contains(wires.party).then(|| bits.by_ref().take(width).collect())
+        };
+        circuit.outputs().iter().map(release).collect()
+    }
+}
+
+/// What a party gets that learns no output.
+pub(crate) fn no_outputs(circuit: &Circuit) -> OutputBits {
+    vec![None; circuit.outputs().len()]
+}

@@ -1,0 +1,117 @@
+//! Authenticated shares side by side, as a walk over a circuit needs them: a share's bit in one array,
+//! its MACs and keys towards all peers next to each other in another.
+
+use symbolon_preprocessing::{Share, Shares};
+use symbolon_primitives::Block;
+use zeroize::Zeroize;
+
+/// A growable list of one party's authenticated shares, indexed at random.
+#[derive(Default)]
+pub(crate) struct ShareRows {
+    peers: usize,
+    bits: Vec<bool>,
+    /// MAC and key towards the peer in place p of share k at `k·peers + p`.
+    auth: Vec<[Block; 2]>,
+}
+
+impl ShareRows {
+    /// `n` shares of zero among this party and `peers` others.
+    pub fn zeros(n: usize, peers: usize) -> Self {
+        ShareRows { peers, bits: vec![false; n], auth: vec![[Block::ZERO; 2]; n * peers] }
+    }
+
+    pub fn len(&self) -> usize {
+        self.bits.len()
+    }
+
+    pub fn peers(&self) -> usize {
+        self.peers
+    }
+
+    pub fn bit(&self, k: usize) -> bool {
+        self.bits[k]
+    }
+
+    pub fn set_bit(&mut self, k: usize, bit: bool) {
+        self.bits[k] = bit;
+    }
+
+    /// MAC and key of share `k` towards each peer.
+    pub fn auth(&self, k: usize) -> &[[Block; 2]] {
+        &self.auth[k * self.peers..][..self.peers]
+    }
+
+    /// The same, to be changed.
+    pub fn auth_mut(&mut self, k: usize) -> &mut [[Block; 2]] {
+        &mut self.auth[k * self.peers..][..self.peers]
+    }
+
+    /// Share `k` between two parties.
+    pub fn pair(&self, k: usize) -> Share {
+        let [mac, key] = self.auth[k * self.peers];
+        Share { bit: self.bits[k], mac, key }
+    }
+
+    /// Appends share `k` of another list.
+    pub fn push_row(&mut self, from: &ShareRows, k: usize) {
+        self.bits.push(from.bits[k]);
+        self.auth.extend_from_slice(from.auth(k));
+    }
+
+    /// Appends share `k` of flat arrays.
+    pub fn push(&mut self, from: &Shares, k: usize) {
+        self.bits.push(from.bits.get(k));
+        self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
+    }
+
+    /// Share `k` becomes share `from_k` of flat arrays.
+    pub fn set(&mut self, k: usize, from: &Shares, from_k: usize) {
+        self.bits[k] = from.bits.get(from_k);
+        for (auth, t) in self.auth_mut(k).iter_mut().zip(&from.towards) {
+            *auth = [t.macs[from_k], t.keys[from_k]];
+        }
+    }
+
+    /// Share `out` becomes share `a` ⊕ share `b`.
+    pub fn xor(&mut self, a: usize, b: usize, out: usize) {
+        self.bits[out] = self.bits[a] ^ self.bits[b];
+        let peers = self.peers;
+        for p in 0..peers {
+            let ([mac_a, key_a], [mac_b, key_b]) =
+                (self.auth[a * peers + p], self.auth[b * peers + p]);
+            self.auth[out * peers + p] = [mac_a ^ mac_b, key_a ^ key_b];
+        }
+    }
+
+    /// Share `out` becomes share `from`.
+    pub fn copy(&mut self, from: usize, out: usize) {
+        self.bits[out] = self.bits[from];
+        self.auth.copy_within(from * self.peers..(from + 1) * self.peers, out * self.peers);
+    }
+
+    /// Share `out` becomes a share of zero: bit, MACs and keys all zero.
+    pub fn clear(&mut self, out: usize) {
+        self.bits[out] = false;
+        self.auth_mut(out).fill([Block::ZERO; 2]);
+    }
+
+    /// Share `k` ⊕= `by`·(share `from_k` of `from`), for a public `by`.
+    pub fn add(&mut self, k: usize, from: &ShareRows, from_k: usize, by: bool) {
+        self.bits[k] ^= from.bits[from_k] & by;
+        let peers = self.peers;
+        let own = &mut self.auth[k * peers..][..peers];
+        for (auth, more) in own.iter_mut().zip(from.auth(from_k)) {
+            auth[0] ^= more[0].select(by);
+            auth[1] ^= more[1].select(by);
+        }
+    }
+}
+
+impl Drop for ShareRows {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+        for auth in &mut self.auth {
+            auth.zeroize();
+        }
+    }
+}
