@@ -64,6 +64,8 @@ pub fn both_directions(
         let pair = |i| [seed(session, i, keys[i]), seed(session, i, keys[i] ^ delta)];
         (std::array::from_fn(pair).into(), chosen.into())
     };
+    // The caller may turn to another peer next, who may wait for this one.
+    channel.flush()?;
     // Number 0 was the bootstrap's own.
     let lane = |lane: u64| {
         let own = derive_all(&chosen, lane);

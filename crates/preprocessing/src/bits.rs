@@ -66,6 +66,7 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
     }
     for channel in channels.iter_mut() {
         channel.send("broadcast echo", digest)?;
+        channel.flush()?;
     }
     for channel in channels {
         if &channel.recv_array::<32>("broadcast echo")? != digest {
@@ -144,6 +145,7 @@ impl BitLane {
             let hashes = pair.receiver.hash_columns(&chi);
             let x_hash = x_hash.to_bytes();
             channel.send_parts("aBit: check", &[&x_hash, Block::as_bytes(&hashes)])?;
+            channel.flush()?;
         }
         self.note(self.me, &digests, x_hash);
         for (pair, macs) in self.pairs.iter_mut().zip(macs) {

@@ -45,6 +45,7 @@ pub fn committed(
     let (own, opening) = commit::commit(&context(me), value, prg);
     for channel in channels.iter_mut() {
         channel.send(names.commit, &own.0)?;
+        channel.flush()?;
     }
     let mut log = BroadcastLog::new(channels.len() + 1);
     log.note(me, &own.0);
@@ -60,6 +61,7 @@ pub fn committed(
     bits::confirm_broadcasts(channels, &log.digest())?;
     for channel in channels.iter_mut() {
         channel.send_parts(names.open, &[&opening.nonce, value])?;
+        channel.flush()?;
     }
     let open = |(channel, commitment): (&mut Channel, &Commitment)| {
         let mut opened = channel.recv(names.open, 32 + value.len())?;
@@ -151,6 +153,7 @@ impl ShareOpening {
         let bits = self.own.to_bytes();
         for (channel, towards) in channels.iter_mut().zip(&self.towards) {
             channel.send_parts(names.kind, &[&bits, &digest_of(&towards.macs)])?;
+            channel.flush()?;
         }
         let keys = self.towards.into_iter().map(|towards| towards.keys).collect();
         Ok(AwaitedOpening { own: self.own, keys })

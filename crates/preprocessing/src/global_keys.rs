@@ -56,6 +56,7 @@ pub(crate) fn check(
         let zero = prg.block();
         masked ^= zero;
         channel.send("aShare: zero share", &zero.to_bytes())?;
+        channel.flush()?;
     }
     for channel in channels.iter_mut() {
         masked ^= Block::from_bytes(channel.recv_array("aShare: zero share")?);
@@ -83,6 +84,7 @@ fn broadcast_sum(channels: &mut [Channel], me: u16, value: Block) -> Result<Bloc
     log.note(me, &value.to_bytes());
     for channel in channels.iter_mut() {
         channel.send("aShare: y", &value.to_bytes())?;
+        channel.flush()?;
     }
     let mut sum = value;
     for channel in channels.iter_mut() {

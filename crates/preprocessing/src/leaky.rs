@@ -320,6 +320,7 @@ impl LeakyLane {
                 *s ^= pairs[2 * k] ^ single[k];
             }
             channel.send("leaky AND: U", Block::as_bytes(u))?;
+            channel.flush()?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ pub mod phases;
 mod ports;
 mod share_rows;
 pub mod wrk;
+pub mod ywz;
 
 use symbolon_transport::{Error, Result};
 
@@ -19,16 +20,19 @@ pub enum Protocol {
     /// Wang, Ranellucci, Katz 2017: two parties, four-row authenticated garbling, one message each
     /// way online.
     Wrk,
+    /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after evaluation.
+    Ywz,
 }
 
 impl Protocol {
     /// Every protocol, in the order in which lists show them.
-    pub const ALL: &[Protocol] = &[Protocol::Wrk];
+    pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz];
 
     /// The name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Wrk => "wrk",
+            Protocol::Ywz => "ywz",
         }
     }
 
@@ -41,6 +45,7 @@ impl Protocol {
     pub fn parties(self) -> std::ops::RangeInclusive<u16> {
         match self {
             Protocol::Wrk => 2..=2,
+            Protocol::Ywz => 2..=256,
         }
     }
 
@@ -48,7 +53,8 @@ impl Protocol {
     pub fn role(self, party: u16) -> &'static str {
         match (self, party) {
             (Protocol::Wrk, 0) => "garbler",
-            (Protocol::Wrk, _) => "evaluator",
+            (Protocol::Wrk, _) | (Protocol::Ywz, 0) => "evaluator",
+            (Protocol::Ywz, _) => "garbler",
         }
     }
 
@@ -58,14 +64,16 @@ impl Protocol {
     /// `PeerMisbehaved` when a base-OT message is malformed, `Transport` when the peer is gone,
     /// `InvalidInput` when this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
-        if !self.parties().contains(&2) || net.me > 1 || net.lanes.is_empty() {
+        let parties = net.parties();
+        if !self.parties().contains(&parties) || net.me >= parties {
             return Err(Error::InvalidInput(format!(
-                "{} runs between parties 0 and 1",
+                "{} does not run among {parties} parties",
                 self.name()
             )));
         }
         match self {
             Protocol::Wrk => wrk::set_up(net),
+            Protocol::Ywz => ywz::set_up(net),
         }
     }
 }

@@ -1,0 +1,369 @@
+//! The evaluator, party 0 (the paper's P_1).
+
+use symbolon_circuit::{Circuit, Linear, Plan};
+use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
+
+use super::{
+    EVALUATOR,
+    hash::{self, LabelHash},
+    online,
+};
+use crate::{
+    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    masks::{Chunk, MaskWalk, Seat},
+    material::Material,
+    phases,
+    ports::{self, OutputWires, Unmasking},
+    share_rows::ShareRows,
+};
+
+/// The evaluator after phase 1.
+pub(super) struct Independent {
+    material: Material,
+}
+
+impl Independent {
+    pub fn new(material: Material) -> Self {
+        Independent { material }
+    }
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut material = self.material;
+        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
+        let seat = Seat { me: net.me, evaluator: EVALUATOR };
+        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+        let mut tables = Vec::new();
+        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+            tables.push(Table::receive(net.peers(), &chunk)?);
+        }
+        let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
+        Ok(Box::new(Ready {
+            delta: material.delta,
+            chi: seed,
+            first_tweak: material.first_tweak,
+            own_masks: material.own_inputs.bits.clone(),
+            output_masks: masks.outputs(),
+            tables,
+        }))
+    }
+}
+
+/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them.
+struct Table {
+    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own shares'
+    /// MACs.
+    half_gates: Vec<[Block; 3]>,
+    /// Rows of garbler i for the other garbler in place j, 4 per gate: `sealed[i·others + j]`.
+    sealed: Vec<Vec<Block>>,
+    /// b_γ.
+    pointers: BitVec,
+    /// Per gate the own shares of λ_α, λ_β, λ_αβ ⊕ λ_γ: the bits, and the sums of the keys for them.
+    own: Vec<([bool; 3], [Block; 3])>,
+}
+
+impl Table {
+    /// Receives every garbler's part of a chunk.
+    fn receive(channels: &mut [Channel], chunk: &Chunk) -> Result<Table> {
+        let gates = chunk.len();
+        let garblers = channels.len();
+        let others = garblers - 1;
+        let mut half_gates = vec![[Block::ZERO; 3]; gates * garblers];
+        let mut sealed = Vec::with_capacity(garblers * others);
+        let mut pointers = BitVec::zeros(0);
+        for (i, channel) in channels.iter_mut().enumerate() {
+            let bits = if i == 0 { BitVec::byte_len(gates) } else { 0 };
+            let blocks = gates * (2 + 4 * others);
+            let mut message = vec![Block::ZERO; blocks + bits.div_ceil(16)];
+            let bytes = Block::as_bytes_mut(&mut message);
+            channel.recv_into("garbled gates", &mut bytes[..16 * blocks + bits])?;
+            if i == 0 {
+                pointers = ports::decode_bits(channel, gates, &bytes[16 * blocks..][..bits])?;
+            }
+            for g in 0..gates {
+                let mac = |rows: &ShareRows| rows.auth(g)[i][0];
+                half_gates[g * garblers + i] = [
+                    message[2 * g] ^ mac(&chunk.beta),
+                    message[2 * g + 1] ^ mac(&chunk.alpha),
+                    mac(&chunk.row0),
+                ];
+            }
+            for j in 0..others {
+                sealed.push(message[gates * (2 + 4 * j)..][..4 * gates].to_vec());
+            }
+        }
+        let own = (0..gates).map(|g| {
+            let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
+            let keys =
+                |rows: &ShareRows| rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
+            (rows.map(|rows| rows.bit(g)), rows.map(keys))
+        });
+        Ok(Table { half_gates, sealed, pointers, own: own.collect() })
+    }
+}
+
+/// The evaluator after phase 2.
+struct Ready {
+    delta: Block,
+    /// χ of step 11, told to nobody before it.
+    chi: Block,
+    first_tweak: u64,
+    own_masks: BitVec,
+    output_masks: ShareRows,
+    tables: Vec<Table>,
+}
+
+impl Prepared for Ready {
+    /// Steps 9 to 13.
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        phases::check_inputs(circuit, net.me, inputs)?;
+        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let session = net.session;
+        let channels = net.peers();
+        let masked = online::broadcast_inputs(channels, circuit, own)?;
+        let mut evaluation = Evaluation::new(plan, &self, &session, channels.len());
+        evaluation.receive_labels(plan, channels, &masked)?;
+        let evaluated = evaluation.run(plan, &self.tables, &self);
+
+        let wires = OutputWires::of(circuit, channels[0].me());
+        let bits = evaluated.values.to_bytes();
+        for (channel, digest) in channels.iter_mut().zip(&evaluated.digests) {
+            channel.send_parts(online::MASKED_VALUES, &[&bits, digest, &self.chi.to_bytes()])?;
+            channel.flush()?;
+        }
+        let mut z = evaluated.z;
+        for channel in channels.iter_mut() {
+            z ^= Block::from_bytes(channel.recv_array(online::AUTHENTICATION)?);
+        }
+        if !z.ct_eq(&Block::ZERO) {
+            return Err(online::unauthentic(channels));
+        }
+        for (place, channel) in channels.iter_mut().enumerate() {
+            online::send_output_masks(channel, circuit, &self.output_masks, place)?;
+            channel.flush()?;
+        }
+        if wires.is_empty() {
+            return Ok(ports::no_outputs(circuit));
+        }
+        let mut unmasking = Unmasking::new(&wires, &self.output_masks, &evaluated.outputs);
+        for (place, channel) in channels.iter_mut().enumerate() {
+            let opening = online::receive_output_masks(channel, &wires)?;
+            unmasking.add(channel, place, &opening, self.delta)?;
+        }
+        Ok(unmasking.finish().release(circuit, &wires))
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.own_masks.zeroize();
+    }
+}
+
+/// The walk over masked values and labels: step 10.
+struct Evaluation {
+    garblers: usize,
+    masked: Vec<bool>,
+    /// The label of garbler i on slot s at `s·garblers + i`.
+    labels: Vec<Block>,
+    hashes: Vec<LabelHash>,
+    first_tweak: u64,
+    /// Buffers: per garbler the hashed labels of α and β, and per pair of garblers the hashed rows.
+    halves: Vec<Vec<Block>>,
+    rows: Vec<Vec<Block>>,
+    new: Vec<Block>,
+}
+
+/// What evaluation leaves.
+struct Evaluated {
+    /// Λ of the AND outputs, in order.
+    values: BitVec,
+    /// For each garbler the digest of its labels on them.
+    digests: Vec<[u8; 32]>,
+    /// z_1.
+    z: Block,
+    /// Λ of the outputs.
+    outputs: Vec<bool>,
+}
+
+impl Evaluation {
+    fn new(plan: &Plan, ready: &Ready, session: &[u8; 32], garblers: usize) -> Self {
+        let parties = garblers as u16 + 1;
+        let hash = |garbler| LabelHash::new(session, garbler, parties);
+        Evaluation {
+            garblers,
+            masked: vec![false; plan.slots()],
+            labels: vec![Block::ZERO; plan.slots() * garblers],
+            hashes: online::garblers(parties).map(hash).collect(),
+            first_tweak: ready.first_tweak,
+            halves: vec![Vec::new(); garblers],
+            rows: vec![Vec::new(); garblers * (garblers - 1)],
+            new: Vec::new(),
+        }
+    }
+
+    /// Step 9b, receiving.
+    fn receive_labels(
+        &mut self,
+        plan: &Plan,
+        channels: &mut [Channel],
+        masked: &BitVec,
+    ) -> Result<()> {
+        let inputs = plan.input_slots();
+        for (i, channel) in channels.iter_mut().enumerate() {
+            let mut labels = vec![Block::ZERO; inputs.len()];
+            channel.recv_into(online::LABELS, Block::as_bytes_mut(&mut labels))?;
+            for (slot, label) in inputs.clone().zip(labels) {
+                self.labels[slot * self.garblers + i] = label;
+            }
+        }
+        for (w, slot) in inputs.enumerate() {
+            self.masked[slot] = masked.get(w);
+        }
+        Ok(())
+    }
+
+    fn run(mut self, plan: &Plan, tables: &[Table], ready: &Ready) -> Evaluated {
+        let mut values = BitVec::zeros(0);
+        let mut digests: Vec<BlockHasher> =
+            (0..self.garblers).map(|_| BlockHasher::new("symbolon ywz labels 1")).collect();
+        let mut z = PolyHash::new(ready.chi);
+        let mut ts = Vec::new();
+        let mut cursor = plan.cursor();
+        let mut tables = tables.iter();
+        let (mut table, mut done) = (tables.next(), 0);
+        while let Some(batch) = cursor.next_batch() {
+            batch.linear.iter().for_each(|&linear| self.step(batch.base, linear));
+            if batch.ands.is_empty() {
+                continue;
+            }
+            if table.is_some_and(|table| done == table.own.len()) {
+                (table, done) = (tables.next(), 0);
+            }
+            let table = table.expect("every gate is in some chunk");
+            let ands: Vec<[usize; 3]> = batch
+                .ands
+                .iter()
+                .map(|and| [and.a, and.b, and.out].map(|slot| batch.base + slot as usize))
+                .collect();
+            self.hash_inputs(&ands, self.first_tweak + batch.first_and);
+            ts.clear();
+            for (k, &[a, b, out]) in ands.iter().enumerate() {
+                let (u, v) = (self.masked[a], self.masked[b]);
+                let g = done + k;
+                self.gate(table, (g, k), [a, b, out]);
+                let value = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
+                self.masked[out] = value;
+                values.push(value);
+                // Step 12b: t^1 and M_1[t^1].
+                let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[g];
+                let t = (u & v) ^ value ^ (u & beta) ^ (v & alpha) ^ row0;
+                ts.push(
+                    key_beta.select(u) ^ key_alpha.select(v) ^ key_row0 ^ ready.delta.select(t),
+                );
+            }
+            z.update(&ts);
+            for (i, digest) in digests.iter_mut().enumerate() {
+                self.new.clear();
+                self.new.extend(ands.iter().map(|and| self.labels[and[2] * self.garblers + i]));
+                digest.update(&self.new);
+            }
+            done += ands.len();
+        }
+        Evaluated {
+            values,
+            digests: digests.into_iter().map(BlockHasher::finish).collect(),
+            z: z.finish(),
+            outputs: plan.output_slots().iter().map(|&slot| self.masked[slot as usize]).collect(),
+        }
+    }
+
+    /// Hashes the labels on the inputs of a batch's gates, for every garbler.
+    fn hash_inputs(&mut self, ands: &[[usize; 3]], first: u64) {
+        let n = self.garblers;
+        for i in 0..n {
+            let labels = |&[a, b, _]: &[usize; 3]| [self.labels[a * n + i], self.labels[b * n + i]];
+            let halves = &mut self.halves[i];
+            halves.clear();
+            halves.extend(ands.iter().flat_map(labels));
+            self.hashes[i].half_gates(first, 1, halves);
+            for j in 0..n - 1 {
+                let rows = &mut self.rows[i * (n - 1) + j];
+                rows.clear();
+                rows.extend(ands.iter().map(|and| {
+                    let [alpha, beta] = labels(and);
+                    hash::row_input(alpha, beta)
+                }));
+                self.hashes[i].rows(j, first, 1, rows);
+            }
+        }
+    }
+
+    /// Step 10c for gate `g` of the table, number `k` of its batch: every garbler's label.
+    fn gate(&mut self, table: &Table, (g, k): (usize, usize), [a, b, out]: [usize; 3]) {
+        let n = self.garblers;
+        let (u, v) = (self.masked[a], self.masked[b]);
+        // Λ is public to the evaluator, and says nothing to it.
+        let row = 2 * usize::from(u) + usize::from(v);
+        for i in 0..n {
+            let [g0, g1, own] = table.half_gates[g * n + i];
+            let halves = &self.halves[i][2 * k..][..2];
+            let mut label = halves[0]
+                ^ halves[1]
+                ^ g0.select(u)
+                ^ (g1 ^ self.labels[a * n + i]).select(v)
+                ^ own;
+            // The MACs of the other garblers' shares under this garbler's Δ.
+            for other in (0..n).filter(|&other| other != i) {
+                let place = i - usize::from(i > other);
+                let pair = other * (n - 1) + place;
+                label ^= self.rows[pair][k] ^ table.sealed[pair][4 * g + row];
+            }
+            self.labels[out * n + i] = label;
+        }
+    }
+
+    fn step(&mut self, base: usize, linear: Linear) {
+        let n = self.garblers;
+        let at = |slot: u32| base + slot as usize;
+        match linear {
+            Linear::Xor { a, b, out } => {
+                let (a, b, out) = (at(a), at(b), at(out));
+                self.masked[out] = self.masked[a] ^ self.masked[b];
+                for i in 0..n {
+                    self.labels[out * n + i] = self.labels[a * n + i] ^ self.labels[b * n + i];
+                }
+            }
+            Linear::Inv { a, out } => {
+                self.copy(at(a), at(out));
+                self.masked[at(out)] ^= true;
+            }
+            Linear::Copy { from, out } => self.copy(at(from), at(out)),
+            Linear::Const { value, out } => {
+                self.masked[at(out)] = value;
+                self.labels[at(out) * n..][..n].fill(Block::ZERO);
+            }
+        }
+    }
+
+    fn copy(&mut self, from: usize, out: usize) {
+        let n = self.garblers;
+        self.masked[out] = self.masked[from];
+        self.labels.copy_within(from * n..(from + 1) * n, out * n);
+    }
+}

@@ -1,0 +1,340 @@
+//! A garbler: every party but party 0 (the paper's P_2 … P_n).
+
+use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
+use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
+
+use super::{
+    EVALUATOR, POINTER,
+    hash::{self, LabelHash},
+    online,
+};
+use crate::{
+    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    masks::{Chunk, MaskWalk, Seat},
+    material::Material,
+    phases,
+    ports::{self, OutputWires, Unmasking},
+    share_rows::ShareRows,
+};
+
+/// The evaluator's place among a garbler's peers: it is party 0.
+const EVALUATOR_PLACE: usize = EVALUATOR as usize;
+
+/// A garbler after phase 1.
+pub(super) struct Independent {
+    material: Material,
+}
+
+impl Independent {
+    pub fn new(material: Material) -> Self {
+        Independent { material }
+    }
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut material = self.material;
+        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
+        let seat = Seat { me: net.me, evaluator: EVALUATOR };
+        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+        let mut garbling = Garbling::new(plan, &material, net);
+        let input_labels = garbling.slots[plan.input_slots()].to_vec();
+        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+            garbling.chunk(&mut net.peers()[EVALUATOR_PLACE], &chunk)?;
+        }
+        Ok(Box::new(Ready {
+            delta: material.delta,
+            own_masks: material.own_inputs.bits.clone(),
+            input_labels,
+            output_masks: masks.outputs(),
+            gates: std::mem::take(&mut garbling.gates),
+        }))
+    }
+}
+
+/// What a garbler keeps of an AND gate for the online phase.
+struct Gate {
+    /// L_γ,0: proves or disproves the evaluator's Λ_γ.
+    label: Block,
+    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
+    macs: [Block; 3],
+}
+
+/// The walk over the labels: step 8.
+struct Garbling<'a> {
+    me: PartyId,
+    cursor: Cursor<'a>,
+    slots: Vec<Block>,
+    delta: Block,
+    hash: LabelHash,
+    first_tweak: u64,
+    gates: Vec<Gate>,
+    /// Buffers that are kept from batch to batch.
+    labels: Vec<Block>,
+    inputs: Vec<Block>,
+    rows: Vec<Block>,
+    /// The message of a chunk: half-gates, rows for the other garblers, bits b.
+    half_gates: Vec<Block>,
+    sealed: Vec<Vec<Block>>,
+    pointers: BitVec,
+}
+
+impl<'a> Garbling<'a> {
+    /// Chooses the input labels.
+    fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
+        let mut slots = vec![Block::ZERO; plan.slots()];
+        Prg::from_seed(material.seed).fill_blocks(&mut slots[plan.input_slots()]);
+        let hash = LabelHash::new(&net.session, net.me, net.parties());
+        Garbling {
+            me: net.me,
+            cursor: plan.cursor(),
+            slots,
+            delta: material.delta,
+            first_tweak: material.first_tweak,
+            gates: Vec::with_capacity(plan.and_count() as usize),
+            labels: Vec::new(),
+            inputs: Vec::new(),
+            rows: Vec::new(),
+            half_gates: Vec::new(),
+            sealed: vec![Vec::new(); hash.others()],
+            hash,
+            pointers: BitVec::zeros(0),
+        }
+    }
+
+    /// Garbles a chunk and sends it to the evaluator.
+    fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
+        self.half_gates.clear();
+        self.sealed.iter_mut().for_each(Vec::clear);
+        self.pointers = BitVec::zeros(0);
+        let mut done = 0;
+        while done < chunk.len() {
+            // The masks' walk went over the same plan and ended its chunk between two batches.
+            done += self.batch(chunk, done);
+        }
+        let pointers = if self.me == POINTER { self.pointers.to_bytes() } else { Vec::new() };
+        let mut parts = vec![Block::as_bytes(&self.half_gates)];
+        parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(rows)));
+        parts.push(&pointers);
+        channel.send_parts("garbled gates", &parts)?;
+        channel.flush()
+    }
+
+    /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
+    fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
+        let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
+        let slots = &mut self.slots[batch.base..];
+        batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
+        let delta = self.delta;
+        self.labels.clear();
+        self.inputs.clear();
+        let (delta2, delta4) = (delta.double(), delta.double().double());
+        for and in batch.ands {
+            let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
+            self.labels.extend([alpha, alpha ^ delta, beta, beta ^ delta]);
+            if !self.sealed.is_empty() {
+                let base = hash::row_input(alpha, beta);
+                self.inputs.extend([base, base ^ delta4, base ^ delta2, base ^ delta2 ^ delta4]);
+            }
+        }
+        let first = self.first_tweak + batch.first_and;
+        self.hash.half_gates(first, 2, &mut self.labels);
+        for (k, and) in batch.ands.iter().enumerate() {
+            let g = done + k;
+            let own = |rows: &ShareRows| {
+                let keys = rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
+                keys ^ delta.select(rows.bit(g))
+            };
+            let h = &self.labels[4 * k..][..4];
+            self.half_gates.push(h[0] ^ h[1] ^ own(&chunk.beta));
+            self.half_gates.push(h[2] ^ h[3] ^ slots[and.a as usize] ^ own(&chunk.alpha));
+            let label = h[0] ^ h[2] ^ own(&chunk.row0);
+            slots[and.out as usize] = label;
+            self.pointers.push(label.lsb());
+            let mac = |rows: &ShareRows| rows.auth(g)[EVALUATOR_PLACE][0];
+            self.gates.push(Gate {
+                label,
+                macs: [mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0)],
+            });
+        }
+        let gates = batch.ands.len();
+        for other in 0..self.sealed.len() {
+            self.seal(chunk, done, gates, (first, other));
+        }
+        gates
+    }
+
+    /// The rows that hold the MACs of the own shares under the Δ of another garbler.
+    fn seal(&mut self, chunk: &Chunk, done: usize, gates: usize, (first, other): (u64, usize)) {
+        self.rows.clear();
+        self.rows.extend_from_slice(&self.inputs);
+        self.hash.rows(other, first, 4, &mut self.rows);
+        // Peers are the evaluator and then the other garblers, in the same order.
+        let place = other + 1;
+        for (k, rows) in self.rows.chunks_exact(4).take(gates).enumerate() {
+            let mac = |shares: &ShareRows| shares.auth(done + k)[place][0];
+            let (alpha, beta, row0) = (mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0));
+            self.sealed[other].extend([
+                rows[0] ^ row0,
+                rows[1] ^ row0 ^ alpha,
+                rows[2] ^ row0 ^ beta,
+                rows[3] ^ row0 ^ alpha ^ beta,
+            ]);
+        }
+    }
+}
+
+fn step(slots: &mut [Block], linear: Linear, delta: Block) {
+    match linear {
+        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
+        Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
+        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Const { value, out } => slots[out as usize] = delta.select(value),
+    }
+}
+
+impl Drop for Garbling<'_> {
+    fn drop(&mut self) {
+        self.slots.zeroize();
+        self.delta.zeroize();
+    }
+}
+
+/// A garbler after phase 2.
+struct Ready {
+    delta: Block,
+    own_masks: BitVec,
+    input_labels: Vec<Block>,
+    output_masks: ShareRows,
+    gates: Vec<Gate>,
+}
+
+impl Prepared for Ready {
+    /// Steps 9 to 13.
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        phases::check_inputs(circuit, net.me, inputs)?;
+        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let channels = net.peers();
+        let masked = online::broadcast_inputs(channels, circuit, own)?;
+        let labels: Vec<Block> = self
+            .input_labels
+            .iter()
+            .enumerate()
+            .map(|(w, label)| *label ^ self.delta.select(masked.get(w)))
+            .collect();
+        channels[EVALUATOR_PLACE].send(online::LABELS, Block::as_bytes(&labels))?;
+
+        let values = self.receive_masked_values(&mut channels[EVALUATOR_PLACE])?;
+        let (z, outputs) = self.authenticate(plan, &masked, &values);
+        channels[EVALUATOR_PLACE].send(online::AUTHENTICATION, &z.to_bytes())?;
+        for (place, channel) in channels.iter_mut().enumerate() {
+            online::send_output_masks(channel, circuit, &self.output_masks, place)?;
+            channel.flush()?;
+        }
+        let wires = OutputWires::of(circuit, net.me);
+        if wires.is_empty() {
+            return Ok(ports::no_outputs(circuit));
+        }
+        let mut unmasking = Unmasking::new(&wires, &self.output_masks, &outputs);
+        for (place, channel) in net.peers().iter_mut().enumerate() {
+            let opening = online::receive_output_masks(channel, &wires)?;
+            unmasking.add(channel, place, &opening, self.delta)?;
+        }
+        Ok(unmasking.finish().release(circuit, &wires))
+    }
+}
+
+/// The evaluator's masked values, proven to be those that the own labels stand for.
+struct MaskedValues {
+    bits: BitVec,
+    chi: Block,
+}
+
+impl Ready {
+    /// Step 11.
+    fn receive_masked_values(&self, channel: &mut Channel) -> Result<MaskedValues> {
+        let n = self.gates.len();
+        let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
+        let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
+        let bits = ports::decode_bits(channel, n, bits)?;
+        let mut hasher = BlockHasher::new("symbolon ywz labels 1");
+        for (first, gates) in self.gates.chunks(1024).enumerate() {
+            let labels: Vec<Block> = gates
+                .iter()
+                .enumerate()
+                .map(|(k, gate)| gate.label ^ self.delta.select(bits.get(1024 * first + k)))
+                .collect();
+            hasher.update(&labels);
+        }
+        if hasher.finish() != rest[..32] {
+            return Err(Error::misbehaved(channel.peer(), online::LABEL_CHECK));
+        }
+        let chi = Block::from_bytes(rest[32..].try_into().expect("16 bytes"));
+        Ok(MaskedValues { bits, chi })
+    }
+
+    /// Step 12a, c: z, and the masked values of the outputs.
+    fn authenticate(
+        &self,
+        plan: &Plan,
+        inputs: &BitVec,
+        values: &MaskedValues,
+    ) -> (Block, Vec<bool>) {
+        let mut slots = vec![false; plan.slots()];
+        for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
+            *slot = inputs.get(w);
+        }
+        let mut hash = PolyHash::new(values.chi);
+        let mut ts = Vec::new();
+        let mut cursor = plan.cursor();
+        while let Some(batch) = cursor.next_batch() {
+            let slots = &mut slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
+            ts.clear();
+            for (k, and) in batch.ands.iter().enumerate() {
+                let gate = batch.first_and as usize + k;
+                let [alpha, beta, row0] = self.gates[gate].macs;
+                let (u, v) = (slots[and.a as usize], slots[and.b as usize]);
+                ts.push(beta.select(u) ^ alpha.select(v) ^ row0);
+                slots[and.out as usize] = values.bits.get(gate);
+            }
+            hash.update(&ts);
+        }
+        let outputs = plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect();
+        (hash.finish(), outputs)
+    }
+}
+
+fn step_masked(slots: &mut [bool], linear: Linear) {
+    match linear {
+        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
+        Linear::Inv { a, out } => slots[out as usize] = !slots[a as usize],
+        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Const { value, out } => slots[out as usize] = value,
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.own_masks.zeroize();
+        self.input_labels.zeroize();
+        for gate in &mut self.gates {
+            gate.label.zeroize();
+            gate.macs.zeroize();
+        }
+    }
+}

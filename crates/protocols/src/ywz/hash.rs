@@ -1,0 +1,50 @@
+//! The hashes of one garbler's labels.
+
+use symbolon_circuit::PartyId;
+use symbolon_primitives::{Block, TweakedHash, derive_block};
+
+/// The hashes that a garbler's labels go through; the evaluator has one per garbler.
+pub(super) struct LabelHash {
+    half: TweakedHash,
+    /// For each other garbler, in ascending order: the hash of rows that hold MACs under its Δ.
+    rows: Vec<TweakedHash>,
+}
+
+impl LabelHash {
+    /// The hashes for `garbler` among `parties` parties.
+    pub fn new(session: &[u8; 32], garbler: PartyId, parties: u16) -> Self {
+        let hash = |domain, other: PartyId| {
+            let pair = u64::from(garbler) << 16 | u64::from(other);
+            TweakedHash::new(derive_block(domain, session, pair))
+        };
+        LabelHash {
+            half: hash("symbolon ywz half-gates 1", garbler),
+            rows: super::online::garblers(parties)
+                .filter(|&other| other != garbler)
+                .map(|other| hash("symbolon ywz rows 1", other))
+                .collect(),
+        }
+    }
+
+    /// Hashes `group` labels of α, then `group` of β for each gate, gates numbered from `first`.
+    pub fn half_gates(&self, first: u64, group: usize, labels: &mut [Block]) {
+        self.half.hash(2 * u128::from(first), group, labels);
+    }
+
+    /// Hashes `group` row inputs per gate, for the rows that hold MACs under the Δ of the other garbler
+    /// in place `other`.
+    pub fn rows(&self, other: usize, first: u64, group: usize, inputs: &mut [Block]) {
+        self.rows[other].hash_linear(u128::from(first), group, inputs);
+    }
+
+    /// How many other garblers there are.
+    pub fn others(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// What a row is hashed by: 2·L_α ⊕ 4·L_β.
+#[inline]
+pub(super) fn row_input(alpha: Block, beta: Block) -> Block {
+    (alpha ^ beta.double()).double()
+}

@@ -1,0 +1,77 @@
+//! `ywz`: authenticated garbling for n ≥ 2 parties (Yang, Wang, Zhang, CCS 2020), n − 1 of them corrupt.
+//!
+//! Party 0 is the evaluator (the paper's P_1), all others are garblers (P_2 … P_n). Every wire has a mask
+//! that nobody knows, shared among all and authenticated towards all. Each garbler has its own labels,
+//! with its Δ_i as free-XOR offset; the shares of a masked bit's authentication add up to the right label
+//! for each of them, so that all garble together.
+//!
+//! # Figures 6 and 7, step by step
+//! | step | where |
+//! | --- | --- |
+//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | [`crate::material`] |
+//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | [`crate::masks`], [`garbler`] |
+//! | 8 partial half-gates | [`garbler`] |
+//! | 9–13 inputs, evaluation, circuit authentication, outputs | [`online`], [`garbler`], [`evaluator`] |
+//!
+//! # Correction to the printed figure
+//! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.
+//!
+//! # Choices
+//! * With two parties there are no garblers' MACs to encrypt: what is left are half-gates, 2κ + 1 bits a
+//!   gate.
+//! * A gate's two half-gate hashes have tweaks of their own, 2γ and 2γ + 1; rows for other garblers are
+//!   hashed as 2·L_α ⊕ 4·L_β, under keys of their own for each pair of garblers.
+//! * Step 9: masked inputs are broadcast, so they are echoed before any label is sent (with two parties
+//!   there is nobody to echo to).
+//! * Step 11: the garbled labels prove the evaluator's masked values to each garbler by one digest.
+//! * Step 12: χ is drawn by the evaluator, who is the one that checks; the tables it checks were fixed in
+//!   the phase before.
+//! * Step 13: garblers open the masks of others' outputs after step 11's check, which proves to each of them
+//!   that the masked values are right; the evaluator after step 12's, which proves it to the evaluator.
+
+mod evaluator;
+mod garbler;
+mod hash;
+mod online;
+
+use symbolon_circuit::PartyId;
+use symbolon_preprocessing::Preprocessor;
+use symbolon_transport::{Error, Result};
+
+use crate::{Engine, Need, Network, Preprocessed, material::Material};
+
+/// The evaluator's party number.
+const EVALUATOR: PartyId = 0;
+
+/// The garbler whose labels carry the masked values (the paper's P_2).
+const POINTER: PartyId = 1;
+
+/// Runs the set-up with every peer.
+pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
+    let (session, rho) = (net.session, net.rho.bits());
+    let preprocessor = Preprocessor::set_up(&mut net.lanes, &session, rho, EVALUATOR)?;
+    Ok(Box::new(YwzEngine { open: Some(preprocessor), gates: 0 }))
+}
+
+/// One party's open session.
+struct YwzEngine {
+    /// Gone after an error: Δ and all that hangs on it are wiped, never used again.
+    open: Option<Preprocessor>,
+    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
+    gates: u64,
+}
+
+impl Engine for YwzEngine {
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        let mut open = self.open.take().ok_or_else(|| {
+            Error::InvalidInput("the session failed before and must be set up afresh".into())
+        })?;
+        let material = Material::make(&mut open, net, need, self.gates)?;
+        self.gates += need.and_gates;
+        self.open = Some(open);
+        Ok(match net.me {
+            EVALUATOR => Box::new(evaluator::Independent::new(material)),
+            _ => Box::new(garbler::Independent::new(material)),
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! `ywz` among n parties against the reference evaluation.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Setting, assert_runs, circuit, receivers};
+use proptest::prelude::*;
+use symbolon_circuit::Receivers;
+use symbolon_protocols::{Protocol, Rho};
+
+fn setting(parties: u16) -> Setting {
+    Setting { protocol: Protocol::Ywz, parties, ..Setting::default() }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn random_circuits(
+        widths in prop::collection::vec(1u32..6, 2..5),
+        steps in prop::collection::vec(any::<(u8, u32, u32)>(), 0..80),
+        outputs in prop::collection::vec(
+            (prop::collection::vec(any::<u32>(), 1..6), receivers(4)), 1..4),
+        bits in prop::collection::vec(any::<bool>(), 24),
+    ) {
+        let parties = widths.len() as u16;
+        let outputs = outputs
+            .into_iter()
+            .map(|(wires, to)| match to {
+                Receivers::Only(set) => {
+                    (wires, Receivers::Only(set.into_iter().filter(|p| *p < parties).collect()))
+                }
+                all => (wires, all),
+            })
+            .collect();
+        let circuit = circuit(&widths, &steps, outputs);
+        let all: Vec<Vec<bool>> =
+            widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
+        assert_runs(setting(parties), &circuit, &all);
+    }
+}
+
+#[test]
+fn many_parties_every_rho_and_several_lanes() {
+    let steps: Vec<_> = (0..200u32).map(|i| ((i % 5) as u8, i * 7 + 1, i * 11 + 3)).collect();
+    let outputs =
+        vec![((150..180).collect(), Receivers::All), (vec![190, 191], Receivers::Only(vec![1]))];
+    let circuit = circuit(&[8, 8], &steps, outputs);
+    let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
+    for (parties, rho, lanes) in [
+        (2, Rho::Bits40, 2),
+        (2, Rho::Bits80, 1),
+        (3, Rho::Bits64, 2),
+        (5, Rho::Bits40, 1),
+        (8, Rho::Bits40, 1),
+    ] {
+        assert_runs(Setting { rho, lanes, ..setting(parties) }, &circuit, &all);
+    }
+}
