@@ -1,5 +1,6 @@
 //! The protocols, each a module over the same three [`phases`].
 
+mod guard;
 mod masks;
 mod material;
 mod network;
@@ -71,9 +72,10 @@ impl Protocol {
                 self.name()
             )));
         }
-        match self {
-            Protocol::Wrk => wrk::set_up(net),
-            Protocol::Ywz => ywz::set_up(net),
-        }
+        let engine = match self {
+            Protocol::Wrk => wrk::set_up(net)?,
+            Protocol::Ywz => ywz::set_up(net)?,
+        };
+        Ok(guard::guarded(engine))
     }
 }

@@ -6,12 +6,43 @@
 
 use std::collections::VecDeque;
 
+use symbolon_circuit::PartyId;
 use symbolon_preprocessing::{AuthBits, Preprocessor, Shares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use crate::{Need, Network};
+use crate::{Engine, Need, Network, Preprocessed};
+
+/// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
+/// with it.
+pub(crate) struct MaterialEngine {
+    open: Preprocessor,
+    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
+    gates: u64,
+    bind: fn(PartyId, Material) -> Box<dyn Preprocessed>,
+}
+
+impl MaterialEngine {
+    /// Runs the set-up; `bind` makes a party of the protocol out of material.
+    pub fn set_up(
+        net: &mut Network,
+        evaluator: PartyId,
+        bind: fn(PartyId, Material) -> Box<dyn Preprocessed>,
+    ) -> Result<Box<dyn Engine>> {
+        let (session, rho) = (net.session, net.rho.bits());
+        let open = Preprocessor::set_up(&mut net.lanes, &session, rho, evaluator)?;
+        Ok(Box::new(MaterialEngine { open, gates: 0, bind }))
+    }
+}
+
+impl Engine for MaterialEngine {
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        let material = Material::make(&mut self.open, net, need, self.gates)?;
+        self.gates += need.and_gates;
+        Ok((self.bind)(net.me, material))
+    }
+}
 
 /// Everything one evaluation will use up, on one party's side.
 pub(crate) struct Material {

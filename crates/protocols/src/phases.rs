@@ -42,8 +42,9 @@ pub type OutputBits = Vec<Option<Vec<bool>>>;
 
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
 ///
-/// An engine can preprocess any number of times. After any error its set-up is dead: global keys,
-/// base OTs and everything derived from them are wiped, and every further call is refused.
+/// An engine can preprocess any number of times. After any error, in this phase or in a later one of
+/// anything it made, its set-up is dead: global keys, base OTs and everything derived from them are
+/// wiped at the latest with the next call, and every further call is refused.
 pub trait Engine: Send {
     /// Phase 1, function-independent: makes what any circuit within `need` will use up.
     ///

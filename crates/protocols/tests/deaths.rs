@@ -124,9 +124,9 @@ fn run(
         strike(index - 1, payload)
     });
     let prepare = |nets: &mut [Network; 2]| {
-        let lanes = nets.iter_mut().flat_map(|net| &mut net.lanes);
+        let lanes = nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten());
         lanes.for_each(|lane| lane.set_timeout(timeout));
-        nets[usize::from(party)].lanes[lane].set_bend(Box::new(bend));
+        nets[usize::from(party)].lanes[lane][0].set_bend(Box::new(bend));
     };
     let circuit = circuit(lane);
     let setting = Setting { lanes: lane + 1, ..Setting::default() };

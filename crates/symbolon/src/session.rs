@@ -176,7 +176,7 @@ impl Session {
         if let Err(error) = &done {
             self.engine = None;
             self.dead = Some(error.clone());
-            give_up(&mut self.network.lanes, error);
+            give_up(self.network.lanes.iter_mut().flatten(), error);
         }
         done
     }
@@ -224,16 +224,17 @@ fn begin(
     let session = match agreed {
         Ok(session) => session,
         Err(error) => {
-            give_up(&mut lanes, &error);
+            give_up(lanes.iter_mut(), &error);
             return Err(error);
         }
     };
     let session = *session.as_bytes();
+    let lanes = lanes.into_iter().map(|lane| vec![lane]).collect();
     let mut network = Network { me: terms.party, lanes, meter, session, rho: terms.rho };
     match counted(&mut network, SETUP, |network| terms.protocol.set_up(network)) {
         Ok(engine) => Ok((network, engine)),
         Err(error) => {
-            give_up(&mut network.lanes, &error);
+            give_up(network.lanes.iter_mut().flatten(), &error);
             Err(error)
         }
     }
@@ -247,7 +248,7 @@ fn counted<T>(
     network.meter.set_phase(phase);
     let done = work(network).and_then(|value| {
         // The peer may be waiting for what is still buffered while our caller takes its time.
-        network.lanes.iter_mut().try_for_each(Channel::flush)?;
+        network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         Ok(value)
     });
     network.meter.set_phase(IDLE);
@@ -255,7 +256,7 @@ fn counted<T>(
 }
 
 /// Tells the peer that this side ends, in words that give nothing away.
-fn give_up(lanes: &mut [Channel], error: &Error) {
+fn give_up<'a>(lanes: impl Iterator<Item = &'a mut Channel>, error: &Error) {
     let words = match error {
         Error::PeerMisbehaved { .. } => "a check failed here",
         Error::InvalidInput(_) => "its caller gave it unusable input",

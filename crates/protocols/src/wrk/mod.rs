@@ -48,40 +48,25 @@ mod online;
 mod table;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::Preprocessor;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::Result;
 
-use crate::{Engine, Need, Network, Preprocessed, material::Material};
+use crate::{
+    Engine, Network, Preprocessed,
+    material::{Material, MaterialEngine},
+};
 
 /// The evaluator's party number; the garbler is party 0.
 const EVALUATOR: PartyId = 1;
 
-/// Runs the set-up: Δ on each side, base OTs, correlated OT both ways on every lane.
+/// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
 pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
-    let (session, rho) = (net.session, net.rho.bits());
-    let preprocessor = Preprocessor::set_up(&mut net.lanes, &session, rho, EVALUATOR)?;
-    Ok(Box::new(WrkEngine { open: Some(preprocessor), gates: 0 }))
+    MaterialEngine::set_up(net, EVALUATOR, bind)
 }
 
-/// One party's open session.
-struct WrkEngine {
-    /// Gone after an error: Δ and all that hangs on it are wiped, never used again.
-    open: Option<Preprocessor>,
-    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
-    gates: u64,
-}
-
-impl Engine for WrkEngine {
-    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
-        let mut open = self.open.take().ok_or_else(|| {
-            Error::InvalidInput("the session failed before and must be set up afresh".into())
-        })?;
-        let material = Material::make(&mut open, net, need, self.gates)?;
-        self.gates += need.and_gates;
-        self.open = Some(open);
-        Ok(match net.me {
-            EVALUATOR => Box::new(evaluator::Independent::new(material)),
-            _ => Box::new(garbler::Independent::new(material)),
-        })
+/// What a party does with its material.
+fn bind(me: PartyId, material: Material) -> Box<dyn Preprocessed> {
+    match me {
+        EVALUATOR => Box::new(evaluator::Independent::new(material)),
+        _ => Box::new(garbler::Independent::new(material)),
     }
 }

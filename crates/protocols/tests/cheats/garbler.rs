@@ -90,7 +90,7 @@ fn garbled_for_a_circuit_with_a_not_more() {
 #[test]
 fn garbled_for_a_circuit_with_other_wires() {
     let other = another_circuit(&[Step::And { a: 1, b: B, out: T }]);
-    assert_garbled_for(&other, "Beaver MAC check");
+    assert_garbled_for(&other, "Beaver MAC");
 }
 
 #[track_caller]

@@ -4,7 +4,7 @@
 use super::tools::*;
 
 const OPENINGS: [(&str, &str); 2] =
-    [("Beaver: d, e", "Beaver MAC check"), ("bucketing: d", "bucketing MAC check")];
+    [("Beaver: d, e", "Beaver MAC"), ("bucketing: d", "bucketing MAC")];
 
 /// A lie in one opened bit, with the honest digest. Always caught.
 #[test]

@@ -26,7 +26,7 @@ fn inconsistent_choice_bits_in_any_draw() {
     for (cheater, draws) in [(0, 4), (1, 3)] {
         for index in 0..draws {
             let ended = cheat(cheater, flipped_choices(index));
-            assert_caught(&ended, cheater, "OT extension consistency check");
+            assert_caught(&ended, cheater, "OT extension consistency");
         }
         for honest in cheat(cheater, flipped_choices(draws)) {
             honest.outputs.expect("there are no more draws");
@@ -48,26 +48,52 @@ fn flipped_choices(index: usize) -> FnBend {
     })
 }
 
-/// After a failed check nothing of the set-up is used again: the engine refuses.
-#[test]
-fn a_failed_engine_refuses_to_go_on() {
+/// What came of an engine and of material that it made earlier, after one run through all phases.
+struct Afterwards {
+    run: Result<(), Error>,
+    again: Result<(), Error>,
+    earlier: Result<(), Error>,
+}
+
+fn run_twice(mut net: Network) -> Afterwards {
     let circuit = circuit();
-    let need = Need::of(&circuit, &Plan::new(&circuit), 2);
-    let mut nets = common::networks(Setting::default());
-    by(0, message("bucketing: d", 0, |d| d[0] ^= 1))(&mut nets);
-    let party = |mut net: Network| {
-        let mut engine = Protocol::Wrk.set_up(&mut net).unwrap();
-        let first = engine.preprocess(&mut net, &need).map(drop);
-        let second = engine.preprocess(&mut net, &need).map(drop);
-        (first, second)
-    };
-    let [a, b] = nets;
-    let (first, second) = std::thread::scope(|scope| {
-        let cheater = scope.spawn(|| drop(party(a)));
-        let honest = party(b);
-        cheater.join().expect("the cheater panicked");
-        honest
-    });
-    assert_eq!(first, Err(Error::misbehaved(0, "bucketing MAC check")));
-    assert!(matches!(second, Err(Error::InvalidInput(_))), "{second:?}");
+    let plan = Plan::new(&circuit);
+    let need = Need::of(&circuit, &plan, 2);
+    let inputs = common::inputs_of(&circuit, net.me, &inputs());
+    let mut engine = Protocol::Wrk.set_up(&mut net).unwrap();
+    let earlier = engine.preprocess(&mut net, &need).unwrap();
+    let run = (|| {
+        let material = engine.preprocess(&mut net, &need)?;
+        let prepared = material.prepare(&mut net, &circuit, &plan)?;
+        prepared.evaluate(&mut net, &circuit, &plan, &inputs).map(drop)
+    })();
+    let again = engine.preprocess(&mut net, &need).map(drop);
+    let earlier = earlier.prepare(&mut net, &circuit, &plan).map(drop);
+    Afterwards { run, again, earlier }
+}
+
+/// After a failed check in any phase nothing of the set-up is used again: the engine refuses, and so
+/// does material that it made before.
+#[test]
+fn after_a_failed_check_everything_is_refused() {
+    for (kind, index, check) in [
+        // The earlier material took the first opening.
+        ("bucketing: d", 1, "bucketing MAC"),
+        ("Beaver: d, e", 0, "Beaver MAC"),
+        (LABELS, 0, TABLE_CHECK),
+    ] {
+        let mut nets = common::networks(Setting::default());
+        by(0, message(kind, index, |p| p[0] ^= 1))(&mut nets);
+        let [a, b] = nets;
+        let honest = std::thread::scope(|scope| {
+            let cheater = scope.spawn(|| drop(run_twice(a)));
+            let honest = run_twice(b);
+            cheater.join().expect("the cheater panicked");
+            honest
+        });
+        assert_eq!(honest.run, Err(Error::misbehaved(0, check)));
+        for refused in [honest.again, honest.earlier] {
+            assert!(matches!(refused, Err(Error::InvalidInput(_))), "{kind}: {refused:?}");
+        }
+    }
 }

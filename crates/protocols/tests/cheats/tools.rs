@@ -23,9 +23,9 @@ pub const MASKED: &str = "masked inputs";
 pub const LABELS: &str = "masked inputs, labels, output masks";
 pub const RETURNED: &str = "outputs for the garbler";
 
-pub const TABLE_CHECK: &str = "garbled table MAC check";
-pub const OUTPUT_CHECK: &str = "output mask MAC check";
-pub const RETURNED_CHECK: &str = "returned output label and MAC check";
+pub const TABLE_CHECK: &str = "garbled table MAC";
+pub const OUTPUT_CHECK: &str = "output mask MAC";
+pub const RETURNED_CHECK: &str = "returned output label and MAC";
 pub const FRAMING: &str = "message framing";
 pub const PADDING: &str = "padding of packed bits";
 
@@ -50,7 +50,7 @@ pub fn cheat_in(circuit: &Circuit, cheater: u16, bend: FnBend) -> [Ended; 2] {
 
 /// Makes one party a cheater.
 pub fn by(cheater: u16, bend: FnBend) -> impl FnOnce(&mut [Network; 2]) {
-    move |nets| nets[usize::from(cheater)].main().set_bend(Box::new(bend))
+    move |nets| nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend))
 }
 
 /// Changes one message.

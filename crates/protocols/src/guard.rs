@@ -1,0 +1,85 @@
+//! After any error the set-up is dead, whichever phase it happened in, and for every protocol.
+//!
+//! A party that could try again under the same Δ after a failed check would give a cheater as many
+//! guesses as it likes, where the analysis of every check allows it one. So an engine and everything
+//! that it makes share a flag, which the first error sets and every call looks at first.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_transport::{Error, Result};
+
+use crate::{Engine, InputBits, Need, Network, OutputBits, Prepared, Preprocessed};
+
+/// Puts an engine, and what its phases make, under one common fate.
+pub(crate) fn guarded(engine: Box<dyn Engine>) -> Box<dyn Engine> {
+    Box::new(Guarded { inner: Some(engine), fate: Fate::default() })
+}
+
+/// Shared by an engine and all that came of it.
+#[derive(Clone, Default)]
+struct Fate(Arc<AtomicBool>);
+
+impl Fate {
+    /// Runs a phase, unless an earlier one failed.
+    fn run<T>(&self, phase: impl FnOnce() -> Result<T>) -> Result<T> {
+        if self.is_sealed() {
+            return Err(dead());
+        }
+        phase().inspect_err(|_| self.0.store(true, Ordering::SeqCst))
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn dead() -> Error {
+    Error::InvalidInput("the session failed before and must be set up afresh".into())
+}
+
+/// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something did.
+struct Guarded<T: ?Sized> {
+    inner: Option<Box<T>>,
+    fate: Fate,
+}
+
+impl Engine for Guarded<dyn Engine> {
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        let Guarded { inner, fate } = self;
+        let made = fate.run(|| inner.as_mut().ok_or_else(dead)?.preprocess(net, need));
+        if fate.is_sealed() {
+            *inner = None;
+        }
+        Ok(Box::new(Guarded { inner: Some(made?), fate: fate.clone() }))
+    }
+}
+
+impl Preprocessed for Guarded<dyn Preprocessed> {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let Guarded { inner, fate } = *self;
+        let made = fate.run(|| inner.ok_or_else(dead)?.prepare(net, circuit, plan))?;
+        Ok(Box::new(Guarded { inner: Some(made), fate }))
+    }
+}
+
+impl Prepared for Guarded<dyn Prepared> {
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        let Guarded { inner, fate } = *self;
+        fate.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
+    }
+}
