@@ -20,7 +20,7 @@
 
 use symbolon_ot::{cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Prg, Transcript};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
 
 /// Everything that every party should have seen alike, by sender.
@@ -59,7 +59,8 @@ impl BroadcastLog {
 /// Compares `digest` of logs pairwise.
 ///
 /// # Errors
-/// `PeerMisbehaved` when a peer has another one: it, or somebody who told it something else.
+/// `PeerMisbehaved` when a peer has another one. That may be an honest peer's, to whom somebody told
+/// something else, so nobody is named.
 pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result<()> {
     if channels.len() < 2 {
         return Ok(());
@@ -70,7 +71,7 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
     }
     for channel in channels {
         if &channel.recv_array::<32>("broadcast echo")? != digest {
-            return Err(Error::misbehaved(channel.peer(), BROADCAST_CHECK));
+            return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
         }
     }
     Ok(())

@@ -53,7 +53,10 @@ impl Preprocessor {
         let delta = prg.block().with_lsb(me != evaluator || parties % 2 == 1);
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
         for channel in first.iter_mut() {
-            let of_peer = setup::both_directions(channel, session, delta, count, &mut prg)?;
+            let mut towards = [delta];
+            channel.bend_state("set-up: delta", Block::as_bytes_mut(&mut towards));
+            let of_peer = setup::both_directions(channel, session, towards[0], count, &mut prg)?;
+            towards.zeroize();
             for (lane, pair) in pairs.iter_mut().zip(of_peer) {
                 lane.push(pair);
             }

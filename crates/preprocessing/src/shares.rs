@@ -180,15 +180,21 @@ mod tests {
         let mut prg = Prg::from_seed(Block(2));
         let deltas = [prg.block(), prg.block()];
         let dealt: Vec<Share> = (0..100).map(|_| deal(deltas, &mut prg)[0]).collect();
-        let mut shares = Shares::zeros(100);
-        dealt.iter().enumerate().for_each(|(k, &share)| shares.set(k, share));
+        let mut shares = Shares::zeros(100, 2);
+        for (k, share) in dealt.iter().enumerate() {
+            // The other peer's entries stay zero.
+            shares.bits.set(k, share.bit);
+            (shares.towards[1].macs[k], shares.towards[1].keys[k]) = (share.mac, share.key);
+        }
         let slice = shares.slice(37..90);
         assert_eq!((slice.len(), slice.is_empty()), (53, false));
         for k in 0..53 {
-            let (got, sliced, set) = (shares.get(37 + k), slice.get(k), dealt[37 + k]);
-            for share in [got, sliced] {
+            let set = dealt[37 + k];
+            for share in [shares.pair(37 + k, 1), slice.pair(k, 1)] {
                 assert!(share.bit == set.bit && share.mac == set.mac && share.key == set.key);
             }
+            let other = slice.pair(k, 0);
+            assert!(other.mac == Block::ZERO && other.key == Block::ZERO);
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Commit and open, coin tosses, and openings with MACs: honest, and with a cheating peer.
 #![allow(missing_docs)]
 
-use std::time::Duration;
+mod mesh;
 
+use mesh::{Lanes, assert_caught, message};
+use symbolon_preprocessing::Shares;
+use symbolon_preprocessing::bits::{BROADCAST_CHECK, BroadcastLog, confirm_broadcasts};
 use symbolon_preprocessing::exchange::{
     Committed, Opened, ShareOpening, committed, recv_bits_and_digest, toss_coin,
 };
-use symbolon_preprocessing::{Preprocessor, Share, Shares};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::{Action, FnBend};
-use symbolon_transport::{Channel, Error, Meter, Result, memory_lanes, memory_pair};
+use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_pair};
 
 const SESSION: [u8; 32] = [4; 32];
 const NAMES: Committed = Committed { commit: "c", open: "o", check: "test commitment" };
@@ -19,71 +21,50 @@ fn prg(seed: u128) -> Prg {
     Prg::from_seed(Block(seed))
 }
 
-fn channels() -> [Channel; 2] {
-    let (a, b) = memory_pair(Meter::new(), Meter::new());
-    [a, b].map(|mut channel| {
-        channel.set_timeout(Duration::from_secs(20));
-        channel
-    })
+/// Runs `f` for all of `n` parties.
+fn all<T: Send>(n: u16, f: impl Fn(&mut [Channel]) -> Result<T> + Sync) -> Vec<Result<T>> {
+    mesh::run(mesh::mesh(n, 1), |mut lanes: Lanes| f(&mut lanes[0]))
 }
 
-fn both<T: Send>(
-    channels: [Channel; 2],
-    f: impl Fn(&mut Channel) -> Result<T> + Sync,
-) -> [Result<T>; 2] {
-    std::thread::scope(|scope| {
-        let f = &f;
-        channels
-            .map(|mut channel| scope.spawn(move || f(&mut channel)))
-            .map(|thread| thread.join().expect("a party panicked"))
-    })
+/// Two parties, of which party 0 cheats by `bend`.
+fn against<T: Send>(
+    bend: FnBend,
+    f: impl Fn(&mut [Channel]) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mut parties = mesh::mesh(2, 1);
+    mesh::cheat(&mut parties[0], 1, bend);
+    mesh::run(parties, |mut lanes: Lanes| f(&mut lanes[0]))
 }
 
-/// Both parties, of which party 0 cheats by `bend`; what party 1 ends with.
-fn against<T: Send>(bend: FnBend, f: impl Fn(&mut Channel) -> Result<T> + Sync) -> Result<T> {
-    let mut channels = channels();
-    channels[0].set_bend(Box::new(bend));
-    let [_, honest] = both(channels, f);
-    honest
-}
-
-#[track_caller]
-fn assert_caught<T>(result: Result<T>, at: &str) {
-    match result {
-        Err(Error::PeerMisbehaved { party, check, .. }) => assert_eq!((party, check), (0, at)),
-        Err(error) => panic!("another error: {error}"),
-        Ok(_) => panic!("the cheat went unnoticed"),
-    }
-}
-
-fn exchange(channel: &mut Channel, index: u64, value: &[u8]) -> Result<Vec<u8>> {
-    committed(channel, &NAMES, &SESSION, index, value, &mut prg(u128::from(channel.me())))
-}
-
-fn send(f: impl Fn(&mut Vec<u8>) + Send + 'static) -> impl FnMut(&mut Vec<u8>) -> Action + Send {
-    move |payload| {
-        f(payload);
-        Action::Send
-    }
+fn exchange(channels: &mut [Channel], index: u64, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let mut prg = prg(u128::from(channels[0].me()));
+    committed(channels, &NAMES, &SESSION, index, value, &mut prg)
 }
 
 #[test]
-fn each_gets_the_other_s_value() {
-    for n in [0, 1, 100] {
-        let value = |party: u16| vec![party as u8 + 1; n];
-        let [a, b] = both(channels(), |channel| exchange(channel, 0, &value(channel.me())));
-        assert_eq!((a.unwrap(), b.unwrap()), (value(1), value(0)));
+fn each_gets_the_others_values() {
+    for parties in [2, 3, 5] {
+        for n in [0, 1, 100] {
+            let value = |party: u16| vec![party as u8 + 1; n];
+            let got = all(parties, |channels| exchange(channels, 0, &value(channels[0].me())));
+            for (me, got) in (0..).zip(got) {
+                let peers = (0..parties).filter(|&peer| peer != me);
+                assert_eq!(got.unwrap(), peers.map(value).collect::<Vec<_>>());
+            }
+        }
     }
 }
 
 #[test]
 fn another_value_or_nonce_than_committed_is_refused() {
     for place in [0, 31, 32, 35] {
-        let bend = FnBend::new().on_message("o", 0, send(move |open| open[place] ^= 1));
-        assert_caught(against(bend, |channel| exchange(channel, 0, b"same")), NAMES.check);
+        let bend = message("o", move |open| open[place] ^= 1);
+        let ended = against(bend, |channels| exchange(channels, 0, b"same"));
+        assert_caught(&ended, &[0], NAMES.check);
     }
-    let bend = FnBend::new().on_message("c", 0, send(|commitment| commitment[9] ^= 1));
-    assert_caught(against(bend, |channel| exchange(channel, 0, b"same")), NAMES.check);
+    let bend = message("c", |commitment| commitment[9] ^= 1);
+    let ended = against(bend, |channels| exchange(channels, 0, b"same"));
+    assert_caught(&ended, &[0], NAMES.check);
 }
 
 /// The same value at another index has another commitment: an old one cannot be used again.
@@ -98,11 +79,11 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
         }
         Action::Send
     });
-    let twice = |channel: &mut Channel| {
-        exchange(channel, 0, b"same").map(drop)?;
-        exchange(channel, 1, b"same")
+    let twice = |channels: &mut [Channel]| {
+        exchange(channels, 0, b"same").map(drop)?;
+        exchange(channels, 1, b"same")
     };
-    assert_caught(against(bend, twice), NAMES.check);
+    assert_caught(&against(bend, twice), &[0], NAMES.check);
 }
 
 #[test]
@@ -113,73 +94,97 @@ fn messages_of_another_length_are_refused() {
             |p: &mut Vec<u8>| p.clear(),
             |p: &mut Vec<u8>| p.push(0),
         ] {
-            let bend = FnBend::new().on_message(kind, 0, send(change));
-            let result = against(bend, |channel| exchange(channel, 0, b"value"));
-            assert_caught(result, "message framing");
+            let ended = against(message(kind, change), |channels| exchange(channels, 0, b"value"));
+            assert_caught(&ended, &[0], "message framing");
         }
     }
 }
 
 #[test]
-fn a_coin_is_the_same_for_both_and_new_every_time() {
-    let [a, b] = both(channels(), |channel| {
-        let mut prg = prg(u128::from(channel.me()));
-        let toss = |index| Ok(toss_coin(channel, &SESSION, index, &mut prg)?.into_block());
-        (0..3).map(toss).collect::<Result<Vec<Block>>>()
-    });
-    let (a, b) = (a.unwrap(), b.unwrap());
-    assert!(a == b);
-    assert!(a[0] != a[1] && a[1] != a[2] && a[0] != a[2]);
-}
-
-/// A party that always tosses the same cannot fix the coin: the other one's seed is in it.
-#[test]
-fn one_party_alone_does_not_decide_the_coin() {
-    let toss = |other: u128| {
-        let [a, _] = both(channels(), |channel| {
-            let seed = if channel.me() == 0 { 1 } else { other };
-            Ok(toss_coin(channel, &SESSION, 0, &mut prg(seed))?.into_block())
+fn a_coin_is_the_same_for_all_and_new_every_time() {
+    for n in [2, 3, 5] {
+        let coins = all(n, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            let toss = |index| Ok(toss_coin(channels, &SESSION, index, &mut prg)?.into_block());
+            (0..3).map(toss).collect::<Result<Vec<Block>>>()
         });
-        a.unwrap()
-    };
-    assert!(toss(2) == toss(2));
-    assert!(toss(2) != toss(3));
+        let coins: Vec<_> = coins.into_iter().map(Result::unwrap).collect();
+        assert!(coins.iter().all(|theirs| *theirs == coins[0]));
+        let c = &coins[0];
+        assert!(c[0] != c[1] && c[1] != c[2] && c[0] != c[2]);
+    }
 }
 
-/// Shares of random bits under the Δ of two parties, from a dealer.
-fn deal(n: usize) -> ([Shares; 2], [Block; 2]) {
+/// Parties that always toss the same cannot fix the coin: the last one's seed is in it.
+#[test]
+fn all_but_one_party_do_not_decide_the_coin() {
+    for n in [2u16, 3, 5] {
+        for honest in 0..n {
+            let toss = |seed: u128| {
+                let mut coins = all(n, |channels| {
+                    let me = channels[0].me();
+                    let seed = if me == honest { seed } else { u128::from(me) };
+                    Ok(toss_coin(channels, &SESSION, 0, &mut prg(seed))?.into_block())
+                });
+                coins.remove(0).unwrap()
+            };
+            assert!(toss(100) == toss(100));
+            assert!(toss(100) != toss(101));
+        }
+    }
+}
+
+/// Shares of random bits under the Δ of each of the parties, from a dealer.
+fn deal(parties: usize, n: usize) -> (Vec<Shares>, Vec<Block>) {
     let mut prg = prg(8);
-    let deltas = [prg.block(), prg.block()];
-    let mut shares = [Shares::zeros(n), Shares::zeros(n)];
+    let deltas: Vec<Block> = (0..parties).map(|_| prg.block()).collect();
+    let mut shares = vec![Shares::zeros(n, parties - 1); parties];
     for k in 0..n {
-        let (bits, keys) = ([prg.bool(), prg.bool()], [prg.block(), prg.block()]);
-        for me in [0, 1] {
-            let mac = keys[1 - me] ^ deltas[1 - me].select(bits[me]);
-            shares[me].set(k, Share { bit: bits[me], mac, key: keys[me] });
+        for me in 0..parties {
+            let bit = prg.bool();
+            shares[me].bits.set(k, bit);
+            for peer in (0..parties).filter(|&peer| peer != me) {
+                let key = prg.block();
+                let place = |party: usize, of: usize| party - usize::from(party > of);
+                shares[me].towards[place(peer, me)].macs[k] = key ^ deltas[peer].select(bit);
+                shares[peer].towards[place(me, peer)].keys[k] = key;
+            }
         }
     }
     (shares, deltas)
 }
 
-fn open(n: usize, bend: FnBend) -> [Result<BitVec>; 2] {
-    let (shares, deltas) = deal(n);
-    let mut channels = channels();
-    channels[0].set_bend(Box::new(bend));
-    both(channels, |channel| {
-        let me = usize::from(channel.me());
-        let mut opening = ShareOpening::new();
-        (0..n).for_each(|k| opening.push(shares[me].get(k)));
-        opening.send(channel, &OPENED)?.receive(channel, &OPENED, deltas[me])
+/// Opens dealt shares among `parties` parties, after `bend` has had its way with their channels.
+fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
+    let (shares, deltas) = deal(usize::from(parties), n);
+    let mut lanes = mesh::mesh(parties, 1);
+    bend(&mut lanes);
+    mesh::run(lanes, |mut lanes: Lanes| {
+        let channels = &mut lanes[0][..];
+        let me = usize::from(channels[0].me());
+        let mut opening = ShareOpening::new(usize::from(parties) - 1);
+        for k in 0..n {
+            opening.push_bit(shares[me].bits.get(k));
+            for (peer, towards) in shares[me].towards.iter().enumerate() {
+                opening.push_towards(peer, towards.macs[k], towards.keys[k]);
+            }
+        }
+        opening.send(channels, &OPENED)?.receive(channels, &OPENED, deltas[me])
     })
 }
 
 #[test]
 fn opened_shares_are_the_shared_values() {
-    for n in [0, 1, 8, 77] {
-        let ([mut a, b], _) = deal(n);
-        a.bits.xor_assign(&b.bits);
-        let opened = open(n, FnBend::new()).map(Result::unwrap);
-        assert!(opened[0] == a.bits && opened[1] == a.bits);
+    for parties in [2, 3, 5] {
+        for n in [0, 1, 8, 77] {
+            let mut value = BitVec::zeros(n);
+            deal(usize::from(parties), n)
+                .0
+                .iter()
+                .for_each(|shares| value.xor_assign(&shares.bits));
+            let opened = open_among(parties, n, |_| ());
+            assert!(opened.into_iter().all(|opened| opened.unwrap() == value));
+        }
     }
 }
 
@@ -188,31 +193,69 @@ fn opened_shares_are_the_shared_values() {
 fn every_bent_bit_of_an_opening_is_caught() {
     const N: usize = 13;
     for bit in 0..8 * (2 + 32) {
-        let bend = FnBend::new().on_message("bits", 0, send(move |p| p[bit / 8] ^= 1 << (bit % 8)));
-        let [_, honest] = open(N, bend);
-        assert_caught(honest, OPENED.check);
+        let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        let ended = open_among(2, N, |lanes| mesh::cheat(&mut lanes[0], 1, bend));
+        assert_caught(&ended, &[0], OPENED.check);
     }
+}
+
+/// A lie towards one peer only, and the same lie towards all.
+#[test]
+fn lies_towards_one_and_all_are_caught() {
+    for n in [3, 5] {
+        for cheater in 0..n {
+            let lie = || message("bits", |p| p[0] ^= 4);
+            let victims: Vec<u16> = (0..n).filter(|&peer| peer != cheater).collect();
+            for victims in [&victims[..1], &victims[n as usize - 2..], &victims] {
+                let ended = open_among(n, 20, |lanes| {
+                    for &victim in victims {
+                        mesh::cheat(&mut lanes[usize::from(cheater)], victim, lie());
+                    }
+                });
+                // The others may have had all they needed.
+                assert_caught_by(&ended, victims, cheater, OPENED.check);
+            }
+        }
+    }
+}
+
+/// One of the victims at least caught the cheater; the others lost their connection at worst.
+#[track_caller]
+fn assert_caught_by<T>(ended: &[Result<T>], victims: &[u16], cheater: u16, at: &'static str) {
+    let mut seen = 0;
+    for ended in victims.iter().map(|&victim| ended[usize::from(victim)].as_ref().err()) {
+        match ended {
+            // Another victim was faster, and closed its channels.
+            Some(Error::Transport { .. }) => {}
+            refused => {
+                assert_eq!(refused, Some(&Error::misbehaved(cheater, at)));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0, "nobody saw the {at} check fail");
 }
 
 /// Our own opening sent back: the bits are known, but not their MACs.
 #[test]
 fn an_echoed_opening_is_caught() {
-    let (shares, deltas) = deal(20);
-    let [mut cheater, mut honest] = channels();
-    let mut opening = ShareOpening::new();
-    (0..20).for_each(|k| opening.push(shares[1].get(k)));
+    let (shares, deltas) = deal(2, 20);
+    let (mut cheater, honest) = memory_pair(Meter::new(), Meter::new());
+    let mut honest = [honest];
+    let mut opening = ShareOpening::new(1);
+    (0..20).for_each(|k| opening.push(shares[1].pair(k, 0)));
     let awaited = opening.send(&mut honest, &OPENED).unwrap();
-    honest.flush().unwrap();
     let ours = cheater.recv("bits", 3 + 32).unwrap();
     cheater.send("bits", &ours).unwrap();
     cheater.flush().unwrap();
-    assert_caught(awaited.receive(&mut honest, &OPENED, deltas[1]), OPENED.check);
+    let refused = awaited.receive(&mut honest, &OPENED, deltas[1]);
+    assert_eq!(refused.err(), Some(Error::misbehaved(0, OPENED.check)));
 }
 
 #[test]
 fn packed_bits_have_one_form_only() {
     for n in [1, 7, 8, 9] {
-        let [mut cheater, mut honest] = channels();
+        let (mut cheater, mut honest) = memory_pair(Meter::new(), Meter::new());
         let garbage = n % 8 != 0;
         let mut message = vec![0; BitVec::byte_len(n) + 32];
         message[(n - 1) / 8] = 0x80;
@@ -220,44 +263,108 @@ fn packed_bits_have_one_form_only() {
         cheater.flush().unwrap();
         let result = recv_bits_and_digest(&mut honest, &OPENED, n);
         if garbage {
-            assert_caught(result, OPENED.check);
+            assert_eq!(result.err(), Some(Error::misbehaved(0, OPENED.check)));
         } else {
             assert!(result.unwrap().0.get(n - 1));
         }
     }
 }
 
-/// The whole session, base OTs included, as its users open it.
+/// Another commitment to one peer than to the others: the echo of the digest, always, before anything is
+/// opened.
 #[test]
-fn a_session_from_nothing_makes_right_shares_and_triples() {
-    let (a, b) = memory_lanes((0, Meter::new()), (1, Meter::new()), 2, None).unwrap();
-    let party = |mut channels: Vec<Channel>| {
-        let mut open = Preprocessor::set_up(&mut channels, &SESSION, 40).unwrap();
-        let batch = open.plan(10)[0];
-        let triples = open.triples(&mut channels, batch).unwrap();
-        (open.delta(), open.shares(&mut channels[0], 9).unwrap(), triples)
-    };
-    let (a, b) = std::thread::scope(|scope| {
-        let b = scope.spawn(|| party(b));
-        (party(a), b.join().expect("party 1 panicked"))
-    });
-    assert!(a.0.lsb() && !b.0.lsb(), "leaky ANDs need the two to differ");
-    assert!(a.2.len() >= 10 && a.2.len() == b.2.len());
-    for (ours, theirs) in [(&a.1, &b.1), (&a.2.a, &b.2.a), (&a.2.b, &b.2.b), (&a.2.c, &b.2.c)] {
-        for k in 0..ours.len() {
-            let (ours, theirs) = (ours.get(k), theirs.get(k));
-            assert!(ours.mac == theirs.key ^ b.0.select(ours.bit));
-            assert!(theirs.mac == ours.key ^ a.0.select(theirs.bit));
+fn equivocated_commitments() {
+    for n in [3, 5] {
+        for cheater in 0..n {
+            for victim in (0..n).filter(|&victim| victim != cheater) {
+                let mut parties = mesh::mesh(n, 1);
+                mesh::cheat(
+                    &mut parties[usize::from(cheater)],
+                    victim,
+                    message("c", |c| c[0] ^= 1),
+                );
+                for (me, lanes) in (0..).zip(&mut parties).filter(|(me, _)| *me != cheater) {
+                    for peer in (0..n).filter(|&peer| peer != me) {
+                        mesh::cheat(lanes, peer, nothing_of("o"));
+                    }
+                }
+                let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+                assert_caught(&ended, &[cheater], BROADCAST_CHECK);
+            }
         }
-    }
-    let bit = |x: &Shares, y: &Shares, k| x.bits.get(k) ^ y.bits.get(k);
-    for k in 0..a.2.len() {
-        assert_eq!(bit(&a.2.c, &b.2.c, k), bit(&a.2.a, &b.2.a, k) & bit(&a.2.b, &b.2.b, k));
     }
 }
 
+/// An honest party that must not send such a message.
+fn nothing_of(kind: &'static str) -> FnBend {
+    FnBend::new().on_outgoing(move |k, _, _| {
+        assert_ne!(k, kind, "opened after a failed check");
+        Action::Send
+    })
+}
+
+/// A party that opens to one peer what it did not commit to.
 #[test]
-fn a_session_without_lanes_is_refused() {
-    let refused = Preprocessor::set_up(&mut [], &SESSION, 40);
-    assert!(matches!(refused, Err(Error::InvalidInput(_))));
+fn another_opening_towards_one_peer() {
+    for n in [3, 5] {
+        for (cheater, victim) in [(0, n - 1), (n - 1, 0), (1, 2)] {
+            let mut parties = mesh::mesh(n, 1);
+            mesh::cheat(&mut parties[usize::from(cheater)], victim, message("o", |o| o[33] ^= 1));
+            let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+            // The opening is the last message: the others had all they needed, and the same values.
+            assert_caught_by(&ended, &[victim], cheater, NAMES.check);
+        }
+    }
+}
+
+/// Logs that differ in anything have different digests.
+#[test]
+fn broadcast_logs_bind_sender_order_and_content() {
+    let log = |notes: &[(u16, &[u8])]| {
+        let mut log = BroadcastLog::new(3);
+        notes.iter().for_each(|(sender, data)| log.note(*sender, data));
+        log.digest()
+    };
+    let logs: [&[(u16, &[u8])]; 7] = [
+        &[],
+        &[(0, b"ab")],
+        &[(1, b"ab")],
+        &[(0, b"a"), (0, b"b")],
+        &[(0, b"b"), (0, b"a")],
+        &[(0, b"a"), (1, b"b")],
+        &[(0, b"ab"), (2, b"")],
+    ];
+    for (i, a) in logs.iter().enumerate() {
+        for b in &logs[..i] {
+            assert_ne!(log(a), log(b));
+        }
+    }
+    // Between senders the order of arrival is nobody's business.
+    assert_eq!(log(&[(0, b"a"), (1, b"b")]), log(&[(1, b"b"), (0, b"a")]));
+}
+
+/// Between two parties there is nothing to compare and nothing is sent; among more, one other digest is
+/// enough, and nobody can tell whose fault it is.
+#[test]
+fn broadcasts_are_confirmed_by_all() {
+    for n in [2, 3, 5] {
+        for odd in 0..n {
+            let ended = all(n, |channels| {
+                let digest = [u8::from(channels[0].me() == odd); 32];
+                confirm_broadcasts(channels, &digest)
+            });
+            if n == 2 {
+                assert!(ended.iter().all(Result::is_ok));
+                continue;
+            }
+            for ended in ended {
+                match ended {
+                    Err(Error::Transport { .. }) => {}
+                    other => assert_eq!(other, Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK))),
+                }
+            }
+        }
+        let same = all(n, |channels| confirm_broadcasts(channels, &[9; 32]));
+        assert!(same.iter().all(Result::is_ok));
+    }
 }

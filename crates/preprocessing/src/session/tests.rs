@@ -1,181 +1,267 @@
-//! Two sessions in one process whose correlated OT starts from known seeds: everything after the base
-//! OTs, honest here, and with a cheating peer in [`cheats`].
+//! Sessions in one process whose correlated OT starts from known seeds: everything after the base OTs,
+//! honest here, and with cheating peers in [`cheats`], [`many`] and [`bits`].
 
+mod bits;
 mod cheats;
+mod many;
+#[path = "../../tests/mesh/mod.rs"]
+mod mesh;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use symbolon_ot::iknp::{self, COLUMNS, MAX_DRAW, Stream, Verdicts};
+use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
+use symbolon_ot::iknp::{self, COLUMNS};
 use symbolon_ot::setup::Lane;
-use symbolon_transport::{Meter, memory_lanes};
 
 use super::*;
 use crate::bucketing::Batch;
+use mesh::Lanes;
 
 const SESSION: [u8; 32] = [3; 32];
 
-/// One party: its session, and its lanes to the other.
+/// The seeds of one direction between two parties on one lane.
+type Seeds = [[Block; 2]; COLUMNS];
+
+/// One party: its session, its channels, and both seeds of each column, by lane and peer, with which it
+/// authenticates its bits.
 struct Party {
     open: Preprocessor,
-    channels: Vec<Channel>,
+    lanes: Lanes,
+    seeds: Vec<Vec<Seeds>>,
 }
 
-/// Both parties under these global keys.
-fn parties_under(deltas: [Block; 2], lanes: usize, seed: u128) -> [Party; 2] {
+/// Parties of which number i uses the global key `delta(i, j)` towards j.
+fn parties_with(
+    parties: u16,
+    lanes: usize,
+    seed: u128,
+    delta: impl Fn(u16, u16) -> Block,
+) -> Vec<Party> {
     let mut prg = Prg::from_seed(Block(seed));
-    let verdicts: [Arc<Verdicts>; 2] = Default::default();
-    let mut ots: [Vec<Lane>; 2] = Default::default();
-    for lane in 1..=lanes as u64 {
-        // Direction i: party i holds Δ, the other one the choice bits.
-        let [to_0, to_1] = [0, 1].map(|i: usize| {
-            let pairs: [[Block; 2]; COLUMNS] =
-                std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
-            let chosen = std::array::from_fn(|c| pairs[c][(deltas[i].0 >> c & 1) as usize]);
-            let stream = Stream { receiver: 1 - i as u16, lane };
-            let choices = Prg::from_seed(prg.block());
-            let verdicts = verdicts[i].clone();
-            (
-                iknp::Sender::new(deltas[i], &chosen, &SESSION, stream, verdicts),
-                iknp::Receiver::new(&pairs, &SESSION, stream, choices),
-            )
+    let of_all = 0..usize::from(parties);
+    // By holder of Δ, holder of the bits and lane.
+    let seeds: Vec<Vec<Vec<Seeds>>> = of_all
+        .clone()
+        .map(|_| of_all.clone().map(|_| (0..lanes).map(|_| seeds(&mut prg)).collect()).collect())
+        .collect();
+    let meshed = (0..parties).zip(mesh::mesh(parties, lanes));
+    let party = |(me, channels): (u16, Lanes)| {
+        let verdicts: Vec<Arc<Verdicts>> = of_all.clone().map(|_| Verdicts::new()).collect();
+        let mut own_seeds = Vec::new();
+        let made = (0..lanes).map(|lane| {
+            let number = lane as u64 + 1;
+            let mut pairs = Vec::new();
+            own_seeds.push(Vec::new());
+            for peer in crate::bits::peers_of(me, usize::from(parties)) {
+                let (i, j) = (usize::from(me), usize::from(peer));
+                let delta = delta(me, peer);
+                let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
+                let (to, from) = (
+                    Stream { receiver: peer, lane: number },
+                    Stream { receiver: me, lane: number },
+                );
+                let own = &seeds[j][i][lane];
+                let tails = Prg::from_seed(prg.block());
+                pairs.push(Lane {
+                    sender: Box::new(iknp::Sender::new(
+                        delta,
+                        &chosen,
+                        &SESSION,
+                        to,
+                        verdicts[j].clone(),
+                    )),
+                    receiver: Box::new(iknp::Receiver::new(own, &SESSION, from, tails)),
+                });
+                own_seeds[lane].push(*own);
+            }
+            let bits = BitLane::new(pairs, &SESSION, me, number, &mut prg);
+            LeakyLane::new(bits, &SESSION, me, lane, Prg::from_seed(prg.block()))
         });
-        ots[0].push(Lane { sender: Box::new(to_0.0), receiver: Box::new(to_1.1) });
-        ots[1].push(Lane { sender: Box::new(to_1.0), receiver: Box::new(to_0.1) });
-    }
-    let (a, b) = memory_lanes((0, Meter::new()), (1, Meter::new()), lanes, None).unwrap();
-    let mut both = ots.into_iter().zip([a, b]).zip(0u16..).map(|((ots, mut channels), me)| {
-        // Only bounds a test that hangs.
-        channels.iter_mut().for_each(|c| c.set_timeout(Duration::from_secs(20)));
-        let lanes = ots.into_iter().enumerate().map(|(i, ot)| {
-            LeakyLane::new(ot, &SESSION, me, 1 - me, i, Prg::from_seed(prg.block()))
-        });
-        let lanes = lanes.collect();
         let open = Preprocessor {
             session: SESSION,
-            delta: deltas[me as usize],
+            delta: delta(me, u16::from(me == 0)),
             rho: 40,
-            lanes,
+            lanes: made.collect(),
             prg: Prg::from_seed(prg.block()),
             batches: 0,
             leaky: LeakyTriples::default(),
         };
-        Party { open, channels }
-    });
-    std::array::from_fn(|_| both.next().expect("two parties"))
+        Party { open, lanes: channels, seeds: own_seeds }
+    };
+    meshed.map(party).collect()
 }
 
-fn deltas(seed: u128) -> [Block; 2] {
+fn seeds(prg: &mut Prg) -> Seeds {
+    std::array::from_fn(|_| std::array::from_fn(|_| prg.block()))
+}
+
+fn delta_bit(delta: Block, bit: usize) -> usize {
+    (delta.0 >> bit & 1) as usize
+}
+
+/// All parties under these global keys.
+fn parties_under(deltas: &[Block], lanes: usize, seed: u128) -> Vec<Party> {
+    parties_with(deltas.len() as u16, lanes, seed, |me, _| deltas[usize::from(me)])
+}
+
+/// Global keys whose last bits add up to 1.
+fn deltas(parties: u16, seed: u128) -> Vec<Block> {
     let mut prg = Prg::from_seed(Block(seed ^ 1 << 100));
-    [prg.block().with_lsb(true), prg.block().with_lsb(false)]
+    (0..parties).map(|me| prg.block().with_lsb(me != 0 || parties % 2 == 1)).collect()
 }
 
-fn parties(lanes: usize, seed: u128) -> [Party; 2] {
-    parties_under(deltas(seed), lanes, seed)
+fn parties(n: u16, lanes: usize, seed: u128) -> Vec<Party> {
+    parties_under(&deltas(n, seed), lanes, seed)
 }
 
-/// Runs `f` for both parties at once; a party that fails closes its lanes.
+/// Runs `f` for all parties at once; a party that fails closes its lanes.
 fn run<T: Send>(
-    parties: [Party; 2],
-    f: impl Fn(&mut Preprocessor, &mut [Channel]) -> Result<T> + Sync,
-) -> [(Preprocessor, Result<T>); 2] {
-    std::thread::scope(|scope| {
-        parties
-            .map(|Party { mut open, mut channels }| {
-                let f = &f;
-                scope.spawn(move || {
-                    let result = f(&mut open, &mut channels);
-                    (open, result)
-                })
-            })
-            .map(|thread| thread.join().expect("a party panicked"))
+    parties: Vec<Party>,
+    f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
+) -> Vec<(Preprocessor, Result<T>)> {
+    mesh::run(parties, |Party { mut open, mut lanes, .. }| {
+        let result = f(&mut open, &mut lanes);
+        (open, result)
     })
 }
 
-/// Every MAC of one party fits the other's key.
+/// The results of a run in which nobody fails.
 #[track_caller]
-fn assert_authenticated(mine: &Shares, theirs: &Shares, delta: Block) {
-    assert_eq!((mine.len(), mine.bits.len()), (theirs.len(), theirs.len()));
-    for k in 0..mine.len() {
-        let (mine, theirs) = (mine.get(k), theirs.get(k));
-        assert!(mine.mac == theirs.key ^ delta.select(mine.bit), "MAC of share {k}");
+fn all_end_well<T>(ended: Vec<(Preprocessor, Result<T>)>) -> Vec<T> {
+    ended.into_iter().map(|(_, result)| result.unwrap()).collect()
+}
+
+/// Every two parties, and the place of each among the other's peers.
+fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (usize, usize))> {
+    let of_all = move || 0..parties;
+    let pairs = of_all().flat_map(move |i| of_all().map(move |j| (i, j)));
+    let place = |party: usize, of: usize| party - usize::from(party > of);
+    pairs.filter(|(i, j)| i != j).map(move |(i, j)| ((i, j), (place(i, j), place(j, i))))
+}
+
+/// Every MAC of every party fits the other's key.
+#[track_caller]
+fn assert_shared(shares: &[&Shares], deltas: &[Block]) {
+    for ((i, j), (place_of_i, place_of_j)) in pairs(shares.len()) {
+        assert_eq!((shares[i].len(), shares[i].towards.len()), (shares[j].len(), deltas.len() - 1));
+        for k in 0..shares[i].len() {
+            let (mine, theirs) = (shares[i].pair(k, place_of_j), shares[j].pair(k, place_of_i));
+            let expected = theirs.key ^ deltas[j].select(mine.bit);
+            assert!(mine.mac == expected, "MAC of {i} towards {j} on share {k}");
+        }
     }
 }
 
-#[track_caller]
-fn assert_shared(a: &Shares, b: &Shares, deltas: [Block; 2]) {
-    assert_authenticated(a, b, deltas[1]);
-    assert_authenticated(b, a, deltas[0]);
+/// The values that are shared.
+fn values(shares: &[&Shares]) -> BitVec {
+    let mut sum = BitVec::zeros(shares[0].len());
+    shares.iter().for_each(|shares| sum.xor_assign(&shares.bits));
+    sum
 }
 
 /// c = a ∧ b in every triple, and every MAC is right.
 #[track_caller]
-fn assert_triples(ours: &Triples, theirs: &Triples, deltas: [Block; 2]) {
-    for (x, y) in [(&ours.a, &theirs.a), (&ours.b, &theirs.b), (&ours.c, &theirs.c)] {
-        assert_shared(x, y, deltas);
-    }
-    for k in 0..ours.len() {
-        let bit = |x: &Shares, y: &Shares| x.bits.get(k) ^ y.bits.get(k);
-        let (a, b) = (bit(&ours.a, &theirs.a), bit(&ours.b, &theirs.b));
-        assert_eq!(bit(&ours.c, &theirs.c), a & b, "triple {k}");
+fn assert_triples(triples: &[&Triples], deltas: &[Block]) {
+    let of = |which: fn(&Triples) -> &Shares| -> Vec<&Shares> {
+        triples.iter().map(|triples| which(triples)).collect()
+    };
+    let [a, b, c] = [of(|t| &t.a), of(|t| &t.b), of(|t| &t.c)];
+    [&a, &b, &c].into_iter().for_each(|shares| assert_shared(shares, deltas));
+    let (a, b, c) = (values(&a), values(&b), values(&c));
+    for k in 0..a.len() {
+        assert_eq!(c.get(k), a.get(k) & b.get(k), "triple {k}");
     }
 }
 
 #[test]
 fn triples_are_right_on_any_number_of_lanes() {
     // One, a few, and so many that lanes get several chunks, the last of them short.
-    for (triples, bucket, lanes) in
-        [(1, 41, 1), (1, 2, 3), (5, 3, 1), (100, 5, 2), (7_000, 3, 2), (11_000, 3, 3)]
-    {
+    for (n, triples, bucket, lanes) in [
+        (2, 1, 41, 1),
+        (2, 1, 2, 3),
+        (2, 5, 3, 1),
+        (2, 100, 5, 2),
+        (2, 7_000, 3, 2),
+        (2, 11_000, 3, 3),
+        (3, 1, 2, 1),
+        (3, 100, 5, 2),
+        (3, 7_000, 3, 2),
+        (4, 50, 3, 1),
+        (5, 1, 2, 3),
+        (5, 100, 4, 2),
+        (5, 3_500, 3, 1),
+    ] {
         let batch = Batch { triples, bucket };
-        let [a, b] = run(parties(lanes, 1), |open, channels| open.triples(channels, batch));
-        let (a, b) = (a.1.unwrap(), b.1.unwrap());
-        assert_eq!((a.len(), b.len()), (triples, triples));
-        assert_triples(&a, &b, deltas(1));
+        let made =
+            all_end_well(run(parties(n, lanes, 1), |open, lanes| open.triples(lanes, batch)));
+        let made: Vec<&Triples> = made.iter().collect();
+        assert!(made.iter().all(|made| made.len() == triples));
+        assert_triples(&made, &deltas(n, 1));
     }
 }
 
 #[test]
 fn the_bits_of_triples_are_not_constant() {
     let batch = Batch { triples: 200, bucket: 3 };
-    let [a, b] = run(parties(1, 2), |open, channels| open.triples(channels, batch));
-    let (a, b) = (a.1.unwrap(), b.1.unwrap());
-    for shares in [&a.a, &a.b, &a.c, &b.a, &b.b, &b.c] {
-        let ones = shares.bits.to_bools().iter().filter(|&&bit| bit).count();
-        assert!((50..150).contains(&ones), "{ones} of 200");
+    for n in [2, 3] {
+        let made = all_end_well(run(parties(n, 1, 2), |open, lanes| open.triples(lanes, batch)));
+        for shares in made.iter().flat_map(|t| [&t.a, &t.b, &t.c]) {
+            let ones = shares.bits.to_bools().iter().filter(|&&bit| bit).count();
+            assert!((50..150).contains(&ones), "{ones} of 200");
+        }
     }
 }
 
 #[test]
 fn batches_in_a_row_differ_and_are_right() {
     let batch = Batch { triples: 20, bucket: 3 };
-    let [a, b] = run(parties(2, 3), |open, channels| {
-        Ok([open.triples(channels, batch)?, open.triples(channels, batch)?])
-    });
-    let (a, b) = (a.1.unwrap(), b.1.unwrap());
-    for (a, b) in a.iter().zip(&b) {
-        assert_triples(a, b, deltas(3));
+    for n in [2, 3, 5] {
+        let made = all_end_well(run(parties(n, 2, 3), |open, lanes| {
+            Ok([open.triples(lanes, batch)?, open.triples(lanes, batch)?])
+        }));
+        for which in [0, 1] {
+            let made: Vec<&Triples> = made.iter().map(|made| &made[which]).collect();
+            assert_triples(&made, &deltas(n, 3));
+        }
+        let [first, second] = &made[0];
+        for (first, second) in first.a.towards.iter().zip(&second.a.towards) {
+            assert!(first.keys.iter().all(|key| !second.keys.contains(key)));
+        }
     }
-    assert!(a[0].a.keys.iter().all(|key| !a[1].a.keys.contains(key)));
 }
 
 #[test]
 fn bits_of_uneven_numbers_and_shares_beyond_one_draw() {
-    let numbers = [MAX_DRAW + 1, 3];
-    let [a, b] = run(parties(1, 4), |open, channels| {
-        let me = usize::from(channels[0].me());
-        let bits = open.bits(&mut channels[0], numbers[me], numbers[1 - me])?;
-        Ok((bits, open.shares(&mut channels[0], 500)?, open.bits(&mut channels[0], 0, 0)?.1))
-    });
-    let ((a_bits, a_shares, none), (b_bits, b_shares, _)) = (a.1.unwrap(), b.1.unwrap());
-    assert!(none.is_empty());
-    assert_shared(&a_shares, &b_shares, deltas(4));
-    for (((own, _), (_, keys)), delta) in
-        [(&a_bits, &b_bits), (&b_bits, &a_bits)].into_iter().zip(deltas(4).into_iter().rev())
+    for counts in
+        [&[MAX_DRAW + 1, 3][..], &[0, 0], &[0, 7], &[MAX_DRAW + 1, 0, 130], &[0, 1, 0, 0, 200]]
     {
-        assert_eq!(own.macs.len(), keys.len());
-        for (k, key) in keys.iter().enumerate() {
-            assert!(own.macs[k] == *key ^ delta.select(own.bits.get(k)), "bit {k}");
+        let n = counts.len() as u16;
+        let made = all_end_well(run(parties(n, 1, 4), |open, lanes| {
+            Ok((open.bits(lanes, counts)?, open.shares(lanes, 500)?, open.shares(lanes, 0)?))
+        }));
+        assert!(made.iter().all(|(_, _, none)| none.is_empty()));
+        assert_shared(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 4));
+        for ((i, j), (place_of_i, place_of_j)) in pairs(counts.len()) {
+            let (own, keys) = (&made[i].0.0, &made[j].0.1[place_of_i]);
+            let macs = &own.macs[place_of_j];
+            assert_eq!((own.bits.len(), macs.len(), keys.len()), (counts[i], counts[i], counts[i]));
+            for (k, key) in keys.iter().enumerate() {
+                let expected = *key ^ deltas(n, 4)[j].select(own.bits.get(k));
+                assert!(macs[k] == expected, "bit {k} of {i} towards {j}");
+            }
+        }
+    }
+}
+
+/// The sum of random shares is random: every party's part is in it.
+#[test]
+fn shared_values_are_not_constant() {
+    for n in [2, 3, 5] {
+        let made = all_end_well(run(parties(n, 1, 5), |open, lanes| open.shares(lanes, 400)));
+        let value = values(&made.iter().collect::<Vec<_>>());
+        for bits in made.iter().map(|shares| &shares.bits).chain([&value]) {
+            let ones = bits.to_bools().iter().filter(|&&bit| bit).count();
+            assert!((120..280).contains(&ones), "{ones} of 400");
         }
     }
 }

@@ -5,11 +5,13 @@
 //! it means: caught exactly when the guessed bit is wrong.
 
 use std::sync::mpsc;
+use std::time::Duration;
 
 use symbolon_primitives::{CommitContext, commit};
 use symbolon_transport::bend::{Action, FnBend};
 
 use super::*;
+use mesh::{message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3 };
 
@@ -17,72 +19,45 @@ const BATCH: Batch = Batch { triples: 7, bucket: 3 };
 struct Ended {
     /// The honest party.
     open: Preprocessor,
-    result: Result<Triples>,
+    results: Vec<Result<Triples>>,
     cheater: u16,
-    cheaters: Result<Triples>,
-    deltas: [Block; 2],
+    deltas: Vec<Block>,
 }
 
 impl Ended {
     /// Own bits of x of the honest party.
     fn x(&self, triple: usize) -> bool {
-        self.open.leaky.bits[0].get(triple)
+        self.open.leaky.own_bits(triple)[0]
     }
 
     #[track_caller]
     fn assert_caught(&self, by: &str) {
-        match &self.result {
-            Err(Error::PeerMisbehaved { party, check, .. }) => {
-                assert_eq!((*party, *check), (self.cheater, by));
-            }
-            Err(error) => panic!("another error: {error}"),
-            Ok(_) => panic!("the cheat went unnoticed"),
-        }
+        mesh::assert_caught(&self.results, &[self.cheater], by);
     }
 
     /// Nobody was accused, and the triples are right all the same.
     #[track_caller]
     fn assert_harmless(&self) {
-        let (ours, theirs) = (self.result.as_ref(), self.cheaters.as_ref());
-        assert_triples(ours.unwrap(), theirs.unwrap(), {
-            let [a, b] = self.deltas;
-            if self.cheater == 0 { [b, a] } else { [a, b] }
-        });
+        let triples: Vec<&Triples> =
+            self.results.iter().map(|result| result.as_ref().unwrap()).collect();
+        assert_triples(&triples, &self.deltas);
     }
 }
 
 /// One batch with a bend on each side: the cheater's, and the honest party's, which must not change
 /// anything.
-fn run_with(cheater: u16, parties: [Party; 2], cheat: FnBend, spy: FnBend) -> Ended {
-    let mut parties = parties;
-    let deltas = [parties[0].open.delta, parties[1].open.delta];
-    parties[usize::from(cheater)].channels[0].set_bend(Box::new(cheat));
-    parties[usize::from(1 - cheater)].channels[0].set_bend(Box::new(spy));
-    let mut ended = run(parties, |open, channels| open.triples(channels, BATCH)).into_iter();
-    let mut next = || ended.next().expect("two parties");
-    let (first, second) = (next(), next());
-    let (honest, cheating) = if cheater == 0 { (second, first) } else { (first, second) };
-    Ended { open: honest.0, result: honest.1, cheater, cheaters: cheating.1, deltas }
+fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnBend, spy: FnBend) -> Ended {
+    let deltas = parties.iter().map(|party| party.open.delta).collect();
+    mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
+    mesh::cheat(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
+    let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
+    let (mut opens, results): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    let open = opens.swap_remove(usize::from(1 - cheater));
+    Ended { open, results, cheater, deltas }
 }
 
 fn cheat(cheater: u16, seed: u128, cheat: FnBend) -> Ended {
-    run_with(cheater, parties(1, seed), cheat, FnBend::new())
-}
-
-/// Changes the first message of one kind.
-fn message(kind: &'static str, mut f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnBend {
-    FnBend::new().on_message(kind, 0, move |payload| {
-        f(payload);
-        Action::Send
-    })
-}
-
-fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
-    FnBend::new().on_state(move |at, data| {
-        if at == point {
-            f(data);
-        }
-    })
+    run_with(cheater, parties(2, 1, seed), cheat, FnBend::new())
 }
 
 /// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
@@ -146,12 +121,12 @@ fn wrong_s() {
 }
 
 /// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest party's
-/// does not. Caught by the check of step 5, always: for party 0, whose lsb(Δ) is 1, this is a flipped
+/// does not. Caught by the check of step 5, always: for party 1, whose lsb(Δ) is 1, this is a flipped
 /// d with everything that it can adapt adapted.
 #[test]
 fn flipped_d_with_everything_adapted() {
     for cheater in [0, 1] {
-        let delta = deltas(6)[usize::from(cheater)].to_bytes();
+        let delta = deltas(2, 6)[usize::from(cheater)].to_bytes();
         let ended = cheat(
             cheater,
             6,
@@ -165,9 +140,9 @@ fn flipped_d_with_everything_adapted() {
 /// of step 5 unless r = x ∧ y in all triples.
 #[test]
 fn delta_with_the_wrong_lsb() {
-    let [a, b] = deltas(7);
-    for (cheater, deltas) in [(0, [a.with_lsb(false), b]), (1, [a, b.with_lsb(true)])] {
-        let parties = parties_under(deltas, 1, 7);
+    let (a, b) = (deltas(2, 7)[0], deltas(2, 7)[1]);
+    for (cheater, deltas) in [(0, [a.with_lsb(true), b]), (1, [a, b.with_lsb(false)])] {
+        let parties = parties_under(&deltas, 1, 7);
         let ended = run_with(cheater, parties, FnBend::new(), FnBend::new());
         ended.assert_caught(leaky::CHECK);
     }
@@ -268,7 +243,7 @@ fn echoed_commitments() {
     for cheater in [0, 1] {
         for (kinds, index, check) in CASES {
             let (cheat, spy) = echo(kinds, index, true, |payload, theirs| *payload = theirs);
-            run_with(cheater, parties(1, 11), cheat, spy).assert_caught(check);
+            run_with(cheater, parties(2, 1, 11), cheat, spy).assert_caught(check);
         }
     }
 }
@@ -287,7 +262,7 @@ fn our_v_opened_for_another_commitment() {
                 data[0] ^= 1;
             }
         });
-        run_with(cheater, parties(1, 12), cheat, spy).assert_caught("leaky AND V commitment");
+        run_with(cheater, parties(2, 1, 12), cheat, spy).assert_caught("leaky AND V commitment");
     }
 }
 
@@ -329,11 +304,11 @@ fn replayed_commitments() {
                 }
                 Action::Send
             });
-            let mut parties = parties(1, 18);
-            parties[cheater].channels[0].set_bend(Box::new(replay));
-            let ended = run(parties, |open, channels| {
-                open.triples(channels, BATCH)?;
-                open.triples(channels, BATCH)
+            let mut parties = parties(2, 1, 18);
+            parties[cheater].lanes[0][0].set_bend(Box::new(replay));
+            let ended = run(parties, |open, lanes| {
+                open.triples(lanes, BATCH)?;
+                open.triples(lanes, BATCH)
             });
             let expected = Error::misbehaved(cheater as u16, check);
             assert_eq!(ended[1 - cheater].1.as_ref().err(), Some(&expected));
@@ -348,7 +323,7 @@ fn lie_in_one_opened_bit() {
     for cheater in [0, 1] {
         for bit in 0..BATCH.triples * (BATCH.bucket - 1) {
             let lie = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
-            cheat(cheater, 14, lie).assert_caught("bucketing MAC check");
+            cheat(cheater, 14, lie).assert_caught("bucketing MAC");
         }
     }
 }
@@ -361,12 +336,12 @@ fn made_up_digest_and_garbage_padding() {
             d[0] ^= 1;
             d[2..].fill(0x77);
         });
-        cheat(cheater, 15, lie).assert_caught("bucketing MAC check");
+        cheat(cheater, 15, lie).assert_caught("bucketing MAC");
         let digest = message("bucketing: d", |d| d[33] ^= 0x80);
-        cheat(cheater, 15, digest).assert_caught("bucketing MAC check");
+        cheat(cheater, 15, digest).assert_caught("bucketing MAC");
         // 14 bits in two bytes.
         let padding = message("bucketing: d", |d| d[1] ^= 0x80);
-        cheat(cheater, 15, padding).assert_caught("bucketing MAC check");
+        cheat(cheater, 15, padding).assert_caught("bucketing MAC");
     }
 }
 
@@ -402,7 +377,7 @@ fn cheats_on_another_lane() {
     assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
     let cases = [
         (
-            iknp::CHECK,
+            symbolon_ot::cot::CHECK,
             FnBend::new().on_state(|point, u| {
                 if point == "iknp: u" {
                     let column = u.len() / COLUMNS;
@@ -413,9 +388,9 @@ fn cheats_on_another_lane() {
         (leaky::CHECK, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
     ];
     for (cheater, (check, bend)) in [1, 0].into_iter().zip(cases) {
-        let mut parties = parties(2, 17);
-        parties[cheater].channels[1].set_bend(Box::new(bend));
-        let ended = run(parties, |open, channels| open.triples(channels, batch));
+        let mut parties = parties(2, 2, 17);
+        parties[cheater].lanes[1][0].set_bend(Box::new(bend));
+        let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let expected = Error::misbehaved(cheater as u16, check);
         assert_eq!(ended[1 - cheater].1.as_ref().err(), Some(&expected));
     }

@@ -1,0 +1,85 @@
+//! Whole sessions, base OTs included, as their users open them.
+#![allow(missing_docs)]
+
+mod mesh;
+
+use mesh::{Lanes, assert_caught, state};
+use symbolon_preprocessing::{Preprocessor, Shares, Triples, global_keys};
+use symbolon_primitives::Block;
+use symbolon_transport::{Error, Result};
+
+const SESSION: [u8; 32] = [4; 32];
+
+/// The party whose Δ makes the last bits of all add up to 1.
+const EVALUATOR: u16 = 0;
+
+fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
+    Preprocessor::set_up(lanes, &SESSION, 40, EVALUATOR)
+}
+
+/// What one party has: Δ, shares and triples.
+type Made = (Block, Shares, Triples);
+
+fn make(mut lanes: Lanes) -> Result<Made> {
+    let mut open = set_up(&mut lanes)?;
+    let batch = open.plan(10)[0];
+    let triples = open.triples(&mut lanes, batch)?;
+    assert!(triples.len() >= 10);
+    Ok((open.delta(), open.shares(&mut lanes, 9)?, triples))
+}
+
+fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &Shares) {
+    for (i, own) in all.iter().enumerate() {
+        for (j, peer) in all.iter().enumerate().filter(|(j, _)| *j != i) {
+            let place = |party: usize, of: usize| party - usize::from(party > of);
+            assert_eq!(which(own).len(), which(peer).len());
+            for k in 0..which(own).len() {
+                let mine = which(own).pair(k, place(j, i));
+                let theirs = which(peer).pair(k, place(i, j));
+                assert!(mine.mac == theirs.key ^ peer.0.select(mine.bit));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_from_nothing_makes_right_shares_and_triples() {
+    for (n, lanes) in [(2, 2), (3, 1), (3, 2), (5, 1)] {
+        let all: Vec<Made> =
+            mesh::run(mesh::mesh(n, lanes), make).into_iter().map(Result::unwrap).collect();
+        for (party, (delta, ..)) in (0..n).zip(&all) {
+            let last = party != EVALUATOR || n % 2 == 1;
+            assert_eq!(delta.lsb(), last, "leaky ANDs need the sum of all to be 1");
+        }
+        let lists: [fn(&Made) -> &Shares; 4] = [|m| &m.1, |m| &m.2.a, |m| &m.2.b, |m| &m.2.c];
+        lists.into_iter().for_each(|which| assert_shared(&all, which));
+        for k in 0..all[0].2.len() {
+            let value = |which: fn(&Triples) -> &Shares| {
+                all.iter().fold(false, |sum, made| sum ^ which(&made.2).bits.get(k))
+            };
+            assert_eq!(value(|t| &t.c), value(|t| &t.a) & value(|t| &t.b), "triple {k}");
+        }
+    }
+}
+
+#[test]
+fn a_session_without_lanes_or_peers_is_refused() {
+    for mut lanes in [Vec::new(), vec![Vec::new()]] {
+        assert!(matches!(set_up(&mut lanes), Err(Error::InvalidInput(_))));
+    }
+}
+
+/// Fig. 5: another Δ towards one peer than towards the others, in any bit, by any party. Caught by the
+/// check of the global keys, always.
+#[test]
+fn another_delta_towards_one_peer() {
+    for n in [3, 5] {
+        for (cheater, victim, byte) in [(0, 1, 0), (0, n - 1, 15), (n - 1, 0, 7), (1, 2, 1)] {
+            let mut parties = mesh::mesh(n, 1);
+            let other = state("set-up: delta", move |delta| delta[byte] ^= 0x10);
+            mesh::cheat(&mut parties[cheater as usize], victim, other);
+            let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes).map(drop));
+            assert_caught(&ended, &[cheater], global_keys::CHECK);
+        }
+    }
+}
