@@ -5,6 +5,7 @@ use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, commit,
 };
 use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
 
 use crate::{
     Share, Towards,
@@ -149,14 +150,23 @@ impl ShareOpening {
     ///
     /// # Errors
     /// `Transport` when a peer is gone.
-    pub fn send(self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
+    pub fn send(mut self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
         let bits = self.own.to_bytes();
         for (channel, towards) in channels.iter_mut().zip(&self.towards) {
             channel.send_parts(names.kind, &[&bits, &digest_of(&towards.macs)])?;
             channel.flush()?;
         }
-        let keys = self.towards.into_iter().map(|towards| towards.keys).collect();
-        Ok(AwaitedOpening { own: self.own, keys })
+        let keys = self.towards.iter_mut().map(|towards| std::mem::take(&mut towards.keys));
+        Ok(AwaitedOpening { own: std::mem::take(&mut self.own), keys: keys.collect() })
+    }
+}
+
+impl Drop for ShareOpening {
+    fn drop(&mut self) {
+        for Towards { macs, keys } in &mut self.towards {
+            macs.zeroize();
+            keys.zeroize();
+        }
     }
 }
 
@@ -172,19 +182,30 @@ impl AwaitedOpening {
     /// # Errors
     /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
     /// gone.
-    pub fn receive(self, channels: &mut [Channel], names: &Opened, delta: Block) -> Result<BitVec> {
-        let mut values = self.own;
-        for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
+    pub fn receive(
+        mut self,
+        channels: &mut [Channel],
+        names: &Opened,
+        delta: Block,
+    ) -> Result<BitVec> {
+        let mut values = std::mem::take(&mut self.own);
+        for (channel, macs) in channels.iter_mut().zip(&mut self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
             for (k, key) in macs.iter_mut().enumerate() {
                 *key ^= delta.select(theirs.get(k));
             }
-            if digest_of(&macs) != digest {
+            if digest_of(macs) != digest {
                 return Err(Error::misbehaved(channel.peer(), names.check));
             }
             values.xor_assign(&theirs);
         }
         Ok(values)
+    }
+}
+
+impl Drop for AwaitedOpening {
+    fn drop(&mut self) {
+        self.keys.zeroize();
     }
 }
 

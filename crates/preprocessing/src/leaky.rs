@@ -180,6 +180,16 @@ struct Scratch {
     u: Vec<Block>,
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        for buffer in
+            [&mut self.draw, &mut self.phi, &mut self.pairs, &mut self.single, &mut self.u]
+        {
+            buffer.zeroize();
+        }
+    }
+}
+
 impl LeakyLane {
     pub fn new(bits: BitLane, session: &[u8; 32], me: u16, lane: usize, prg: Prg) -> Self {
         let hash = |from: u16, to: u16| {

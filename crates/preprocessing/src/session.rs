@@ -159,6 +159,9 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
     ) -> Result<Triples> {
+        if batch.triples == 0 {
+            return Ok(Triples::default());
+        }
         self.leaky.reset(batch.leaky(), lanes[0].len());
         generate(&mut self.lanes, lanes, &mut self.leaky)?;
         self.confirm(lanes)?;

@@ -148,6 +148,14 @@ impl Prepared for Ready {
     }
 }
 
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        self.macs.zeroize();
+        self.bits.zeroize();
+    }
+}
+
 impl Drop for Ready {
     fn drop(&mut self) {
         self.delta.zeroize();
