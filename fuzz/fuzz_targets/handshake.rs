@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     }
     if let Some(bytes) = data.first_chunk() {
         if let Ok(preamble) = fuzzing::Preamble::decode(bytes) {
-            assert_eq!(&preamble.encode(), bytes, "one preamble, one encoding");
+            assert_eq!(fuzzing::Preamble::decode(&preamble.encode()), Ok(preamble));
         }
     }
 });
