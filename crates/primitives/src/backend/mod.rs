@@ -14,7 +14,7 @@ mod x86_512;
 use std::sync::OnceLock;
 
 use crate::hash::Tweaks;
-use crate::{BitVec, Block};
+use crate::{BitVec, Block, leaves};
 
 /// AES key schedule constants, each in the lowest byte of a word.
 #[cfg(target_arch = "x86_64")]
@@ -108,6 +108,23 @@ impl Backend {
             // SAFETY: as above; whoever has VAES has AES-NI.
             Backend::Vaes512 => Cipher::Vaes512(unsafe { x86::expand(key) }),
             _ => Cipher::Portable(Box::new(portable::expand(key))),
+        }
+    }
+
+    /// Keys for [`LeafCiphers::sums`].
+    pub(crate) fn leaf_ciphers(self, seeds: &[Block]) -> LeafCiphers {
+        match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes512 => {
+                let mut keys = vec![[Block::ZERO; 11]; seeds.len()];
+                for (keys, &seed) in keys.iter_mut().zip(seeds) {
+                    // SAFETY: `usable` names this backend only if the processor has its instructions,
+                    // and whoever has VAES has AES-NI.
+                    *keys = unsafe { x86::expand(seed) };
+                }
+                LeafCiphers::Vaes512(keys)
+            }
+            backend => LeafCiphers::Each(seeds.iter().map(|&s| backend.aes_cipher(s)).collect()),
         }
     }
 
@@ -241,6 +258,41 @@ impl Cipher {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Cipher::Vaes512(keys) => unsafe { x86_512::counter(keys, first, out) },
+        }
+    }
+}
+
+/// The expanded keys of many leaves, in the form that one backend wants.
+pub(crate) enum LeafCiphers {
+    /// Each leaf's on its own.
+    Each(Vec<Cipher>),
+    /// The round keys of all leaves, for VAES.
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(Vec<[Block; 11]>),
+}
+
+impl Drop for LeafCiphers {
+    fn drop(&mut self) {
+        match self {
+            // Each wipes itself.
+            LeafCiphers::Each(_) => {}
+            #[cfg(target_arch = "x86_64")]
+            LeafCiphers::Vaes512(keys) => keys.as_flattened_mut().zeroize(),
+        }
+    }
+}
+
+impl LeafCiphers {
+    /// The kernel of [`Leaves::sums`](crate::Leaves::sums), for 2^`bits` leaves.
+    pub(crate) fn sums(&self, bits: usize, first: u128, total: &mut [u8], sums: &mut [u8]) {
+        match self {
+            LeafCiphers::Each(ciphers) => {
+                let fill = |z: usize, from, out: &mut [Block]| ciphers[z].counter(from, out);
+                leaves::sums_of(bits, first, total, sums, fill);
+            }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            LeafCiphers::Vaes512(keys) => unsafe { x86_512::leaf_sums(keys, first, total, sums) },
         }
     }
 }

@@ -12,7 +12,7 @@ const WIDTH: usize = 8;
 /// The round keys, each in all four lanes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn wide_keys(keys: &[Block; 11]) -> [__m512i; 11] {
+pub(super) fn wide_keys(keys: &[Block; 11]) -> [__m512i; 11] {
     let mut wide = [_mm512_setzero_si512(); 11];
     for (wide, &key) in wide.iter_mut().zip(keys) {
         *wide = broadcast(key);
@@ -22,7 +22,7 @@ fn wide_keys(keys: &[Block; 11]) -> [__m512i; 11] {
 
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn rounds<const N: usize>(keys: &[__m512i; 11], mut xs: [__m512i; N]) -> [__m512i; N] {
+pub(super) fn rounds<const N: usize>(keys: &[__m512i; 11], mut xs: [__m512i; N]) -> [__m512i; N] {
     for x in &mut xs {
         *x = _mm512_xor_si512(*x, keys[0]);
     }

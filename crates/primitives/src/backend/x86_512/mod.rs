@@ -5,6 +5,7 @@
 mod aes;
 mod gf128;
 mod hash;
+mod leaves;
 mod transpose;
 
 use std::arch::x86_64::*;
@@ -12,6 +13,7 @@ use std::arch::x86_64::*;
 pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
 pub(super) use hash::hash;
+pub(super) use leaves::leaf_sums;
 pub(super) use transpose::transpose_128;
 
 use crate::Block;

@@ -1,0 +1,193 @@
+//! Many generators at once, of which only sums are wanted.
+//!
+//! The leaves of a punctured tree are 2^k seeds. Correlated OT takes from their streams
+//! r_0 … r_{2^k − 1} (AES in counter mode, as [`Prg`](crate::Prg)) only the k + 1 sums
+//!
+//! ```text
+//! total = ⊕_z r_z        sums[j] = ⊕_{z: bit j of z is 1} r_z
+//! ```
+//!
+//! Done one after the other these would be k·2^(k−1) + 2^k additions. Here the leaves are added up as a
+//! binary tree: a node is the sum of its two children, and the right child alone also goes into the
+//! sum of its level's bit. That makes two additions a node, 2·(2^k − 1) in all, and a node waits only
+//! for its sibling: strips short enough for the first-level cache need room for k of them.
+
+use std::fmt;
+
+use zeroize::Zeroize;
+
+use crate::backend::LeafCiphers;
+use crate::{Backend, Block};
+
+/// The expanded keys of 2^k leaves. They are wiped on drop.
+pub struct Leaves {
+    ciphers: LeafCiphers,
+    bits: usize,
+}
+
+impl fmt::Debug for Leaves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Leaves(..)")
+    }
+}
+
+impl Leaves {
+    /// The largest k.
+    pub const MAX_BITS: usize = 8;
+
+    /// The generators with these seeds, leaf 0 first.
+    ///
+    /// # Panics
+    /// If there are not 2^k seeds for a k from 2 to [`Leaves::MAX_BITS`].
+    pub fn new(seeds: &[Block]) -> Leaves {
+        Leaves::with_backend(Backend::active(), seeds)
+    }
+
+    /// As [`Leaves::new`], for a backend of the caller's choice.
+    ///
+    /// # Panics
+    /// As [`Leaves::new`].
+    pub fn with_backend(backend: Backend, seeds: &[Block]) -> Leaves {
+        let bits = seeds.len().checked_ilog2().unwrap_or(0) as usize;
+        assert!(
+            seeds.len() == 1 << bits && (2..=Leaves::MAX_BITS).contains(&bits),
+            "{} leaves, which is not 2^k for a k from 2 to {}",
+            seeds.len(),
+            Leaves::MAX_BITS
+        );
+        Leaves { ciphers: backend.leaf_ciphers(seeds), bits }
+    }
+
+    /// Overwrites `total` and `sums` with the sums of the leaves' blocks `first`, `first + 1`, … :
+    /// `sums` holds k runs as long as `total`, bit 0's first.
+    ///
+    /// # Panics
+    /// If `total` is not whole blocks of 16 bytes, or `sums` is not k times as long.
+    pub fn sums(&self, first: u128, total: &mut [u8], sums: &mut [u8]) {
+        assert!(total.len().is_multiple_of(16), "{} bytes are not whole blocks", total.len());
+        assert_eq!(sums.len(), self.bits * total.len(), "one sum for each of {} bits", self.bits);
+        self.ciphers.sums(self.bits, first, total, sums);
+    }
+}
+
+/// Blocks that are worked on at a time.
+const STRIP: usize = 32;
+
+type Strip = [Block; STRIP];
+
+/// What is left over of one strip, wiped when it is done with.
+struct Sums {
+    /// Nodes that wait for their sibling, by level.
+    waiting: [Strip; Leaves::MAX_BITS],
+    sums: [Strip; Leaves::MAX_BITS],
+    node: Strip,
+}
+
+impl Drop for Sums {
+    fn drop(&mut self) {
+        self.waiting.as_flattened_mut().zeroize();
+        self.sums.as_flattened_mut().zeroize();
+        self.node.zeroize();
+    }
+}
+
+/// [`Leaves::sums`] from a function that fills a run with leaf z's blocks from a number on: the
+/// specification of faster ones.
+pub(crate) fn sums_of(
+    bits: usize,
+    first: u128,
+    total: &mut [u8],
+    sums: &mut [u8],
+    fill: impl Fn(usize, u128, &mut [Block]),
+) {
+    let stride = total.len();
+    let mut work = Sums {
+        waiting: [[Block::ZERO; STRIP]; Leaves::MAX_BITS],
+        sums: [[Block::ZERO; STRIP]; Leaves::MAX_BITS],
+        node: [Block::ZERO; STRIP],
+    };
+    for start in (0..stride).step_by(16 * STRIP) {
+        let bytes = (stride - start).min(16 * STRIP);
+        work.sums.as_flattened_mut().fill(Block::ZERO);
+        for z in 0..1usize << bits {
+            let from = first.wrapping_add((start / 16) as u128);
+            fill(z, from, &mut work.node[..bytes / 16]);
+            // As in counting: a leaf ends as many subtrees as its number ends in ones.
+            let ends = z.trailing_ones() as usize;
+            for level in 0..ends.min(bits) {
+                add(&mut work.sums[level], &work.node);
+                add(&mut work.node, &work.waiting[level]);
+            }
+            if ends < bits {
+                work.waiting[ends] = work.node;
+            }
+        }
+        total[start..][..bytes].copy_from_slice(&Block::as_bytes(&work.node)[..bytes]);
+        for (level, sum) in work.sums[..bits].iter().enumerate() {
+            sums[level * stride + start..][..bytes].copy_from_slice(&Block::as_bytes(sum)[..bytes]);
+        }
+    }
+}
+
+fn add(into: &mut Strip, other: &Strip) {
+    for (a, b) in into.iter_mut().zip(other) {
+        *a ^= *b;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Aes128, Prg};
+
+    #[test]
+    fn every_backend_agrees_with_the_definition() {
+        let mut prg = Prg::from_seed(Block(1));
+        // The second number overflows its low half on the way.
+        let firsts = [0, u128::from(u64::MAX) - 20, 7 << 70];
+        for bits in 2..=Leaves::MAX_BITS {
+            let mut seeds = vec![Block::ZERO; 1 << bits];
+            prg.fill_blocks(&mut seeds);
+            let ciphers: Vec<Aes128> = seeds.iter().map(|&seed| Aes128::new(seed)).collect();
+            for (case, blocks) in [0, 1, 3, 4, 5, 16, 17, 31, 33, 64, 75].into_iter().enumerate() {
+                let first = firsts[case % firsts.len()];
+                let mut expected = vec![Block::ZERO; (1 + bits) * blocks];
+                for (z, cipher) in ciphers.iter().enumerate() {
+                    let mut leaf = vec![Block::ZERO; blocks];
+                    cipher.counter_blocks(first, &mut leaf);
+                    for (i, &block) in leaf.iter().enumerate() {
+                        expected[i] ^= block;
+                        for bit in 0..bits {
+                            expected[(1 + bit) * blocks + i] ^= block.select(z >> bit & 1 == 1);
+                        }
+                    }
+                }
+                for backend in Backend::available() {
+                    let leaves = Leaves::with_backend(backend, &seeds);
+                    let mut got = vec![1u8; 16 * (1 + bits) * blocks];
+                    let (total, sums) = got.split_at_mut(16 * blocks);
+                    leaves.sums(first, total, sums);
+                    assert_eq!(got, Block::as_bytes(&expected), "{backend:?} {bits} {blocks}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "2^k")]
+    fn refuses_other_numbers_of_leaves() {
+        Leaves::new(&[Block::ZERO; 12]);
+    }
+
+    #[test]
+    #[should_panic(expected = "whole blocks")]
+    fn refuses_part_of_a_block() {
+        Leaves::new(&[Block::ZERO; 4]).sums(0, &mut [0; 17], &mut [0; 34]);
+    }
+
+    #[test]
+    #[should_panic(expected = "one sum")]
+    fn refuses_a_missing_sum() {
+        Leaves::new(&[Block::ZERO; 4]).sums(0, &mut [0; 16], &mut [0; 16]);
+    }
+}
