@@ -54,11 +54,6 @@ pub fn column_bytes(n: usize) -> usize {
     (n.next_multiple_of(128) + SACRIFICE) / 8
 }
 
-/// The rows that a draw with columns of `stride` bytes can give.
-pub(crate) fn usable_rows(stride: usize) -> usize {
-    stride * 8 - SACRIFICE
-}
-
 /// `choices` with the random tail that pads them and hides x̃, as one column.
 pub fn padded(choices: &BitVec, random: &mut Prg) -> Vec<u8> {
     let mut bytes = vec![0u8; column_bytes(choices.len())];
@@ -215,10 +210,10 @@ impl Verdicts {
     }
 
     /// Lets a check through only if it passed and all before it did.
-    pub(crate) fn pass(&self, passed: bool, party: u16) -> Result<()> {
+    pub(crate) fn pass(&self, passed: bool, party: u16, check: &'static str) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *failed |= !passed;
-        if *failed { Err(Error::misbehaved(party, CHECK)) } else { Ok(()) }
+        if *failed { Err(Error::misbehaved(party, check)) } else { Ok(()) }
     }
 }
 

@@ -13,10 +13,11 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{Block, Prg, Transcript, gf128, transpose};
+use symbolon_primitives::{Block, Prg, Transcript, gf128};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
+use crate::columns::{transposed, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
 pub use crate::cot::{CHECK, COLUMNS, MAX_DRAW, Stream, Verdicts};
 
@@ -33,7 +34,6 @@ pub struct Receiver {
     stride: usize,
     t: Vec<u8>,
     u: Vec<u8>,
-    rows: Vec<Block>,
 }
 
 impl Receiver {
@@ -54,7 +54,6 @@ impl Receiver {
             stride: 0,
             t: Vec::new(),
             u: Vec::new(),
-            rows: Vec::new(),
         }
     }
 }
@@ -85,7 +84,7 @@ impl CotReceiver for Receiver {
     }
 
     fn macs(&mut self, macs: &mut [Block]) {
-        transposed(&self.t, self.stride, &mut self.rows, macs);
+        transposed(&self.t, self.stride, macs);
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
@@ -96,7 +95,6 @@ impl CotReceiver for Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.t.zeroize();
-        self.rows.zeroize();
     }
 }
 
@@ -109,7 +107,6 @@ pub struct Sender {
     stride: usize,
     q: Vec<u8>,
     u: Vec<u8>,
-    rows: Vec<Block>,
 }
 
 impl Sender {
@@ -131,7 +128,6 @@ impl Sender {
             stride: 0,
             q: Vec::new(),
             u: Vec::new(),
-            rows: Vec::new(),
         }
     }
 }
@@ -153,9 +149,9 @@ impl CotSender for Sender {
         }
         channel.recv_into("iknp: u", &mut self.u)?;
         for i in 0..COLUMNS {
-            let mask = 0u8.wrapping_sub((self.delta.0 >> i & 1) as u8);
             let columns = i * stride..(i + 1) * stride;
-            xor_masked(&mut self.q[columns.clone()], &self.u[columns], mask);
+            let bit = self.delta.0 >> i & 1 == 1;
+            xor_if(&mut self.q[columns.clone()], &self.u[columns], bit);
         }
         Ok(*blake3::hash(&self.u).as_bytes())
     }
@@ -163,11 +159,11 @@ impl CotSender for Sender {
     fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
         let mut hashes = [Block::ZERO; COLUMNS];
         gf128::column_hash(&self.q, self.stride, chi.len(), chi, &mut hashes);
-        self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer)
+        self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, CHECK)
     }
 
     fn keys(&mut self, keys: &mut [Block]) {
-        transposed(&self.q, self.stride, &mut self.rows, keys);
+        transposed(&self.q, self.stride, keys);
     }
 
     fn transcript(&mut self) -> &mut Transcript {
@@ -179,25 +175,5 @@ impl Drop for Sender {
     fn drop(&mut self) {
         self.delta.zeroize();
         self.q.zeroize();
-        self.rows.zeroize();
-    }
-}
-
-/// The first rows of a matrix of columns.
-fn transposed(columns: &[u8], stride: usize, rows: &mut Vec<Block>, out: &mut [Block]) {
-    rows.resize(cot::usable_rows(stride), Block::ZERO);
-    transpose::transpose_128(columns, stride, rows);
-    out.copy_from_slice(&rows[..out.len()]);
-}
-
-fn xor_into(into: &mut [u8], other: &[u8]) {
-    for (a, b) in into.iter_mut().zip(other) {
-        *a ^= b;
-    }
-}
-
-fn xor_masked(into: &mut [u8], other: &[u8], mask: u8) {
-    for (a, b) in into.iter_mut().zip(other) {
-        *a ^= b & mask;
     }
 }

@@ -7,11 +7,19 @@
 //! * [`base`]: 128 OTs from public-key operations, once per session;
 //! * [`cot`]: what a generator of correlated OTs does, whichever it is, and the check they share;
 //! * [`iknp`]: the generator of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
+//! * [`softspoken`]: Roy's generator, which computes more and sends less, and [`pprf`], the trees it
+//!   grows on;
+//! * [`generator`]: which of them a session uses;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 
 pub mod base;
+mod columns;
 pub mod cot;
+pub mod generator;
 pub mod iknp;
+pub mod pprf;
 pub mod setup;
+pub mod softspoken;
 
 pub use cot::{CotReceiver, CotSender};
+pub use generator::{BlockBits, Generator, draw_bytes};

@@ -7,17 +7,27 @@
 //! gives party 0 the chosen one. The consistency check of that draw runs before the seeds are used.
 //! A party that passes it by guessing bits of Δ has gained no more than in any other draw.
 //!
+//! The first extension is IKNP's, whatever generator the session uses: 128 correlated OTs are too few for
+//! anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds in each
+//! direction, at the cost of one message each way, and checks them before they are used.
+//!
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
+
+use std::sync::Arc;
 
 use blake3::Hasher;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     CotReceiver, CotSender, base,
-    iknp::{self, COLUMNS, Stream, Verdicts},
+    cot::{COLUMNS, Stream, Verdicts},
+    generator::{BlockBits, Generator},
+    iknp,
+    pprf::{self, Ground},
+    softspoken,
 };
 
 /// A party's two sides of correlated OT on one lane.
@@ -28,7 +38,8 @@ pub struct Lane {
     pub receiver: Box<dyn CotReceiver>,
 }
 
-/// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `delta`.
+/// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `delta`, made by
+/// `generator`, which both parties must have agreed on.
 ///
 /// Party 0 of the pair is the one with the smaller number.
 ///
@@ -40,6 +51,7 @@ pub fn both_directions(
     session: &[u8; 32],
     delta: Block,
     lanes: usize,
+    generator: Generator,
     prg: &mut Prg,
 ) -> Result<Vec<Lane>> {
     let (me, peer) = (channel.me(), channel.peer());
@@ -66,21 +78,70 @@ pub fn both_directions(
     };
     // The caller may turn to another peer next, who may wait for this one.
     channel.flush()?;
-    // Number 0 was the bootstrap's own.
-    let lane = |lane: u64| {
-        let own = derive_all(&chosen, lane);
-        let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
-        Lane {
-            sender: Box::new(iknp::Sender::new(delta, &own, session, sent, verdicts.clone())),
-            receiver: Box::new(iknp::Receiver::new(
-                &derive_pairs(&pairs, lane),
-                session,
-                received,
-                fork(prg),
-            )),
-        }
-    };
-    Ok((1..=lanes as u64).map(lane).collect())
+    let seeds = DirectedSeeds { delta, session, pairs, chosen, verdicts };
+    match generator {
+        Generator::Iknp => Ok(seeds.iknp(me, peer, lanes, prg)),
+        Generator::SoftSpoken { k } => seeds.softspoken(channel, k, lanes, prg),
+    }
+}
+
+/// What the base OTs of both directions come to.
+struct DirectedSeeds<'a> {
+    delta: Block,
+    session: &'a [u8; 32],
+    pairs: Zeroizing<Pairs>,
+    chosen: Zeroizing<Seeds>,
+    verdicts: Arc<Verdicts>,
+}
+
+impl DirectedSeeds<'_> {
+    fn iknp(&self, me: u16, peer: u16, lanes: usize, prg: &mut Prg) -> Vec<Lane> {
+        let lane = |lane: u64| {
+            let own = derive_all(&self.chosen, lane);
+            let pairs = derive_pairs(&self.pairs, lane);
+            let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
+            let verdicts = self.verdicts.clone();
+            let sender = iknp::Sender::new(self.delta, &own, self.session, sent, verdicts);
+            let receiver = iknp::Receiver::new(&pairs, self.session, received, fork(prg));
+            Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
+        };
+        numbers(lanes).map(lane).collect()
+    }
+
+    fn softspoken(
+        &self,
+        channel: &mut Channel,
+        k: BlockBits,
+        lanes: usize,
+        prg: &mut Prg,
+    ) -> Result<Vec<Lane>> {
+        let (me, peer, session) = (channel.me(), channel.peer(), self.session);
+        let ground = |planter| Ground { session, planter, k };
+        let (planted, message) = pprf::plant(ground(me), &self.pairs);
+        channel.send("softspoken: pprf", &message)?;
+        let theirs = channel.recv("softspoken: pprf", pprf::message_bytes(k))?;
+        let punctured =
+            pprf::puncture(ground(peer), self.delta, &self.chosen, &theirs, &self.verdicts)?;
+        let lane = |lane: u64| {
+            let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
+            let verdicts = self.verdicts.clone();
+            let sender = softspoken::Sender::new(&punctured, session, sent, verdicts);
+            let receiver = softspoken::Receiver::new(&planted, session, received, fork(prg));
+            Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
+        };
+        Ok(numbers(lanes).map(lane).collect())
+    }
+}
+
+impl Drop for DirectedSeeds<'_> {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}
+
+/// The numbers of lanes; 0 was the bootstrap's own.
+fn numbers(lanes: usize) -> impl Iterator<Item = u64> {
+    1..=lanes as u64
 }
 
 type Seeds = [Block; COLUMNS];

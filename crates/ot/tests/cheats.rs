@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use common::{Direction, assert_caught, assert_correlated, bent, prg};
 use symbolon_ot::iknp::{CHECK, COLUMNS};
-use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::Error;
 use symbolon_transport::bend::{Action, FnBend};

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
-use symbolon_ot::{CotReceiver, CotSender, setup};
+use symbolon_ot::{Generator, setup};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error};
 
@@ -80,9 +80,10 @@ struct Drawn {
 fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
     let mut prg = prg(u128::from(channel.me()) + 1);
     let delta = prg.block();
-    let lanes = setup::both_directions(channel, &SESSION, delta, lanes, &mut prg).unwrap();
+    let lanes =
+        setup::both_directions(channel, &SESSION, delta, lanes, Generator::Iknp, &mut prg).unwrap();
     let lanes = lanes.into_iter().map(|mut lane| {
-        assert_eq!((lane.sender.delta(), lane.sender.max_draw()), (delta, MAX_DRAW));
+        assert_eq!(lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);
         let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
         lane.receiver.extend(channel, &choices, &mut macs).unwrap();

@@ -18,5 +18,6 @@ pub mod leaky;
 mod session;
 mod shares;
 
-pub use session::Preprocessor;
+pub use session::{Config, Preprocessor};
 pub use shares::{AuthBits, Share, Shares, Towards, Triples};
+pub use symbolon_ot::Generator;

@@ -1,6 +1,6 @@
 //! The open preprocessing session of one party.
 
-use symbolon_ot::{cot::MAX_DRAW, setup};
+use symbolon_ot::{Generator, cot::MAX_DRAW, setup};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -11,6 +11,17 @@ use crate::{
     bucketing, combine, exchange, global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
 };
+
+/// What the parties of a session have agreed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Statistical security ρ, in bits.
+    pub rho: u32,
+    /// The party that evaluates what the others garble; its lsb(Δ) differs.
+    pub evaluator: u16,
+    /// Makes the correlated OTs.
+    pub generator: Generator,
+}
 
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
@@ -31,18 +42,14 @@ pub struct Preprocessor {
 impl Preprocessor {
     /// Chooses Δ and runs the set-up of correlated OT with every peer.
     ///
-    /// lsb(Δ) is 1 for every party but `evaluator`, whose is n mod 2: leaky ANDs need the sum of all
+    /// lsb(Δ) is 1 for every party but the evaluator, whose is n mod 2: leaky ANDs need the sum of all
     /// to be 1, garbling needs the garblers' to be 1.
     ///
     /// # Errors
     /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
     /// peer is gone; `Internal` when the operating system gives no randomness.
-    pub fn set_up(
-        lanes: &mut [Vec<Channel>],
-        session: &[u8; 32],
-        rho: u32,
-        evaluator: u16,
-    ) -> Result<Self> {
+    pub fn set_up(lanes: &mut [Vec<Channel>], session: &[u8; 32], config: Config) -> Result<Self> {
+        let Config { rho, evaluator, generator } = config;
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
         let count = lanes.len();
         let first = lanes
@@ -55,7 +62,9 @@ impl Preprocessor {
         for channel in first.iter_mut() {
             let mut towards = [delta];
             channel.bend_state("set-up: delta", Block::as_bytes_mut(&mut towards));
-            let of_peer = setup::both_directions(channel, session, towards[0], count, &mut prg)?;
+            let of_peer = setup::both_directions(
+                channel, session, towards[0], count, generator, &mut prg,
+            )?;
             towards.zeroize();
             for (lane, pair) in pairs.iter_mut().zip(of_peer) {
                 lane.push(pair);

@@ -14,6 +14,7 @@ use symbolon_transport::{Error, Result};
 
 pub use network::{Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
+pub use symbolon_preprocessing::Generator;
 
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::{AuthBits, Preprocessor, Shares, Triples};
+use symbolon_preprocessing::{AuthBits, Config, Preprocessor, Shares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
@@ -30,8 +30,9 @@ impl MaterialEngine {
         evaluator: PartyId,
         bind: fn(PartyId, Material) -> Box<dyn Preprocessed>,
     ) -> Result<Box<dyn Engine>> {
-        let (session, rho) = (net.session, net.rho.bits());
-        let open = Preprocessor::set_up(&mut net.lanes, &session, rho, evaluator)?;
+        let session = net.session;
+        let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
+        let open = Preprocessor::set_up(&mut net.lanes, &session, config)?;
         Ok(Box::new(MaterialEngine { open, gates: 0, bind }))
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use symbolon_circuit::PartyId;
+use symbolon_preprocessing::Generator;
 use symbolon_transport::{Channel, Meter};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
@@ -46,6 +47,8 @@ pub struct Network {
     pub session: [u8; 32],
     /// Statistical security.
     pub rho: Rho,
+    /// Makes the correlated OTs; every party must name the same.
+    pub ot: Generator,
 }
 
 impl Network {

@@ -6,7 +6,7 @@ mod common;
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::Receivers;
-use symbolon_protocols::Rho;
+use symbolon_protocols::{Generator, Rho};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
@@ -34,6 +34,18 @@ fn every_rho_and_several_lanes() {
     for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
         for lanes in [1, 3] {
             assert_runs(Setting { rho, lanes, ..Setting::default() }, &circuit, &all);
+        }
+    }
+}
+
+#[test]
+fn every_generator() {
+    let steps: Vec<_> = (0..300u32).map(|i| ((i % 7) as u8, i * 5 + 2, i * 13 + 1)).collect();
+    let circuit = circuit(&[8, 8], &steps, vec![((200..250).collect(), Receivers::All)]);
+    let all = [vec![true, true, false, true, false, false, true, false], vec![false; 8]];
+    for ot in Generator::ALL {
+        for lanes in [1, 2] {
+            assert_runs(Setting { ot, lanes, ..Setting::default() }, &circuit, &all);
         }
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
-use symbolon_ot::{CotReceiver, CotSender};
+use symbolon_ot::pprf::{self, Ground};
+use symbolon_ot::{CotReceiver, CotSender, Generator, softspoken};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
@@ -82,29 +83,53 @@ pub fn assert_caught<T>(result: Result<T, Error>, by: u16, at: &str) {
 /// draw's receiver only sends, so both sides run one after the other on one thread.
 pub struct Direction {
     pub delta: Block,
-    pub sender: iknp::Sender,
-    pub receiver: iknp::Receiver,
+    pub sender: Box<dyn CotSender>,
+    pub receiver: Box<dyn CotReceiver>,
     pub channels: (Channel, Channel),
 }
 
 impl Direction {
     pub fn new(seed: u128) -> Self {
+        Direction::by(Generator::Iknp, seed)
+    }
+
+    pub fn by(generator: Generator, seed: u128) -> Self {
         let delta = prg(seed).block();
-        Direction::with(seed, delta, 1, Arc::default())
+        Direction::made((generator, seed), delta, 1, Arc::default())
     }
 
     pub fn with(seed: u128, delta: Block, lane: u64, verdicts: Arc<Verdicts>) -> Self {
+        Direction::made((Generator::Iknp, seed), delta, lane, verdicts)
+    }
+
+    pub fn made(
+        (generator, seed): (Generator, u128),
+        delta: Block,
+        lane: u64,
+        verdicts: Arc<Verdicts>,
+    ) -> Self {
         let mut prg = prg(seed ^ 1 << 64);
         let pairs: [[Block; 2]; COLUMNS] =
             std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
         let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
         let stream = Stream { receiver: 1, lane };
-        Direction {
-            delta,
-            sender: iknp::Sender::new(delta, &chosen, &SESSION, stream, verdicts),
-            receiver: iknp::Receiver::new(&pairs, &SESSION, stream, Prg::from_seed(prg.block())),
-            channels: channels(),
-        }
+        let tails = Prg::from_seed(prg.block());
+        let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match generator {
+            Generator::Iknp => (
+                Box::new(iknp::Sender::new(delta, &chosen, &SESSION, stream, verdicts)),
+                Box::new(iknp::Receiver::new(&pairs, &SESSION, stream, tails)),
+            ),
+            Generator::SoftSpoken { k } => {
+                let ground = Ground { session: &SESSION, planter: 1, k };
+                let (planted, message) = pprf::plant(ground, &pairs);
+                let trees = pprf::puncture(ground, delta, &chosen, &message, &verdicts).unwrap();
+                (
+                    Box::new(softspoken::Sender::new(&trees, &SESSION, stream, verdicts)),
+                    Box::new(softspoken::Receiver::new(&planted, &SESSION, stream, tails)),
+                )
+            }
+        };
+        Direction { delta, sender, receiver, channels: channels() }
     }
 
     /// One draw: (keys, MACs), or the sender's error.

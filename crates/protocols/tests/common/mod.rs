@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
-use symbolon_protocols::{InputBits, Need, Network, OutputBits, Protocol, Rho};
+use symbolon_protocols::{Generator, InputBits, Need, Network, OutputBits, Protocol, Rho};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -22,11 +22,18 @@ pub struct Setting {
     pub parties: u16,
     pub lanes: usize,
     pub rho: Rho,
+    pub ot: Generator,
 }
 
 impl Default for Setting {
     fn default() -> Self {
-        Setting { protocol: Protocol::Wrk, parties: 2, lanes: 1, rho: Rho::Bits40 }
+        Setting {
+            protocol: Protocol::Wrk,
+            parties: 2,
+            lanes: 1,
+            rho: Rho::Bits40,
+            ot: Generator::default(),
+        }
     }
 }
 
@@ -59,6 +66,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         meter: meter.clone(),
         session: [7; 32],
         rho: setting.rho,
+        ot: setting.ot,
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }

@@ -1,0 +1,255 @@
+use proptest::prelude::*;
+use symbolon_primitives::Prg;
+
+use super::*;
+
+const SESSION: [u8; 32] = [3; 32];
+
+type Pairs = [[Block; 2]; COLUMNS];
+
+fn ground(k: BlockBits) -> Ground<'static> {
+    Ground { session: &SESSION, planter: 1, k }
+}
+
+fn pairs(prg: &mut Prg) -> Pairs {
+    std::array::from_fn(|_| std::array::from_fn(|_| prg.block()))
+}
+
+fn chosen(pairs: &Pairs, delta: Block) -> [Block; COLUMNS] {
+    std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize])
+}
+
+/// Block number `tree` of `delta`.
+fn block_of(k: BlockBits, delta: Block, tree: usize) -> usize {
+    (delta.0 >> (tree * k.bits())) as usize % k.leaves()
+}
+
+fn fails(k: BlockBits, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
+    !descend(ground(k), delta, &chosen(pairs, delta), message).1
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Leaf z of the puncturer is leaf z ⊕ Δ of the planter, for all but z = 0, on every lane.
+    #[test]
+    fn all_leaves_but_one_agree(seed in any::<u128>(), delta in any::<u128>(), lane in 0u64..5) {
+        for k in BlockBits::ALL {
+            let (mut prg, delta) = (Prg::from_seed(Block(seed)), Block(delta));
+            let pairs = pairs(&mut prg);
+            let (planted, message) = plant(ground(k), &pairs);
+            prop_assert_eq!(message.len(), message_bytes(k));
+            let verdicts = Verdicts::default();
+            let chosen = chosen(&pairs, delta);
+            let punctured = puncture(ground(k), delta, &chosen, &message, &verdicts).unwrap();
+            prop_assert_eq!(planted.0.binding, punctured.leaves.binding);
+            let all: Vec<_> = planted.0.lane(lane).collect();
+            let some: Vec<_> = punctured.leaves.lane(lane).collect();
+            prop_assert_eq!((all.len(), some.len()), (k.trees(), k.trees()));
+            for (tree, (all, some)) in all.iter().zip(&some).enumerate() {
+                let missing = block_of(k, delta, tree);
+                for z in 1..k.leaves() {
+                    prop_assert_eq!(some[z], all[z ^ missing]);
+                }
+                // The missing seed is none of what the puncturer has.
+                prop_assert!(!some.contains(&all[missing]));
+            }
+        }
+    }
+}
+
+/// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not chosen:
+/// with others in their place, all that the puncturer gets is the same, but not that leaf.
+///
+/// The message is made for the other seeds as a planter would have to: the decryptable half unchanged.
+#[test]
+fn the_missing_leaf_depends_on_what_was_not_chosen() {
+    let mut prg = Prg::from_seed(Block(5));
+    for k in BlockBits::ALL {
+        let delta = prg.block();
+        let (pairs, other) = (pairs(&mut prg), pairs(&mut prg));
+        let chosen = chosen(&pairs, delta);
+        let (_, message) = plant(ground(k), &pairs);
+        let have = descend(ground(k), delta, &chosen, &message);
+        assert!(have.1);
+        // All that is under keys that were not chosen, made up.
+        let mut altered = message.clone();
+        for tree in 0..k.trees() {
+            for level in 1..k.bits() {
+                let side = (delta.0 >> (tree * k.bits() + level) & 1) as usize;
+                let at = tree * tree_bytes(k) + (level - 1) * 32 + 16 * side;
+                altered[at..at + 16].copy_from_slice(&other[tree][0].to_bytes());
+            }
+        }
+        assert_ne!(altered, message);
+        let still = descend(ground(k), delta, &chosen, &altered);
+        assert!(still.1 && still.0 == have.0);
+    }
+}
+
+#[test]
+fn seeds_differ_by_leaf_tree_lane_planter_and_session() {
+    let pairs = pairs(&mut Prg::from_seed(Block(6)));
+    let mut seen = std::collections::HashSet::new();
+    for k in BlockBits::ALL {
+        let here = ground(k);
+        for ground in [here, Ground { planter: 0, ..here }, Ground { session: &[4; 32], ..here }] {
+            let (planted, _) = plant(ground, &pairs);
+            for lane in [1, 2] {
+                for tree in planted.0.lane(lane) {
+                    assert!(tree.iter().all(|seed| seen.insert(seed.0)), "a seed twice");
+                }
+            }
+        }
+    }
+}
+
+/// Message of the planter: one wrong bit in a sum is caught exactly when Δ's bit makes the puncturer
+/// use it; otherwise the trees are right.
+#[test]
+fn a_wrong_sum_is_caught_when_it_is_used() {
+    let mut prg = Prg::from_seed(Block(7));
+    for k in BlockBits::ALL {
+        let (delta, pairs) = (prg.block(), pairs(&mut prg));
+        let (_, message) = plant(ground(k), &pairs);
+        let right = descend(ground(k), delta, &chosen(&pairs, delta), &message).0;
+        let (mut caught, mut sums) = (0, 0);
+        for tree in 0..k.trees() {
+            for (level, side) in (1..k.bits()).flat_map(|level| [(level, 0), (level, 1)]) {
+                let at = tree * tree_bytes(k) + (level - 1) * 32 + 16 * side;
+                let mut message = message.clone();
+                message[at + prg.below(16) as usize] ^= 1 << prg.below(8);
+                let (leaves, passed) = descend(ground(k), delta, &chosen(&pairs, delta), &message);
+                let bit = (delta.0 >> (tree * k.bits() + level) & 1) as usize;
+                assert_eq!(passed, bit == side, "{k:?}, tree {tree}, level {level}, side {side}");
+                assert!(!passed || leaves == right);
+                caught += usize::from(!passed);
+                sums += 1;
+            }
+        }
+        assert_eq!(2 * caught, sums, "one of the two sums of each level is used");
+    }
+}
+
+/// Message of the planter: a wrong τ of any tree, or a wrong hash: caught always.
+#[test]
+fn wrong_totals_and_hash() {
+    let mut prg = Prg::from_seed(Block(8));
+    for k in BlockBits::ALL {
+        let (delta, pairs) = (prg.block(), pairs(&mut prg));
+        let (_, message) = plant(ground(k), &pairs);
+        let end_of = |tree: usize| (tree + 1) * tree_bytes(k);
+        let places = (0..k.trees()).map(end_of).chain([message.len()]);
+        for end in places {
+            let mut message = message.clone();
+            message[end - 1 - prg.below(32) as usize] ^= 1 << prg.below(8);
+            assert!(fails(k, &pairs, delta, &message));
+        }
+    }
+}
+
+/// The message of a planter whose tree 0 has, on `level`, another node in place of number `at`, and which
+/// goes on from there as if nothing had happened.
+fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
+    let g = Growth::new(ground(k));
+    let (_, mut message) = plant(ground(k), pairs);
+    let mut all = ground(k).hasher(HASH);
+    for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
+        let keys = |pair: &[Block; 2]| pair.map(|seed| ground(k).level_key(seed));
+        let [zero, one] = keys(&pairs[0]);
+        let mut nodes = Zeroizing::new(vec![one, zero]);
+        let message = &mut message[tree * tree_bytes(k)..][..tree_bytes(k)];
+        for (j, pair) in pairs.iter().enumerate().skip(1) {
+            nodes = g.children(&nodes, false);
+            if (tree, j) == (0, level) {
+                nodes[at] ^= Block(0x10);
+            }
+            let [zero, one] = keys(pair);
+            let (left, right) = nodes.split_at(nodes.len() / 2);
+            let sums = &mut message[(j - 1) * 32..];
+            sums[..16].copy_from_slice(&(one ^ sum(left)).to_bytes());
+            sums[16..32].copy_from_slice(&(zero ^ sum(right)).to_bytes());
+        }
+        let mut total = [0; VALUE];
+        for node in nodes.iter() {
+            let (_, value) = g.leaf(*node);
+            add(&mut total, &value);
+            all.update(&value);
+        }
+        message[tree_bytes(k) - VALUE..].copy_from_slice(&total);
+    }
+    let end = message.len() - VALUE;
+    message[end..].copy_from_slice(all.finalize().as_bytes());
+    message
+}
+
+/// A node that is not its parent's child, with all the rest made to fit. Whoever knows the parent finds another
+/// node; whoever does not has the parent on its path. So it passes exactly if the `level` bits of the block that lead to the
+/// parent are guessed: told with probability 2^-level. All who pass then agree on all leaves.
+#[test]
+fn a_grafted_node_passes_for_the_guessed_bits_only() {
+    let mut prg = Prg::from_seed(Block(9));
+    for k in BlockBits::ALL {
+        let (pairs, rest) = (pairs(&mut prg), prg.block());
+        for level in 1..k.bits() {
+            let at = prg.below(2 << level) as usize;
+            let message = grafted(k, &pairs, level, at);
+            let mut tree: Vec<Option<Block>> = vec![None; k.leaves()];
+            let mut passed = 0;
+            for d in 0..k.leaves() {
+                let delta = Block(rest.0 >> k.bits() << k.bits() | d as u128);
+                let (leaves, passes) = descend(ground(k), delta, &chosen(&pairs, delta), &message);
+                let guessed = (d ^ at) % (1 << level) == 0;
+                assert_eq!(passes, guessed, "{k:?}, level {level}, node {at}, block {d}");
+                passed += usize::from(passes);
+                for z in (1..k.leaves()).filter(|_| passes) {
+                    let known = tree[z ^ d].get_or_insert(leaves[z]);
+                    assert_eq!(*known, leaves[z], "two trees passed");
+                }
+            }
+            assert_eq!(passed, k.leaves() >> level);
+        }
+    }
+}
+
+/// A tree that nobody planted right, but for one guess of the whole block: a wrong sum on every level,
+/// τ and the hash made to fit. Passes for that block alone.
+#[test]
+fn a_guess_of_the_whole_block() {
+    let mut prg = Prg::from_seed(Block(11));
+    for k in BlockBits::ALL {
+        let (pairs, rest) = (pairs(&mut prg), prg.block());
+        let guess = prg.below(k.leaves() as u64) as usize;
+        let delta_of = |d: usize| Block(rest.0 >> k.bits() << k.bits() | d as u128);
+        let (_, mut message) = plant(ground(k), &pairs);
+        (0..(k.bits() - 1) * 32).step_by(16).for_each(|sum| message[sum] ^= 1);
+        // A τ of zero makes the missing value one that no leaf has.
+        message[tree_bytes(k) - VALUE..tree_bytes(k)].fill(0);
+        let guessed = delta_of(guess);
+        let chosen_by_guess = chosen(&pairs, guessed);
+        let (_, hash) = descend_hash(ground(k), guessed, &chosen_by_guess, &message);
+        let end = message.len() - VALUE;
+        message[end..].copy_from_slice(hash.as_bytes());
+        for d in 0..k.leaves() {
+            assert_eq!(fails(k, &pairs, delta_of(d), &message), d != guess);
+        }
+    }
+}
+
+#[test]
+fn a_failed_check_is_the_planter_s_and_the_last() {
+    let mut prg = Prg::from_seed(Block(10));
+    let k = BlockBits::Four;
+    let (delta, pairs) = (prg.block(), pairs(&mut prg));
+    let chosen = chosen(&pairs, delta);
+    let (_, mut message) = plant(ground(k), &pairs);
+    let verdicts = Verdicts::default();
+    let attempt =
+        |message: &[u8]| puncture(ground(k), delta, &chosen, message, &verdicts).map(drop);
+    assert_eq!(attempt(&message), Ok(()));
+    assert!(matches!(attempt(&message[1..]), Err(Error::InvalidInput(_))));
+    *message.last_mut().unwrap() ^= 1;
+    assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
+    *message.last_mut().unwrap() ^= 1;
+    assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
+}

@@ -1,0 +1,233 @@
+//! SoftSpokenOT (Roy, CRYPTO 2022) for the repetition code: correlated OT from vector oblivious linear
+//! evaluation over a small field, with 1/k of the bytes of [`crate::iknp`].
+//!
+//! # The columns (the paper's small-field VOLE, Fig. 7)
+//! Δ's 128 bits are cut into 128/k blocks of k bits. For each block the receiver has the 2^k leaves of a
+//! tree, and the sender all of them but the one whose number is the block of Δ: see
+//! [`crate::pprf`]. With r_y the stream of leaf y, for each block b and each of its bits j:
+//!
+//! ```text
+//! receiver: u^b     = (⊕_y r_y) ⊕ x                                            (sent)
+//!           t^{b,j} = ⊕_{y: bit j of y is 1} r_y
+//! sender:   q^{b,j} = (⊕_{y: bit j of y ⊕ Δ_b is 1} r_y) ⊕ Δ_{b,j}·u^b  = t^{b,j} ⊕ Δ_{b,j}·x
+//! ```
+//!
+//! The sender's sum has no r_{Δ_b} in it. It equals t^{b,j} where Δ_{b,j} = 0, and t^{b,j} ⊕ (⊕_y r_y) where
+//! Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so that both sides compute the same sums
+//! ([`symbolon_primitives::leaves`]). To the sender x is hidden by r_{Δ_b} in every block.
+//! k = 1 would be IKNP.
+//!
+//! # Soundness (the paper's §4, for the repetition code)
+//! A cheating receiver may use another x in each block: let x_b be what block b's correction amounts to. It is
+//! well-defined, as the check of the trees makes sure that there is one tree that fits all values of
+//! Δ_b still possible; if there is only one such value, the receiver has guessed the block, and any
+//! x_b does. Then the check of [`crate::cot`] hashes every column. But for probability 2^-128 for each pair of
+//! blocks, different x_b have different hashes; let x be the one whose hash is the x̃ sent. In a
+//! block with another x_b, every one of the k columns i passes only if the t̃^i sent is right for the
+//! very bit Δ_i: the receiver has guessed all k bits of the block, passes with probability 2^-k, and
+//! could have computed what an honest receiver gets. If x̃ fits no block, it has guessed all of Δ. So
+//! c bits of Δ are learned with probability 2^-c, as in IKNP, but k at a time. χ comes from a hash that
+//! covers the corrections and, by the digest that binds the trees, all leaves.
+//!
+//! # Cost
+//! A draw of n sends 128/k bits for each of n' = ⌈n/128⌉·128 + 128 rows, and 2064 bytes for the check: 16/k
+//! bytes per correlated OT, and for the largest draw 0.063 + 0.063/k more. Both sides expand
+//! 2^k·128/k streams of n' bits: 2^k/k bits of AES for each bit of the matrix, and 2·(2^k − 1)/k additions.
+//! The set-up takes the same 128 base OTs, and one message of 4128 bytes in each direction.
+
+use std::sync::Arc;
+
+use symbolon_primitives::{Block, Leaves as Streams, Prg, Transcript, gf128};
+use symbolon_transport::{Channel, Result};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::columns::{transposed, xor_if, xor_into};
+use crate::cot::{self, COLUMNS, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
+use crate::generator::BlockBits;
+use crate::pprf::{Leaves, Planted, Punctured};
+
+/// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
+pub fn draw_bytes(k: BlockBits, n: usize) -> usize {
+    k.trees() * column_bytes(n) + cot::CHECK_BYTES
+}
+
+/// The streams of one side's leaves on one lane.
+struct Forest {
+    k: BlockBits,
+    trees: Vec<Streams>,
+    /// The number of the streams' next block.
+    next: u128,
+    binding: [u8; 32],
+}
+
+impl Forest {
+    fn new(leaves: &Leaves, lane: u64) -> Self {
+        Forest {
+            k: leaves.k,
+            trees: leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect(),
+            next: 0,
+            binding: leaves.binding,
+        }
+    }
+
+    /// A draw's sums: each tree's total goes to `totals` (or is overwritten by the next one's if there is
+    /// only room for one), the sums of all trees to the 128 columns of `sums`.
+    fn draw(&mut self, stride: usize, totals: &mut [u8], sums: &mut [u8]) {
+        let (one, per_tree) = (totals.len() == stride, self.k.bits() * stride);
+        for (b, (tree, sums)) in self.trees.iter().zip(sums.chunks_exact_mut(per_tree)).enumerate()
+        {
+            let at = if one { 0 } else { b * stride };
+            tree.sums(self.next, &mut totals[at..][..stride], sums);
+        }
+        self.next += (stride / 16) as u128;
+    }
+
+    /// The digest of a correction, bound to the trees it is for.
+    fn digest(&self, u: &[u8]) -> [u8; 32] {
+        *blake3::keyed_hash(&self.binding, u).as_bytes()
+    }
+}
+
+/// The receiver: holds all leaves.
+pub struct Receiver {
+    forest: Forest,
+    tails: Prg,
+    transcript: Transcript,
+    stride: usize,
+    t: Vec<u8>,
+    u: Vec<u8>,
+}
+
+impl Receiver {
+    /// Starts from the trees it planted.
+    ///
+    /// `stream` tells apart the directions and lanes of one session, each of which has its own streams;
+    /// `tails` makes the random tails that hide x̃.
+    pub fn new(trees: &Planted, session: &[u8; 32], stream: Stream, tails: Prg) -> Self {
+        Receiver {
+            forest: Forest::new(&trees.0, stream.lane),
+            tails,
+            transcript: stream.transcript(session),
+            stride: 0,
+            t: Vec::new(),
+            u: Vec::new(),
+        }
+    }
+}
+
+impl CotReceiver for Receiver {
+    fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]> {
+        let stride = x.len();
+        self.stride = stride;
+        self.t.resize(COLUMNS * stride, 0);
+        self.u.resize(self.forest.k.trees() * stride, 0);
+        self.forest.draw(stride, &mut self.u, &mut self.t);
+        for u in self.u.chunks_exact_mut(stride) {
+            xor_into(u, x);
+        }
+        channel.bend_state("softspoken: u", &mut self.u);
+        channel.send("softspoken: u", &self.u)?;
+        Ok(self.forest.digest(&self.u))
+    }
+
+    fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS] {
+        let mut hashes = [Block::ZERO; COLUMNS];
+        gf128::column_hash(&self.t, self.stride, chi.len(), chi, &mut hashes);
+        hashes
+    }
+
+    fn macs(&mut self, macs: &mut [Block]) {
+        transposed(&self.t, self.stride, macs);
+    }
+
+    fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
+        (&mut self.transcript, &mut self.tails)
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.t.zeroize();
+    }
+}
+
+/// The sender: holds Δ, and all leaves but those that Δ points at.
+pub struct Sender {
+    delta: Block,
+    forest: Forest,
+    transcript: Transcript,
+    verdicts: Arc<Verdicts>,
+    stride: usize,
+    q: Vec<u8>,
+    u: Vec<u8>,
+    /// Where a tree's total goes, which is of no use without the missing leaf.
+    total: Zeroizing<Vec<u8>>,
+}
+
+impl Sender {
+    /// Starts from Δ and the trees that it punctured.
+    ///
+    /// `stream` and `verdicts` are shared with nobody and with all senders under this Δ.
+    pub fn new(
+        trees: &Punctured,
+        session: &[u8; 32],
+        stream: Stream,
+        verdicts: Arc<Verdicts>,
+    ) -> Self {
+        Sender {
+            delta: trees.delta,
+            forest: Forest::new(&trees.leaves, stream.lane),
+            transcript: stream.transcript(session),
+            verdicts,
+            stride: 0,
+            q: Vec::new(),
+            u: Vec::new(),
+            total: Zeroizing::default(),
+        }
+    }
+}
+
+impl CotSender for Sender {
+    fn delta(&self) -> Block {
+        self.delta
+    }
+
+    fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]> {
+        cot::check_draw(n, n)?;
+        let stride = column_bytes(n);
+        let k = self.forest.k;
+        self.stride = stride;
+        self.q.resize(COLUMNS * stride, 0);
+        self.u.resize(k.trees() * stride, 0);
+        self.total.resize(stride, 0);
+        // The own part needs nothing from the peer: it is done while the message is on its way.
+        self.forest.draw(stride, &mut self.total, &mut self.q);
+        channel.recv_into("softspoken: u", &mut self.u)?;
+        for (i, q) in self.q.chunks_exact_mut(stride).enumerate() {
+            let u = &self.u[i / k.bits() * stride..][..stride];
+            xor_if(q, u, self.delta.0 >> i & 1 == 1);
+        }
+        Ok(self.forest.digest(&self.u))
+    }
+
+    fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
+        let mut hashes = [Block::ZERO; COLUMNS];
+        gf128::column_hash(&self.q, self.stride, chi.len(), chi, &mut hashes);
+        self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, cot::CHECK)
+    }
+
+    fn keys(&mut self, keys: &mut [Block]) {
+        transposed(&self.q, self.stride, keys);
+    }
+
+    fn transcript(&mut self) -> &mut Transcript {
+        &mut self.transcript
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.q.zeroize();
+    }
+}
