@@ -5,7 +5,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use symbolon_primitives::hash::Tweaks;
 use symbolon_primitives::{
-    Aes128, Backend, BitVec, Block, PolyHash, Prg, Transcript, gf128, hash_blocks,
+    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Transcript, gf128, hash_blocks,
 };
 
 fn main() {
@@ -118,6 +118,16 @@ fn poly_hash(bencher: Bencher<'_, '_>) {
 fn pow2_combine(bencher: Bencher<'_, '_>) {
     let xs = blocks(128);
     bencher.counter(ItemsCount::new(128usize)).bench_local(|| gf128::pow2_combine(&xs));
+}
+
+/// The sums over all leaves of one tree, of 4 KiB each; throughput in blocks of leaves.
+#[divan::bench(args = backends(), consts = [2, 4, 8])]
+fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let leaves = Leaves::with_backend(backend, &blocks(1 << BITS));
+    let (mut total, mut sums) = (vec![0u8; 4096], vec![0u8; BITS * 4096]);
+    bencher
+        .counter(ItemsCount::new(256usize << BITS))
+        .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 
 #[divan::bench]

@@ -25,19 +25,36 @@ pub(in super::super) fn leaf_sums(
     sums: &mut [u8],
 ) {
     let stride = total.len();
+    let mut upper = [Upper { waiting: zero(), sum: zero() }; Leaves::MAX_BITS - LEVELS];
+    let upper = &mut upper[..keys.len().ilog2() as usize - LEVELS];
     let mut at = 0;
     while at < stride {
         let from = first.wrapping_add((at / 16) as u128);
         let left = stride - at;
         let bytes = if left >= 64 * WIDTH {
-            strip::<WIDTH>(keys, from, at, total, sums);
+            strip::<WIDTH>(keys, from, upper, at, total, sums);
             64 * WIDTH
         } else {
-            strip::<1>(keys, from, at, total, sums);
+            strip::<1>(keys, from, upper, at, total, sums);
             left.min(64)
         };
         at += bytes;
     }
+}
+
+/// A level of the tree above those that are added up in registers.
+#[derive(Clone, Copy)]
+struct Upper {
+    /// The node that waits for its sibling.
+    waiting: [__m512i; WIDTH],
+    /// The sum of the level's bit.
+    sum: [__m512i; WIDTH],
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn zero() -> [__m512i; WIDTH] {
+    [_mm512_setzero_si512(); WIDTH]
 }
 
 /// `N` registers of each sum, or what is left of them, from byte `at` of `total` on.
@@ -46,6 +63,7 @@ pub(in super::super) fn leaf_sums(
 fn strip<const N: usize>(
     keys: &[[Block; 11]],
     from: u128,
+    upper: &mut [Upper],
     at: usize,
     total: &mut [u8],
     sums: &mut [u8],
@@ -56,10 +74,8 @@ fn strip<const N: usize>(
         *counter = numbers(from.wrapping_add((QUAD * i) as u128));
     }
     let (groups, _) = keys.as_chunks::<GROUP>();
-    let bits = keys.len().ilog2() as usize;
     let (mut low, mut high) = (zero, zero);
-    let mut waiting = [zero; Leaves::MAX_BITS - LEVELS];
-    let mut upper = [zero; Leaves::MAX_BITS - LEVELS];
+    upper.iter_mut().for_each(|level| level.sum[..N].copy_from_slice(&zero));
     let mut node = zero;
     for (g, group) in groups.iter().enumerate() {
         let a = rounds(&wide_keys(&group[0]), counters);
@@ -72,21 +88,23 @@ fn strip<const N: usize>(
             let abc = _mm512_ternarylogic_epi64::<XOR3>(a[i], b[i], c[i]);
             node[i] = _mm512_xor_si512(abc, d[i]);
         }
-        let ends = (g.trailing_ones() as usize).min(bits - LEVELS);
-        for (sum, waiting) in upper[..ends].iter_mut().zip(&waiting) {
+        let ends = (g.trailing_ones() as usize).min(upper.len());
+        let (ended, open) = upper.split_at_mut(ends);
+        for level in ended {
             for i in 0..N {
-                sum[i] = _mm512_xor_si512(sum[i], node[i]);
-                node[i] = _mm512_xor_si512(node[i], waiting[i]);
+                level.sum[i] = _mm512_xor_si512(level.sum[i], node[i]);
+                node[i] = _mm512_xor_si512(node[i], level.waiting[i]);
             }
         }
-        if ends < bits - LEVELS {
-            waiting[ends] = node;
+        if let Some(level) = open.first_mut() {
+            level.waiting[..N].copy_from_slice(&node);
         }
     }
     let stride = total.len();
     let bytes = (stride - at).min(64 * N);
     write(&mut total[at..][..bytes], &node);
-    for (level, sum) in [low, high].iter().chain(&upper).take(bits).enumerate() {
+    let upper = upper.iter().map(|level| &level.sum[..N]);
+    for (level, sum) in [&low[..], &high].into_iter().chain(upper).enumerate() {
         write(&mut sums[level * stride + at..][..bytes], sum);
     }
 }
@@ -94,7 +112,7 @@ fn strip<const N: usize>(
 /// Stores whole blocks, as many as `out` takes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn write<const N: usize>(out: &mut [u8], values: &[__m512i; N]) {
+fn write(out: &mut [u8], values: &[__m512i]) {
     for (out, &value) in out.chunks_mut(64).zip(values) {
         let mask = super::tail_mask(out.len() / 16);
         // SAFETY: the mask selects words within the chunk alone; others are not accessed.

@@ -1,0 +1,130 @@
+//! Correlated OTs per second by each generator, one thread a party over channels in memory, and the
+//! set-up of both directions.
+//!
+//! All generators take turns, so that whatever else the machine does falls on all of them alike; the
+//! rates by processor time (of one party's thread) are what remains when it does much else. Arguments
+//! are the number of rounds, and the names of generators if not all are wanted.
+#![allow(missing_docs, clippy::print_stdout)]
+
+use std::time::{Duration, Instant};
+
+use symbolon_ot::cot::MAX_DRAW;
+use symbolon_ot::setup::{Lane, both_directions};
+use symbolon_ot::{Generator, draw_bytes};
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Channel, Meter, memory_pair};
+
+const SESSION: [u8; 32] = [1; 32];
+
+/// Draws in one turn.
+const DRAWS: usize = 64;
+
+struct Party {
+    channel: Channel,
+    lane: Lane,
+    prg: Prg,
+    blocks: Vec<Block>,
+}
+
+fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
+    let mut prg = Prg::from_seed(Block(u128::from(channel.me()) + 7));
+    let delta = prg.block();
+    let lanes = both_directions(channel, &SESSION, delta, 1, generator, &mut prg);
+    channel.flush().expect("memory takes everything");
+    (lanes.expect("both are honest").remove(0), prg)
+}
+
+/// Both parties of a session, and the processor time of the set-up's busier one.
+fn session(generator: Generator) -> ([Party; 2], Duration) {
+    let (a, b) = memory_pair(Meter::new(), Meter::new());
+    let party = |mut channel: Channel| {
+        let mut made = None;
+        let took = timed(|| made = Some(set_up(&mut channel, generator)));
+        let (lane, prg) = made.expect("set up");
+        (Party { channel, lane, prg, blocks: vec![Block::ZERO; MAX_DRAW] }, took)
+    };
+    let ((first, one), (second, other)) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| party(b));
+        (party(a), other.join().expect("party 1"))
+    });
+    ([first, second], one.max(other))
+}
+
+/// The processor time that this thread has had, where the system tells it.
+fn thread_time() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// What `f` takes of its thread's processor time; of everybody's time if that is not to be had.
+fn timed(f: impl FnOnce()) -> Duration {
+    let (wall, own) = (Instant::now(), thread_time());
+    f();
+    let own = own.and_then(|start| Some(thread_time()? - start));
+    own.unwrap_or_else(|| wall.elapsed())
+}
+
+/// `DRAWS` draws in one direction, both parties at work: the time from start to end, and the processor
+/// time of the sender and of the receiver.
+fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
+    let choices = BitVec::random(MAX_DRAW, &mut macs.prg);
+    let start = Instant::now();
+    let (sender, receiver) = std::thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            timed(|| {
+                for _ in 0..DRAWS {
+                    let receiver = &mut macs.lane.receiver;
+                    receiver.extend(&mut macs.channel, &choices, &mut macs.blocks).expect("sent");
+                    // Bounded by what the other side has taken, as in a protocol.
+                    macs.channel.throttle(4 << 20).expect("the peer reads");
+                }
+            })
+        });
+        let sender = timed(|| {
+            for _ in 0..DRAWS {
+                keys.lane.sender.extend(&mut keys.channel, &mut keys.blocks).expect("honest");
+            }
+        });
+        (sender, receiver.join().expect("the receiver"))
+    });
+    [start.elapsed(), sender, receiver]
+}
+
+fn median(times: &mut [Duration]) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64()
+}
+
+fn main() {
+    let rounds = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(15);
+    let named: Vec<Generator> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let generators = if named.is_empty() { Generator::ALL.to_vec() } else { named };
+    let n = generators.len();
+    let mut set_ups: Vec<Vec<Duration>> = vec![Vec::new(); n];
+    let mut turns: Vec<[Vec<Duration>; 3]> = vec![Default::default(); n];
+    let mut sessions: Vec<[Party; 2]> =
+        generators.iter().map(|&generator| session(generator).0).collect();
+    for _ in 0..rounds {
+        for (i, &generator) in generators.iter().enumerate() {
+            set_ups[i].push(session(generator).1);
+            for (times, time) in turns[i].iter_mut().zip(turn(&mut sessions[i])) {
+                times.push(time);
+            }
+        }
+    }
+    let titles = ["M COT/s", "best", "sender CPU", "receiver CPU", "bytes/COT", "set-up ms"];
+    println!("{:12}{}", "", titles.map(|title| format!("{title:>14}")).concat());
+    for (i, generator) in generators.into_iter().enumerate() {
+        let million = (DRAWS * MAX_DRAW) as f64 / 1e6;
+        let [wall, sender, receiver] = &mut turns[i];
+        let figures = [
+            million / median(wall),
+            million / wall[0].as_secs_f64(),
+            million / median(sender),
+            million / median(receiver),
+            draw_bytes(generator, MAX_DRAW) as f64 / MAX_DRAW as f64,
+            1e3 * median(&mut set_ups[i]),
+        ];
+        println!("{generator:12}{}", figures.map(|figure| format!("{figure:14.2}")).concat());
+    }
+}
