@@ -1,9 +1,9 @@
 //! Correlated OTs per second by each generator, one thread a party over channels in memory, and the
 //! set-up of both directions.
 //!
-//! All generators take turns, so that whatever else the machine does falls on all of them alike; the
-//! rates by processor time (of one party's thread) are what remains when it does much else. Arguments
-//! are the number of rounds, and the names of generators if not all are wanted.
+//! All generators take turns, so that whatever else the machine does falls on all of them alike;
+//! the rates by processor time (of one party's thread) are what remains when it does much else.
+//! Arguments are the number of rounds, and the names of generators if not all are wanted.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::time::{Duration, Instant};
@@ -64,8 +64,8 @@ fn timed(f: impl FnOnce()) -> Duration {
     own.unwrap_or_else(|| wall.elapsed())
 }
 
-/// `DRAWS` draws in one direction, both parties at work: the time from start to end, and the processor
-/// time of the sender and of the receiver.
+/// `DRAWS` draws in one direction, both parties at work: the time from start to end, and the
+/// processor time of the sender and of the receiver.
 fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
     let choices = BitVec::random(MAX_DRAW, &mut macs.prg);
     let start = Instant::now();

@@ -7,9 +7,9 @@
 //! gives party 0 the chosen one. The consistency check of that draw runs before the seeds are used.
 //! A party that passes it by guessing bits of Δ has gained no more than in any other draw.
 //!
-//! The first extension is IKNP's, whatever generator the session uses: 128 correlated OTs are too few for
-//! anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds in each
-//! direction, at the cost of one message each way, and checks them before they are used.
+//! The first extension is IKNP's, whatever generator the session uses: 128 correlated OTs are too
+//! few for anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds
+//! in each direction, at the cost of one message each way, and checks them before they are used.
 //!
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.

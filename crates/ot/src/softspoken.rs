@@ -1,9 +1,9 @@
-//! SoftSpokenOT (Roy, CRYPTO 2022) for the repetition code: correlated OT from vector oblivious linear
-//! evaluation over a small field, with 1/k of the bytes of [`crate::iknp`].
+//! SoftSpokenOT (Roy, CRYPTO 2022) for the repetition code: correlated OT from vector oblivious
+//! linear evaluation over a small field, with 1/k of the bytes of [`crate::iknp`].
 //!
 //! # The columns (the paper's small-field VOLE, Fig. 7)
-//! Δ's 128 bits are cut into 128/k blocks of k bits. For each block the receiver has the 2^k leaves of a
-//! tree, and the sender all of them but the one whose number is the block of Δ: see
+//! Δ's 128 bits are cut into 128/k blocks of k bits. For each block the receiver has the 2^k leaves
+//! of a tree, and the sender all of them but the one whose number is the block of Δ: see
 //! [`crate::pprf`]. With r_y the stream of leaf y, for each block b and each of its bits j:
 //!
 //! ```text
@@ -12,28 +12,30 @@
 //! sender:   q^{b,j} = (⊕_{y: bit j of y ⊕ Δ_b is 1} r_y) ⊕ Δ_{b,j}·u^b  = t^{b,j} ⊕ Δ_{b,j}·x
 //! ```
 //!
-//! The sender's sum has no r_{Δ_b} in it. It equals t^{b,j} where Δ_{b,j} = 0, and t^{b,j} ⊕ (⊕_y r_y) where
-//! Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so that both sides compute the same sums
-//! ([`symbolon_primitives::leaves`]). To the sender x is hidden by r_{Δ_b} in every block.
-//! k = 1 would be IKNP.
+//! The sender's sum has no r_{Δ_b} in it. It equals t^{b,j} where Δ_{b,j} = 0, and t^{b,j} ⊕ (⊕_y
+//! r_y) where Δ_{b,j} = 1. The sender keeps its leaves in the order z = y ⊕ Δ_b, so that both sides
+//! compute the same sums ([`symbolon_primitives::leaves`]). To the sender x is hidden by r_{Δ_b} in
+//! every block. k = 1 would be IKNP.
 //!
-//! # Soundness (the paper's §4, for the repetition code)
-//! A cheating receiver may use another x in each block: let x_b be what block b's correction amounts to. It is
-//! well-defined, as the check of the trees makes sure that there is one tree that fits all values of
-//! Δ_b still possible; if there is only one such value, the receiver has guessed the block, and any
-//! x_b does. Then the check of [`crate::cot`] hashes every column. But for probability 2^-128 for each pair of
-//! blocks, different x_b have different hashes; let x be the one whose hash is the x̃ sent. In a
-//! block with another x_b, every one of the k columns i passes only if the t̃^i sent is right for the
-//! very bit Δ_i: the receiver has guessed all k bits of the block, passes with probability 2^-k, and
-//! could have computed what an honest receiver gets. If x̃ fits no block, it has guessed all of Δ. So
-//! c bits of Δ are learned with probability 2^-c, as in IKNP, but k at a time. χ comes from a hash that
-//! covers the corrections and, by the digest that binds the trees, all leaves.
+//! # Soundness (the paper's subspace VOLE, for the repetition code)
+//! A cheating receiver may use another x in each block: let x_b be what block b's correction
+//! amounts to. It is well-defined, as the check of the trees makes sure that there is one tree that
+//! fits all values of Δ_b still possible; if there is only one such value, the receiver has guessed
+//! the block, and any x_b does. Then the check of [`crate::cot`] hashes every column. But for
+//! probability 2^-128 for each pair of blocks, different x_b have different hashes; let x be the
+//! one whose hash is the x̃ sent. In a block with another x_b, every one of the k columns i passes
+//! only if the t̃^i sent is right for the very bit Δ_i: the receiver has guessed all k bits of the
+//! block, passes with probability 2^-k, and could have computed what an honest receiver gets. If x̃
+//! fits no block, it has guessed all of Δ. So c bits of Δ are learned with probability 2^-c, as in
+//! IKNP, but k at a time. χ comes from a hash that covers the corrections and, by the digest that
+//! binds the trees, all leaves.
 //!
 //! # Cost
-//! A draw of n sends 128/k bits for each of n' = ⌈n/128⌉·128 + 128 rows, and 2064 bytes for the check: 16/k
-//! bytes per correlated OT, and for the largest draw 0.063 + 0.063/k more. Both sides expand
-//! 2^k·128/k streams of n' bits: 2^k/k bits of AES for each bit of the matrix, and 2·(2^k − 1)/k additions.
-//! The set-up takes the same 128 base OTs, and one message of 4128 bytes in each direction.
+//! A draw of n sends 128/k bits for each of n' = ⌈n/128⌉·128 + 128 rows, and 2064 bytes for the
+//! check: 16/k bytes per correlated OT, and for the largest draw 0.063 + 0.063/k more. Both sides
+//! expand 2^k·128/k streams of n' bits: 2^k/k bits of AES for each bit of the matrix, and 2·(2^k −
+//! 1)/k additions. The set-up takes the same 128 base OTs, and one message of 4128 bytes in each
+//! direction.
 
 use std::sync::Arc;
 
@@ -70,8 +72,8 @@ impl Forest {
         }
     }
 
-    /// A draw's sums: each tree's total goes to `totals` (or is overwritten by the next one's if there is
-    /// only room for one), the sums of all trees to the 128 columns of `sums`.
+    /// A draw's sums: each tree's total goes to `totals` (or is overwritten by the next one's if
+    /// there is only room for one), the sums of all trees to the 128 columns of `sums`.
     fn draw(&mut self, stride: usize, totals: &mut [u8], sums: &mut [u8]) {
         let (one, per_tree) = (totals.len() == stride, self.k.bits() * stride);
         for (b, (tree, sums)) in self.trees.iter().zip(sums.chunks_exact_mut(per_tree)).enumerate()
@@ -101,8 +103,8 @@ pub struct Receiver {
 impl Receiver {
     /// Starts from the trees it planted.
     ///
-    /// `stream` tells apart the directions and lanes of one session, each of which has its own streams;
-    /// `tails` makes the random tails that hide x̃.
+    /// `stream` tells apart the directions and lanes of one session, each of which has its own
+    /// streams; `tails` makes the random tails that hide x̃.
     pub fn new(trees: &Planted, session: &[u8; 32], stream: Stream, tails: Prg) -> Self {
         Receiver {
             forest: Forest::new(&trees.0, stream.lane),
@@ -175,8 +177,8 @@ impl Sender {
         verdicts: Arc<Verdicts>,
     ) -> Self {
         Sender {
-            delta: trees.delta,
-            forest: Forest::new(&trees.leaves, stream.lane),
+            delta: trees.0.delta,
+            forest: Forest::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
             verdicts,
             stride: 0,
@@ -229,5 +231,28 @@ impl Drop for Sender {
     fn drop(&mut self) {
         self.delta.zeroize();
         self.q.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pprf::{self, Ground};
+
+    /// A correction's digest, and with it the challenge, is another one over other trees.
+    #[test]
+    fn digests_are_bound_to_the_trees() {
+        let mut prg = Prg::from_seed(Block(1));
+        let mut digest = |u: &[u8]| {
+            let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
+            let ground = Ground { session: &[0; 32], planter: 0, k: BlockBits::Four };
+            let (planted, _) = pprf::plant(ground, &pairs);
+            [1, 2].map(|lane| Forest::new(&planted.0, lane).digest(u))
+        };
+        let (ours, theirs) = (digest(b"u"), digest(b"u"));
+        // Lanes are told apart by the transcript.
+        assert_eq!(ours[0], ours[1]);
+        assert_ne!(ours[0], theirs[0]);
+        assert_ne!(digest(b"v")[0], digest(b"w")[0]);
     }
 }

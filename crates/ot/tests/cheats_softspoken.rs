@@ -49,8 +49,8 @@ fn assert_right(direction: &Direction, result: Result<(Vec<Block>, Vec<Block>), 
     assert_correlated(direction.delta, &choices(), &keys, &macs);
 }
 
-/// Message u: another choice bit in one row of one block. Passes exactly when the block of Δ is 0, that
-/// is with probability 2^-k: over all values of the block, all but one are caught.
+/// Message u: another choice bit in one row of one block. Passes exactly when the block of Δ is 0,
+/// that is with probability 2^-k: over all values of the block, all but one are caught.
 #[test]
 fn another_choice_bit_in_one_block() {
     for k in BlockBits::ALL {
@@ -88,9 +88,9 @@ fn every_block_is_checked() {
     }
 }
 
-/// Message u and check: the best cheat there is. In some blocks another x, and t̃ adapted to a guess of
-/// their bits of Δ: passes exactly when all bits of all these blocks are guessed right, and the draw
-/// then is one of the x in the other blocks.
+/// Message u and check: the best cheat there is. In some blocks another x, and t̃ adapted to a
+/// guess of their bits of Δ: passes exactly when all bits of all these blocks are guessed right,
+/// and the draw then is one of the x in the other blocks.
 ///
 /// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
 #[test]
@@ -132,8 +132,8 @@ fn guesses_in_many_blocks() {
     }
 }
 
-/// Message u changed on its way, so that the two sides' challenges differ: always caught, also where
-/// Δ's block is 0.
+/// Message u changed on its way, so that the two sides' challenges differ: always caught, also
+/// where Δ's block is 0.
 #[test]
 fn another_u_than_the_challenge_s() {
     for k in BlockBits::ALL {
@@ -179,7 +179,8 @@ fn short_and_long() {
     }
 }
 
-/// A lane's messages on another lane of the same session: its streams are others, so the check fails.
+/// A lane's messages on another lane of the same session: its streams are others, so the check
+/// fails.
 #[test]
 fn another_lane_s_draw() {
     for k in BlockBits::ALL {
@@ -191,8 +192,9 @@ fn another_lane_s_draw() {
     }
 }
 
-/// The planter's message in a whole set-up: a wrong hash or τ is caught by the other party, whichever of
-/// the two cheats; a wrong sum is caught exactly when Δ's bit makes the other party use it.
+/// The planter's message in a whole set-up: a wrong hash or τ is caught by the other party,
+/// whichever of the two cheats; a wrong sum is caught exactly when Δ's bit makes the other party
+/// use it.
 #[test]
 fn wrong_trees() {
     let whole = |channel: &mut symbolon_transport::Channel, generator| {
@@ -202,13 +204,12 @@ fn wrong_trees() {
         (delta, lanes.map(drop))
     };
     for k in BlockBits::ALL {
-        let (generator, bytes) = (Generator::SoftSpoken { k }, pprf::message_bytes(k));
-        let tree = bytes / k.trees();
+        let generator = Generator::SoftSpoken { k };
+        // The hash; the first tree's τ; the two sums of its level 1.
+        let places = [pprf::message_bytes(k) - 1, (k.bits() - 1) * 32, 0, 16];
         let mut outcomes = [0, 0];
         for cheat in [0, 1] {
-            // The hash; the first tree's τ; the two sums of its level 1.
-            for (case, at) in [bytes - 1, tree - 33, 0, 16].into_iter().enumerate() {
-                let at = if case == 1 { (k.bits() - 1) * 32 } else { at };
+            for (case, at) in places.into_iter().enumerate() {
                 let (mut a, mut b) = channels();
                 let bend = bent("softspoken: pprf", 0, move |message| message[at] ^= 1);
                 if cheat == 0 {

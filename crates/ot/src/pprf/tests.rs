@@ -19,11 +19,6 @@ fn chosen(pairs: &Pairs, delta: Block) -> [Block; COLUMNS] {
     std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize])
 }
 
-/// Block number `tree` of `delta`.
-fn block_of(k: BlockBits, delta: Block, tree: usize) -> usize {
-    (delta.0 >> (tree * k.bits())) as usize % k.leaves()
-}
-
 fn fails(k: BlockBits, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
     !descend(ground(k), delta, &chosen(pairs, delta), message).1
 }
@@ -42,12 +37,12 @@ proptest! {
             let verdicts = Verdicts::default();
             let chosen = chosen(&pairs, delta);
             let punctured = puncture(ground(k), delta, &chosen, &message, &verdicts).unwrap();
-            prop_assert_eq!(planted.0.binding, punctured.leaves.binding);
+            prop_assert_eq!(planted.0.binding, punctured.0.binding);
             let all: Vec<_> = planted.0.lane(lane).collect();
-            let some: Vec<_> = punctured.leaves.lane(lane).collect();
+            let some: Vec<_> = punctured.0.lane(lane).collect();
             prop_assert_eq!((all.len(), some.len()), (k.trees(), k.trees()));
             for (tree, (all, some)) in all.iter().zip(&some).enumerate() {
-                let missing = block_of(k, delta, tree);
+                let missing = block_of(k, delta, tree) as usize;
                 for z in 1..k.leaves() {
                     prop_assert_eq!(some[z], all[z ^ missing]);
                 }
@@ -58,10 +53,11 @@ proptest! {
     }
 }
 
-/// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not chosen:
-/// with others in their place, all that the puncturer gets is the same, but not that leaf.
+/// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not
+/// chosen: with others in their place, all that the puncturer gets is the same, but not that leaf.
 ///
-/// The message is made for the other seeds as a planter would have to: the decryptable half unchanged.
+/// The message is made for the other seeds as a planter would have to: the decryptable half
+/// unchanged.
 #[test]
 fn the_missing_leaf_depends_on_what_was_not_chosen() {
     let mut prg = Prg::from_seed(Block(5));
@@ -74,11 +70,11 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
         assert!(have.1);
         // All that is under keys that were not chosen, made up.
         let mut altered = message.clone();
-        for tree in 0..k.trees() {
+        for (tree, other) in other[..k.trees()].iter().enumerate() {
             for level in 1..k.bits() {
                 let side = (delta.0 >> (tree * k.bits() + level) & 1) as usize;
                 let at = tree * tree_bytes(k) + (level - 1) * 32 + 16 * side;
-                altered[at..at + 16].copy_from_slice(&other[tree][0].to_bytes());
+                altered[at..at + 16].copy_from_slice(&other[0].to_bytes());
             }
         }
         assert_ne!(altered, message);
@@ -104,8 +100,8 @@ fn seeds_differ_by_leaf_tree_lane_planter_and_session() {
     }
 }
 
-/// Message of the planter: one wrong bit in a sum is caught exactly when Δ's bit makes the puncturer
-/// use it; otherwise the trees are right.
+/// Message of the planter: one wrong bit in a sum is caught exactly when Δ's bit makes the
+/// puncturer use it; otherwise the trees are right.
 #[test]
 fn a_wrong_sum_is_caught_when_it_is_used() {
     let mut prg = Prg::from_seed(Block(7));
@@ -148,19 +144,19 @@ fn wrong_totals_and_hash() {
     }
 }
 
-/// The message of a planter whose tree 0 has, on `level`, another node in place of number `at`, and which
-/// goes on from there as if nothing had happened.
+/// The message of a planter whose tree 0 has, on `level`, another node in place of number `at`, and
+/// which goes on from there as if nothing had happened.
 fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
-    let g = Growth::new(ground(k));
     let (_, mut message) = plant(ground(k), pairs);
     let mut all = ground(k).hasher(HASH);
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
+        let growth = Growth::new(ground(k), tree, 0);
         let keys = |pair: &[Block; 2]| pair.map(|seed| ground(k).level_key(seed));
         let [zero, one] = keys(&pairs[0]);
         let mut nodes = Zeroizing::new(vec![one, zero]);
         let message = &mut message[tree * tree_bytes(k)..][..tree_bytes(k)];
         for (j, pair) in pairs.iter().enumerate().skip(1) {
-            nodes = g.children(&nodes, false);
+            nodes = growth.children(j, &nodes);
             if (tree, j) == (0, level) {
                 nodes[at] ^= Block(0x10);
             }
@@ -170,22 +166,19 @@ fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
             sums[..16].copy_from_slice(&(one ^ sum(left)).to_bytes());
             sums[16..32].copy_from_slice(&(zero ^ sum(right)).to_bytes());
         }
-        let mut total = [0; VALUE];
-        for node in nodes.iter() {
-            let (_, value) = g.leaf(*node);
-            add(&mut total, &value);
-            all.update(&value);
-        }
-        message[tree_bytes(k) - VALUE..].copy_from_slice(&total);
+        let values = growth.values(&nodes);
+        message[tree_bytes(k) - VALUE..].copy_from_slice(Block::as_bytes(&total(&values)));
+        all.update(Block::as_bytes(values.as_flattened()));
     }
     let end = message.len() - VALUE;
     message[end..].copy_from_slice(all.finalize().as_bytes());
     message
 }
 
-/// A node that is not its parent's child, with all the rest made to fit. Whoever knows the parent finds another
-/// node; whoever does not has the parent on its path. So it passes exactly if the `level` bits of the block that lead to the
-/// parent are guessed: told with probability 2^-level. All who pass then agree on all leaves.
+/// A node that is not its parent's child, with all the rest made to fit. Whoever knows the parent
+/// finds another node; whoever does not has the parent on its path. So it passes exactly if the
+/// `level` bits of the block that lead to the parent are guessed: told with probability 2^-level.
+/// All who pass then agree on all leaves.
 #[test]
 fn a_grafted_node_passes_for_the_guessed_bits_only() {
     let mut prg = Prg::from_seed(Block(9));
@@ -199,7 +192,7 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
             for d in 0..k.leaves() {
                 let delta = Block(rest.0 >> k.bits() << k.bits() | d as u128);
                 let (leaves, passes) = descend(ground(k), delta, &chosen(&pairs, delta), &message);
-                let guessed = (d ^ at) % (1 << level) == 0;
+                let guessed = (d ^ at).is_multiple_of(1 << level);
                 assert_eq!(passes, guessed, "{k:?}, level {level}, node {at}, block {d}");
                 passed += usize::from(passes);
                 for z in (1..k.leaves()).filter(|_| passes) {
@@ -212,8 +205,8 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
     }
 }
 
-/// A tree that nobody planted right, but for one guess of the whole block: a wrong sum on every level,
-/// τ and the hash made to fit. Passes for that block alone.
+/// A tree that nobody planted right, but for one guess of the whole block: a wrong sum on every
+/// level, τ and the hash made to fit. Passes for that block alone.
 #[test]
 fn a_guess_of_the_whole_block() {
     let mut prg = Prg::from_seed(Block(11));

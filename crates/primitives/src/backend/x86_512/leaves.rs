@@ -91,9 +91,9 @@ fn strip<const N: usize>(
         let ends = (g.trailing_ones() as usize).min(upper.len());
         let (ended, open) = upper.split_at_mut(ends);
         for level in ended {
-            for i in 0..N {
-                level.sum[i] = _mm512_xor_si512(level.sum[i], node[i]);
-                node[i] = _mm512_xor_si512(node[i], level.waiting[i]);
+            for ((node, sum), waiting) in node.iter_mut().zip(&mut level.sum).zip(&level.waiting) {
+                *sum = _mm512_xor_si512(*sum, *node);
+                *node = _mm512_xor_si512(*node, *waiting);
             }
         }
         if let Some(level) = open.first_mut() {
