@@ -243,16 +243,14 @@ mod tests {
     #[test]
     fn digests_are_bound_to_the_trees() {
         let mut prg = Prg::from_seed(Block(1));
-        let mut digest = |u: &[u8]| {
+        let mut forest = |lane| {
             let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
             let ground = Ground { session: &[0; 32], planter: 0, k: BlockBits::Four };
-            let (planted, _) = pprf::plant(ground, &pairs);
-            [1, 2].map(|lane| Forest::new(&planted.0, lane).digest(u))
+            Forest::new(&pprf::plant(ground, &pairs).0.0, lane)
         };
-        let (ours, theirs) = (digest(b"u"), digest(b"u"));
-        // Lanes are told apart by the transcript.
-        assert_eq!(ours[0], ours[1]);
-        assert_ne!(ours[0], theirs[0]);
-        assert_ne!(digest(b"v")[0], digest(b"w")[0]);
+        let (ours, theirs) = (forest(1), forest(1));
+        assert_eq!(ours.digest(b"u"), ours.digest(b"u"));
+        assert_ne!(ours.digest(b"u"), theirs.digest(b"u"));
+        assert_ne!(ours.digest(b"u"), ours.digest(b"v"));
     }
 }
