@@ -19,8 +19,8 @@
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.
 //!
-//! Work is cut into chunks. A chunk's correlated OTs are sent [`LOOKAHEAD`] chunks before its U, and
-//! the U is sent [`LOOKAHEAD`] chunks before the peer's is used, so that a long link is kept full.
+//! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
+//! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
 use std::ops::Range;
 

@@ -62,9 +62,8 @@ impl Preprocessor {
         for channel in first.iter_mut() {
             let mut towards = [delta];
             channel.bend_state("set-up: delta", Block::as_bytes_mut(&mut towards));
-            let of_peer = setup::both_directions(
-                channel, session, towards[0], count, generator, &mut prg,
-            )?;
+            let of_peer =
+                setup::both_directions(channel, session, towards[0], count, generator, &mut prg)?;
             towards.zeroize();
             for (lane, pair) in pairs.iter_mut().zip(of_peer) {
                 lane.push(pair);

@@ -4,7 +4,7 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
-use symbolon_preprocessing::{Preprocessor, Shares, Triples, global_keys};
+use symbolon_preprocessing::{Config, Generator, Preprocessor, Shares, Triples, global_keys};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 
@@ -14,7 +14,11 @@ const SESSION: [u8; 32] = [4; 32];
 const EVALUATOR: u16 = 0;
 
 fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
-    Preprocessor::set_up(lanes, &SESSION, 40, EVALUATOR)
+    Preprocessor::set_up(
+        lanes,
+        &SESSION,
+        Config { rho: 40, evaluator: EVALUATOR, generator: Generator::default() },
+    )
 }
 
 /// What one party has: Δ, shares and triples.

@@ -228,7 +228,14 @@ fn begin(
     };
     let session = *session.as_bytes();
     let lanes = lanes.into_iter().map(|lane| vec![lane]).collect();
-    let mut network = Network { me: terms.party, lanes, meter, session, rho: terms.rho, ot: Generator::default() };
+    let mut network = Network {
+        me: terms.party,
+        lanes,
+        meter,
+        session,
+        rho: terms.rho,
+        ot: Generator::default(),
+    };
     match counted(&mut network, SETUP, |network| terms.protocol.set_up(network)) {
         Ok(engine) => Ok((network, engine)),
         Err(error) => {

@@ -13,6 +13,8 @@ mod x86_512;
 
 use std::sync::OnceLock;
 
+use zeroize::Zeroize;
+
 use crate::hash::Tweaks;
 use crate::{BitVec, Block, leaves};
 

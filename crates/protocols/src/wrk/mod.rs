@@ -10,11 +10,11 @@
 //! # Figure 2, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1, 2 Δ, masks of input wires and AND outputs, triples | [`crate::material`] |
-//! | 3 masks of XOR outputs | [`crate::masks`] |
-//! | 4a products λ_α·λ_β by Beaver's trick | [`crate::masks`] |
-//! | 4b–d the four rows | [`garbler`], [`evaluator`], [`table`] |
-//! | 5–8 inputs, evaluation, outputs | [`garbler`], [`evaluator`] |
+//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::material` |
+//! | 3 masks of XOR outputs | `crate::masks` |
+//! | 4a products λ_α·λ_β by Beaver's trick | `crate::masks` |
+//! | 4b–d the four rows | `garbler`, `evaluator`, `table` |
+//! | 5–8 inputs, evaluation, outputs | `garbler`, `evaluator` |
 //!
 //! # Corrections to the printed figure
 //! * Step 4(b), row 2 uses β: r_γ,2 = r_σ ⊕ r_γ ⊕ r_β; row 3 uses both, and the 1 of row 3 is the

@@ -8,10 +8,10 @@
 //! # Figures 6 and 7, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | [`crate::material`] |
-//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | [`crate::masks`], [`garbler`] |
-//! | 8 partial half-gates | [`garbler`] |
-//! | 9–13 inputs, evaluation, circuit authentication, outputs | [`online`], [`garbler`], [`evaluator`] |
+//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::material` |
+//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::masks`, `garbler` |
+//! | 8 partial half-gates | `garbler` |
+//! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `garbler`, `evaluator` |
 //!
 //! # Correction to the printed figure
 //! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.
