@@ -1,1 +1,328 @@
+//! The cheating peer in authenticated bits among n parties and in the check of global keys
+//! (Yang–Wang–Zhang 2020, Figs. 4 and 5): each test is one cheat, and the check that must catch it.
 
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use symbolon_ot::cot;
+use symbolon_primitives::gf128;
+use symbolon_transport::bend::{Action, FnBend};
+
+use super::*;
+use crate::bits::{BROADCAST_CHECK, peers_of};
+use mesh::{message, state};
+
+const SHARES: usize = 100;
+
+/// Who cheats, and towards whom.
+const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
+
+#[track_caller]
+fn assert_caught<T>(ended: Vec<(Preprocessor, Result<T>)>, cheaters: &[u16], check: &str) {
+    let results: Vec<Result<T>> = ended.into_iter().map(|(_, result)| result).collect();
+    mesh::assert_caught(&results, cheaters, check);
+}
+
+/// Shares for which one party cheats towards one peer.
+#[track_caller]
+fn assert_cheat_caught(case: (u16, u16, u16), bend: FnBend, check: &str) {
+    let (n, cheater, victim) = case;
+    let mut parties = parties(n, 1, 21);
+    mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
+    let ended = run(parties, |open, lanes| {
+        open.shares(lanes, SHARES)?;
+        // Whoever has seen nothing yet waits for those who have.
+        open.shares(lanes, 1)
+    });
+    assert_caught(ended, &[cheater], check);
+}
+
+/// Flips choice bit 0 in every column.
+fn flip_choice(u: &mut [u8]) {
+    let stride = u.len() / COLUMNS;
+    u.iter_mut().step_by(stride).for_each(|byte| *byte ^= 1);
+}
+
+/// Step 3: other bits towards one verifier than towards the others, and nothing adapted: the verifier's
+/// columns do not fit x̃. Caught by the column hashes, always.
+#[test]
+fn other_bits_towards_one_peer() {
+    for case in CASES {
+        assert_cheat_caught(case, state("iknp: u", flip_choice), cot::CHECK);
+    }
+}
+
+/// Step 6: another x̃, another t̃, or another digest towards one verifier. Caught by the column hashes, as
+/// the verifier's χ or its columns do not fit, always.
+#[test]
+fn wrong_hashes_towards_one_peer() {
+    for case in CASES {
+        for (kind, byte) in
+            [("aBit: check", 0), ("aBit: check", 16 * 128 + 15), ("aBit: digests", 31)]
+        {
+            assert_cheat_caught(case, message(kind, move |p| p[byte] ^= 8), cot::CHECK);
+        }
+    }
+}
+
+/// Short, long and empty messages. The framing, always.
+#[test]
+fn short_and_long_messages() {
+    let changes: [fn(&mut Vec<u8>); 3] =
+        [|p| p.truncate(p.len() - 1), |p| p.clear(), |p| p.push(0)];
+    for kind in ["iknp: u", "aBit: digests", "aBit: check", "broadcast echo"] {
+        for change in changes {
+            assert_cheat_caught((3, 1, 2), message(kind, change), "message framing");
+        }
+    }
+}
+
+/// A cheater who makes everything towards one verifier fit what it tells this one.
+struct Forger {
+    cheater: u16,
+    /// Place of the victim among the cheater's peers.
+    victim: usize,
+    /// The seeds that the cheater's bits towards the victim come from.
+    seeds: Seeds,
+    /// Digests of the corrections sent so far, by place.
+    digests: Vec<[u8; 32]>,
+    /// The victim's correction.
+    u: Vec<u8>,
+}
+
+impl Forger {
+    /// The coefficients that follow from these digests.
+    fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
+        let mut transcript = Stream { receiver: self.cheater, lane: 1 }.transcript(&SESSION);
+        transcript.absorb("corrections", &digests.concat());
+        cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
+    }
+
+    /// What the column hashes of the first draw are under these coefficients: x̃ and all t̃.
+    fn check(&self, chi: &[Block]) -> Vec<Block> {
+        let stride = self.u.len() / COLUMNS;
+        let columns = |which: usize| {
+            let mut t = vec![0; COLUMNS * stride];
+            for (column, seeds) in t.chunks_exact_mut(stride).zip(&self.seeds) {
+                Prg::from_seed(seeds[which]).fill(column);
+            }
+            t
+        };
+        let (t, other) = (columns(0), columns(1));
+        let x: Vec<u8> = (0..stride).map(|k| self.u[k] ^ t[k] ^ other[k]).collect();
+        let mut hashes = [Block::ZERO; COLUMNS];
+        gf128::column_hash(&t, stride, chi.len(), chi, &mut hashes);
+        [&[cot::hash_choices(&x, chi)], &hashes[..]].concat()
+    }
+}
+
+/// Parties of which one sends, by `bend`, to each of its peers something of its own.
+fn forged(
+    (n, cheater, victim): (u16, u16, u16),
+    bend: impl Fn(Arc<Mutex<Forger>>, bool) -> FnBend,
+) -> Vec<Party> {
+    let mut parties = parties(n, 1, 22);
+    let place = usize::from(victim) - usize::from(victim > cheater);
+    let party = &mut parties[usize::from(cheater)];
+    let forger = Arc::new(Mutex::new(Forger {
+        cheater,
+        victim: place,
+        seeds: party.seeds[0][place],
+        digests: Vec::new(),
+        u: Vec::new(),
+    }));
+    for peer in peers_of(cheater, usize::from(n)) {
+        mesh::cheat(&mut party.lanes, peer, bend(forger.clone(), peer == victim));
+    }
+    parties
+}
+
+/// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes that fit
+/// them.
+fn forge(
+    forger: &Mutex<Forger>,
+    to_victim: bool,
+    (kind, index): (&str, usize),
+    payload: &mut Vec<u8>,
+    change: impl Fn(&mut [[u8; 32]], usize),
+) {
+    let mut forger = forger.lock().unwrap();
+    match kind {
+        "iknp: u" if index == 0 => {
+            forger.digests.push(*blake3::hash(payload).as_bytes());
+            if to_victim {
+                forger.u.clone_from(payload);
+            }
+        }
+        "aBit: digests" if index == 0 && to_victim => {
+            let mut digests = forger.digests.clone();
+            change(&mut digests, forger.victim);
+            digests.remove(forger.victim);
+            *payload = digests.concat();
+        }
+        "aBit: check" if index == 0 && to_victim => {
+            let mut digests = forger.digests.clone();
+            change(&mut digests, forger.victim);
+            let check = forger.check(&forger.chi(&digests));
+            payload.copy_from_slice(Block::as_bytes(&check));
+        }
+        _ => {}
+    }
+}
+
+/// The forger itself changes nothing: what it computes is what an honest party sends.
+#[test]
+fn the_forger_computes_what_is_right() {
+    for case in CASES {
+        let parties = forged(case, |forger, to_victim| {
+            FnBend::new().on_outgoing(move |kind, index, payload| {
+                let before = payload.clone();
+                forge(&forger, to_victim, (kind, index), payload, |_, _| ());
+                assert!(before == *payload, "{kind}");
+                Action::Send
+            })
+        });
+        all_end_well(run(parties, |open, lanes| open.shares(lanes, SHARES)));
+    }
+}
+
+/// A forger with other bits towards the victim: the first bit of every column is another one, and x̃ fits
+/// it. (Its t̃ are right whatever the bits.)
+fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
+    forged(case, |forger, to_victim| {
+        let bend = FnBend::new().on_outgoing(move |kind, index, payload| {
+            forge(&forger, to_victim, (kind, index), payload, |_, _| ());
+            Action::Send
+        });
+        if !to_victim {
+            return bend;
+        }
+        bend.on_state(|at, u| {
+            if at == "iknp: u" {
+                flip_choice(u);
+            }
+        })
+    })
+}
+
+/// Steps 3 and 6: other bits towards one verifier, with an x̃ that fits them. All column hashes fit; the
+/// two x̃ do not. Caught by the echo of broadcasts, always.
+#[test]
+fn other_bits_towards_one_peer_with_their_own_hash() {
+    for case in CASES {
+        let ended = run(with_other_bits(case), |open, lanes| open.shares(lanes, SHARES));
+        assert_caught(ended, &[case.1], BROADCAST_CHECK);
+    }
+}
+
+/// Step 5: other digests towards one verifier, so that it draws another χ, and hashes that fit it. Caught
+/// by the echo of broadcasts, always.
+#[test]
+fn other_digests_towards_one_peer_with_their_own_hashes() {
+    for case in CASES {
+        let parties = forged(case, |forger, to_victim| {
+            FnBend::new().on_outgoing(move |kind, index, payload| {
+                forge(&forger, to_victim, (kind, index), payload, |digests, victim| {
+                    digests[usize::from(victim == 0)][7] ^= 1;
+                });
+                Action::Send
+            })
+        });
+        let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
+        assert_caught(ended, &[case.1], BROADCAST_CHECK);
+    }
+}
+
+/// The same with accomplices, who tell the victim whatever it wants to hear in the echo: two honest
+/// parties are enough to catch it, always.
+#[test]
+fn accomplices_confirm_anything() {
+    let (n, victim, cheaters) = (5, 4, [0, 1, 2]);
+    let mut parties = with_other_bits((n, 0, victim));
+    for accomplice in [1, 2] {
+        let (tell, told) = mpsc::channel();
+        let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
+            if kind == "broadcast echo" {
+                // Nobody listens any more once the accomplice has ended.
+                let _ = tell.send(payload.clone());
+            }
+            Action::Send
+        });
+        mesh::cheat(&mut parties[usize::from(victim)].lanes, accomplice, spy);
+        let echo = message("broadcast echo", move |payload| {
+            if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
+                *payload = theirs;
+            }
+        });
+        mesh::cheat(&mut parties[usize::from(accomplice)].lanes, victim, echo);
+    }
+    let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
+    let honest = [3, 4].map(|party| ended[party].1.as_ref().err().cloned());
+    assert!(
+        honest.contains(&Some(Error::misbehaved(symbolon_transport::SOMEBODY, BROADCAST_CHECK)))
+    );
+    assert_caught(ended, &cheaters, BROADCAST_CHECK);
+}
+
+/// Shares as the set-up makes them, and the check of global keys.
+fn check(open: &mut Preprocessor, lanes: &mut Lanes) -> Result<()> {
+    let shares = open.shares(lanes, global_keys::SHARES)?;
+    let (delta, session) = (open.delta, open.session);
+    global_keys::check(&mut lanes[0], &shares, delta, &session, &mut open.prg)
+}
+
+#[test]
+fn the_same_delta_towards_all_passes() {
+    for n in [2, 3, 5] {
+        all_end_well(run(parties(n, 1, 23), check));
+    }
+}
+
+/// Fig. 5: another Δ towards one peer, in one bit, and in all. Always caught.
+#[test]
+fn another_delta_towards_one_peer() {
+    for (n, cheater, victim) in CASES {
+        for difference in [1, 1 << 127, u128::MAX] {
+            let deltas = deltas(n, 24);
+            let parties = parties_with(n, 1, 24, |me, peer| {
+                let other = (me, peer) == (cheater, victim);
+                deltas[usize::from(me)] ^ Block(difference).select(other)
+            });
+            assert_caught(run(parties, check), &[cheater], global_keys::CHECK);
+        }
+    }
+}
+
+/// Fig. 5: three of five do so alike; what one party's keys lack is not made up for by another's.
+#[test]
+fn another_delta_of_several_parties() {
+    let deltas = deltas(5, 25);
+    let parties = parties_with(5, 1, 25, |me, peer| {
+        deltas[usize::from(me)] ^ Block(1 << 77).select(me < 3 && peer == 4)
+    });
+    assert_caught(run(parties, check), &[0, 1, 2], global_keys::CHECK);
+}
+
+/// Fig. 5, steps 5 to 8: another zero share than was used; y told differently to one; z committed
+/// to differently, or opened otherwise than committed to. Always caught.
+#[test]
+fn lies_in_the_check_of_global_keys() {
+    for (n, cheater, victim) in CASES {
+        for (kind, at) in [
+            ("aShare: zero share", global_keys::CHECK),
+            ("aShare: y", BROADCAST_CHECK),
+            ("aShare: commitment to z", BROADCAST_CHECK),
+            ("aShare: z", "aShare z commitment"),
+        ] {
+            let mut parties = parties(n, 1, 26);
+            let lie = message(kind, |p| *p.last_mut().expect("not empty") ^= 1);
+            mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, lie);
+            // Whoever has seen nothing yet waits for those who have.
+            let ended = run(parties, |open, lanes| {
+                check(open, lanes)?;
+                open.shares(lanes, 1)
+            });
+            assert_caught(ended, &[cheater], at);
+        }
+    }
+}

@@ -1,1 +1,272 @@
+//! Cheating peers among more than two in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and
+//! 16): one cheater, and all but one in league.
+//!
+//! As with two parties, "caught with probability 1/2" is asserted as caught exactly when the guessed bit
+//! is wrong.
 
+use symbolon_transport::SOMEBODY;
+use symbolon_transport::bend::FnBend;
+
+use super::*;
+use crate::bits::{BROADCAST_CHECK, peers_of};
+use mesh::{message, nth_message, state};
+
+const BATCH: Batch = Batch { triples: 7, bucket: 3 };
+
+/// Who cheats, and towards whom.
+const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
+
+/// How a run with cheats ended.
+struct Ended {
+    opens: Vec<Preprocessor>,
+    results: Vec<Result<Triples>>,
+    cheaters: Vec<u16>,
+    deltas: Vec<Block>,
+}
+
+impl Ended {
+    /// A party's own bit of x.
+    fn x(&self, party: u16, triple: usize) -> bool {
+        self.opens[usize::from(party)].leaky.own_bits(triple)[0]
+    }
+
+    #[track_caller]
+    fn assert_caught(&self, by: &str) {
+        mesh::assert_caught(&self.results, &self.cheaters, by);
+    }
+
+    /// Nobody was accused, and the triples are right all the same.
+    #[track_caller]
+    fn assert_harmless(&self) {
+        let triples: Vec<&Triples> =
+            self.results.iter().map(|result| result.as_ref().unwrap()).collect();
+        assert_triples(&triples, &self.deltas);
+    }
+
+    /// Caught by the check of leaky ANDs if `caught`, and by all honest parties; harmless otherwise.
+    #[track_caller]
+    fn assert_caught_if(&self, caught: bool) {
+        if !caught {
+            return self.assert_harmless();
+        }
+        for party in (0..self.results.len() as u16).filter(|p| !self.cheaters.contains(p)) {
+            let error = self.results[usize::from(party)].as_ref().err();
+            assert_eq!(error, Some(&Error::misbehaved(SOMEBODY, leaky::CHECK)));
+        }
+    }
+}
+
+/// One batch in which these parties cheat, each towards these peers by `bend(cheater, peer)`.
+///
+/// Bucketing's opening is the last message of a batch: a draw after it lets those who caught nothing learn
+/// that somebody did.
+fn run_with(
+    mut parties: Vec<Party>,
+    cheats: &[(u16, u16)],
+    bend: impl Fn(u16, u16) -> FnBend,
+) -> Ended {
+    let deltas = parties.iter().map(|party| party.open.delta).collect();
+    for &(cheater, peer) in cheats {
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, peer, bend(cheater, peer));
+    }
+    let ended = run(parties, |open, lanes| {
+        let triples = open.triples(lanes, BATCH)?;
+        open.shares(lanes, 1)?;
+        Ok(triples)
+    });
+    let (opens, results) = ended.into_iter().unzip();
+    let mut cheaters: Vec<u16> = cheats.iter().map(|(cheater, _)| *cheater).collect();
+    cheaters.dedup();
+    Ended { opens, results, cheaters, deltas }
+}
+
+/// One cheater and one victim.
+fn cheat((n, cheater, victim): (u16, u16, u16), seed: u128, bend: impl Fn() -> FnBend) -> Ended {
+    run_with(parties(n, 1, seed), &[(cheater, victim)], |_, _| bend())
+}
+
+/// One cheater, alike towards all.
+fn cheat_all((n, cheater): (u16, u16), seed: u128, bend: impl Fn() -> FnBend) -> Ended {
+    let cheats: Vec<_> = peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer)).collect();
+    run_with(parties(n, 1, seed), &cheats, |_, _| bend())
+}
+
+/// All but one cheat towards that one, each in its own way.
+fn in_league((n, honest): (u16, u16), seed: u128, bend: impl Fn(u16) -> FnBend) -> Ended {
+    let cheats: Vec<_> = peers_of(honest, usize::from(n)).map(|peer| (peer, honest)).collect();
+    run_with(parties(n, 1, seed), &cheats, |cheater, _| bend(cheater))
+}
+
+/// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly when that peer's x is 1.
+#[test]
+fn wrong_u_towards_one_peer() {
+    let mut caught = 0;
+    for seed in 0..96 {
+        let case = CASES[seed as usize % CASES.len()];
+        let triple = seed as usize % BATCH.leaky();
+        let ended =
+            cheat(case, seed, || message("leaky AND: U", move |u| u[16 * triple + 3] ^= 16));
+        let x = ended.x(case.2, triple);
+        ended.assert_caught_if(x);
+        caught += u32::from(x);
+    }
+    // By Hoeffding outside of this range with probability below 2^-40.
+    assert!((10..=86).contains(&caught), "{caught} of 96");
+}
+
+/// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum of
+/// their x is 1.
+#[test]
+fn wrong_u_towards_all_peers() {
+    for seed in 0..24 {
+        let n = [3, 5][seed as usize % 2];
+        let cheater = seed as u16 % n;
+        let ended = cheat_all((n, cheater), 200 + seed, || message("leaky AND: U", |u| u[5] ^= 1));
+        let x = peers_of(cheater, usize::from(n)).fold(false, |x, peer| x ^ ended.x(peer, 0));
+        ended.assert_caught_if(x);
+    }
+}
+
+/// Fig. 14 step 3: all but one party in league, with a wrong U each for one triple. Caught exactly when
+/// the honest party's x is 1; with the same R, an even number of them cancels, and nothing has happened.
+#[test]
+fn wrong_u_of_all_but_one() {
+    for seed in 0..24 {
+        let n = [3, 5][seed as usize % 2];
+        let honest = seed as u16 % n;
+        let ended = in_league((n, honest), 300 + seed, |cheater| {
+            message("leaky AND: U", move |u| u[usize::from(cheater)] ^= 1)
+        });
+        ended.assert_caught_if(ended.x(honest, 0));
+        let ended = in_league((n, honest), 300 + seed, |_| message("leaky AND: U", |u| u[9] ^= 1));
+        ended.assert_harmless();
+    }
+}
+
+/// Fig. 14 step 4: a wrong S, so a wrong d or V; of one party, and of all but one. Always caught.
+#[test]
+fn wrong_s_and_d() {
+    for n in [3, 5] {
+        for party in 0..n {
+            for bit in [0, 64, 127] {
+                // The state is changed at the channel to the first peer.
+                let first = u16::from(party == 0);
+                let s = move |s: &mut [u8]| s[16 + bit / 8] ^= 1 << (bit % 8);
+                cheat((n, party, first), 31, || state("leaky AND: S", s)).assert_caught_if(true);
+            }
+            let cheats: Vec<_> =
+                peers_of(party, usize::from(n)).map(|p| (p, u16::from(p == 0))).collect();
+            let ended = run_with(parties(n, 1, 32), &cheats, |cheater, _| {
+                state("leaky AND: S", move |s| s[16 * usize::from(cheater)] ^= 1)
+            });
+            ended.assert_caught_if(true);
+        }
+    }
+}
+
+/// Fig. 14 step 5: a wrong V of one party, and of all but one. Always caught.
+#[test]
+fn wrong_v() {
+    for n in [3, 5] {
+        for party in 0..n {
+            let first = u16::from(party == 0);
+            cheat((n, party, first), 33, || state("leaky AND: V", |v| v[15] ^= 0x80))
+                .assert_caught_if(true);
+            let cheats: Vec<_> =
+                peers_of(party, usize::from(n)).map(|p| (p, u16::from(p == 0))).collect();
+            let ended = run_with(parties(n, 1, 34), &cheats, |cheater, _| {
+                state("leaky AND: V", move |v| v[usize::from(cheater)] ^= 1)
+            });
+            ended.assert_caught_if(true);
+        }
+    }
+}
+
+/// Fig. 14: a Δ whose last bit makes the sum of all 0, so that d cannot correct z. Caught unless
+/// r = x ∧ y in all triples.
+#[test]
+fn delta_with_the_wrong_lsb() {
+    for n in [3, 5] {
+        for cheater in 0..n {
+            let mut deltas = deltas(n, 35);
+            deltas[usize::from(cheater)] ^= Block(1);
+            let ended = run_with(parties_under(&deltas, 1, 35), &[], |_, _| FnBend::new());
+            let ended = Ended { cheaters: vec![cheater], ..ended };
+            ended.assert_caught_if(true);
+        }
+    }
+}
+
+/// Every commitment: another one to one peer than to the others. The echo of the digest, always.
+#[test]
+fn equivocated_commitments() {
+    for case in CASES {
+        for (kind, index) in [
+            ("leaky AND: commitment to d", 0),
+            ("coin toss: commitment", 0),
+            ("leaky AND: commitment to V", 0),
+            ("coin toss: commitment", 1),
+        ] {
+            cheat(case, 36, || nth_message(kind, index, |c| c[31] ^= 1))
+                .assert_caught(BROADCAST_CHECK);
+        }
+    }
+}
+
+/// Every opening of a commitment: another one to one peer than to the others. The commitment, always.
+#[test]
+fn equivocated_openings() {
+    for case in CASES {
+        for (kind, index, check) in [
+            ("leaky AND: d", 0, "leaky AND d commitment"),
+            ("coin toss: seed", 0, "coin toss commitment"),
+            ("leaky AND: V", 0, "leaky AND V commitment"),
+            ("coin toss: seed", 1, "coin toss commitment"),
+        ] {
+            cheat(case, 37, || nth_message(kind, index, |open| open[32] ^= 1)).assert_caught(check);
+        }
+    }
+}
+
+/// The echo of broadcasts itself, wrong towards one peer: the cheater gains nothing by it. Always caught.
+#[test]
+fn wrong_echo() {
+    for case in CASES {
+        for index in 0..5 {
+            cheat(case, 38, || nth_message("broadcast echo", index, |echo| echo[0] ^= 1))
+                .assert_caught(BROADCAST_CHECK);
+        }
+    }
+}
+
+/// Fig. 16: a lie in one opened d towards one peer, towards all, and of all but one alike. Caught by the
+/// digest of MACs, always: lies that cancel are lies.
+#[test]
+fn lies_in_bucketing() {
+    let lie = || message("bucketing: d", |d| d[0] ^= 2);
+    for case in CASES {
+        cheat(case, 39, lie).assert_caught("bucketing MAC");
+        cheat(case, 39, || message("bucketing: d", |d| d[10] ^= 1)).assert_caught("bucketing MAC");
+    }
+    for n in [3, 5] {
+        for party in 0..n {
+            cheat_all((n, party), 40, lie).assert_caught("bucketing MAC");
+            in_league((n, party), 41, |_| lie()).assert_caught("bucketing MAC");
+        }
+    }
+}
+
+/// The same on a second lane's messages, beside an honest first one: a wrong U for every triple.
+#[test]
+fn cheat_on_another_lane() {
+    let batch = Batch { triples: 3_500, bucket: 3 };
+    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    for (cheater, place) in [(0, 1), (1, 0), (2, 0)] {
+        let mut parties = parties(3, 2, 42);
+        let bend = message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+        parties[usize::from(cheater)].lanes[1][place].set_bend(Box::new(bend));
+        let ended = run(parties, |open, lanes| open.triples(lanes, batch));
+        let results: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
+        mesh::assert_caught(&results, &[cheater], leaky::CHECK);
+    }
+}
