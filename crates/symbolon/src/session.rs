@@ -234,7 +234,7 @@ fn begin(
         meter,
         session,
         rho: terms.rho,
-        ot: Generator::default(),
+        ot: symbolon_protocols::Generator::default(),
     };
     match counted(&mut network, SETUP, |network| terms.protocol.set_up(network)) {
         Ok(engine) => Ok((network, engine)),
