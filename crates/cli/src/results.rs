@@ -201,7 +201,7 @@ pub fn print(text: &str) -> Outcome<()> {
 /// Prints a result as one JSON document.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(result: &impl Serialize) -> Outcome<()> {
     let mut text = serde_json::to_string_pretty(result)
         .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
@@ -212,7 +212,7 @@ pub fn print_json(result: &impl Serialize) -> Outcome<()> {
 /// Prints every learnt output as `name = value`, one a line.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_outputs(outputs: &[OutputJson]) -> Outcome<()> {
     let mut text = String::new();
     for output in outputs {
