@@ -135,7 +135,9 @@ fn phase<'a>(reports: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
 fn assert_wire(run: &Run, circuit: &Circuit) -> [Vec<PhaseReport>; 2] {
     let all = run.inputs.map(|bits| (0..bits).map(|i| i % 3 == 0).collect());
     let setting = Setting { rho: run.rho, ..Setting::default() };
-    let reports = assert_runs(setting, circuit, &all).into_iter().map(|ended| ended.phases);
+    let ended = assert_runs(setting, circuit, &all);
+    let reports: Vec<_> = ended.into_iter().map(|ended| ended.phases).collect();
+    let reports: [Vec<PhaseReport>; 2] = reports.try_into().expect("two parties");
     for party in [0, 1] {
         for (name, formula) in [
             ("setup", run.setup(party)),

@@ -84,7 +84,6 @@ impl Traffic {
 }
 
 /// What a run is about: |C|, and what each party has of |I| and |O|.
-#[derive(Clone, Copy)]
 struct Run {
     parties: u64,
     ands: u64,
@@ -98,7 +97,7 @@ impl Run {
     }
 
     /// What a party sends to all its peers, by what it sends to one.
-    fn to_all(&self, party: u64, to: impl Fn(&mut Traffic, u64)) -> Traffic {
+    fn sum(&self, party: u64, to: impl Fn(&mut Traffic, u64)) -> Traffic {
         let mut all = Traffic::default();
         self.peers(party).for_each(|peer| to(&mut all, peer));
         all
@@ -108,7 +107,7 @@ impl Run {
     /// two parties the check that everybody has one Δ (Fig. 5).
     fn setup(&self, party: u64) -> Traffic {
         let n = self.parties;
-        self.to_all(party, |traffic, peer| {
+        self.sum(party, |traffic, peer| {
             if party < peer {
                 traffic.message(32);
                 traffic.draw(128);
@@ -129,7 +128,7 @@ impl Run {
     /// Fig. 6, steps 1 to 4.
     fn independent(&self, party: u64) -> Traffic {
         let n = self.parties;
-        self.to_all(party, |traffic, _| {
+        self.sum(party, |traffic, _| {
             traffic.bits(n, self.inputs);
             traffic.echo(n);
             for batch in bucketing::plan(self.ands as usize, 40) {
@@ -145,7 +144,7 @@ impl Run {
     fn dependent(&self, party: u64) -> Traffic {
         assert!(self.ands <= ONE_CHUNK);
         let gates = self.ands;
-        self.to_all(party, |traffic, peer| {
+        self.sum(party, |traffic, peer| {
             traffic.opened(2 * gates);
             if peer == 0 {
                 let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
@@ -157,7 +156,7 @@ impl Run {
     /// Fig. 7, steps 9 to 13: Λ of the inputs to everybody; labels, z and output masks from the garblers; Λ of
     /// all gates and their proof from the evaluator, and its output masks.
     fn online(&self, party: u64) -> Traffic {
-        self.to_all(party, |traffic, peer| {
+        self.sum(party, |traffic, peer| {
             traffic.message(self.inputs.div_ceil(8));
             traffic.echo(self.parties);
             if party == 0 {
