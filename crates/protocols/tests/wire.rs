@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Ended, Setting, assert_runs};
+use common::{Setting, assert_runs};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::leaky;
@@ -135,9 +135,9 @@ fn phase<'a>(reports: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
 fn assert_wire(run: &Run, circuit: &Circuit) -> [Vec<PhaseReport>; 2] {
     let all = run.inputs.map(|bits| (0..bits).map(|i| i % 3 == 0).collect());
     let setting = Setting { rho: run.rho, ..Setting::default() };
-    let ended: [Ended; 2] =
-        assert_runs(setting, circuit, &all).try_into().unwrap_or_else(|_| panic!("two parties"));
-    let reports = ended.map(|ended| ended.phases);
+    let ended = assert_runs(setting, circuit, &all);
+    let reports: Vec<_> = ended.into_iter().map(|ended| ended.phases).collect();
+    let reports: [Vec<PhaseReport>; 2] = reports.try_into().expect("two parties");
     for party in [0, 1] {
         for (name, formula) in [
             ("setup", run.setup(party)),

@@ -237,7 +237,7 @@ impl Prepared for Ready {
             .collect();
         channels[EVALUATOR_PLACE].send(online::LABELS, Block::as_bytes(&labels))?;
 
-        let values = self.receive_masked_values(&mut channels[EVALUATOR_PLACE])?;
+        let values = self.receive_masked_values(channels)?;
         let (z, outputs) = self.authenticate(plan, &masked, &values);
         channels[EVALUATOR_PLACE].send(online::AUTHENTICATION, &z.to_bytes())?;
         for (place, channel) in channels.iter_mut().enumerate() {
@@ -264,9 +264,10 @@ struct MaskedValues {
 }
 
 impl Ready {
-    /// Step 11.
-    fn receive_masked_values(&self, channel: &mut Channel) -> Result<MaskedValues> {
+    /// Step 11. A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
+    fn receive_masked_values(&self, channels: &mut [Channel]) -> Result<MaskedValues> {
         let n = self.gates.len();
+        let channel = &mut channels[EVALUATOR_PLACE];
         let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
         let bits = ports::decode_bits(channel, n, bits)?;
@@ -279,8 +280,10 @@ impl Ready {
                 .collect();
             hasher.update(&labels);
         }
-        if hasher.finish() != rest[..32] {
-            return Err(Error::misbehaved(channel.peer(), online::LABEL_CHECK));
+        let mut digest = hasher.finish();
+        channel.bend_state("masked value label", &mut digest);
+        if digest != rest[..32] {
+            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
         }
         let chi = Block::from_bytes(rest[32..].try_into().expect("16 bytes"));
         Ok(MaskedValues { bits, chi })

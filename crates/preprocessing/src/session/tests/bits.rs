@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use symbolon_ot::cot;
 use symbolon_primitives::gf128;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::SOMEBODY;
+use symbolon_transport::bend::{Action, Bend, FnBend};
 
 use super::*;
 use crate::bits::{BROADCAST_CHECK, peers_of};
@@ -91,6 +92,13 @@ struct Forger {
 }
 
 impl Forger {
+    fn of(party: &Party, cheater: u16, victim: u16) -> Arc<Mutex<Forger>> {
+        let place = usize::from(victim) - usize::from(victim > cheater);
+        let seeds = party.seeds[0][place];
+        let (digests, u) = (Vec::new(), Vec::new());
+        Arc::new(Mutex::new(Forger { cheater, victim: place, seeds, digests, u }))
+    }
+
     /// The coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
         let mut transcript = Stream { receiver: self.cheater, lane: 1 }.transcript(&SESSION);
@@ -122,19 +130,50 @@ fn forged(
     bend: impl Fn(Arc<Mutex<Forger>>, bool) -> FnBend,
 ) -> Vec<Party> {
     let mut parties = parties(n, 1, 22);
-    let place = usize::from(victim) - usize::from(victim > cheater);
     let party = &mut parties[usize::from(cheater)];
-    let forger = Arc::new(Mutex::new(Forger {
-        cheater,
-        victim: place,
-        seeds: party.seeds[0][place],
-        digests: Vec::new(),
-        u: Vec::new(),
-    }));
+    let forger = Forger::of(party, cheater, victim);
     for peer in peers_of(cheater, usize::from(n)) {
-        mesh::cheat(&mut party.lanes, peer, bend(forger.clone(), peer == victim));
+        agree(&mut parties, cheater, peer, bend(forger.clone(), peer == victim));
     }
     parties
+}
+
+/// A cheater that tells each peer in the echo of broadcasts what that peer wants to hear: only honest
+/// parties can find out that they were told different things.
+struct Agreeing {
+    bend: FnBend,
+    told: mpsc::Receiver<Vec<u8>>,
+}
+
+impl Bend for Agreeing {
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
+        if kind == "broadcast echo" {
+            // A peer that has failed already tells nothing.
+            if let Ok(theirs) = self.told.recv_timeout(Duration::from_secs(20)) {
+                *payload = theirs;
+            }
+        }
+        self.bend.outgoing(kind, index, payload)
+    }
+
+    fn state(&mut self, point: &'static str, data: &mut [u8]) {
+        self.bend.state(point, data);
+    }
+}
+
+/// Bends a cheater's channel to an honest peer, and makes it agree with that peer's echo.
+fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend) {
+    let (tell, told) = mpsc::channel();
+    let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
+        if kind == "broadcast echo" {
+            // Nobody listens any more once the cheater has ended.
+            let _ = tell.send(payload.clone());
+        }
+        Action::Send
+    });
+    mesh::cheat(&mut parties[usize::from(peer)].lanes, cheater, spy);
+    let channel = mesh::towards(&mut parties[usize::from(cheater)].lanes, peer);
+    channel.set_bend(Box::new(Agreeing { bend, told }));
 }
 
 /// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes that fit
@@ -233,34 +272,56 @@ fn other_digests_towards_one_peer_with_their_own_hashes() {
     }
 }
 
-/// The same with accomplices, who tell the victim whatever it wants to hear in the echo: two honest
-/// parties are enough to catch it, always.
+/// The same with bits that are all zero, padding included: x̃ is zero whatever χ is, and the digests are all
+/// that differs. Caught by the echo of broadcasts, always.
 #[test]
-fn accomplices_confirm_anything() {
-    let (n, victim, cheaters) = (5, 4, [0, 1, 2]);
-    let mut parties = with_other_bits((n, 0, victim));
+fn other_digests_for_bits_that_are_zero() {
+    for case in CASES {
+        let (n, cheater, victim) = case;
+        let mut parties = parties(n, 1, 27);
+        let forger = Forger::of(&parties[usize::from(cheater)], cheater, victim);
+        let seeds = parties[usize::from(cheater)].seeds[0].clone();
+        for (peer, seeds) in peers_of(cheater, usize::from(n)).zip(seeds) {
+            let forger = forger.clone();
+            let bend = state("iknp: u", move |u| {
+                let stride = u.len() / COLUMNS;
+                for (column, seeds) in u.chunks_exact_mut(stride).zip(&seeds) {
+                    let mut other = vec![0; stride];
+                    Prg::from_seed(seeds[0]).fill(column);
+                    Prg::from_seed(seeds[1]).fill(&mut other);
+                    column.iter_mut().zip(other).for_each(|(u, other)| *u ^= other);
+                }
+            });
+            let bend = bend.on_outgoing(move |kind, index, payload| {
+                if kind == "aBit: check" {
+                    payload[..16].fill(0);
+                }
+                forge(&forger, peer == victim, (kind, index), payload, |digests, victim| {
+                    digests[usize::from(victim == 0)][7] ^= 1;
+                });
+                Action::Send
+            });
+            agree(&mut parties, cheater, peer, bend);
+        }
+        let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
+        assert_caught(ended, &[cheater], BROADCAST_CHECK);
+    }
+}
+
+/// Other bits towards one of two honest parties, with accomplices who agree with everybody: the two are
+/// enough to catch it, always.
+#[test]
+fn accomplices_agree_with_everybody() {
+    let (cheaters, honest) = ([0, 1, 2], [3, 4]);
+    let mut parties = with_other_bits((5, 0, 4));
     for accomplice in [1, 2] {
-        let (tell, told) = mpsc::channel();
-        let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
-            if kind == "broadcast echo" {
-                // Nobody listens any more once the accomplice has ended.
-                let _ = tell.send(payload.clone());
-            }
-            Action::Send
-        });
-        mesh::cheat(&mut parties[usize::from(victim)].lanes, accomplice, spy);
-        let echo = message("broadcast echo", move |payload| {
-            if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
-                *payload = theirs;
-            }
-        });
-        mesh::cheat(&mut parties[usize::from(accomplice)].lanes, victim, echo);
+        for peer in honest {
+            agree(&mut parties, accomplice, peer, FnBend::new());
+        }
     }
     let ended = run(parties, |open, lanes| open.shares(lanes, SHARES));
-    let honest = [3, 4].map(|party| ended[party].1.as_ref().err().cloned());
-    assert!(
-        honest.contains(&Some(Error::misbehaved(symbolon_transport::SOMEBODY, BROADCAST_CHECK)))
-    );
+    let errors = honest.map(|party| ended[usize::from(party)].1.as_ref().err().cloned());
+    assert!(errors.contains(&Some(Error::misbehaved(SOMEBODY, BROADCAST_CHECK))), "{errors:?}");
     assert_caught(ended, &cheaters, BROADCAST_CHECK);
 }
 

@@ -1,0 +1,272 @@
+//! Bytes of every phase of `ywz`, as the meter counts them: message by message, exactly, and against
+//! Table 2 of Yang–Wang–Zhang 2020.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Setting, assert_runs};
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_preprocessing::bucketing::{self, Batch};
+use symbolon_preprocessing::{global_keys, leaky};
+use symbolon_protocols::{Protocol, Rho};
+use symbolon_transport::PhaseReport;
+
+/// Bytes of a message's header.
+const HEADER: u64 = 8;
+
+/// Runs with no more gates than this garble them in one chunk.
+const ONE_CHUNK: u64 = 8192;
+
+/// Bytes and messages that one party sends to one peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Traffic {
+    bytes: u64,
+    messages: u64,
+}
+
+impl Traffic {
+    fn message(&mut self, payload: u64) {
+        self.bytes += HEADER + payload;
+        self.messages += 1;
+    }
+
+    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more rows
+    /// that are thrown away; then 128 column hashes and x̃.
+    fn draw(&mut self, n: u64) {
+        self.message(16 * (n.next_multiple_of(128) + 128));
+        self.message(16 * (128 + 1));
+    }
+
+    /// `n` authenticated bits among several: with the digests of what the other peers got.
+    fn bits(&mut self, parties: u64, n: u64) {
+        if n > 0 {
+            self.draw(n);
+            if parties > 2 {
+                self.message(32 * (parties - 2));
+            }
+        }
+    }
+
+    /// The echo of broadcasts.
+    fn echo(&mut self, parties: u64) {
+        if parties > 2 {
+            self.message(32);
+        }
+    }
+
+    /// A commitment, its echo, then nonce and value.
+    fn committed(&mut self, parties: u64, value: u64) {
+        self.message(32);
+        self.echo(parties);
+        self.message(32 + value);
+    }
+
+    /// Packed bits, and one digest of all their MACs.
+    fn opened(&mut self, bits: u64) {
+        self.message(bits.div_ceil(8) + 32);
+    }
+
+    /// A batch of triples (Figs. 14 and 16).
+    fn triples(&mut self, parties: u64, batch: Batch) {
+        let leaky = batch.leaky();
+        for start in (0..leaky).step_by(leaky::CHUNK) {
+            let chunk = (leaky - start).min(leaky::CHUNK) as u64;
+            self.bits(parties, 3 * chunk);
+            self.message(16 * chunk);
+        }
+        self.echo(parties);
+        self.committed(parties, (leaky as u64).div_ceil(8));
+        self.committed(parties, 32);
+        self.committed(parties, 16);
+        self.committed(parties, 32);
+        self.opened((leaky - batch.triples) as u64);
+    }
+}
+
+/// What a run is about: |C|, and what each party has of |I| and |O|.
+struct Run {
+    parties: u64,
+    ands: u64,
+    inputs: u64,
+    outputs: u64,
+}
+
+impl Run {
+    fn peers(&self, party: u64) -> impl Iterator<Item = u64> {
+        (0..self.parties).filter(move |&peer| peer != party)
+    }
+
+    /// What a party sends to all its peers, by what it sends to one.
+    fn sum(&self, party: u64, to: impl Fn(&mut Traffic, u64)) -> Traffic {
+        let mut all = Traffic::default();
+        self.peers(party).for_each(|peer| to(&mut all, peer));
+        all
+    }
+
+    /// Base OTs in one direction of every pair, the draw from which the other one starts; with more than
+    /// two parties the check that everybody has one Δ (Fig. 5).
+    fn setup(&self, party: u64) -> Traffic {
+        let n = self.parties;
+        self.sum(party, |traffic, peer| {
+            if party < peer {
+                traffic.message(32);
+                traffic.draw(128);
+            } else {
+                traffic.message(128 * 2 * 32);
+            }
+            if n > 2 {
+                traffic.bits(n, global_keys::SHARES as u64);
+                traffic.echo(n);
+                traffic.message(16);
+                traffic.message(16);
+                traffic.echo(n);
+                traffic.committed(n, 16 * n);
+            }
+        })
+    }
+
+    /// Fig. 6, steps 1 to 4.
+    fn independent(&self, party: u64) -> Traffic {
+        let n = self.parties;
+        self.sum(party, |traffic, _| {
+            traffic.bits(n, self.inputs);
+            traffic.echo(n);
+            for batch in bucketing::plan(self.ands as usize, 40) {
+                traffic.triples(n, batch);
+                traffic.bits(n, batch.triples as u64);
+                traffic.echo(n);
+            }
+        })
+    }
+
+    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, and from each garbler to the evaluator
+    /// two half-gates and four rows for each other garbler; from the first one a bit, too.
+    fn dependent(&self, party: u64) -> Traffic {
+        assert!(self.ands <= ONE_CHUNK);
+        let gates = self.ands;
+        self.sum(party, |traffic, peer| {
+            traffic.opened(2 * gates);
+            if peer == 0 {
+                let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
+                traffic.message(16 * gates * (2 + 4 * (self.parties - 2)) + pointers);
+            }
+        })
+    }
+
+    /// Fig. 7, steps 9 to 13: Λ of the inputs to everybody; labels, z and output masks from the garblers; Λ of
+    /// all gates and their proof from the evaluator, and its output masks.
+    fn online(&self, party: u64) -> Traffic {
+        self.sum(party, |traffic, peer| {
+            traffic.message(self.inputs.div_ceil(8));
+            traffic.echo(self.parties);
+            if party == 0 {
+                traffic.message(self.ands.div_ceil(8) + 32 + 16);
+            } else if peer == 0 {
+                traffic.message(16 * self.inputs * self.parties);
+                traffic.message(16);
+            }
+            traffic.opened(self.outputs);
+        })
+    }
+
+    /// AND gates in layers of as many as each party has inputs; the last wires are the outputs.
+    fn circuit(&self) -> Circuit {
+        let width = self.inputs as u32;
+        let all = width * self.parties as u32;
+        // Each gate reads a gate of the layer before, or an input, and another input.
+        let step = |k: u32| (0, all + k - width, (k * 7 + k / width) % all);
+        let steps: Vec<(u8, u32, u32)> = (0..self.ands as u32).map(step).collect();
+        let wires = all + steps.len() as u32;
+        let outputs = (wires - self.outputs as u32..wires).collect();
+        let widths = vec![width; self.parties as usize];
+        common::circuit(&widths, &steps, vec![(outputs, Receivers::All)])
+    }
+}
+
+fn phase<'a>(reports: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
+    reports.iter().find(|report| report.phase == name).expect("every phase is reported")
+}
+
+/// Runs, and compares every phase of every party.
+fn assert_wire(run: &Run) -> Vec<Vec<PhaseReport>> {
+    let all: Vec<Vec<bool>> =
+        (0..run.parties).map(|p| (0..run.inputs).map(|i| (i + p) % 3 == 0).collect()).collect();
+    let setting = Setting {
+        protocol: Protocol::Ywz,
+        parties: run.parties as u16,
+        rho: Rho::Bits40,
+        ..Setting::default()
+    };
+    let ended = assert_runs(setting, &run.circuit(), &all);
+    let reports: Vec<Vec<PhaseReport>> = ended.into_iter().map(|ended| ended.phases).collect();
+    for (party, reports) in (0..).zip(&reports) {
+        for (name, formula) in [
+            ("setup", run.setup(party)),
+            ("independent", run.independent(party)),
+            ("dependent", run.dependent(party)),
+            ("online", run.online(party)),
+        ] {
+            let report = phase(reports, name);
+            let sent = Traffic { bytes: report.bytes_sent, messages: report.messages_sent };
+            assert_eq!(sent, formula, "party {party} of {}, {name}", run.parties);
+        }
+    }
+    reports
+}
+
+#[test]
+fn every_phase_is_as_long_as_the_formulas_say() {
+    for (parties, ands, inputs, outputs) in
+        [(2, 1, 1, 1), (2, 330, 9, 17), (3, 70, 8, 1), (3, 500, 130, 200), (5, 33, 3, 9)]
+    {
+        assert_wire(&Run { parties, ands, inputs, outputs });
+    }
+}
+
+/// At most 5 % above `table` bits, and `constant` bytes.
+#[track_caller]
+fn assert_near(what: &str, bytes: u64, table: u64, constant: u64) {
+    let table = table as f64 / 8.0;
+    let (low, high) = (table, 1.05 * table + constant as f64);
+    assert!((low..high).contains(&(bytes as f64)), "{what}: {bytes} bytes, by the table {table}");
+}
+
+/// Table 2, "this paper", the most that one party sends: with IKNP's κ bits a correlated OT. Constants are
+/// what does not grow with the circuit: headers, digests, coins, sacrificed rows and column hashes.
+#[test]
+fn table_2() {
+    const KAPPA: u64 = 128;
+    for parties in [2, 3, 5] {
+        // As many as a batch gives, so that nothing is made that is not used.
+        let run = Run { parties, ands: 3_044, inputs: 200, outputs: 128 };
+        let [batch] = bucketing::plan(run.ands as usize, 40)[..] else {
+            panic!("one batch");
+        };
+        assert_eq!(batch.triples as u64, run.ands);
+        let reports = assert_wire(&run);
+        let sent = |name| reports.iter().map(|r| phase(r, name).bytes_sent).max().unwrap();
+
+        let (bucket, ands, peers) = (batch.bucket as u64, run.ands, parties - 1);
+        let (inputs, outputs) = (run.inputs * parties, run.outputs);
+        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ. A leaky triple's d and the bits opened in bucketing, 2 bits in
+        // 4κ, are not in the table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
+        let table =
+            (4 * bucket + 1) * peers * ands * KAPPA + inputs * KAPPA * (parties - 1) / parties;
+        let draws = 2 + leaky_chunks(batch);
+        assert_near("independent", sent("independent"), table, peers * (draws * 6_144 + 2_048));
+
+        // (4n − 6)|C|κ + (2n − 1)|C|: one party sends all its rows, and 2(n − 1)|C| bits.
+        let table = (4 * parties - 6) * ands * KAPPA + (2 * parties - 1) * ands;
+        assert_near("dependent", sent("dependent"), table, peers * 64);
+
+        // max{|I|κ, |C|} + |I|/n + |O|. The table counts once what goes to all; here it counts for each peer.
+        let own = run.inputs + outputs;
+        let evaluator = peers * (ands + own);
+        let garbler = inputs * KAPPA + peers * own;
+        assert_near("online", sent("online"), evaluator.max(garbler), peers * 192);
+    }
+}
+
+fn leaky_chunks(batch: Batch) -> u64 {
+    batch.leaky().div_ceil(leaky::CHUNK) as u64
+}

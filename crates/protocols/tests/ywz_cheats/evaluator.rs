@@ -1,0 +1,100 @@
+//! The cheating evaluator.
+
+use symbolon_transport::bend::FnBend;
+
+use super::tools::*;
+
+/// Bytes of the masked values of all AND outputs.
+const BITS: usize = GATES / 8;
+
+/// The only garbler; the first one of two, the second, both; the last one of four.
+fn victims(parties: u16) -> Vec<Vec<u16>> {
+    match parties {
+        2 => vec![vec![1]],
+        3 => vec![vec![1], vec![2], vec![1, 2]],
+        _ => vec![vec![parties - 1]],
+    }
+}
+
+fn cheat(parties: u16, victims: &[u16], bend: impl Fn() -> FnBend) -> Run {
+    run(parties, victims.iter().map(|&garbler| (0, garbler, bend())).collect())
+}
+
+/// Step 11: one masked value flipped, towards one garbler or all. Caught by its label, always.
+#[test]
+fn flipped_masked_value() {
+    for parties in PARTIES {
+        for victims in victims(parties) {
+            for gate in [0, GATES - 1] {
+                let flip = || message(VALUES, move |p| p[gate / 8] ^= 1 << (gate % 8));
+                cheat(parties, &victims, flip).assert_caught(LABEL_CHECK);
+            }
+        }
+    }
+}
+
+/// Step 11: the digest h_i changed, made up, and the digest meant for another garbler. Always caught.
+#[test]
+fn wrong_label_digest() {
+    for parties in PARTIES {
+        for victims in victims(parties) {
+            let changes: [fn(&mut Vec<u8>); 3] = [
+                |p| p[BITS] ^= 1,
+                |p| p[BITS + 31] ^= 0x80,
+                |p| {
+                    p[0] ^= 1;
+                    p[BITS..BITS + 32].fill(0x55);
+                },
+            ];
+            for change in changes {
+                cheat(parties, &victims, || message(VALUES, change)).assert_caught(LABEL_CHECK);
+            }
+        }
+    }
+}
+
+/// Step 11, all but one garbler in league with the evaluator: they shrug, and the honest one catches it.
+#[test]
+fn flipped_masked_value_with_accomplices() {
+    for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
+        let accomplices = (1..parties).filter(|&garbler| garbler != honest);
+        let mut cheats = vec![(0, honest, message(VALUES, |p| p[1] ^= 4))];
+        cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnBend::new()))));
+        run(parties, cheats).assert_caught(LABEL_CHECK);
+    }
+}
+
+/// Step 12: a χ told to one garbler that is not the one of the others. The evaluator spoils its own check
+/// and gets no output; the garblers, who accuse nobody of a lost connection, have none either.
+#[test]
+fn another_chi() {
+    for parties in PARTIES {
+        cheat(parties, &[parties - 1], || message(VALUES, |p| p[BITS + 32] ^= 1))
+            .assert_broken_off();
+    }
+}
+
+/// Step 9, a masked input flipped in the message alone. With more than two parties it is no broadcast, and
+/// the cheater's own echo does not have it either: caught by the echo, always. With two the evaluator gets
+/// labels that do not fit what it evaluates, and no label digest comes out right.
+#[test]
+fn flipped_masked_input() {
+    for parties in PARTIES {
+        for victims in victims(parties) {
+            let check = if parties > 2 { ECHO_CHECK } else { LABEL_CHECK };
+            cheat(parties, &victims, || message(MASKED, |p| p[0] ^= 1)).assert_caught(check);
+        }
+    }
+}
+
+/// Short, long and empty messages, and the proof withheld. The framing, always.
+#[test]
+fn short_and_long() {
+    for parties in [2, 3] {
+        let changes: [fn(&mut Vec<u8>); 4] =
+            [|p| p.truncate(p.len() - 1), |p| p.truncate(BITS), |p| p.clear(), |p| p.push(0)];
+        for change in changes {
+            cheat(parties, &[parties - 1], || message(VALUES, change)).assert_caught(FRAMING);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Steps 1 to 7: the set-up, authenticated bits, and openings, bent in a whole run.
+
+use symbolon_transport::bend::{Action, FnBend};
+
+use super::tools::*;
+
+/// Another Δ towards one peer than towards the others. Always caught, in the set-up.
+#[test]
+fn another_delta_towards_one_peer() {
+    for (parties, cheater, victim) in [(3, 0, 2), (3, 1, 0), (5, 4, 2)] {
+        let bend = FnBend::new().on_state(|point, delta| {
+            if point == "set-up: delta" {
+                delta[3] ^= 0x20;
+            }
+        });
+        run(parties, vec![(cheater, victim, bend)]).assert_caught("global key consistency");
+    }
+}
+
+/// Other choice bits in every column of any draw towards one peer. Always caught.
+#[test]
+fn inconsistent_choice_bits_in_any_draw() {
+    // Global-key check, input masks, leaky triples, gate masks; towards a larger number also the draw from
+    // which the other direction starts.
+    for (parties, cheater, victim, draws) in [(3, 0, 2, 5), (3, 1, 0, 4), (5, 3, 4, 5)] {
+        for index in 0..=draws {
+            let mut draw = 0;
+            let bend = FnBend::new().on_state(move |point, u| {
+                if point == "iknp: u" {
+                    if draw == index {
+                        let column = u.len() / 128;
+                        u.iter_mut().step_by(column).for_each(|byte| *byte ^= 1);
+                    }
+                    draw += 1;
+                }
+            });
+            let run = run(parties, vec![(cheater, victim, bend)]);
+            if index < draws {
+                run.assert_caught("OT extension consistency");
+            } else {
+                // There are no more draws.
+                run.assert_harmless();
+            }
+        }
+    }
+}
+
+const OPENINGS: [(&str, &str); 2] =
+    [("Beaver: d, e", "Beaver MAC"), ("bucketing: d", "bucketing MAC")];
+
+/// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one. Always
+/// caught.
+#[test]
+fn lie_in_one_opened_bit() {
+    for parties in PARTIES {
+        for (kind, check) in OPENINGS {
+            let lie = || message(kind, |p| p[0] ^= 0x40);
+            for cheater in if parties == 5 { vec![3] } else { vec![0, 1] } {
+                let all = peers(parties, cheater);
+                for victims in [&all[..1], &all[all.len() - 1..], &all] {
+                    let cheats = victims.iter().map(|&victim| (cheater, victim, lie()));
+                    run(parties, cheats.collect()).assert_caught(check);
+                }
+                let league = all.iter().map(|&peer| (peer, cheater, lie()));
+                run(parties, league.collect()).assert_caught(check);
+            }
+        }
+    }
+}
+
+/// A lie with a made-up digest, and honest bits with one. Always caught.
+#[test]
+fn made_up_digest() {
+    for parties in [2, 3] {
+        for (kind, check) in OPENINGS {
+            for lie in [0, 1] {
+                let bend = message(kind, move |p| {
+                    let digest = p.len() - 32;
+                    p[0] ^= lie;
+                    p[digest..].fill(0x33);
+                });
+                run(parties, vec![(1, 0, bend)]).assert_caught(check);
+            }
+        }
+    }
+}
+
+/// The echo of broadcasts told wrongly to one peer, at every place where there is one. Always caught.
+#[test]
+fn wrong_echo() {
+    // The draw, y and z of the global keys' check; input masks; the draw, d, V and two coins of triples;
+    // gate masks; masked inputs.
+    const ECHOES: usize = 11;
+    for index in 0..=ECHOES {
+        let bend = FnBend::new().on_message("broadcast echo", index, |p| {
+            p[0] ^= 1;
+            Action::Send
+        });
+        let run = run(3, vec![(2, 1, bend)]);
+        if index < ECHOES {
+            run.assert_caught(ECHO_CHECK);
+        } else {
+            run.assert_harmless();
+        }
+    }
+}

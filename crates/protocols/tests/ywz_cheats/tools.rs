@@ -1,0 +1,277 @@
+//! What the rows are made of.
+
+use std::sync::{Arc, Mutex};
+
+use symbolon_circuit::{Circuit, Plan, Receivers};
+use symbolon_protocols::{OutputBits, Protocol};
+use symbolon_transport::bend::{Action, Bend, FnBend};
+use symbolon_transport::{Error, SOMEBODY};
+
+use crate::common::{self, Ended, Setting};
+
+/// Input bits of each party, and gates of each of the two layers.
+pub const WIDTH: usize = 16;
+
+/// AND gates.
+pub const GATES: usize = 2 * WIDTH;
+
+/// Numbers of parties that rows are tried with.
+pub const PARTIES: [u16; 3] = [2, 3, 5];
+
+/// The garbler whose labels carry the masked values.
+pub const POINTER: u16 = 1;
+
+pub const MASKED: &str = "masked inputs";
+pub const LABELS: &str = "input labels";
+pub const GARBLED: &str = "garbled gates";
+pub const VALUES: &str = "masked values, label digest, chi";
+pub const AUTHENTICATION: &str = "circuit authentication";
+pub const OUTPUTS: &str = "output masks";
+
+pub const LABEL_CHECK: &str = "masked value label";
+pub const AUTHENTICATION_CHECK: &str = "circuit authentication";
+pub const OUTPUT_CHECK: &str = "output mask MAC";
+pub const ECHO_CHECK: &str = "broadcast echo";
+pub const FRAMING: &str = "message framing";
+pub const PADDING: &str = "padding of packed bits";
+
+/// t_i = a_i ∧ b_i with the inputs of parties 0 and 1, s_i = t_i ⊕ the inputs of all others, u_i =
+/// s_i ∧ s_{i+1}, o_i = u_i ⊕ a_i. All learn the output.
+pub fn circuit(parties: u16) -> Circuit {
+    circuit_of(WIDTH as u32, parties)
+}
+
+/// The same with another number of bits.
+pub fn circuit_of(width: u32, parties: u16) -> Circuit {
+    let (and, xor) = (0, 3);
+    let input = |party: u16, i: u32| u32::from(party) * width + i;
+    let mut next = input(parties, 0);
+    let mut steps = Vec::new();
+    let mut layer = |kind: u8, operands: &dyn Fn(u32) -> (u32, u32)| {
+        steps.extend((0..width).map(operands).map(|(a, b)| (kind, a, b)));
+        next += width;
+        next - width
+    };
+    let mut sums = layer(and, &|i| (input(0, i), input(1, i)));
+    for party in 2..parties {
+        sums = layer(xor, &|i| (sums + i, input(party, i)));
+    }
+    let products = layer(and, &|i| (sums + i, sums + (i + 1) % width));
+    let out = layer(xor, &|i| (products + i, input(0, i)));
+    let widths = vec![width; usize::from(parties)];
+    common::circuit(&widths, &steps, vec![((out..out + width).collect(), Receivers::All)])
+}
+
+/// Everybody's inputs.
+pub fn inputs(parties: u16) -> Vec<Vec<bool>> {
+    let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    (0..usize::from(parties)).map(bits).collect()
+}
+
+/// The right outputs of a party.
+pub fn right(parties: u16, party: u16) -> OutputBits {
+    common::expected(&circuit(parties), party, &inputs(parties))
+}
+
+/// The peers of a party.
+pub fn peers(parties: u16, party: u16) -> Vec<u16> {
+    (0..parties).filter(|&peer| peer != party).collect()
+}
+
+/// One party's bend on its channel to one peer.
+pub type Cheat = (u16, u16, FnBend);
+
+/// How a run with cheats ended.
+pub struct Run {
+    pub ended: Vec<Ended>,
+    cheaters: Vec<u16>,
+    /// The masked inputs that each party sent, to its last peer.
+    masked: Vec<Vec<u8>>,
+}
+
+/// A run among `parties` parties with these cheats.
+pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
+    run_circuit(&circuit(parties), &inputs(parties), cheats)
+}
+
+/// The same with another circuit, among as many parties as have inputs.
+pub fn run_circuit(circuit: &Circuit, inputs: &[Vec<bool>], cheats: Vec<Cheat>) -> Run {
+    let parties = inputs.len() as u16;
+    let setting = Setting { protocol: Protocol::Ywz, parties, ..Setting::default() };
+    let masked = Arc::new(Mutex::new(vec![Vec::new(); inputs.len()]));
+    let mut cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
+    cheaters.dedup();
+    let ended = common::run_all(setting, circuit, inputs, |nets| {
+        let mut cheats = cheats;
+        for net in nets {
+            for channel in net.lanes[0].iter_mut() {
+                let at = |cheat: &Cheat| (cheat.0, cheat.1) == (net.me, channel.peer());
+                let bend = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
+                let bend = bend.unwrap_or_else(FnBend::new);
+                let tap = Tap { bend, me: usize::from(net.me), masked: masked.clone() };
+                channel.set_bend(Box::new(tap));
+            }
+        }
+        assert!(cheats.is_empty(), "a cheat without a channel");
+    });
+    let masked = masked.lock().unwrap().clone();
+    Run { ended, cheaters, masked }
+}
+
+/// Listens to the masked inputs.
+struct Tap {
+    bend: FnBend,
+    me: usize,
+    masked: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl Bend for Tap {
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
+        let action = self.bend.outgoing(kind, index, payload);
+        if kind == MASKED {
+            self.masked.lock().unwrap()[self.me].clone_from(payload);
+        }
+        action
+    }
+
+    fn incoming(&mut self, kind: &'static str, index: usize, payload: &[u8]) {
+        self.bend.incoming(kind, index, payload);
+    }
+
+    fn state(&mut self, point: &'static str, data: &mut [u8]) {
+        self.bend.state(point, data);
+    }
+}
+
+impl Run {
+    /// Λ_α and Λ_β of gate number `gate` of the first layer.
+    pub fn masked_inputs(&self, gate: usize) -> [bool; 2] {
+        [0, 1].map(|party| self.masked[party][gate / 8] >> (gate % 8) & 1 == 1)
+    }
+
+    /// What the honest parties ended with.
+    pub fn honest(&self) -> impl Iterator<Item = (u16, &Result<OutputBits, Error>)> {
+        let all = (0..).zip(self.ended.iter().map(|ended| &ended.outputs));
+        all.filter(|(party, _)| !self.cheaters.contains(party))
+    }
+
+    /// Every honest party ended in an error, one of them at least at this check.
+    #[track_caller]
+    pub fn assert_caught(&self, at: &str) {
+        self.assert_caught_by_one_of(&[at]);
+    }
+
+    /// The same where honest parties may be caught up in different checks.
+    #[track_caller]
+    pub fn assert_caught_by_one_of(&self, checks: &[&str]) {
+        let mut seen = 0;
+        for (party, ended) in self.honest() {
+            seen += usize::from(self.is_caught(party, ended, checks));
+            assert!(ended.is_err(), "party {party}: the cheat went unnoticed");
+        }
+        assert!(seen > 0, "nobody saw a check of {checks:?} fail: {:?}", self.errors());
+    }
+
+    /// A cheat in the last messages: some honest party sees the check fail; the others may have had all that
+    /// they needed, and nobody has anything wrong.
+    #[track_caller]
+    pub fn assert_caught_at_the_end(&self, victim: u16, at: &str) {
+        let parties = self.ended.len() as u16;
+        for (party, ended) in self.honest() {
+            let caught = self.is_caught(party, ended, &[at]);
+            assert!(caught || party != victim, "party {party}: {ended:?}");
+            if let Ok(outputs) = ended {
+                assert_eq!(outputs, &right(parties, party));
+            }
+        }
+    }
+
+    /// Whether a party ended at one of these checks, accusing a cheater, or nobody by name. It may have lost
+    /// its connection instead, or have outputs; everything else is an error.
+    #[track_caller]
+    fn is_caught(&self, me: u16, ended: &Result<OutputBits, Error>, checks: &[&str]) -> bool {
+        match ended {
+            Err(Error::PeerMisbehaved { party, check, .. }) => {
+                assert!(checks.contains(check), "party {me}: {check}");
+                let doubt = *party == SOMEBODY && self.ended.len() > 2;
+                assert!(doubt || self.cheaters.contains(party), "party {me} accuses {party}");
+                true
+            }
+            Err(Error::Transport { .. }) | Ok(_) => false,
+            Err(error) => panic!("party {me}: another error: {error}"),
+        }
+    }
+
+    /// Every honest party has the right outputs.
+    #[track_caller]
+    pub fn assert_harmless(&self) {
+        for (party, ended) in self.honest() {
+            let outputs = ended.as_ref().unwrap_or_else(|error| panic!("party {party}: {error}"));
+            assert_eq!(outputs, &right(self.ended.len() as u16, party));
+        }
+    }
+
+    /// No honest party has outputs, and none accuses anybody.
+    #[track_caller]
+    pub fn assert_broken_off(&self) {
+        for (party, ended) in self.honest() {
+            assert!(matches!(ended, Err(Error::Transport { .. })), "party {party}: {ended:?}");
+        }
+    }
+
+    fn errors(&self) -> Vec<Option<&Error>> {
+        self.ended.iter().map(|ended| ended.outputs.as_ref().err()).collect()
+    }
+}
+
+/// Changes the first message of one kind.
+pub fn message(kind: &'static str, mut f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnBend {
+    FnBend::new().on_message(kind, 0, move |payload| {
+        f(payload);
+        Action::Send
+    })
+}
+
+/// A garbler that does not care whether its labels fit the masked values: an honest one would end there,
+/// and its own cheat would never come to light. For its channel to the evaluator.
+pub fn careless(bend: FnBend) -> FnBend {
+    let digest = Arc::new(Mutex::new([0; 32]));
+    let received = digest.clone();
+    bend.on_incoming(move |kind, _, payload| {
+        if kind == VALUES {
+            let end = payload.len() - 16;
+            received.lock().unwrap().copy_from_slice(&payload[end - 32..end]);
+        }
+    })
+    .on_state(move |point, computed| {
+        if point == LABEL_CHECK {
+            computed.copy_from_slice(&*digest.lock().unwrap());
+        }
+    })
+}
+
+/// The first layer's gates come first, in order, and read the inputs of parties 0 and 1.
+#[test]
+fn the_first_layer_comes_first() {
+    for parties in PARTIES {
+        let circuit = circuit(parties);
+        let plan = Plan::new(&circuit);
+        assert_eq!(plan.and_count() as usize, GATES);
+        let mut cursor = plan.cursor();
+        let batch = cursor.next_batch().expect("there are gates");
+        assert_eq!((batch.linear.len(), batch.ands.len()), (0, WIDTH));
+        for (i, and) in batch.ands.iter().enumerate() {
+            let wire = |slot: u32| slot as usize - plan.input_slots().start;
+            assert_eq!((wire(and.a), wire(and.b)), (i, WIDTH + i));
+        }
+    }
+}
+
+/// Runs in which nobody cheats are right, and carelessness alone changes nothing.
+#[test]
+fn nobody_cheats() {
+    for parties in PARTIES {
+        run(parties, Vec::new()).assert_harmless();
+        run(parties, vec![(POINTER, 0, careless(FnBend::new()))]).assert_harmless();
+    }
+}
