@@ -25,3 +25,8 @@ pub use plan::{And, Batch, Cursor, Linear, Plan};
 pub use stats::Stats;
 pub use types::Type;
 pub use value::{Value, format_value, parse_value, to_bits_string, to_hex};
+
+/// The guide's examples, which have to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide.md")]
+struct Guide;

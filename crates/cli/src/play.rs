@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::Circuit;
-use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, SETUP, Session};
+use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 
 use crate::failure::{Failure, Outcome};
 use crate::results::{OutputJson, PhaseJson, phases};
@@ -33,7 +33,6 @@ pub fn play(
     stage("connecting");
     let mut session = Session::connect(config, circuit)?;
     let mut before = session.report();
-    stage(SETUP);
     let mut outputs: Option<Vec<OutputJson>> = None;
     let mut runs = Vec::new();
     for run in 0..repeat.max(1) {

@@ -172,3 +172,19 @@ fn a_stranger_is_not_the_peer() {
     assert_eq!((zero.expect(0).out, one.expect(0).out), ("sum = 2\n".into(), "sum = 2\n".into()));
     drop((silent, noisy));
 }
+
+#[test]
+fn a_peer_that_dies_is_code_3() {
+    let keys = keys();
+    let (a, b) = tls(&keys);
+    // Slow enough to die in the middle.
+    let same = ["add:8", "--timeout", "20", "--link", "2s,1gbit"];
+    let waiting = listen(&[&same[..], &["--party", "0", "--input", "0=1"], &a].concat());
+    let dial = ["run", "--connect", &waiting.address, "--party", "1", "--input", "1=1"];
+    let mut dying = command(&[&dial[..], &same, &b].concat()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    dying.kill().unwrap();
+    dying.wait().unwrap();
+    let ended = waiting.end().expect(3).says(&["party 1", "hint: "]);
+    assert_eq!(ended.out, "");
+}

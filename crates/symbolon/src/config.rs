@@ -224,8 +224,9 @@ impl Config {
             if lanes.len() != *threads {
                 return refuse(format!("{threads} threads need as many channels"));
             }
-            if lanes.iter().any(|lane| lane.me() != *party) {
-                return refuse(format!("the channels are not party {party}'s"));
+            let (me, peer) = (*party, 1 - *party);
+            if lanes.iter().any(|lane| (lane.me(), lane.peer()) != (me, peer)) {
+                return refuse(format!("the channels are not party {me}'s to party {peer}"));
             }
             if link.is_some() {
                 return refuse("channels are made with their simulated link".to_string());

@@ -28,6 +28,23 @@ impl Inputs {
         self.party
     }
 
+    /// Whether these are all that `party` needs for `circuit`, and no more.
+    pub(crate) fn check(&self, circuit: &Circuit, party: PartyId) -> Result<()> {
+        if self.party != party {
+            return Err(Error::invalid_input(format!(
+                "these are party {}'s inputs, this is party {party}",
+                self.party
+            )));
+        }
+        let width = |bits: &Option<Vec<bool>>| bits.as_ref().map(|bits| bits.len() as u64);
+        let needed = circuit.inputs().iter();
+        let needed = needed.map(|input| (input.owner == party).then(|| input.ty.width()));
+        if self.bits.iter().map(width).eq(needed) {
+            return Ok(());
+        }
+        Err(Error::invalid_input("these are the inputs of another circuit"))
+    }
+
     pub(crate) fn bits(&self) -> &InputBits {
         &self.bits
     }

@@ -110,7 +110,7 @@ impl Session {
     /// Phase 2, function-dependent: binds the material to the circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the material is another session's; `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`, `Transport` as ever.
     pub fn prepare(&mut self, material: Material) -> Result<Ready> {
         let session = self.own(material.session, "material")?;
         self.phase(DEPENDENT, |parts| {
@@ -123,19 +123,15 @@ impl Session {
     /// has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when the prepared circuit is another session's or the inputs another party's;
-    /// `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the inputs
+    /// are another party's or another circuit's, which ends the session: the peer is evaluating
+    /// already. `PeerMisbehaved`, `Transport` as ever.
     pub fn run(&mut self, ready: Ready, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.session, "prepared circuit")?;
-        if inputs.party() != self.network.me {
-            return Err(Error::invalid_input(format!(
-                "these are party {}'s inputs, this is party {}",
-                inputs.party(),
-                self.network.me
-            )));
-        }
         self.phase(ONLINE, |parts| {
             let Parts { network, circuit, plan, .. } = parts;
+            // Too late to go on as if nothing had happened: the peer is evaluating already.
+            inputs.check(circuit, network.me)?;
             let bits = ready.inner.evaluate(network, circuit, plan, inputs.bits())?;
             Outputs::new(circuit, network.me, bits)
         })
@@ -144,8 +140,10 @@ impl Session {
     /// All three phases, one after the other.
     ///
     /// # Errors
-    /// As the three have them.
+    /// As the three have them; inputs that do not fit are refused before anything is sent, and do no
+    /// harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
+        inputs.check(&self.circuit, self.network.me)?;
         let material = self.preprocess()?;
         let ready = self.prepare(material)?;
         self.run(ready, inputs)

@@ -192,10 +192,11 @@ fn material_and_inputs_of_others_are_refused_and_do_no_harm() {
         let stray = other.preprocess().unwrap();
         let error = session.prepare(stray).map(drop).unwrap_err();
         assert!(matches!(&error, Error::InvalidInput(why) if why.contains("another session")));
-        let material = session.preprocess().unwrap();
-        let ready = session.prepare(material).unwrap();
-        let error = session.run(ready, &inputs(&circuit, 1 - me, 1)).unwrap_err();
-        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("inputs")));
+        let error = session.evaluate(&inputs(&circuit, 1 - me, 1)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("'s inputs")));
+        let wide = builtin::by_name("add:9").unwrap();
+        let error = session.evaluate(&inputs(&wide, me, 1)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains("another circuit")));
         assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 2)).unwrap()), Some(4));
     };
     let (a, b) = (Transport::memory(1, None).unwrap(), Transport::memory(1, None).unwrap());
