@@ -35,7 +35,7 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
         (&["local", "add:8", "--input", "0=256", "--input", "1=1"], "input `x`"),
         (&["local", "add:8", "--input", "0=-", "--input", "1=-"], "only one input"),
         (&["local", "add:8", "--input", "0=@/no/such", "--input", "1=1"], "/no/such"),
-        (&["local", "add:8", "--parties", "3"], "2 parties, not 3"),
+        (&["local", "add:8", "--protocol", "wrk", "--parties", "3"], "2 parties, not 3"),
         (&["local", "add:8", "--protocol", "magic"], "wrk"),
         (&["local", "add:8", "--rho", "41"], "40, 64 or 80"),
         (&["local", "add:8", "--threads", "0"], "1 to 64"),

@@ -49,6 +49,7 @@ mod port;
 mod reach;
 mod report;
 mod session;
+mod triples;
 
 pub use config::{Config, MAX_THREADS};
 pub use inputs::{Inputs, InputsBuilder};
@@ -57,6 +58,7 @@ pub use port::Port;
 pub use reach::{Contact, Meeting, Transport};
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP};
 pub use session::{Material, Ready, Session};
+pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
