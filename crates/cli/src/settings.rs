@@ -318,6 +318,7 @@ mod tests {
         // Examples in the help end at an empty line.
         let example = |title: &str| {
             let help = crate::args::RUN_HELP.split_once(title).unwrap().1;
+            let help = &help[help.find('\n').unwrap()..];
             settings(help.split_once("\n\n").map_or(help, |(file, _)| file), &[]).unwrap()
         };
         let help = example("# run.toml");

@@ -206,7 +206,7 @@ fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
 /// An internal failure when the operating system gives no randomness.
 pub fn random_values(circuit: &Circuit) -> Outcome<Resolved> {
     let value = |(index, input): (usize, &symbolon::circuit::Input)| {
-        Ok((index, text(&*random_bits(input.ty.width() as usize)?)))
+        Ok((index, text(&random_bits(input.ty.width() as usize)?)))
     };
     circuit.inputs().iter().enumerate().map(value).collect()
 }

@@ -304,7 +304,7 @@ fn triples_and_circuits_are_measured() {
 }
 
 #[test]
-#[ignore = "120 connections and gigabytes of memory; half a minute"]
+#[ignore = "16 processes of 230 MB each, a quarter of a minute"]
 fn aes_among_sixteen() {
     let words = ["local", "aes128", "--parties", "16", "--protocol", "ywz", "--timeout", "600"];
     let values = [

@@ -96,8 +96,8 @@ impl Transport {
     /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party p's.
     ///
     /// Of each two parties the one with the lower number listens and the other dials; they may start in
-    /// any order. `door` is this party's port, which every party but the last must have open before it
-    /// knows `contacts`; this party's own contact is not looked at.
+    /// any order. `door` is this party's port, at the address in its contact; the last party has none. Of
+    /// this party's own contact nothing else matters.
     pub fn tls_mesh(
         door: Option<Listener>,
         identity: Identity,
@@ -182,8 +182,15 @@ impl Transport {
         match &self.0 {
             Way::Pair { .. } => {}
             Way::Mesh { door, identity, contacts } => {
-                if door.is_none() && usize::from(party) + 1 < contacts.len() {
-                    return refuse(format!("party {party} needs a port that the later ones dial"));
+                let last = usize::from(party) + 1 == contacts.len();
+                match door {
+                    Some(_) if last => {
+                        return refuse(format!("nobody dials party {party}: it needs no port"));
+                    }
+                    None if !last => {
+                        return refuse(format!("party {party} needs a port that later ones dial"));
+                    }
+                    _ => {}
                 }
                 for (peer, contact) in contacts.iter().enumerate() {
                     if peer < usize::from(party) && contact.address.is_none() {

@@ -283,5 +283,8 @@ fn impossible_meshes_are_refused() {
     lacking[1] = Contact { fingerprint: None, ..contacts[1].clone() };
     refused(tls(2, &lacking), &three, "fingerprint of party 1");
     refused(tls(0, &contacts[..1]), &three, "not 1");
+    let door = Some(Listener::bind("127.0.0.1:0").unwrap());
+    let last = Transport::tls_mesh(door, key(), contacts.clone());
+    refused(Config::new(2, last), &three, "nobody dials party 2");
     assert!(Transport::memory_mesh(1, 1, None).is_err());
 }
