@@ -11,6 +11,7 @@ pub mod eval;
 mod ir;
 pub mod plan;
 pub mod reference;
+mod shared;
 mod stats;
 #[cfg(test)]
 mod testing;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::source::{Audience, audience, owner};
+use crate::source::{Audience, Owner, audience, owner};
 
 /// How values are written, the same for every circuit; shown by `--help`.
 const VALUES: &str = "\
@@ -44,10 +44,10 @@ EXAMPLES
     symbolon run millionaires --party 1 --connect first.example:7000 --key my.key \\
         --peer-fingerprint 5d1f… --input 1=@wealth.txt";
 
-/// Two parties who do not trust each other compute a function of their private inputs.
+/// Parties who do not trust each other compute a function of their private inputs.
 ///
-/// Nothing but the result is learnt, even if the other party cheats: whoever deviates is caught, and
-/// the honest party stops without releasing anything. Results go to standard output, everything else
+/// Nothing but the result is learnt, even if all the others cheat together: whoever deviates is caught,
+/// and an honest party stops without releasing anything. Results go to standard output, everything else
 /// to standard error.
 #[derive(Parser, Debug)]
 #[command(name = "symbolon", version, max_term_width = 100)]
@@ -65,12 +65,15 @@ fn main_help() -> String {
 /// What can be done.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// See it work: both parties on this machine encrypt a block with AES-128 and merge two lists
+    /// See it work on this machine: two parties encrypt a block with AES-128 and merge two lists, or
+    /// several hold an auction
     Demo(DemoArgs),
-    /// Be one party of a run between two machines
+    /// Be one party of a run between machines
     Run(Box<RunArgs>),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
+    /// Measure how fast triples and circuits are on this machine
+    Bench(Box<BenchArgs>),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
     /// Make an identity: a private key and certificate in one file
@@ -85,21 +88,28 @@ pub enum Command {
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
 pub struct DemoArgs {
+    /// Show an auction among N bidders, 3 to 16, instead
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(3..=16))]
+    pub parties: Option<u16>,
     /// Simulate a link: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH such as 20ms,100mbit
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 }
 
-/// Protocol parameters that both sides must agree on, and how to talk.
+/// Protocol parameters that all parties must agree on, and how to talk.
 #[derive(Args, Debug, Default)]
 pub struct TuningArgs {
-    /// The protocol [default: wrk]
+    /// The protocol [default: wrk between two parties, ywz among more]
     #[arg(long, value_name = "NAME")]
     pub protocol: Option<String>,
     /// Statistical security in bits, 40, 64 or 80: a cheat goes unnoticed with probability at most
     /// 2^-RHO [default: 40]
     #[arg(long, value_name = "BITS")]
     pub rho: Option<u32>,
+    /// How correlated OTs are made: iknp, or softspoken2, softspoken4, softspoken8, with a half, a
+    /// quarter, an eighth of its bytes [default: iknp]
+    #[arg(long, value_name = "NAME")]
+    pub ot: Option<String>,
     /// Connections that are used side by side, each with a thread, 1 to 64 [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -115,9 +125,10 @@ pub struct TuningArgs {
 /// Changes to a circuit's owners and receivers.
 #[derive(Args, Debug, Default)]
 pub struct PortArgs {
-    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0
+    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or `share`:
+    /// then every party brings a share of the input, which is the XOR of all
     #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
-    pub owners: Vec<(String, u16)>,
+    pub owners: Vec<(String, Owner)>,
     /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
     #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
     pub outputs: Vec<(String, Audience)>,
@@ -187,7 +198,24 @@ EXAMPLES
     [owners]
     key = 0
     [outputs]
-    ciphertext = \"1\"              # \"all\", \"none\", \"0\", \"0,1\"";
+    ciphertext = \"1\"              # \"all\", \"none\", \"0\", \"0,1\"
+
+  Three parties or more share one file that lists them all; each adds what is its own:
+    symbolon run --config auction.toml --party 2 --key carol.key --input bid_2=@bid.txt
+
+    # auction.toml
+    circuit = \"auction:3x32\"
+    [[party]]
+    id = 0
+    address = \"alice.example:7000\"  # later parties dial it; --listen may say where it is bound
+    fingerprint = \"90ac…\"
+    [[party]]
+    id = 1
+    address = \"bob.example:7000\"
+    fingerprint = \"5d1f…\"
+    [[party]]
+    id = 2                         # nobody dials the last one
+    fingerprint = \"77be…\"";
 
 fn run_help() -> String {
     format!("{RUN_HELP}\n\n{VALUES}\n\n{EXIT_CODES}")
@@ -202,7 +230,7 @@ pub struct RunArgs {
     /// Read settings from a TOML file; flags override them
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Which party this is, 0 or 1
+    /// Which party this is, from 0
     #[arg(long, value_name = "PARTY")]
     pub party: Option<u16>,
     /// Wait for the peer at this address, HOST:PORT; port 0 picks a free one and says which
@@ -239,7 +267,9 @@ EXAMPLES
     symbolon local add:32 --input 0=20 --input 1=22
     symbolon local aes128 --input key=hex:000102030405060708090a0b0c0d0e0f \\
         --input message=hex:00112233445566778899aabbccddeeff --link wan --json
-    symbolon local ./adder.txt --owner 1=0 --owner 2=1 --input 0=@a --input 1=@b --input 2=@c";
+    symbolon local ./adder.txt --owner 1=0 --owner 2=1 --input 0=@a --input 1=@b --input 2=@c
+    symbolon local auction:3x32 --parties 3 --input 0=120 --input 1=95 --input 2=130
+    symbolon local add:32 --parties 3 --owner x=share --input x=20 --input y=22";
 
 fn local_help() -> String {
     format!("{LOCAL_HELP}\n\n{VALUES}\n\n{EXIT_CODES}")
@@ -251,9 +281,9 @@ fn local_help() -> String {
 pub struct LocalArgs {
     /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
     pub circuit: String,
-    /// How many parties [default: 2]
-    #[arg(long, value_name = "N", default_value_t = 2, hide_default_value = true)]
-    pub parties: u16,
+    /// How many parties, 2 to 64 [default: as many as the circuit names, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub parties: Option<u16>,
     /// How to talk
     #[arg(long, default_value = "tls")]
     pub transport: LocalTransport,
@@ -270,6 +300,38 @@ pub struct LocalArgs {
     #[command(flatten)]
     pub tuning: TuningArgs,
     /// Print the result as JSON; docs/cli.md describes it
+    #[arg(long)]
+    pub json: bool,
+}
+
+const BENCH_HELP: &str = "\
+EXAMPLES
+    symbolon bench triples --parties 3 --count 1000000
+    symbolon bench sha256 --repeat 10
+    symbolon bench aes128 --parties 5 --link wan --json";
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+#[command(after_long_help = BENCH_HELP)]
+pub struct BenchArgs {
+    /// `triples`, or a circuit, which gets random inputs
+    pub workload: String,
+    /// How many parties, 2 to 64, a process each [default: as many as the circuit names, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub parties: Option<u16>,
+    /// How many triples; rounded up to whole batches [default: 1000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=symbolon::MAX_TRIPLES))]
+    pub count: Option<u64>,
+    /// Run a circuit this many times over one set-up [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub repeat: Option<u32>,
+    /// How to talk
+    #[arg(long, default_value = "tcp")]
+    pub transport: LocalTransport,
+    /// Parameters.
+    #[command(flatten)]
+    pub tuning: TuningArgs,
+    /// Print as JSON; docs/cli.md describes it
     #[arg(long)]
     pub json: bool,
 }
@@ -300,6 +362,9 @@ pub enum CircuitCommand {
 pub struct InfoArgs {
     /// A built-in circuit or a Bristol file
     pub circuit: String,
+    /// How many parties [default: as many as are named, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,

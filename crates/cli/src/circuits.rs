@@ -72,7 +72,7 @@ struct GatesJson {
     constants: u64,
 }
 
-fn describe(name: &str, circuit: &Circuit) -> InfoJson {
+fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
     let stats = Stats::of(circuit);
     let inputs = circuit.inputs().iter().map(|input| PortJson {
         name: input.name.clone(),
@@ -87,7 +87,7 @@ fn describe(name: &str, circuit: &Circuit) -> InfoJson {
         bits: output.ty.width(),
         owner: None,
         receivers: Some(match &output.to {
-            Receivers::All => (0..2).collect(),
+            Receivers::All => (0..parties).collect(),
             Receivers::Only(parties) => parties.clone(),
         }),
     });
@@ -116,7 +116,11 @@ fn info(args: &InfoArgs) -> Outcome<()> {
         owners: args.ports.owners.clone(),
         outputs: args.ports.outputs.clone(),
     };
-    let info = describe(&args.circuit, &spec.load(2)?);
+    let (loaded, parties) = match args.parties {
+        Some(parties) => (spec.load(parties)?, parties),
+        None => spec.load_for_all()?,
+    };
+    let info = describe(&args.circuit, &loaded.circuit, parties);
     if args.json {
         return print_json(&info);
     }
@@ -159,7 +163,8 @@ struct EvalJson {
 
 fn eval(args: &EvalArgs) -> Outcome<()> {
     let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
-    let circuit = spec.load(2)?;
+    let (loaded, parties) = spec.load_for_all()?;
+    let circuit = loaded.circuit;
     let values = resolve(&circuit, &given(&args.inputs)?, None)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {
@@ -177,7 +182,7 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
         .outputs()
         .iter()
         .zip(&learnt)
-        .map(|(output, bits)| OutputJson::new(output, Some(bits), 2))
+        .map(|(output, bits)| OutputJson::new(output, Some(bits), parties))
         .collect();
     if !args.json {
         return print_outputs(&outputs);
@@ -192,7 +197,7 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
 
 fn export(args: &ExportArgs) -> Outcome<()> {
     let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
-    let circuit = spec.load(2)?;
+    let circuit = spec.load_for_all()?.0.circuit;
     let write = |out: &mut dyn Write| {
         let mut out = BufWriter::with_capacity(1 << 16, out);
         match args.format {

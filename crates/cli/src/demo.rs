@@ -1,4 +1,5 @@
-//! `symbolon demo`: both parties on this machine, on a known answer and on a useful one.
+//! `symbolon demo`: two parties on this machine, on a known answer and on a useful one; or an auction
+//! among several.
 
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
 use symbolon::zeroize::Zeroizing;
@@ -6,10 +7,11 @@ use symbolon::zeroize::Zeroizing;
 use crate::args::{DemoArgs, LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::local::{agreed, parties};
+use crate::play::Played;
 use crate::results::{OutputJson, print};
 use crate::source::CircuitSpec;
 use crate::table::costs;
-use crate::troupe::Troupe;
+use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -44,7 +46,11 @@ const SCENES: [Scene; 2] = [
 /// # Errors
 /// As `local`; an internal failure when a result is wrong.
 pub fn command(args: &DemoArgs) -> Outcome<()> {
-    let tuning = Tuning::new(&TuningArgs { link: args.link.clone(), ..TuningArgs::default() })?;
+    let tuning = TuningArgs { link: args.link.clone(), ..TuningArgs::default() };
+    if let Some(parties) = args.parties {
+        return auction(parties, &Tuning::new(&tuning, parties)?);
+    }
+    let tuning = Tuning::new(&tuning, 2)?;
     print(
         "Two processes on this machine, one a party, joined by TLS with fresh keys. Each sees only its \
          own\ninput and the result; if one cheats, the other notices and stops.\n",
@@ -55,10 +61,60 @@ pub fn command(args: &DemoArgs) -> Outcome<()> {
     print("\nNext: `symbolon run --help` shows the same between two machines.\n")
 }
 
+fn show_costs(tuning: &Tuning, played: &[Played]) -> Outcome<()> {
+    let costs = costs(&parties(tuning, played, |played| played.phases.clone()));
+    let indented: String = costs.lines().map(|line| format!("  {line}\n")).collect();
+    print(&format!("\n{indented}"))
+}
+
+/// What bidder `party` offers; no two offer the same.
+fn bid(party: u16) -> u64 {
+    300 + 37 * u64::from(party) % 101
+}
+
+/// A sealed-bid auction: all learn who wins, the winner alone what it pays.
+fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
+    let circuit = format!("auction:{bidders}x32");
+    let spec = CircuitSpec { circuit, ..CircuitSpec::default() };
+    let circuit = spec.load(bidders)?.circuit;
+    print(&format!(
+        "{bidders} processes on this machine, one a bidder, each two joined by TLS with fresh keys. All \
+         learn who bids\nmost and nothing else; the winner alone learns what it pays, the second-highest \
+         bid. Even if all but one\ncheat together, that one notices and stops.\n\n"
+    ))?;
+    let mut inputs = Resolved::new();
+    for party in 0..bidders {
+        print(&format!("  party {party} bids {}\n", bid(party)))?;
+        inputs.push((usize::from(party), Zeroizing::new(bid(party).to_string())));
+    }
+    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: 1 };
+    let troupe = Troupe { work, parties: bidders, tuning, transport: LocalTransport::Tls };
+    let played = troupe.run()?;
+    let outputs = agreed(&played)?;
+
+    let mut order: Vec<u16> = (0..bidders).collect();
+    order.sort_by_key(|party| (std::cmp::Reverse(bid(*party)), *party));
+    let learnt = |output: &OutputJson| output.text().unwrap_or_default();
+    let text: Vec<String> = outputs.iter().map(learnt).collect();
+    print(&format!("\n  all learn winner = {}\n", text[0]))?;
+    for (party, price) in text[1..].iter().enumerate() {
+        print(&format!("  party {party} alone learns price_{party} = {price}\n"))?;
+    }
+    let price = |party: u16| if party == order[0] { bid(order[1]) } else { 0 };
+    let expected: Vec<String> =
+        (0..bidders).map(price).chain([order[0].into()]).map(|value| value.to_string()).collect();
+    let (prices, winner) = expected.split_at(usize::from(bidders));
+    if text[1..] != *prices || text[..1] != *winner {
+        return Err(Failure::internal("the result is not that of the auction"));
+    }
+    print("  the same as an auctioneer would find\n")?;
+    show_costs(tuning, &played)
+}
+
 impl Scene {
     fn play(&self, tuning: &Tuning) -> Outcome<()> {
         let spec = CircuitSpec { circuit: self.circuit.to_string(), ..CircuitSpec::default() };
-        let circuit = spec.load(2)?;
+        let circuit = spec.load(2)?.circuit;
         print(&format!("\n{}\n\n", self.title))?;
         for (input, value) in circuit.inputs().iter().zip(self.values) {
             print(&format!("  party {} brings {} = {value}\n", input.owner, input.name))?;
@@ -69,14 +125,8 @@ impl Scene {
             .enumerate()
             .map(|(place, value)| (place, Zeroizing::new((*value).to_string())))
             .collect();
-        let troupe = Troupe {
-            spec: &spec,
-            circuit: &circuit,
-            inputs: &inputs,
-            tuning,
-            transport: LocalTransport::Tls,
-            repeat: 1,
-        };
+        let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: 1 };
+        let troupe = Troupe { work, parties: 2, tuning, transport: LocalTransport::Tls };
         let played = troupe.run()?;
         let outputs = agreed(&played)?;
         for output in &outputs {
@@ -84,9 +134,7 @@ impl Scene {
             print(&format!("  both learn {} = {value}\n", output.name))?;
         }
         self.check(&circuit, &outputs)?;
-        let costs = costs(&parties(tuning, |party| played[party].phases.clone()));
-        let indented: String = costs.lines().map(|line| format!("  {line}\n")).collect();
-        print(&format!("\n{indented}"))
+        show_costs(tuning, &played)
     }
 
     fn check(&self, circuit: &Circuit, outputs: &[OutputJson]) -> Outcome<()> {

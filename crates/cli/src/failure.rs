@@ -118,7 +118,9 @@ fn incompatible_hint(what: &str) -> String {
             "both sides must name the same circuit, owners (--owner) and receivers (--output); \
              compare the digests that `symbolon circuit info` prints"
         }
-        "rho" | "threads" | "protocol" => return format!("give both sides the same --{what}"),
+        "rho" | "ot" | "threads" | "protocol" => {
+            return format!("give both sides the same --{what}");
+        }
         "the number of lanes" => "give both sides the same --threads",
         what if what.ends_with("version") => {
             "both sides must run the same version of symbolon; see `symbolon --version`"
@@ -135,14 +137,15 @@ fn same_role(refusal: &str) -> bool {
 }
 
 /// What to do when both sides want to be the same party.
-const ROLES: &str = "one side must say --party 0 and the other --party 1";
+const ROLES: &str = "one side must say --party 0 and the other --party 1; of several parties, each \
+                     says another number, and all list the same parties";
 
 const WRONG_KEY: &str = "compare the fingerprint with the peer over another channel (by telephone, in \
-                         person). If it is the peer's, pass it as --peer-fingerprint; if not, \
-                         somebody else is at the other end";
+                         person). If it is the peer's, pass it as --peer-fingerprint or list it in \
+                         [[party]]; if not, somebody else is at the other end";
 
 const REFUSED_KEY: &str = "the peer pinned another key than yours: compare what `symbolon fingerprint` \
-                           prints for your --key file with the peer's --peer-fingerprint";
+                           prints for your --key file with the peer's --peer-fingerprint or [[party]]";
 
 fn transport_hint(reason: &TransportReason) -> Option<String> {
     let text = match reason {
@@ -155,7 +158,7 @@ fn transport_hint(reason: &TransportReason) -> Option<String> {
         }
         TransportReason::NoAnswer { .. } => {
             "is the peer started, one side with --listen and the other with --connect, at the same \
-             address? Either may start first, within --timeout seconds of the other; a firewall \
+             address, or all with the same list of [[party]] addresses? Either may start first, within --timeout seconds of the other; a firewall \
              between the two must let the port through"
         }
         TransportReason::WrongKey { .. } => WRONG_KEY,

@@ -11,9 +11,9 @@ use crate::results::{
 };
 use crate::source::CircuitSpec;
 use crate::table::costs;
-use crate::troupe::{PARTIES, Troupe};
+use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
-use crate::values::{given, resolve};
+use crate::values::{given, resolve, split};
 
 /// Runs all parties and prints what anybody learnt.
 ///
@@ -21,26 +21,25 @@ use crate::values::{given, resolve};
 /// A usage failure before anything is started; the worst of the parties' failures; an internal
 /// failure when two parties that learn one output do not agree on it.
 pub fn command(args: &LocalArgs) -> Outcome<()> {
-    let tuning = Tuning::new(&args.tuning)?;
-    tuning.check_parties(args.parties)?;
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
         outputs: args.ports.outputs.clone(),
     };
-    let circuit = spec.load(args.parties)?;
-    let inputs = resolve(&circuit, &given(&args.inputs)?, None)?;
-    let troupe = Troupe {
-        spec: &spec,
-        circuit: &circuit,
-        inputs: &inputs,
-        tuning: &tuning,
-        transport: args.transport,
-        repeat: args.repeat,
-    };
+    if let Some(parties) = args.parties {
+        // Before the circuit, which may not have as many parties either.
+        Tuning::new(&args.tuning, parties)?;
+    }
+    let (loaded, count) = spec.load_among(args.parties)?;
+    let tuning = Tuning::new(&args.tuning, count)?;
+    let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None)?)?;
+    let circuit = loaded.circuit;
+    let work =
+        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: args.repeat };
+    let troupe = Troupe { work, parties: count, tuning: &tuning, transport: args.transport };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
-    let parties = parties(&tuning, |party| played[party].phases.clone());
+    let parties = parties(&tuning, &played, |played| played.phases.clone());
     if !args.json {
         print_outputs(&outputs)?;
         tell(&format!("\n{}", costs(&parties)));
@@ -48,8 +47,8 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     }
     let runs = (0..args.repeat as usize).map(|run| RunJson {
         run,
-        parties: self::parties(&tuning, |party| {
-            played[party].runs.get(run).cloned().unwrap_or_default()
+        parties: self::parties(&tuning, &played, |played| {
+            played.runs.get(run).cloned().unwrap_or_default()
         }),
     });
     print_json(&LocalJson {
@@ -59,6 +58,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
             digest: hex::encode(circuit.digest()),
             protocol: tuning.protocol.name().to_string(),
             rho: tuning.rho.bits(),
+            ot: tuning.ot.name().to_string(),
             threads: tuning.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
@@ -71,13 +71,17 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
 }
 
 /// One entry for every party.
-pub fn parties(tuning: &Tuning, phases: impl Fn(usize) -> Vec<PhaseJson>) -> Vec<PartyJson> {
-    let entry = |party: PartyId| PartyJson {
+pub fn parties(
+    tuning: &Tuning,
+    played: &[Played],
+    phases: impl Fn(&Played) -> Vec<PhaseJson>,
+) -> Vec<PartyJson> {
+    let entry = |(party, played): (PartyId, &Played)| PartyJson {
         party,
         role: tuning.protocol.role(party).to_string(),
-        phases: phases(usize::from(party)),
+        phases: phases(played),
     };
-    (0..PARTIES).map(entry).collect()
+    (0..).zip(played).map(entry).collect()
 }
 
 /// The outputs as anybody learnt them.
@@ -124,7 +128,8 @@ mod tests {
             hex: None,
             value: None,
         });
-        Played { outputs: outputs.collect(), phases: vec![], runs: vec![] }
+        let outputs = outputs.collect();
+        Played { outputs, phases: vec![], runs: vec![], triples: 0, peak_memory: None }
     }
 
     #[test]

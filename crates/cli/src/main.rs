@@ -1,11 +1,13 @@
 //! The `symbolon` command: reads files and flags, prints results, progress and costs.
 
 mod args;
+mod bench;
 mod circuits;
 mod demo;
 mod failure;
 mod identity;
 mod local;
+mod meet;
 mod party;
 mod play;
 mod progress;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => demo::command(args),
         Command::Run(args) => run::command(args),
         Command::Local(args) => local::command(args),
+        Command::Bench(args) => bench::command(args),
         Command::Circuit(args) => circuits::command(&args.command),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),

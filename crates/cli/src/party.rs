@@ -1,7 +1,7 @@
 //! The hidden `party` command: one party of `local`, ordered about by its parent.
 //!
 //! The parent writes a [`Job`] to standard input, one line of JSON; the party answers with
-//! [`Word::Ready`], gets a [`Peer`], and ends with [`Word::Done`] or [`Word::Failed`]. Secrets travel
+//! [`Word::Ready`], gets every party's [`Peer`], and ends with [`Word::Done`] or [`Word::Failed`]. Secrets travel
 //! only here, never on a command line. Standard input stays open as long as the parent lives; when it
 //! closes, the party ends.
 
@@ -10,21 +10,21 @@ use std::io::{BufRead, Write};
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::zeroize::{Zeroize, Zeroizing};
-use symbolon::{Config, Fingerprint, Identity, Meeting, Transport};
+use symbolon::{Config, Contact, Identity, Listener, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::play::{Played, play};
+use crate::play::{Played, play, play_triples};
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
-use crate::values::inputs_of;
+use crate::values::{Resolved, inputs_of};
 
 /// What a party is to do.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// The circuit, its owners and receivers.
-    pub spec: CircuitSpec,
+    /// What is computed.
+    pub task: Task,
     /// Which party this is.
     pub party: PartyId,
     /// How many there are.
@@ -35,31 +35,48 @@ pub struct Job {
     pub protocol: String,
     /// Statistical security in bits.
     pub rho: u32,
+    /// The name of what makes correlated OTs.
+    pub ot: String,
     /// Lanes.
     pub threads: usize,
     /// Seconds.
     pub timeout: f64,
     /// The simulated link.
     pub link: Option<String>,
-    /// How often the phases run.
-    pub repeat: u32,
     /// Whether anybody looks at [`Word::Stage`].
     pub stages: bool,
-    /// The party's inputs: place and value.
-    pub inputs: Vec<(usize, String)>,
 }
 
-impl Drop for Job {
+/// What the parties compute.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Task {
+    /// A circuit.
+    Circuit {
+        /// The circuit, its owners and receivers.
+        spec: CircuitSpec,
+        /// How often the phases run.
+        repeat: u32,
+        /// The party's inputs: place and value.
+        inputs: Vec<(usize, String)>,
+    },
+    /// So many AND triples.
+    Triples(u64),
+}
+
+impl Drop for Task {
     fn drop(&mut self) {
-        self.inputs.iter_mut().for_each(|(_, value)| value.zeroize());
+        if let Task::Circuit { inputs, .. } = self {
+            inputs.iter_mut().for_each(|(_, value)| value.zeroize());
+        }
     }
 }
 
-/// Where the other party is and who it is.
+/// Where a party is and who it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Peer {
-    /// The address to dial, for the party that dials.
+    /// The address at which later parties dial it.
     pub address: Option<String>,
     /// The fingerprint of its key, for TLS.
     pub fingerprint: Option<String>,
@@ -96,21 +113,46 @@ pub fn command() -> Outcome<()> {
 
 fn obey() -> Outcome<Played> {
     let job: Job = hear()?;
-    let tuning = Tuning::new(&TuningArgs {
-        protocol: Some(job.protocol.clone()),
-        rho: Some(job.rho),
-        threads: Some(job.threads),
-        timeout: Some(job.timeout),
-        link: job.link.clone(),
-    })?;
-    let circuit = job.spec.load(job.parties)?;
-    let values =
-        job.inputs.iter().map(|(place, value)| (*place, Zeroizing::new(value.clone()))).collect();
-    let inputs = inputs_of(&circuit, job.party, &values)?;
-    let listening = match job.party {
-        0 => Some(Meeting::listen("127.0.0.1:0")?),
-        _ => None,
+    let tuning = Tuning::new(
+        &TuningArgs {
+            protocol: Some(job.protocol.clone()),
+            rho: Some(job.rho),
+            ot: Some(job.ot.clone()),
+            threads: Some(job.threads),
+            timeout: Some(job.timeout),
+            link: job.link.clone(),
+        },
+        job.parties,
+    )?;
+    let mut stage = |stage: &str| {
+        if job.stages {
+            // A parent that has gone ends this process anyway.
+            let _ = say(&Word::Stage(stage.to_string()));
+        }
     };
+    match &job.task {
+        Task::Circuit { spec, repeat, inputs } => {
+            // What is wrong with the circuit or the inputs is told before anybody is met.
+            let circuit = spec.load(job.parties)?.circuit;
+            let inputs: Resolved = inputs
+                .iter()
+                .map(|(place, value)| (*place, Zeroizing::new(value.clone())))
+                .collect();
+            let inputs = inputs_of(&circuit, job.party, &inputs)?;
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
+            play(config, &circuit, &inputs, *repeat, &mut stage)
+        }
+        Task::Triples(count) => {
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
+            play_triples(config, *count, &mut stage)
+        }
+    }
+}
+
+/// Tells the parent where this party is, and hears where the others are.
+fn meet(job: &Job) -> Outcome<Transport> {
+    let last = job.party + 1 == job.parties;
+    let door = if last { None } else { Some(Listener::bind("127.0.0.1:0")?) };
     let identity = match job.transport {
         LocalTransport::Tls => Some(Identity::generate()?),
         LocalTransport::Tcp => None,
@@ -119,34 +161,20 @@ fn obey() -> Outcome<Played> {
         }
     };
     say(&Word::Ready(Peer {
-        address: listening
-            .as_ref()
-            .and_then(Meeting::local_address)
-            .map(|address| address.to_string()),
+        address: door.as_ref().map(|door| door.local_addr().to_string()),
         fingerprint: identity.as_ref().map(|key| key.fingerprint().to_string()),
     }))?;
-    let peer: Peer = hear()?;
+    let peers: Vec<Peer> = hear()?;
     end_with_parent();
-    let meeting = match (listening, peer.address) {
-        (Some(meeting), _) => meeting,
-        (None, Some(address)) => Meeting::dial(address),
-        (None, None) => return Err(Failure::internal("no address to dial")),
-    };
-    let transport = match (identity, peer.fingerprint) {
-        (Some(identity), Some(fingerprint)) => {
-            Transport::tls(meeting, identity, fingerprint.parse::<Fingerprint>()?)
-        }
-        (None, None) => Transport::insecure_plain_tcp(meeting),
-        _ => return Err(Failure::internal("the two parties are not on the same transport")),
-    };
-    let config = tuning.apply_with_link(Config::new(job.party, transport));
-    let mut stage = |stage: &str| {
-        if job.stages {
-            // A parent that has gone ends this process anyway.
-            let _ = say(&Word::Stage(stage.to_string()));
-        }
-    };
-    play(config, &circuit, &inputs, job.repeat, &mut stage)
+    let mut contacts = Vec::with_capacity(peers.len());
+    for Peer { address, fingerprint } in peers {
+        let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
+        contacts.push(Contact { address, fingerprint });
+    }
+    Ok(match identity {
+        Some(identity) => Transport::tls_mesh(door, identity, contacts),
+        None => Transport::insecure_plain_tcp_mesh(door, contacts),
+    })
 }
 
 fn hear<T: serde::de::DeserializeOwned>() -> Outcome<T> {

@@ -16,6 +16,10 @@ pub struct Played {
     pub phases: Vec<PhaseJson>,
     /// What they cost in each run; without the set-up.
     pub runs: Vec<Vec<PhaseJson>>,
+    /// AND triples that were made, when triples were all that was asked for.
+    pub triples: u64,
+    /// The most memory that the party's process had at a time, in bytes, where the system tells.
+    pub peak_memory: Option<u64>,
 }
 
 /// Connects and runs the three phases `repeat` times (at least once), telling `stage` where it is.
@@ -29,9 +33,9 @@ pub fn play(
     repeat: u32,
     stage: &mut dyn FnMut(&str),
 ) -> Outcome<Played> {
-    let parties = 2;
     stage("connecting");
     let mut session = Session::connect(config, circuit)?;
+    let parties = session.parties();
     let mut before = session.report();
     let mut outputs: Option<Vec<OutputJson>> = None;
     let mut runs = Vec::new();
@@ -56,5 +60,30 @@ pub fn play(
         before = now;
     }
     let outputs = outputs.unwrap_or_default();
-    Ok(Played { outputs, phases: phases(&before), runs })
+    let phases = phases(&before);
+    Ok(Played { outputs, phases, runs, triples: 0, peak_memory: peak_memory() })
+}
+
+/// Connects and makes `count` triples.
+///
+/// # Errors
+/// As the library has them.
+pub fn play_triples(config: Config, count: u64, stage: &mut dyn FnMut(&str)) -> Outcome<Played> {
+    stage("triples");
+    let run = symbolon::make_triples(config, count)?;
+    Ok(Played {
+        outputs: Vec::new(),
+        phases: phases(&run.report),
+        runs: Vec::new(),
+        triples: run.made,
+        peak_memory: peak_memory(),
+    })
+}
+
+/// The most memory this process had at a time, in bytes; Linux tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
 }

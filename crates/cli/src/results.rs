@@ -143,6 +143,8 @@ pub struct AskedJson {
     pub protocol: String,
     /// Statistical security in bits.
     pub rho: u32,
+    /// What makes correlated OTs.
+    pub ot: String,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.

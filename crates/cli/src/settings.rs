@@ -8,7 +8,7 @@ use symbolon::zeroize::Zeroizing;
 
 use crate::args::{RemoteTransport, RunArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::source::{Audience, CircuitSpec, looks_like_file};
+use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::values::{Given, given};
 
 /// The longest settings file that is read, in bytes.
@@ -19,7 +19,7 @@ const LONGEST_FILE: u64 = 64 << 20;
 #[serde(deny_unknown_fields, default)]
 struct SettingsFile {
     circuit: Option<String>,
-    party: Option<u16>,
+    party: Option<PartyKey>,
     listen: Option<String>,
     connect: Option<String>,
     key: Option<String>,
@@ -27,14 +27,61 @@ struct SettingsFile {
     transport: Option<RemoteTransport>,
     protocol: Option<String>,
     rho: Option<u32>,
+    ot: Option<String>,
     threads: Option<usize>,
     timeout: Option<Number>,
     link: Option<String>,
     json: Option<bool>,
     // Any value at all: what is wrong with one must not be told by the parser, which quotes it.
     inputs: BTreeMap<String, toml::Value>,
-    owners: BTreeMap<String, u16>,
+    owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
+}
+
+/// One of several parties, as all of them list it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartyEntry {
+    /// Its number.
+    pub id: u16,
+    /// Where later parties dial it, HOST:PORT.
+    pub address: Option<String>,
+    /// The fingerprint of its key.
+    pub fingerprint: Option<String>,
+}
+
+/// `party = 0`, which party this is, or `[[party]]`, a list of all.
+enum PartyKey {
+    This(u16),
+    All(Vec<PartyEntry>),
+}
+
+impl<'de> Deserialize<'de> for PartyKey {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = PartyKey;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("this party's number, or a [[party]] for each of all parties")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<PartyKey, E> {
+                let number = u16::try_from(number);
+                number.map(PartyKey::This).map_err(|_| E::custom("there is no such party"))
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(
+                self,
+                list: A,
+            ) -> Result<PartyKey, A::Error> {
+                let list = serde::de::value::SeqAccessDeserializer::new(list);
+                Vec::deserialize(list).map(PartyKey::All)
+            }
+        }
+        // Not an untagged enum: its errors would not say which key of an entry is wrong.
+        from.deserialize_any(Visitor)
+    }
 }
 
 /// A TOML integer or float.
@@ -52,6 +99,8 @@ pub struct Settings {
     pub spec: CircuitSpec,
     /// Which party this is.
     pub party: Option<u16>,
+    /// All parties, when they are listed.
+    pub parties: Option<Vec<PartyEntry>>,
     /// Where to wait.
     pub listen: Option<String>,
     /// Whom to dial.
@@ -103,11 +152,26 @@ impl Settings {
         }
         // Later entries win.
         outputs.extend(args.ports.outputs.iter().cloned());
-        let mut owners: Vec<(String, u16)> = file.owners.into_iter().collect();
+        let mut owners = Vec::new();
+        for (name, value) in file.owners {
+            let owner = value_text(&value).and_then(|text| text.parse::<Owner>().ok()).ok_or_else(
+                || {
+                    let told = format!("[owners] {name}: a party's number, or \"share\"");
+                    Failure::usage(told)
+                },
+            )?;
+            owners.push((name, owner));
+        }
         owners.extend(args.ports.owners.iter().cloned());
+        let (this, parties) = match file.party {
+            Some(PartyKey::This(party)) => (Some(party), None),
+            Some(PartyKey::All(list)) => (None, Some(list)),
+            None => (None, None),
+        };
         Ok(Settings {
             spec: CircuitSpec { circuit: circuit.unwrap_or_default(), owners, outputs },
-            party: args.party.or(file.party),
+            party: args.party.or(this),
+            parties,
             listen: args.listen.clone().or(file_listen),
             connect: args.connect.clone().or(file_connect),
             key: args.key.clone().or(file.key.map(in_folder)),
@@ -116,6 +180,7 @@ impl Settings {
             tuning: TuningArgs {
                 protocol: flags.protocol.clone().or(file.protocol),
                 rho: flags.rho.or(file.rho),
+                ot: flags.ot.clone().or(file.ot),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {
                     Number::Integer(seconds) => seconds as f64,
@@ -220,7 +285,7 @@ mod tests {
         );
         assert_eq!(plain.transport, RemoteTransport::Tcp);
         assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
-        assert_eq!(plain.spec.owners, [("x".to_string(), 1)]);
+        assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1))]);
         let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.as_str()).collect();
         assert_eq!(texts, ["3", "1,2"]);
 
@@ -233,16 +298,45 @@ mod tests {
     }
 
     #[test]
+    fn parties_are_listed_once_for_all() {
+        let file = "circuit = \"auction:3x8\"\n\
+                    [[party]]\nid = 1\naddress = \"h:2\"\nfingerprint = \"ab\"\n\
+                    [[party]]\nid = 0\naddress = \"h:1\"\n[[party]]\nid = 2\n\
+                    [owners]\nbid_0 = \"share\"\n";
+        let settings = settings(file, &["--party", "2"]).unwrap();
+        assert_eq!(settings.party, Some(2));
+        assert_eq!(settings.spec.owners, [("bid_0".to_string(), Owner::Share)]);
+        let parties = settings.parties.unwrap();
+        let fingerprint = Some("ab".to_string());
+        let first = PartyEntry { id: 1, address: Some("h:2".into()), fingerprint };
+        assert_eq!((parties.len(), &parties[0]), (3, &first));
+    }
+
+    #[test]
     fn the_documented_files_are_accepted() {
         let guide = include_str!("../../../docs/cli.md");
         let block = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
         let guide = settings(block.unwrap(), &[]).unwrap();
-        let help = crate::args::RUN_HELP.split_once("# run.toml").unwrap().1;
-        let help = settings(&help[help.find('\n').unwrap()..], &[]).unwrap();
+        // Examples in the help end at an empty line.
+        let example = |title: &str| {
+            let help = crate::args::RUN_HELP.split_once(title).unwrap().1;
+            let help = &help[help.find('\n').unwrap()..];
+            settings(help.split_once("\n\n").map_or(help, |(file, _)| file), &[]).unwrap()
+        };
+        let help = example("# run.toml");
         for settings in [guide, help] {
             assert_eq!((settings.party, settings.tuning.timeout), (Some(0), Some(60.0)));
             assert_eq!(settings.inputs.len(), 1);
             assert_eq!(settings.spec.outputs[0].0, "ciphertext");
+        }
+        let guide = include_str!("../../../docs/cli.md");
+        let list = guide.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next());
+        for all in [settings(list.unwrap(), &[]).unwrap(), example("# auction.toml")] {
+            let ids: Vec<u16> = all.parties.unwrap().iter().map(|party| party.id).collect();
+            assert_eq!(
+                (ids.as_slice(), all.spec.circuit.as_str()),
+                (&[0, 1, 2][..], "auction:3x32")
+            );
         }
     }
 
@@ -251,6 +345,10 @@ mod tests {
         let cases = [
             ("party = 0\nsecrets = 1\n", "line 2"),
             ("party = \"zero\"\n", "line 1"),
+            ("party = 70000\n", "line 1"),
+            ("[[party]]\nid = 0\nport = 1\n", "port"),
+            ("[[party]]\naddress = \"h:1\"\n", "id"),
+            ("[owners]\nx = \"everybody\"\n", "[owners] x"),
             ("[inputs]\nx = \"hex:5ec4e7\n", "line 2"),
             ("[inputs]\nx = [\"5ec4e7\"]\n", "[inputs] x"),
             ("[inputs]\nx = 5.5\n", "[inputs] x"),

@@ -13,9 +13,32 @@ pub struct CircuitSpec {
     /// The name of a built-in, or the path of a file.
     pub circuit: String,
     /// Input (name or index) and owner, in the order given.
-    pub owners: Vec<(String, PartyId)>,
+    pub owners: Vec<(String, Owner)>,
     /// Output (name or index) and receivers, in the order given.
     pub outputs: Vec<(String, Audience)>,
+}
+
+/// Whose an input is, as written on the command line: a party's number, or `share`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Owner {
+    /// This party's.
+    Party(PartyId),
+    /// Nobody's: every party brings a share, and the input is the XOR of all.
+    Share,
+}
+
+impl std::str::FromStr for Owner {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "share" => Ok(Owner::Share),
+            number => number
+                .parse()
+                .map(Owner::Party)
+                .map_err(|_| "an owner is a party's number, such as 1, or `share`".to_string()),
+        }
+    }
 }
 
 /// Who learns an output, as written on the command line: `all`, `none`, `0`, `0,1`.
@@ -70,14 +93,13 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Reads `INPUT=PARTY`.
+/// Reads `INPUT=PARTY` or `INPUT=share`.
 ///
 /// # Errors
 /// A sentence that says what was expected.
-pub fn owner(text: &str) -> Result<(String, PartyId), String> {
-    let (name, party) = assignment(text)?;
-    let party = party.trim().parse().map_err(|_| "expected INPUT=PARTY, such as key=1")?;
-    Ok((name, party))
+pub fn owner(text: &str) -> Result<(String, Owner), String> {
+    let (name, owner) = assignment(text)?;
+    Ok((name, owner.parse()?))
 }
 
 /// Reads `OUTPUT=PARTIES`.
@@ -130,13 +152,55 @@ impl CircuitSpec {
     /// # Errors
     /// A usage failure when there is no such circuit, the file is unreadable, or an owner or a
     /// receiver is not a party.
-    pub fn load(&self, parties: u16) -> Outcome<Circuit> {
+    pub fn load(&self, parties: u16) -> Outcome<Loaded> {
+        self.give_out(open(&self.circuit)?, parties)
+    }
+
+    /// As [`CircuitSpec::load`], among as many parties as the circuit and the user name, at least 2;
+    /// returns their number, too.
+    ///
+    /// # Errors
+    /// As [`CircuitSpec::load`].
+    pub fn load_for_all(&self) -> Outcome<(Loaded, u16)> {
         let circuit = open(&self.circuit)?;
+        let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
+            Owner::Party(party) => Some(*party),
+            Owner::Share => None,
+        });
+        let receivers = self.outputs.iter().flat_map(|(_, audience)| match audience {
+            Audience::All => &[][..],
+            Audience::Only(parties) => &parties[..],
+        });
+        let said = owners.chain(receivers.copied()).map(|party| party.saturating_add(1)).max();
+        let parties = parties_of(&circuit).max(said.unwrap_or(0));
+        Ok((self.give_out(circuit, parties)?, parties))
+    }
+
+    /// As [`CircuitSpec::load`], among `parties` parties or, by default, as many as the circuit itself
+    /// has owners and receivers, at least 2; returns their number, too.
+    ///
+    /// # Errors
+    /// As [`CircuitSpec::load`].
+    pub fn load_among(&self, parties: Option<u16>) -> Outcome<(Loaded, u16)> {
+        let circuit = open(&self.circuit)?;
+        let parties = parties.unwrap_or_else(|| parties_of(&circuit));
+        Ok((self.give_out(circuit, parties)?, parties))
+    }
+
+    fn give_out(&self, circuit: Circuit, parties: u16) -> Outcome<Loaded> {
         let names: Vec<&str> = circuit.inputs().iter().map(|i| i.name.as_str()).collect();
         let mut owners: Vec<PartyId> = circuit.inputs().iter().map(|i| i.owner).collect();
+        let mut shared = vec![false; owners.len()];
         for (input, owner) in &self.owners {
-            owners[place("input", input, &names)?] = *owner;
+            let place = place("input", input, &names)?;
+            match owner {
+                Owner::Party(party) => (owners[place], shared[place]) = (*party, false),
+                Owner::Share => shared[place] = true,
+            }
         }
+        // A shared input's owner does not matter, so it need not be one of the parties.
+        let whose = owners.iter_mut().zip(&shared).filter(|(_, shared)| **shared);
+        whose.for_each(|(owner, _)| *owner = 0);
         let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
         let mut receivers: Vec<Receivers> =
             circuit.outputs().iter().map(|o| o.to.clone()).collect();
@@ -144,7 +208,45 @@ impl CircuitSpec {
             receivers[place("output", output, &names)?] = audience.clone().into();
         }
         check_parties(&owners, &receivers, parties)?;
-        Ok(circuit.with_owners(&owners)?.with_receivers(receivers)?)
+        let plain = circuit.with_owners(&owners)?.with_receivers(receivers)?;
+        let circuit = plain.clone().with_shared_inputs(&shared, parties)?;
+        Ok(Loaded { plain, shared, circuit, parties })
+    }
+}
+
+/// How many parties a circuit itself names, at least 2.
+fn parties_of(circuit: &Circuit) -> u16 {
+    let owners = circuit.inputs().iter().map(|input| input.owner);
+    let receivers = circuit.outputs().iter().flat_map(|output| match &output.to {
+        Receivers::All => &[][..],
+        Receivers::Only(parties) => &parties[..],
+    });
+    owners.chain(receivers.copied()).max().map_or(2, |last| last.saturating_add(1).max(2))
+}
+
+/// A circuit with its owners and receivers, as the user names its inputs and as the parties compute it.
+#[derive(Debug)]
+pub struct Loaded {
+    /// With every input in one piece.
+    pub plain: Circuit,
+    /// For each input of `plain`, whether every party brings a share of it.
+    pub shared: Vec<bool>,
+    /// What the parties compute: shared inputs are replaced by a share of each party.
+    pub circuit: Circuit,
+    parties: u16,
+}
+
+impl Loaded {
+    /// The place in `circuit` of input `place` of `plain`, of `party`'s share when it is shared.
+    pub fn place(&self, place: usize, party: PartyId) -> usize {
+        let shares = |shared: &bool| if *shared { usize::from(self.parties) } else { 1 };
+        let before: usize = self.shared[..place].iter().map(shares).sum();
+        before + if self.shared[place] { usize::from(party) } else { 0 }
+    }
+
+    /// How many parties there are.
+    pub fn parties(&self) -> u16 {
+        self.parties
     }
 }
 
@@ -158,7 +260,10 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> O
         Some(party) => Err(Failure::usage(format!(
             "there is no party {party}: the {parties} parties are numbered from 0"
         ))
-        .with_hint("--owner INPUT=PARTY and --output OUTPUT=PARTIES say whose they are")),
+        .with_hint(
+            "--owner INPUT=PARTY and --output OUTPUT=PARTIES say whose they are, --parties how many \
+             parties `local` has",
+        )),
     }
 }
 
@@ -231,10 +336,31 @@ mod tests {
     fn owners_and_receivers_outside_the_parties_are_refused() {
         let mut spec = CircuitSpec { circuit: "add:8".into(), ..CircuitSpec::default() };
         assert!(spec.load(2).is_ok());
-        spec.owners = vec![("0".into(), 2)];
+        spec.owners = vec![("0".into(), Owner::Party(2))];
         assert!(spec.load(2).unwrap_err().message.contains("no party 2"));
         spec.owners.clear();
         spec.outputs = vec![("0".into(), Audience::Only(vec![0, 7]))];
         assert!(spec.load(2).unwrap_err().message.contains("no party 7"));
+        assert_eq!(spec.load_for_all().unwrap().1, 8);
+    }
+
+    #[test]
+    fn shares_have_places_of_their_own() {
+        let owners = vec![("x".into(), Owner::Share)];
+        let spec = CircuitSpec { circuit: "add:8".into(), owners, outputs: vec![] };
+        let loaded = spec.load(3).unwrap();
+        let names: Vec<_> = loaded.circuit.inputs().iter().map(|i| i.name.as_str()).collect();
+        assert_eq!(names, ["x.0", "x.1", "x.2", "y"]);
+        assert_eq!((loaded.place(0, 2), loaded.place(1, 2)), (2, 3));
+        assert_eq!("share".parse(), Ok(Owner::Share));
+        assert!("sharing".parse::<Owner>().is_err());
+    }
+
+    #[test]
+    fn a_circuit_knows_how_many_parties_it_has() {
+        let spec = |name: &str| CircuitSpec { circuit: name.into(), ..CircuitSpec::default() };
+        assert_eq!(spec("add:8").load_among(None).unwrap().1, 2);
+        assert_eq!(spec("auction:5x8").load_among(None).unwrap().1, 5);
+        assert!(spec("auction:5x8").load_among(Some(4)).is_err());
     }
 }

@@ -11,8 +11,8 @@ use symbolon::{Config, Transport};
 
 use crate::args::LocalTransport;
 use crate::failure::{Class, Failure, Outcome};
-use crate::party::{Job, Peer, Word};
-use crate::play::{Played, play};
+use crate::party::{Job, Peer, Task, Word};
+use crate::play::{Played, play, play_triples};
 use crate::progress::Progress;
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
@@ -23,22 +23,33 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// A run with all its parties.
 pub struct Troupe<'r> {
-    /// The circuit as the user named it.
-    pub spec: &'r CircuitSpec,
-    /// The same, loaded.
-    pub circuit: &'r Circuit,
-    /// Every input's value.
-    pub inputs: &'r Resolved,
+    /// What they compute.
+    pub work: Work<'r>,
+    /// How many there are.
+    pub parties: u16,
     /// Parameters.
     pub tuning: &'r Tuning,
     /// How the parties talk.
     pub transport: LocalTransport,
-    /// How often the phases run.
-    pub repeat: u32,
 }
 
-/// How many parties there are: every protocol there is has two.
-pub const PARTIES: u16 = 2;
+/// What the parties compute.
+#[derive(Clone, Copy)]
+pub enum Work<'r> {
+    /// A circuit.
+    Circuit {
+        /// The circuit as the user named it.
+        spec: &'r CircuitSpec,
+        /// The same, as the parties compute it.
+        circuit: &'r Circuit,
+        /// Every input's value.
+        inputs: &'r Resolved,
+        /// How often the phases run.
+        repeat: u32,
+    },
+    /// So many AND triples.
+    Triples(u64),
+}
 
 impl Troupe<'_> {
     /// Runs all parties to their end; returns what each has, by party number.
@@ -46,9 +57,11 @@ impl Troupe<'_> {
     /// # Errors
     /// The worst of the parties' failures, with the party named.
     pub fn run(&self) -> Outcome<Vec<Played>> {
-        for party in 0..PARTIES {
-            // What a user got wrong is told before anything is started.
-            inputs_of(self.circuit, party, self.inputs)?;
+        if let Work::Circuit { circuit, inputs, .. } = self.work {
+            for party in 0..self.parties {
+                // What a user got wrong is told before anything is started.
+                inputs_of(circuit, party, inputs)?;
+            }
         }
         match self.transport {
             LocalTransport::Memory => self.threads(),
@@ -58,27 +71,34 @@ impl Troupe<'_> {
 
     fn threads(&self) -> Outcome<Vec<Played>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
-        let (zero, one) = Transport::memory(self.tuning.threads, link)?;
+        let mesh = Transport::memory_mesh(self.parties, self.tuning.threads, link)?;
         let perform = |party: PartyId, transport: Transport, words: mpsc::Sender<(u16, String)>| {
-            let inputs = inputs_of(self.circuit, party, self.inputs)?;
             let config = self.tuning.apply(Config::new(party, transport));
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
-            play(config, self.circuit, &inputs, self.repeat, &mut stage)
+            match self.work {
+                Work::Circuit { circuit, inputs, repeat, .. } => {
+                    let inputs = inputs_of(circuit, party, inputs)?;
+                    play(config, circuit, &inputs, repeat, &mut stage)
+                }
+                Work::Triples(count) => play_triples(config, count, &mut stage),
+            }
         };
+        let perform = &perform;
         let (words, heard) = mpsc::channel();
         let ends = std::thread::scope(|scope| {
-            let parties = [(0, zero), (1, one)].map(|(party, transport)| {
+            let start = |(party, transport)| {
                 let words = words.clone();
                 scope.spawn(move || perform(party, transport, words))
-            });
+            };
+            let parties: Vec<_> = (0u16..).zip(mesh).map(start).collect();
             drop(words);
             let mut progress = Progress::begin();
             for (party, stage) in heard {
                 progress.party(party, &stage);
             }
-            parties.map(|party| {
-                party.join().unwrap_or_else(|_| Err(Failure::internal("a party's thread panicked")))
-            })
+            let panicked = |_| Err(Failure::internal("a party's thread panicked"));
+            let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
+            ends.collect::<Vec<_>>()
         });
         all_or_worst(ends.into_iter().map(Some).collect())
     }
@@ -86,35 +106,40 @@ impl Troupe<'_> {
     fn processes(&self) -> Outcome<Vec<Played>> {
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
-        for party in 0..PARTIES {
+        for party in 0..self.parties {
             children.push(Performer::start(self.job(party), party, words.clone())?);
         }
         drop(words);
-        let mut stage = Stage { children, ends: (0..PARTIES).map(|_| None).collect() };
+        let mut stage = Stage { children, ends: (0..self.parties).map(|_| None).collect() };
         stage.introduce(&heard)?;
         stage.wait(&heard, self.tuning.timeout)
     }
 
     fn job(&self, party: PartyId) -> Job {
-        let own = |place: &usize| self.circuit.inputs()[*place].owner == party;
         Job {
-            spec: self.spec.clone(),
+            task: self.task(party),
             party,
-            parties: PARTIES,
+            parties: self.parties,
             transport: self.transport,
             protocol: self.tuning.protocol.name().to_string(),
             rho: self.tuning.rho.bits(),
+            ot: self.tuning.ot.name().to_string(),
             threads: self.tuning.threads,
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),
-            repeat: self.repeat,
             stages: std::io::stderr().is_terminal(),
-            inputs: self
-                .inputs
-                .iter()
-                .filter(|(place, _)| own(place))
-                .map(|(place, value)| (*place, value.to_string()))
-                .collect(),
+        }
+    }
+
+    fn task(&self, party: PartyId) -> Task {
+        match self.work {
+            Work::Circuit { spec, circuit, inputs, repeat } => {
+                let own =
+                    inputs.iter().filter(|(place, _)| circuit.inputs()[*place].owner == party);
+                let inputs = own.map(|(place, value)| (*place, value.to_string())).collect();
+                Task::Circuit { spec: spec.clone(), repeat, inputs }
+            }
+            Work::Triples(count) => Task::Triples(count),
         }
     }
 }
@@ -186,7 +211,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// Waits until every child is ready and tells each where the other is.
+    /// Waits until every child is ready and tells each where all are.
     fn introduce(&mut self, heard: &mpsc::Receiver<Heard>) -> Outcome<()> {
         let mut peers: Vec<Option<Peer>> = self.children.iter().map(|_| None).collect();
         while peers.iter().any(Option::is_none) {
@@ -197,8 +222,8 @@ impl Stage {
                 Err(_) => return Err(vanished(0)),
             }
         }
-        for (child, peer) in self.children.iter_mut().zip(peers.iter().rev()) {
-            child.order(peer)?;
+        for child in &mut self.children {
+            child.order(&peers)?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use symbolon::{Config, MAX_THREADS, Protocol, Rho, SimulatedLink};
+use symbolon::{Config, Generator, MAX_THREADS, Protocol, Rho, SimulatedLink};
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
@@ -17,6 +17,8 @@ pub struct Tuning {
     pub protocol: Protocol,
     /// Statistical security.
     pub rho: Rho,
+    /// How correlated OTs are made.
+    pub ot: Generator,
     /// Lanes.
     pub threads: usize,
     /// How long to wait for the peer.
@@ -26,13 +28,15 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// Checks what was given and fills in defaults.
+    /// Checks what was given and fills in defaults, among `parties` parties.
     ///
     /// # Errors
-    /// A usage failure that names the option and what it takes.
-    pub fn new(args: &TuningArgs) -> Outcome<Tuning> {
+    /// A usage failure that names the option and what it takes, or says among how many parties the
+    /// protocol runs.
+    pub fn new(args: &TuningArgs, parties: u16) -> Outcome<Tuning> {
         let protocol = match args.protocol.as_deref() {
-            None => Protocol::Wrk,
+            None if parties == 2 => Protocol::Wrk,
+            None => Protocol::Ywz,
             Some(name) => Protocol::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
                 Failure::usage(format!("there is no such protocol: {}", name.escape_default()))
@@ -41,6 +45,13 @@ impl Tuning {
         };
         let rho = Rho::from_bits(args.rho.unwrap_or(40))
             .ok_or_else(|| Failure::usage("--rho takes 40, 64 or 80"))?;
+        let ot = match args.ot.as_deref() {
+            None => Generator::default(),
+            Some(name) => name.parse().map_err(|_| {
+                let known: Vec<&str> = Generator::ALL.iter().map(|g| g.name()).collect();
+                Failure::usage(format!("--ot takes {}", known.join(", ")))
+            })?,
+        };
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -53,29 +64,18 @@ impl Tuning {
             None => None,
             Some(text) => Some((text.clone(), text.parse::<SimulatedLink>()?)),
         };
-        Ok(Tuning { protocol, rho, threads, timeout: Duration::from_secs_f64(seconds), link })
-    }
-
-    /// How many parties there must be.
-    ///
-    /// # Errors
-    /// A usage failure when the protocol does not run between `parties` parties.
-    pub fn check_parties(&self, parties: u16) -> Outcome<()> {
-        let possible = self.protocol.parties();
-        if possible.contains(&parties) {
-            return Ok(());
-        }
-        let (least, most) = (possible.start(), possible.end());
-        let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-        Err(Failure::usage(format!(
-            "{} runs between {range} parties, not {parties}",
-            self.protocol.name()
-        )))
+        check_parties(protocol, parties)?;
+        Ok(Tuning { protocol, rho, ot, threads, timeout: Duration::from_secs_f64(seconds), link })
     }
 
     /// Sets all of it but the link, which depends on the transport.
     pub fn apply(&self, config: Config) -> Config {
-        config.protocol(self.protocol).rho(self.rho).threads(self.threads).timeout(self.timeout)
+        config
+            .protocol(self.protocol)
+            .rho(self.rho)
+            .ot(self.ot)
+            .threads(self.threads)
+            .timeout(self.timeout)
     }
 
     /// Sets all of it, for TCP and TLS.
@@ -88,16 +88,37 @@ impl Tuning {
     }
 }
 
+fn check_parties(protocol: Protocol, parties: u16) -> Outcome<()> {
+    let possible = protocol.parties();
+    if possible.contains(&parties) {
+        return Ok(());
+    }
+    let (least, most) = (possible.start(), possible.end());
+    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    let refused =
+        Failure::usage(format!("{} runs among {range} parties, not {parties}", protocol.name()));
+    let other = Protocol::ALL.iter().find(|other| other.parties().contains(&parties));
+    Err(match other {
+        Some(other) => refused.with_hint(format!("--protocol {} does", other.name())),
+        None => refused,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn defaults_and_ranges() {
-        let tuning = Tuning::new(&TuningArgs::default()).unwrap();
+        let tuning = Tuning::new(&TuningArgs::default(), 2).unwrap();
         assert_eq!((tuning.rho.bits(), tuning.threads), (40, 1));
-        assert!(tuning.check_parties(2).is_ok());
-        assert!(tuning.check_parties(3).unwrap_err().message.contains("2 parties, not 3"));
+        assert_eq!(tuning.protocol, Protocol::Wrk);
+        assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().protocol, Protocol::Ywz);
+        let wrk = TuningArgs { protocol: Some("wrk".into()), ..TuningArgs::default() };
+        let refused = Tuning::new(&wrk, 3).unwrap_err();
+        assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
+        assert!(refused.hint.unwrap().contains("--protocol ywz"));
+        assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
         let refused: [fn(&mut TuningArgs); 7] = [
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
@@ -110,7 +131,7 @@ mod tests {
         for change in refused {
             let mut args = TuningArgs::default();
             change(&mut args);
-            assert_eq!(Tuning::new(&args).unwrap_err().class, crate::failure::Class::Usage);
+            assert_eq!(Tuning::new(&args, 2).unwrap_err().class, crate::failure::Class::Usage);
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::io::Read;
 use std::path::Path;
 
-use symbolon::circuit::{Circuit, PartyId};
+use symbolon::circuit::{Circuit, PartyId, parse_value};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
 
 use crate::failure::{Failure, Outcome};
-use crate::source::{from_folder, place};
+use crate::source::{Loaded, from_folder, place};
 
 /// The longest value file that is read, in bytes: a million-bit value in any form fits many times.
 const LONGEST_VALUE: u64 = 256 << 20;
@@ -129,23 +129,84 @@ pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outc
     })
 }
 
-/// Refuses values for inputs that `party` does not own.
+/// Turns what `party` gave for inputs, or for shares of them, into values of its inputs.
 ///
 /// # Errors
-/// A usage failure that says whose input it is.
-pub fn only_own(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outcome<()> {
-    for (index, _) in resolved {
-        let input = &circuit.inputs()[*index];
-        if input.owner != party {
+/// A usage failure that says whose input it is when it is not `party`'s.
+pub fn only_own(loaded: &Loaded, party: PartyId, resolved: Resolved) -> Outcome<Resolved> {
+    let mut own = Resolved::new();
+    for (index, value) in resolved {
+        let input = &loaded.plain.inputs()[index];
+        if input.owner != party && !loaded.shared[index] {
             return Err(Failure::usage(format!(
                 "input `{}` belongs to party {}; this is party {party}",
                 input.name, input.owner
             ))
             .with_hint(
-                "give only your own inputs; --owner INPUT=PARTY, the same on both sides, says whose \
-                 an input is",
+                "give only your own inputs; --owner INPUT=PARTY, the same for all parties, says \
+                 whose an input is",
             ));
         }
+        own.push((loaded.place(index, party), value));
     }
-    Ok(())
+    Ok(own)
+}
+
+/// Gives every party a random share of the inputs that are shared.
+///
+/// # Errors
+/// A usage failure when a shared input has no value, or one that does not fit.
+pub fn split(loaded: &Loaded, resolved: Resolved) -> Outcome<Resolved> {
+    for (index, input) in loaded.plain.inputs().iter().enumerate() {
+        if loaded.shared[index] && !resolved.iter().any(|(known, _)| *known == index) {
+            return Err(Failure::usage(format!(
+                "no value for the shared input `{}` ({})",
+                input.name, input.ty
+            ))
+            .with_hint("give it with --input NAME=VALUE: `local` splits it among the parties"));
+        }
+    }
+    let mut all = Resolved::new();
+    for (index, value) in resolved {
+        if !loaded.shared[index] {
+            all.push((loaded.place(index, 0), value));
+            continue;
+        }
+        let mut left = Zeroizing::new(parse_value(&loaded.plain.inputs()[index], &value)?);
+        for party in 1..loaded.parties() {
+            let share = random_bits(left.len())?;
+            left.iter_mut().zip(share.iter()).for_each(|(left, share)| *left ^= share);
+            all.push((loaded.place(index, party), text(&share)));
+        }
+        all.push((loaded.place(index, 0), text(&left)));
+    }
+    Ok(all)
+}
+
+/// Bits in a value's form.
+fn text(bits: &[bool]) -> Zeroizing<String> {
+    // In one allocation, so that nothing is left behind unwiped.
+    let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
+    text.push_str("bits:");
+    bits.iter().for_each(|&bit| text.push(if bit { '1' } else { '0' }));
+    text
+}
+
+/// Random bits from the operating system.
+fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
+    let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::internal(format!("the system gives no randomness: {error}")))?;
+    Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
+}
+
+/// Random values for all inputs of a circuit.
+///
+/// # Errors
+/// An internal failure when the operating system gives no randomness.
+pub fn random_values(circuit: &Circuit) -> Outcome<Resolved> {
+    let value = |(index, input): (usize, &symbolon::circuit::Input)| {
+        Ok((index, text(&random_bits(input.ty.width() as usize)?)))
+    };
+    circuit.inputs().iter().enumerate().map(value).collect()
 }

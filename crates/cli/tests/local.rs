@@ -33,7 +33,8 @@ fn every_transport_computes_the_same() {
 
 #[test]
 fn the_json_is_as_promised() {
-    let words = ["local", "compare:8", "--json", "--repeat", "3", "--rho", "64"];
+    let words =
+        ["local", "compare:8", "--json", "--repeat", "3", "--rho", "64", "--ot", "softspoken4"];
     let more = ["--input", "x=7", "--input", "y=9", "--output", "0=1", "--output", "1=none"];
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
     let asked = [
@@ -41,6 +42,7 @@ fn the_json_is_as_promised() {
         "digest",
         "format",
         "link",
+        "ot",
         "outputs",
         "parties",
         "protocol",
@@ -55,6 +57,7 @@ fn the_json_is_as_promised() {
     assert_eq!(result["circuit"], "compare:8");
     assert_eq!(result["digest"].as_str().unwrap().len(), 64);
     assert_eq!((&result["rho"], &result["repeat"]), (&json!(64), &json!(3)));
+    assert_eq!(result["ot"], "softspoken4");
     assert_eq!((&result["transport"], &result["link"]), (&json!("tls"), &json!(null)));
 
     let outputs = result["outputs"].as_array().unwrap();

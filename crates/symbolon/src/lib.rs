@@ -1,14 +1,15 @@
-//! Maliciously secure computation of Boolean circuits: two parties who do not trust each other compute
-//! a function of their private inputs, and nothing but the result is learnt, even if one of them
-//! cheats.
+//! Maliciously secure computation of Boolean circuits: two or more parties who do not trust each other
+//! compute a function of their private inputs, and nothing but the result is learnt, even if all but one
+//! of them cheat together.
 //!
 //! For most cases: make a [`Circuit`](circuit::Circuit) (one of the
 //! [built-in](circuit::builtin) ones, or a Bristol file read by [`circuit::bristol`]), collect this
 //! party's [`Inputs`], describe the connection with a [`Config`], and call [`Session::connect`] and
-//! [`Session::evaluate`]. Both sides do the same with the same circuit.
+//! [`Session::evaluate`]. All parties do the same with the same circuit.
 //!
-//! Both parties in one process, for a test; between machines, [`Transport::tls`] takes the place of
-//! [`Transport::memory`]:
+//! Both of two parties in one process, for a test; between machines, [`Transport::tls`] takes the place
+//! of [`Transport::memory`], and among more than two, [`Transport::tls_mesh`] and
+//! [`Transport::memory_mesh`]:
 //!
 //! ```
 //! use symbolon::{Config, Inputs, Session, Transport, circuit::builtin};
@@ -40,23 +41,28 @@
 //! (the sides were asked for different things), [`Error::Transport`] the connection's, and
 //! [`Error::PeerMisbehaved`] the peer's.
 
+mod agree;
 mod config;
 mod inputs;
 mod outputs;
 mod port;
+mod reach;
 mod report;
 mod session;
+mod triples;
 
-pub use config::{Config, MAX_THREADS, Meeting, Transport};
+pub use config::{Config, MAX_THREADS};
 pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{Learnt, Outputs};
 pub use port::Port;
+pub use reach::{Contact, Meeting, Transport};
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP};
 pub use session::{Material, Ready, Session};
+pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
-pub use symbolon_protocols::{Protocol, Rho};
+pub use symbolon_protocols::{Generator, Protocol, Rho};
 pub use symbolon_transport::{
     Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, Meter, PhaseReport, Result,
     SessionId, SimulatedLink, TransportReason,

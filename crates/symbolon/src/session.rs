@@ -1,31 +1,28 @@
-//! One computation with one peer: connect, agree, then the three phases.
-
-use std::sync::Arc;
+//! One computation with one or more peers: connect, agree, then the three phases.
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_protocols::{Engine, Need, Network, Prepared, Preprocessed, Protocol};
-use symbolon_transport::{
-    Channel, Error, Hello, Meter, Result, SessionId, TransportReason, handshake,
-};
+use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, TransportReason};
 
+use crate::agree::agree;
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP};
 use crate::{Inputs, Outputs};
 
-/// A party's side of a computation of one circuit with one peer.
+/// A party's side of a computation of one circuit.
 ///
-/// [`Session::connect`] reaches the peer, agrees with it on everything public and runs the protocol's
+/// [`Session::connect`] reaches all peers, agrees with them on everything public and runs the protocol's
 /// set-up. Then either [`Session::evaluate`] does all three phases at once, or they run apart:
 ///
 /// ```text
 /// preprocess() ──▶ Material ──prepare──▶ Ready ──run(inputs)──▶ Outputs
 /// ```
 ///
-/// [`Material`] and [`Ready`] are consumed, so nothing can be used twice. Both sides must call the same
+/// [`Material`] and [`Ready`] are consumed, so nothing can be used twice. All parties must call the same
 /// phases in the same order. The phases may be repeated over one session, each time with fresh material.
 ///
-/// After any error the session is dead: its keys and everything made with them are wiped, the peer is
-/// told that this side gave up (not why), and every further call returns the same error.
+/// After any error the session is dead: its keys and everything made with them are wiped, the peers are
+/// told that this side gave up, and every further call returns the same error.
 pub struct Session {
     circuit: Circuit,
     plan: Plan,
@@ -50,22 +47,21 @@ pub struct Ready {
 }
 
 impl Session {
-    /// Connects to the peer, agrees with it on the version, the protocol, who is who, every parameter
+    /// Connects to all peers, agrees with them on the version, the protocol, who is who, every parameter
     /// and the circuit, and runs the set-up.
     ///
     /// # Errors
     /// `InvalidInput` before anything is sent when `config` and `circuit` do not go together (see
-    /// [`Config::check`]); `Transport` when the peer does not appear, goes, or has another key;
-    /// `PeerIncompatible` when it was asked for something else; `PeerMisbehaved` when the set-up's
+    /// [`Config::check`]); `Transport` when a peer does not appear, goes, or has another key;
+    /// `PeerIncompatible` when one was asked for something else; `PeerMisbehaved` when the set-up's
     /// checks fail.
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         config.check(circuit)?;
         let plan = Plan::new(circuit);
-        let (transport, terms) = config.into_parts();
-        let hello = hello(&terms, circuit);
-        let (lanes, meter) = transport.open(&terms)?;
-        let (network, engine) = begin(lanes, meter, &terms, &hello)?;
-        let (circuit, protocol) = (circuit.clone(), terms.protocol);
+        let protocol = config.terms().protocol;
+        let hello = hello(config.terms(), config.parties(), circuit);
+        let (network, engine) = begin(config, &hello, |network| protocol.set_up(network))?;
+        let circuit = circuit.clone();
         Ok(Session { circuit, plan, protocol, network, engine: Some(engine), dead: None })
     }
 
@@ -74,17 +70,22 @@ impl Session {
         self.network.me
     }
 
-    /// The circuit both sides agreed on.
+    /// How many parties there are, this one included.
+    pub fn parties(&self) -> u16 {
+        self.network.parties()
+    }
+
+    /// The circuit all parties agreed on.
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
     }
 
-    /// The protocol both sides agreed on.
+    /// The protocol all parties agreed on.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// What the handshake agreed on, the same on both sides and different in every session.
+    /// What the handshake agreed on, the same for all parties and different in every session.
     pub fn id(&self) -> SessionId {
         SessionId(self.network.session)
     }
@@ -99,7 +100,7 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Material> {
-        let need = Need::of(&self.circuit, &self.plan, 2);
+        let need = Need::of(&self.circuit, &self.plan, self.parties());
         let session = self.id();
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
@@ -174,7 +175,7 @@ impl Session {
         if let Err(error) = &done {
             self.engine = None;
             self.dead = Some(error.clone());
-            give_up(self.network.lanes.iter_mut().flatten(), error);
+            give_up(&mut self.network, error);
         }
         done
     }
@@ -198,54 +199,45 @@ struct Parts<'s> {
     plan: &'s Plan,
 }
 
-/// Everything that both sides must have been told alike, in a fixed order.
-fn hello(terms: &Terms, circuit: &Circuit) -> Hello {
-    Hello::new([0, 1])
+/// Everything that all parties must have been told alike, in a fixed order.
+fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
+    Hello::new((0..parties as u16).collect::<Vec<_>>())
         .term("protocol", terms.protocol.name())
         .term("rho", terms.rho.bits())
+        .term("ot", terms.ot)
         .term("threads", terms.threads)
         .term("circuit", hex::encode(circuit.digest()))
 }
 
-/// Handshake and set-up over fresh lanes.
-fn begin(
-    mut lanes: Vec<Channel>,
-    meter: Arc<Meter>,
-    terms: &Terms,
+/// Connects, agrees with all peers on `hello`, and runs `set_up`.
+pub(crate) fn begin<T>(
+    config: Config,
     hello: &Hello,
-) -> Result<(Network, Box<dyn Engine>)> {
+    set_up: impl FnOnce(&mut Network) -> Result<T>,
+) -> Result<(Network, T)> {
+    let (transport, terms) = config.into_parts();
+    let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let agreed = match lanes.first_mut() {
-        Some(lane) => handshake(lane, hello),
-        None => Err(Error::invalid_input("a session needs at least one lane")),
-    };
-    let session = match agreed {
-        Ok(session) => session,
+    let Terms { party: me, rho, ot, .. } = terms;
+    let mut network = Network { me, lanes, meter, session: [0; 32], rho, ot };
+    let done = counted(&mut network, SETUP, |network| {
+        let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
+        let peers =
+            first.ok_or_else(|| Error::invalid_input("a session needs a peer and a lane"))?;
+        network.session = agree(peers, hello)?;
+        set_up(network)
+    });
+    match done {
+        Ok(made) => Ok((network, made)),
         Err(error) => {
-            give_up(lanes.iter_mut(), &error);
-            return Err(error);
-        }
-    };
-    let session = *session.as_bytes();
-    let lanes = lanes.into_iter().map(|lane| vec![lane]).collect();
-    let mut network = Network {
-        me: terms.party,
-        lanes,
-        meter,
-        session,
-        rho: terms.rho,
-        ot: symbolon_protocols::Generator::default(),
-    };
-    match counted(&mut network, SETUP, |network| terms.protocol.set_up(network)) {
-        Ok(engine) => Ok((network, engine)),
-        Err(error) => {
-            give_up(network.lanes.iter_mut().flatten(), &error);
+            give_up(&mut network, &error);
             Err(error)
         }
     }
 }
 
-fn counted<T>(
+/// Does work that is counted under its name, and flushed at its end.
+pub(crate) fn counted<T>(
     network: &mut Network,
     phase: &'static str,
     work: impl FnOnce(&mut Network) -> Result<T>,
@@ -260,18 +252,32 @@ fn counted<T>(
     done
 }
 
-/// Tells the peer that this side ends, in words that give nothing away.
-fn give_up<'a>(lanes: impl Iterator<Item = &'a mut Channel>, error: &Error) {
-    let words = match error {
-        Error::PeerMisbehaved { .. } => "a check failed here",
-        Error::InvalidInput(_) => "its caller gave it unusable input",
-        Error::Transport { reason: TransportReason::TimedOut(_), .. } => "it waited too long",
-        // Both sides see the difference by themselves, and should say which it is.
-        Error::PeerIncompatible { .. } => return,
-        Error::Transport { .. } => "it lost the connection",
-        Error::Store(_) | Error::Internal(_) => "it failed for a reason of its own",
+/// Tells all peers that this side ends, in words that give nothing away.
+pub(crate) fn give_up(network: &mut Network, error: &Error) {
+    let several = network.parties() > 2;
+    let whom = match error.party().filter(|party| several && *party != SOMEBODY) {
+        Some(party) => format!(" with party {party}"),
+        None => String::new(),
     };
-    for lane in lanes {
-        lane.abort(words);
+    let words = match error {
+        Error::PeerMisbehaved { .. } => format!("a check failed here{whom}"),
+        Error::InvalidInput(_) => "its caller gave it unusable input".to_string(),
+        Error::Transport { reason: TransportReason::TimedOut(_), .. } => match error.party() {
+            Some(party) if several => format!("it waited too long for party {party}"),
+            _ => "it waited too long".to_string(),
+        },
+        // Everybody sees a difference by itself, and should say which it is.
+        Error::PeerIncompatible { .. } => return,
+        Error::Transport { reason: TransportReason::Aborted(_), .. } if several => {
+            match error.party() {
+                Some(party) => format!("party {party} gave up"),
+                None => "another party gave up".to_string(),
+            }
+        }
+        Error::Transport { .. } => format!("it lost the connection{whom}"),
+        Error::Store(_) | Error::Internal(_) => "it failed for a reason of its own".to_string(),
+    };
+    for channel in network.lanes.iter_mut().flatten() {
+        channel.abort(&words);
     }
 }

@@ -1,7 +1,7 @@
 //! The catalogue itself.
 
 use super::name::{Entry, Form};
-use super::{aes, arith, hamming, keccak, matmul, random, sha1, sha2, sort};
+use super::{aes, arith, auction, hamming, keccak, matmul, random, sha1, sha2, sort};
 
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
@@ -136,6 +136,18 @@ pub(super) static ENTRIES: &[Entry] = &[
         description: "The product modulo 2^W of two N by N matrices",
         example: "matmul:4x32",
         form: Form::Grid { number: 1..=128, width: 1..=256, most: 8192, build: matmul::matmul },
+    },
+    Entry {
+        name: "auction",
+        parameters: ":NxW with N bidders, 2 to 256, and bids of W bits, 1 to 256",
+        description: "N bids, one a party: all learn who wins, the winner the second-highest bid",
+        example: "auction:3x32",
+        form: Form::Grid {
+            number: 2..=256,
+            width: 1..=256,
+            most: 1 << 16,
+            build: auction::auction,
+        },
     },
     Entry {
         name: "random",

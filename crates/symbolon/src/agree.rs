@@ -1,0 +1,215 @@
+//! Agreement among all parties, and the name of their session.
+//!
+//! Every two parties shake hands, which compares all that is public. Two parties have their session's id
+//! from that. More than two make one that all share:
+//!
+//! ```text
+//! i → all j   nonce_i                                session = H(what was agreed, nonce_0 … nonce_n-1)
+//! i → j       H(session, id of the handshake i–j)    compared
+//! ```
+//!
+//! The nonces are broadcasts, so they are confirmed pairwise before the id is used. The id of a pair's
+//! handshake binds the connection under it, and the comparison binds that to the session: a relay
+//! between two connections does not get past it. An honest party's nonce makes the id fresh, whoever
+//! else chose last.
+
+use blake3::Hasher;
+use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, handshake};
+
+use crate::reach::by_party;
+
+const DOMAIN: &str = "symbolon 2026 group session id v1";
+const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
+const NONCE: &str = "group nonce";
+const ECHO: &str = "group session echo";
+
+/// Agrees with every peer on `hello`; returns the session's id. `peers` ascend.
+///
+/// # Errors
+/// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
+/// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.
+pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<[u8; 32]> {
+    let pairs = shake_hands(peers, hello)?;
+    if let [pair] = pairs[..] {
+        return Ok(pair.0);
+    }
+    let mut nonce = [0; 32];
+    getrandom::fill(&mut nonce)
+        .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
+    for peer in peers.iter_mut() {
+        peer.send(NONCE, &nonce)?;
+        peer.flush()?;
+    }
+    let me = peers.first().map_or(0, Channel::me);
+    let mut nonces = Vec::with_capacity(peers.len() + 1);
+    for peer in peers.iter_mut() {
+        let theirs = peer.recv_array::<32>(NONCE)?;
+        if theirs == nonce {
+            return Err(Error::misbehaved(peer.peer(), NONCE));
+        }
+        nonces.push(theirs);
+    }
+    nonces.insert(usize::from(me), nonce);
+    let session = session_id(hello, &nonces);
+    let echo = |pair: &SessionId| {
+        let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
+        *hasher.update(&session).update(&pair.0).finalize().as_bytes()
+    };
+    for (peer, pair) in peers.iter_mut().zip(&pairs) {
+        peer.send_parts(ECHO, &[&me.to_le_bytes(), &echo(pair)])?;
+        peer.flush()?;
+    }
+    for (peer, pair) in peers.iter_mut().zip(&pairs) {
+        let theirs = peer.recv_array::<34>(ECHO)?;
+        if theirs[..2] != peer.peer().to_le_bytes() || theirs[2..] != echo(pair) {
+            // That peer, or whoever told it another nonce than us.
+            return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+        }
+    }
+    Ok(session)
+}
+
+/// Shakes hands with all peers, whatever comes of it with one: who differs from one of several differs
+/// from others too, and each of them should see the difference rather than a closed connection.
+fn shake_hands(peers: &mut [Channel], hello: &Hello) -> Result<Vec<SessionId>> {
+    let several = peers.len() > 1;
+    let mut pairs = Vec::with_capacity(peers.len());
+    let mut failed: Option<Error> = None;
+    for peer in peers {
+        match handshake(peer, hello) {
+            Ok(pair) => pairs.push(pair),
+            Err(error) => {
+                let error = if several { by_party(error, peer.peer()) } else { error };
+                // A lost connection may only follow from a difference.
+                let worse = !matches!(error, Error::Transport { .. });
+                if failed.is_none() || worse && matches!(failed, Some(Error::Transport { .. })) {
+                    failed = Some(error);
+                }
+            }
+        }
+    }
+    match failed {
+        None => Ok(pairs),
+        Some(error) => Err(error),
+    }
+}
+
+fn session_id(hello: &Hello, nonces: &[[u8; 32]]) -> [u8; 32] {
+    let mut hasher = Hasher::new_derive_key(DOMAIN);
+    hasher.update(&hello.version.to_le_bytes());
+    hasher.update(&(hello.parties.len() as u64).to_le_bytes());
+    for party in &hello.parties {
+        hasher.update(&party.to_le_bytes());
+    }
+    hasher.update(&(hello.terms.len() as u64).to_le_bytes());
+    for text in hello.terms.iter().flat_map(|(name, value)| [name, value]) {
+        hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    }
+    for nonce in nonces {
+        hasher.update(nonce);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::Transport;
+    use crate::reach::Way;
+
+    fn hello(parties: u16) -> Hello {
+        Hello::new((0..parties).collect::<Vec<_>>()).term("circuit", "ab12")
+    }
+
+    fn mesh(parties: u16) -> Vec<Vec<Channel>> {
+        let ends = Transport::memory_mesh(parties, 1, None).unwrap();
+        let lane = |end: Transport| match end.0 {
+            Way::Channels { mut lanes, .. } => lanes.remove(0),
+            other => panic!("{other:?}"),
+        };
+        ends.into_iter().map(lane).collect()
+    }
+
+    /// Party 2 of three shakes hands, then sends each of the others a nonce of its own.
+    fn against_two_nonces(nonces: [[u8; 32]; 2]) -> Vec<Result<[u8; 32]>> {
+        let mut ends = mesh(3);
+        let mut cheat = ends.pop().unwrap();
+        thread::scope(|scope| {
+            let honest: Vec<_> =
+                ends.iter_mut().map(|peers| scope.spawn(move || agree(peers, &hello(3)))).collect();
+            let pairs: Vec<_> =
+                cheat.iter_mut().map(|peer| handshake(peer, &hello(3)).unwrap()).collect();
+            let mut theirs = Vec::new();
+            for (peer, nonce) in cheat.iter_mut().zip(&nonces) {
+                theirs.push(peer.recv_array::<32>(NONCE).unwrap());
+                peer.send(NONCE, nonce).unwrap();
+                peer.flush().unwrap();
+            }
+            // What each of the others would like to hear.
+            for ((peer, pair), nonce) in cheat.iter_mut().zip(&pairs).zip(&nonces) {
+                let session = session_id(&hello(3), &[theirs[0], theirs[1], *nonce]);
+                let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
+                let echo = hasher.update(&session).update(&pair.0).finalize();
+                peer.send_parts(ECHO, &[&2u16.to_le_bytes(), echo.as_bytes()]).unwrap();
+                peer.flush().unwrap();
+            }
+            honest.into_iter().map(|party| party.join().unwrap()).collect()
+        })
+    }
+
+    #[test]
+    fn all_parties_share_one_fresh_id() {
+        let mut seen = Vec::new();
+        for parties in [2, 3, 5, 3] {
+            let mut ends = mesh(parties);
+            let ids: Vec<[u8; 32]> = thread::scope(|scope| {
+                let all: Vec<_> = ends
+                    .iter_mut()
+                    .map(|peers| scope.spawn(move || agree(peers, &hello(parties)).unwrap()))
+                    .collect();
+                all.into_iter().map(|party| party.join().unwrap()).collect()
+            });
+            assert!(ids.iter().all(|id| *id == ids[0]));
+            assert!(!seen.contains(&ids[0]));
+            seen.push(ids[0]);
+        }
+    }
+
+    #[test]
+    fn two_nonces_of_one_party_are_noticed_by_both_others() {
+        assert!(
+            against_two_nonces([[7; 32]; 2]).iter().all(Result::is_ok),
+            "the cheat itself works"
+        );
+        for end in against_two_nonces([[7; 32], [8; 32]]) {
+            assert_eq!(end, Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK)));
+        }
+    }
+
+    #[test]
+    fn a_different_party_is_named_by_all_others() {
+        let mut ends = mesh(3);
+        let errors: Vec<Error> = thread::scope(|scope| {
+            let all: Vec<_> = ends
+                .iter_mut()
+                .enumerate()
+                .map(|(party, peers)| {
+                    let hello = match party {
+                        1 => Hello::new([0, 1, 2]).term("circuit", "ff"),
+                        _ => hello(3),
+                    };
+                    scope.spawn(move || agree(peers, &hello).unwrap_err())
+                })
+                .collect();
+            all.into_iter().map(|party| party.join().unwrap()).collect()
+        });
+        let expected =
+            [("ab12", "ff (party 1)"), ("ff", "ab12 (party 0)"), ("ab12", "ff (party 1)")];
+        for (error, (ours, theirs)) in errors.into_iter().zip(expected) {
+            assert_eq!(error, Error::incompatible("circuit", ours, theirs));
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! How a party reaches the others: sockets, TLS, memory, or channels that the caller made.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use symbolon_circuit::PartyId;
+use symbolon_transport::{
+    Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result, SimulatedLink,
+    connect_lanes, memory_lanes,
+};
+
+use crate::config::{Terms, check_threads};
+use crate::report::IDLE;
+
+/// Where the two sides of a two-party session meet: one listens, the other dials; either may start
+/// first.
+#[derive(Debug)]
+pub enum Meeting {
+    /// Wait for the peer on a port that is already open.
+    Listen(Listener),
+    /// Dial the peer at `HOST:PORT` until it answers.
+    Dial(String),
+}
+
+impl Meeting {
+    /// Opens a port at `HOST:PORT`; port 0 picks a free one.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the address is not one of this machine's or the port is taken.
+    pub fn listen(address: &str) -> Result<Meeting> {
+        Ok(Meeting::Listen(Listener::bind(address)?))
+    }
+
+    /// Will dial the peer at `HOST:PORT`.
+    pub fn dial(address: impl Into<String>) -> Meeting {
+        Meeting::Dial(address.into())
+    }
+
+    /// The address that is listened on, with the port that was picked; `None` for a dialling side.
+    pub fn local_address(&self) -> Option<std::net::SocketAddr> {
+        match self {
+            Meeting::Listen(listener) => Some(listener.local_addr()),
+            Meeting::Dial(_) => None,
+        }
+    }
+}
+
+/// What the others must know of a party among several: where it listens, and its key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contact {
+    /// `HOST:PORT` at which the parties with higher numbers dial it; the last party needs none.
+    pub address: Option<String>,
+    /// The fingerprint of its key, for TLS.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+/// How a party reaches its peers.
+#[derive(Debug)]
+pub struct Transport(pub(crate) Way);
+
+#[derive(Debug)]
+pub(crate) enum Way {
+    Pair {
+        meeting: Meeting,
+        identity: Option<Box<Identity>>,
+        pin: Option<Fingerprint>,
+    },
+    Mesh {
+        door: Option<Listener>,
+        identity: Option<Box<Identity>>,
+        contacts: Vec<Contact>,
+    },
+    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order.
+    Channels {
+        lanes: Vec<Vec<Channel>>,
+        meter: Arc<Meter>,
+    },
+}
+
+impl Transport {
+    /// TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must prove the
+    /// key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it there). For
+    /// everything between two machines, use this.
+    pub fn tls(meeting: Meeting, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
+        let (identity, pin) = (Some(Box::new(identity)), Some(peer_fingerprint));
+        Transport(Way::Pair { meeting, identity, pin })
+    }
+
+    /// TCP without encryption and without authentication: anybody on the way can read the messages
+    /// and pose as either party, and the protocols' guarantees assume that nobody does. For tests, or
+    /// inside a tunnel that gives what TLS would.
+    pub fn insecure_plain_tcp(meeting: Meeting) -> Transport {
+        Transport(Way::Pair { meeting, identity: None, pin: None })
+    }
+
+    /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party p's.
+    ///
+    /// Of each two parties the one with the lower number listens and the other dials; they may start in
+    /// any order. `door` is this party's port, at the address in its contact; the last party has none. Of
+    /// this party's own contact nothing else matters.
+    pub fn tls_mesh(
+        door: Option<Listener>,
+        identity: Identity,
+        contacts: Vec<Contact>,
+    ) -> Transport {
+        Transport(Way::Mesh { door, identity: Some(Box::new(identity)), contacts })
+    }
+
+    /// As [`Transport::tls_mesh`], without encryption and without authentication; see
+    /// [`Transport::insecure_plain_tcp`] for what that means.
+    pub fn insecure_plain_tcp_mesh(door: Option<Listener>, contacts: Vec<Contact>) -> Transport {
+        Transport(Way::Mesh { door, identity: None, contacts })
+    }
+
+    /// Both ends of a connection inside this process, party 0's and party 1's, with as many lanes as
+    /// the sessions are to have threads, over a simulated link if one is given.
+    ///
+    /// # Errors
+    /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS).
+    pub fn memory(threads: usize, link: Option<SimulatedLink>) -> Result<(Transport, Transport)> {
+        let mut both = Transport::memory_mesh(2, threads, link)?.into_iter();
+        match (both.next(), both.next()) {
+            (Some(zero), Some(one)) => Ok((zero, one)),
+            _ => Err(Error::internal("a mesh of two without two ends")),
+        }
+    }
+
+    /// All ends of the connections between each two of `parties` parties inside this process, by party
+    /// number; otherwise as [`Transport::memory`].
+    ///
+    /// # Errors
+    /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS), or
+    /// there are fewer than two parties.
+    pub fn memory_mesh(
+        parties: u16,
+        threads: usize,
+        link: Option<SimulatedLink>,
+    ) -> Result<Vec<Transport>> {
+        check_threads(threads)?;
+        if parties < 2 {
+            return Err(Error::invalid_input("a session needs at least two parties"));
+        }
+        let meters: Vec<Arc<Meter>> = (0..parties).map(|_| idle_meter()).collect();
+        let meter = |party: PartyId| (party, meters[usize::from(party)].clone());
+        let mut peers: Vec<Vec<Vec<Channel>>> = (0..parties).map(|_| Vec::new()).collect();
+        // In this order, every party gets its channels by ascending number of the peer.
+        for a in 0..parties {
+            for b in a + 1..parties {
+                let (low, high) = memory_lanes(meter(a), meter(b), threads, link)?;
+                peers[usize::from(a)].push(low);
+                peers[usize::from(b)].push(high);
+            }
+        }
+        let ends = peers.into_iter().zip(meters);
+        Ok(ends.map(|(peers, meter)| Transport::mesh_channels(by_lane(peers), meter)).collect())
+    }
+
+    /// Channels that the caller made, all to the one peer, in the order of their lanes on both sides,
+    /// and the meter they share.
+    pub fn channels(lanes: Vec<Channel>, meter: Arc<Meter>) -> Transport {
+        Transport::mesh_channels(lanes.into_iter().map(|lane| vec![lane]).collect(), meter)
+    }
+
+    /// Channels that the caller made: `lanes[l][p]` is lane l's to the peer in place p, peers in
+    /// ascending order; and the meter they share.
+    pub fn mesh_channels(lanes: Vec<Vec<Channel>>, meter: Arc<Meter>) -> Transport {
+        Transport(Way::Channels { lanes, meter })
+    }
+
+    /// How many parties there are, this one included.
+    pub fn parties(&self) -> usize {
+        match &self.0 {
+            Way::Pair { .. } => 2,
+            Way::Mesh { contacts, .. } => contacts.len(),
+            Way::Channels { lanes, .. } => lanes.first().map_or(0, Vec::len) + 1,
+        }
+    }
+
+    /// Refuses what cannot work for `party` and `threads`, before anything is sent.
+    pub(crate) fn check(&self, party: PartyId, threads: usize) -> Result<()> {
+        let refuse = |reason: String| Err(Error::invalid_input(reason));
+        match &self.0 {
+            Way::Pair { .. } => {}
+            Way::Mesh { door, identity, contacts } => {
+                let last = usize::from(party) + 1 == contacts.len();
+                match door {
+                    Some(_) if last => {
+                        return refuse(format!("nobody dials party {party}: it needs no port"));
+                    }
+                    None if !last => {
+                        return refuse(format!("party {party} needs a port that later ones dial"));
+                    }
+                    _ => {}
+                }
+                for (peer, contact) in contacts.iter().enumerate() {
+                    if peer < usize::from(party) && contact.address.is_none() {
+                        return refuse(format!("the address of party {peer} is needed"));
+                    }
+                    let pinned = identity.is_none() || contact.fingerprint.is_some();
+                    if peer != usize::from(party) && !pinned {
+                        return refuse(format!("the fingerprint of party {peer}'s key is needed"));
+                    }
+                }
+            }
+            Way::Channels { lanes, .. } => {
+                if lanes.len() != threads {
+                    return refuse(format!("{threads} threads need as many channels"));
+                }
+                let others = (0..self.parties() as u16).filter(|other| *other != party);
+                for lane in lanes {
+                    let ends = lane.iter().map(|channel| (channel.me(), channel.peer()));
+                    if !ends.eq(others.clone().map(|peer| (party, peer))) {
+                        return refuse(format!(
+                            "the channels are not party {party}'s to each of the others"
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reaches all peers: `lanes[l][p]`, and the meter they share.
+    pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
+        let (identity, calls) = match self.0 {
+            Way::Channels { mut lanes, meter } => {
+                let all = lanes.iter_mut().flatten();
+                all.for_each(|channel| channel.set_timeout(terms.timeout));
+                return Ok((lanes, meter));
+            }
+            Way::Pair { meeting, identity, pin } => {
+                let peer = peer(1 - terms.party, pin);
+                let call = match meeting {
+                    Meeting::Listen(door) => Call::Await(door, vec![peer]),
+                    Meeting::Dial(address) => Call::Dial(address, peer),
+                };
+                (identity, vec![call])
+            }
+            Way::Mesh { door, identity, contacts } => (identity, calls(terms, door, contacts)),
+        };
+        let meter = idle_meter();
+        let mut options = match &identity {
+            Some(identity) => Options::tls(terms.party, identity, meter.clone())?,
+            None => Options::insecure_plain_tcp(terms.party, meter.clone()),
+        };
+        options.connect_timeout = terms.timeout;
+        options.timeout = terms.timeout;
+        options.link = terms.link;
+        Ok((by_lane(make_all(calls, &options, terms.threads)?), meter))
+    }
+}
+
+/// A meter that does not yet count time for any phase: the wait for the peers is nobody's cost.
+fn idle_meter() -> Arc<Meter> {
+    let meter = Meter::new();
+    meter.set_phase(IDLE);
+    meter
+}
+
+fn peer(party: PartyId, pin: Option<Fingerprint>) -> Peer {
+    match pin {
+        Some(fingerprint) => Peer::pinned(party, fingerprint),
+        None => Peer::unauthenticated(party),
+    }
+}
+
+/// Turns channels by peer and lane into channels by lane and peer.
+fn by_lane(peers: Vec<Vec<Channel>>) -> Vec<Vec<Channel>> {
+    let mut lanes: Vec<Vec<Channel>> = Vec::new();
+    for channels in peers {
+        lanes.resize_with(lanes.len().max(channels.len()), Vec::new);
+        for (lane, channel) in lanes.iter_mut().zip(channels) {
+            lane.push(channel);
+        }
+    }
+    lanes
+}
+
+/// One way in which some peers are reached, in a thread of its own: whoever comes first is served
+/// first, so no order of starting leaves two parties waiting for each other.
+enum Call {
+    Await(Listener, Vec<Peer>),
+    Dial(String, Peer),
+}
+
+impl Call {
+    fn make(self, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
+        match self {
+            Call::Await(door, peers) => door.accept_parties(options, &peers, lanes),
+            Call::Dial(address, peer) => {
+                let channels = connect_lanes(options, &address, &peer, lanes);
+                Ok(vec![channels.map_err(|error| by_party(error, peer.party))?])
+            }
+        }
+    }
+}
+
+/// Lower-numbered parties are dialled, higher-numbered ones awaited.
+fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<Contact>) -> Vec<Call> {
+    let (mut calls, mut awaited) = (Vec::new(), Vec::new());
+    for (party, contact) in (0u16..).zip(contacts) {
+        let peer = peer(party, contact.fingerprint);
+        match contact.address {
+            _ if party == terms.party => {}
+            Some(address) if party < terms.party => calls.push(Call::Dial(address, peer)),
+            _ => awaited.push(peer),
+        }
+    }
+    if let Some(door) = door.filter(|_| !awaited.is_empty()) {
+        calls.push(Call::Await(door, awaited));
+    }
+    calls
+}
+
+/// Makes all calls at once; returns the channels by peer, in ascending order.
+///
+/// The first failure that cannot pass ends the wait; whoever is reached later is told so.
+fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
+    let (done, results) = mpsc::channel::<Result<Vec<Vec<Channel>>>>();
+    for call in calls {
+        let (options, done) = (options.clone(), done.clone());
+        let started = thread::Builder::new().name("symbolon-call".to_string()).spawn(move || {
+            let made = call.make(&options, lanes);
+            if let Err(mpsc::SendError(Ok(mut peers))) = done.send(made) {
+                abandon(&mut peers);
+            }
+        });
+        if let Err(error) = started {
+            return Err(Error::internal(format!("cannot start a thread: {error}")));
+        }
+    }
+    drop(done);
+    let mut peers: Vec<Vec<Channel>> = Vec::new();
+    for result in results {
+        match result {
+            Ok(reached) => peers.extend(reached),
+            Err(error) => {
+                abandon(&mut peers);
+                return Err(error);
+            }
+        }
+    }
+    peers.sort_by_key(|channels| channels.first().map(Channel::peer));
+    Ok(peers)
+}
+
+/// Tells peers that were reached that others were not.
+fn abandon(peers: &mut [Vec<Channel>]) {
+    for channel in peers.iter_mut().flatten() {
+        channel.abort("it could not connect to every party");
+    }
+}
+
+/// A difference with one of several peers, with its number.
+pub(crate) fn by_party(error: Error, party: PartyId) -> Error {
+    match error {
+        Error::PeerIncompatible { what, ours, theirs } => {
+            Error::incompatible(what, ours, format!("{theirs} (party {party})"))
+        }
+        error => error,
+    }
+}

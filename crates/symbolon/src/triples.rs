@@ -1,0 +1,69 @@
+//! AND triples alone, for measurements: how fast they come and what they cost.
+
+use symbolon_preprocessing::{self as preprocessing, Preprocessor};
+use symbolon_transport::{Error, Hello, Result};
+
+use crate::config::Config;
+use crate::report::{INDEPENDENT, Report};
+use crate::session::{begin, counted, give_up};
+
+/// The most triples that can be asked for at once.
+pub const MAX_TRIPLES: u64 = 1 << 40;
+
+/// The party whose global key balances the others', as the evaluator's does in the protocols.
+const BALANCING: u16 = 0;
+
+/// What a run of [`make_triples`] came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TripleRun {
+    /// How many triples were made: at least as many as were asked for.
+    pub made: u64,
+    /// What the set-up and the making (phase [`INDEPENDENT`]) cost this party.
+    pub report: Report,
+}
+
+/// Makes at least `count` authenticated AND triples among all parties and drops each batch once it is
+/// made, so that memory does not grow with their number. All parties must ask for the same.
+///
+/// The parties, ρ and threads are those of `config`; its protocol does not matter.
+///
+/// # Errors
+/// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`]; otherwise
+/// as [`Session::connect`](crate::Session::connect).
+pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
+    config.check_alone()?;
+    let wanted = usize::try_from(count).ok().filter(|_| (1..=MAX_TRIPLES).contains(&count));
+    let wanted = wanted.ok_or_else(|| {
+        Error::invalid_input(format!("{count} triples: 1 to {MAX_TRIPLES} can be made"))
+    })?;
+    let terms = config.terms();
+    let hello = Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
+        .term("protocol", "triples")
+        .term("rho", terms.rho.bits())
+        .term("ot", terms.ot)
+        .term("threads", terms.threads)
+        .term("triples", count);
+    let (mut network, mut open) = begin(config, &hello, |network| {
+        let session = network.session;
+        let config = preprocessing::Config {
+            rho: network.rho.bits(),
+            evaluator: BALANCING,
+            generator: network.ot,
+        };
+        Preprocessor::set_up(&mut network.lanes, &session, config)
+    })?;
+    let made = counted(&mut network, INDEPENDENT, |network| {
+        let mut made = 0;
+        for batch in open.plan(wanted) {
+            made += open.triples(&mut network.lanes, batch)?.len() as u64;
+        }
+        Ok(made)
+    });
+    match made {
+        Ok(made) => Ok(TripleRun { made, report: Report::of(&network.meter) }),
+        Err(error) => {
+            give_up(&mut network, &error);
+            Err(error)
+        }
+    }
+}
