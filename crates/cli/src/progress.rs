@@ -34,10 +34,25 @@ impl Progress {
             None => self.parties.push((party, stage.to_string())),
         }
         self.parties.sort();
-        let stages: Vec<String> =
-            self.parties.iter().map(|(party, stage)| format!("party {party}: {stage}")).collect();
-        bar.set_message(stages.join("   "));
+        bar.set_message(summary(&self.parties));
     }
+}
+
+/// Where every party is, or, of many, how many are where: it has to fit on a line.
+fn summary(parties: &[(PartyId, String)]) -> String {
+    let mut stages: Vec<(&str, usize)> = Vec::new();
+    for (_, stage) in parties {
+        match stages.iter_mut().find(|(known, _)| known == stage) {
+            Some((_, count)) => *count += 1,
+            None => stages.push((stage, 1)),
+        }
+    }
+    let parts: Vec<String> = if parties.len() <= 3 {
+        parties.iter().map(|(party, stage)| format!("party {party}: {stage}")).collect()
+    } else {
+        stages.iter().map(|(stage, count)| format!("{count} at {stage}")).collect()
+    };
+    parts.join("   ")
 }
 
 impl Drop for Progress {
@@ -45,5 +60,20 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_parties_are_named_and_many_counted() {
+        let at = |stages: &[&str]| -> Vec<(PartyId, String)> {
+            (0..).zip(stages.iter().map(|stage| stage.to_string())).collect()
+        };
+        assert_eq!(summary(&at(&["setup", "online"])), "party 0: setup   party 1: online");
+        let many = summary(&at(&["setup", "online", "setup", "setup"]));
+        assert_eq!(many, "3 at setup   1 at online");
     }
 }

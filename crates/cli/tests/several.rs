@@ -97,9 +97,12 @@ fn an_auction_over_every_transport() {
 fn parties_without_inputs_and_outputs_for_some() {
     // Parties 2, 3 and 4 only help; the first of them alone learns the result.
     let words = ["local", "add:8", "--parties", "5", "--output", "sum=2", "--repeat", "2"];
-    let ended = symbolon(&[&words[..], &["--input", "x=200", "--input", "y=100"]].concat());
-    let ended = ended.expect(0).says(&["0 (evaluator)", "4 (garbler)"]);
-    assert_eq!(ended.out, "sum = 44\n");
+    for transport in ["tls", "tcp", "memory"] {
+        let more = ["--input", "x=200", "--input", "y=100", "--transport", transport];
+        let ended = symbolon(&[&words[..], &more].concat());
+        let ended = ended.expect(0).says(&["0 (evaluator)", "4 (garbler)"]);
+        assert_eq!(ended.out, "sum = 44\n");
+    }
 }
 
 #[test]
@@ -254,6 +257,23 @@ fn mistakes_in_the_list_are_told() {
     symbolon_in(Path::new("."), "", &["run", "auction:3x8", "--party", "2"])
         .expect(2)
         .says(&["no party 2"]);
+}
+
+#[test]
+fn circuits_of_several_parties_are_described_and_evaluated() {
+    let info = |words: &[&str]| {
+        symbolon(&[&["circuit", "info", "--json"], words].concat()).expect(0).json()
+    };
+    let auction = info(&["auction:3x8"]);
+    assert_eq!(auction["inputs"][2]["owner"], 2);
+    assert_eq!(auction["outputs"][0]["receivers"], json!([0, 1, 2]));
+    let shared = info(&["add:8", "--owner", "x=share", "--parties", "4"]);
+    let names: Vec<_> =
+        shared["inputs"].as_array().unwrap().iter().map(|input| &input["name"]).collect();
+    assert_eq!(names, ["x.0", "x.1", "x.2", "x.3", "y"]);
+    let words = ["circuit", "eval", "auction:3x8", "--input=0=5", "--input=1=9", "--input=2=7"];
+    let out = symbolon(&words).expect(0).out;
+    assert_eq!(out, "winner = 1\nprice_0 = 0\nprice_1 = 7\nprice_2 = 0\n");
 }
 
 #[test]

@@ -128,6 +128,32 @@ impl Transport {
     /// All ends of the connections between each two of `parties` parties inside this process, by party
     /// number; otherwise as [`Transport::memory`].
     ///
+    /// ```
+    /// use symbolon::{Config, Inputs, Result, Session, Transport, circuit::builtin};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let auction = builtin::by_name("auction:3x16").expect("a built-in circuit");
+    /// let bids = [120, 130, 95];
+    /// let party = |number: u16, transport| -> Result<_> {
+    ///     let place = usize::from(number);
+    ///     let inputs = Inputs::builder(&auction, number).uint(place, bids[place])?.finish()?;
+    ///     Session::connect(Config::new(number, transport), &auction)?.evaluate(&inputs)
+    /// };
+    /// let party = &party;
+    /// let learnt: Vec<_> = std::thread::scope(|scope| {
+    ///     let mesh = Transport::memory_mesh(3, 1, None)?;
+    ///     let start = |(number, transport)| scope.spawn(move || party(number, transport));
+    ///     let threads: Vec<_> = (0..3).zip(mesh).map(start).collect();
+    ///     threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Result<_>>()
+    /// })?;
+    /// // All learn who wins; what it pays, the winner alone.
+    /// assert_eq!(learnt[2].get("winner").and_then(|output| output.uint()), Some(1));
+    /// assert_eq!(learnt[1].get("price_1").and_then(|output| output.uint()), Some(120));
+    /// assert_eq!(learnt[0].get("price_1").and_then(|output| output.uint()), None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS), or
     /// there are fewer than two parties.

@@ -131,10 +131,11 @@ fn three_over_tls_and_tcp_in_any_order_of_starting() {
 }
 
 #[test]
-fn five_over_tls() {
+fn five_over_tls_and_tcp() {
     let circuit = circuit(5, 8);
-    let ends = all(town(5).tls(), |me, transport| run(Config::new(me, transport), &circuit, me));
-    assert_outputs(ends);
+    for mesh in [town(5).tls(), town(5).tcp()] {
+        assert_outputs(all(mesh, |me, transport| run(Config::new(me, transport), &circuit, me)));
+    }
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn one_of_three_absent_is_named_by_both_others() {
         let (numbers, mesh): (Vec<u16>, Vec<_>) = mesh.into_iter().unzip();
         let errors = all(mesh, |place, transport| {
             let me = numbers[usize::from(place)];
-            let config = Config::new(me, transport).timeout(Duration::from_millis(700));
+            let config = Config::new(me, transport).timeout(Duration::from_millis(1500));
             run(config, &circuit, me).unwrap_err()
         });
         let named = |error: &Error| error.party() == Some(absent);
