@@ -6,13 +6,13 @@
 
 use std::collections::VecDeque;
 
-use symbolon_circuit::PartyId;
+use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_preprocessing::{AuthBits, Config, Preprocessor, Shares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use crate::{Engine, Need, Network, Preprocessed};
+use crate::{Engine, Need, Network, Prepared, Preprocessed};
 
 /// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
 /// with it.
@@ -20,20 +20,23 @@ pub(crate) struct MaterialEngine {
     open: Preprocessor,
     /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
     gates: u64,
-    bind: fn(PartyId, Material) -> Box<dyn Preprocessed>,
+    prepare: Prepare,
 }
 
+/// What a party does in phase 2 with its material, which is enough for the circuit.
+pub(crate) type Prepare = fn(Material, &mut Network, &Circuit, &Plan) -> Result<Box<dyn Prepared>>;
+
 impl MaterialEngine {
-    /// Runs the set-up; `bind` makes a party of the protocol out of material.
+    /// Runs the set-up; `prepare` is this party's phase 2.
     pub fn set_up(
         net: &mut Network,
         evaluator: PartyId,
-        bind: fn(PartyId, Material) -> Box<dyn Preprocessed>,
+        prepare: Prepare,
     ) -> Result<Box<dyn Engine>> {
         let session = net.session;
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
         let open = Preprocessor::set_up(&mut net.lanes, &session, config)?;
-        Ok(Box::new(MaterialEngine { open, gates: 0, bind }))
+        Ok(Box::new(MaterialEngine { open, gates: 0, prepare }))
     }
 }
 
@@ -41,7 +44,26 @@ impl Engine for MaterialEngine {
     fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
         let material = Material::make(&mut self.open, net, need, self.gates)?;
         self.gates += need.and_gates;
-        Ok((self.bind)(net.me, material))
+        Ok(Box::new(Independent { material, prepare: self.prepare }))
+    }
+}
+
+/// A party after phase 1.
+struct Independent {
+    material: Material,
+    prepare: Prepare,
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let Independent { material, prepare } = *self;
+        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
+        prepare(material, net, circuit, plan)
     }
 }
 

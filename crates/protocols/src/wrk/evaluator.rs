@@ -11,7 +11,7 @@ use super::{
     table::{self, ROWS, RowHash},
 };
 use crate::{
-    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
     material::Material,
     phases,
@@ -19,42 +19,28 @@ use crate::{
     share_rows::ShareRows,
 };
 
-/// The evaluator after phase 1.
-pub(super) struct Independent {
-    material: Material,
-}
-
-impl Independent {
-    pub fn new(material: Material) -> Self {
-        Independent { material }
+/// Phase 2: masks, products, and the garbled gates, received.
+pub(super) fn prepare(
+    mut material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    plan: &Plan,
+) -> Result<Box<dyn Prepared>> {
+    let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mac_bytes = table::mac_bytes(net.rho);
+    let mut tables = Vec::new();
+    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+        tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
     }
-}
-
-impl Preprocessed for Independent {
-    fn prepare(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-    ) -> Result<Box<dyn Prepared>> {
-        let mut material = self.material;
-        material.check(&Need::of(circuit, plan, 2), net.me)?;
-        let seat = Seat { me: net.me, evaluator: EVALUATOR };
-        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-        let mac_bytes = table::mac_bytes(net.rho);
-        let mut tables = Vec::new();
-        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-            tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
-        }
-        Ok(Box::new(Ready {
-            delta: material.delta,
-            mac_bytes,
-            first_tweak: material.first_tweak,
-            own_masks: material.own_inputs.bits.clone(),
-            output_masks: masks.outputs(),
-            tables,
-        }))
-    }
+    Ok(Box::new(Ready {
+        delta: material.delta,
+        mac_bytes,
+        first_tweak: material.first_tweak,
+        own_masks: material.own_inputs.bits.clone(),
+        output_masks: masks.outputs(),
+        tables,
+    }))
 }
 
 /// The garbled rows of a chunk, with the evaluator's shares already in them.
@@ -258,7 +244,7 @@ impl Evaluation {
             let table = chunk.expect("every gate has a row in some chunk");
             self.inputs.clear();
             self.inputs.extend(batch.ands.iter().map(|and| {
-                table::row_input(slots[and.a as usize].label, slots[and.b as usize].label)
+                labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label)
             }));
             let first = self.first_tweak + batch.first_and;
             self.hash.hash(first, 1, &mut self.inputs, &mut self.macs);

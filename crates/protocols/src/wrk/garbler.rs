@@ -1,8 +1,8 @@
 //! The garbler, party 0 (P_A).
 
-use symbolon_circuit::{Circuit, Cursor, Linear, Plan};
+use symbolon_circuit::{Circuit, Cursor, Plan};
 use symbolon_preprocessing::Share;
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
@@ -11,7 +11,7 @@ use super::{
     table::{self, ROWS, RowHash},
 };
 use crate::{
-    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
     material::Material,
     phases,
@@ -19,44 +19,30 @@ use crate::{
     share_rows::ShareRows,
 };
 
-/// The garbler after phase 1.
-pub(super) struct Independent {
-    material: Material,
-}
-
-impl Independent {
-    pub fn new(material: Material) -> Self {
-        Independent { material }
+/// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
+pub(super) fn prepare(
+    mut material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    plan: &Plan,
+) -> Result<Box<dyn Prepared>> {
+    let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut garbling = Garbling::new(plan, &material, net);
+    let input_labels = garbling.slots[plan.input_slots()].to_vec();
+    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+        garbling.chunk(&mut net.peers()[0], &chunk)?;
     }
-}
-
-impl Preprocessed for Independent {
-    fn prepare(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-    ) -> Result<Box<dyn Prepared>> {
-        let mut material = self.material;
-        material.check(&Need::of(circuit, plan, 2), net.me)?;
-        let seat = Seat { me: net.me, evaluator: EVALUATOR };
-        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-        let mut garbling = Garbling::new(plan, &material, net);
-        let input_labels = garbling.slots[plan.input_slots()].to_vec();
-        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-            garbling.chunk(&mut net.peers()[0], &chunk)?;
-        }
-        garbling.rest();
-        let output_labels =
-            plan.output_slots().iter().map(|&slot| garbling.slots[slot as usize]).collect();
-        Ok(Box::new(Ready {
-            delta: material.delta,
-            own_masks: material.own_inputs.bits.clone(),
-            input_labels,
-            output_masks: masks.outputs(),
-            output_labels,
-        }))
-    }
+    garbling.rest();
+    let output_labels =
+        plan.output_slots().iter().map(|&slot| garbling.slots[slot as usize]).collect();
+    Ok(Box::new(Ready {
+        delta: material.delta,
+        own_masks: material.own_inputs.bits.clone(),
+        input_labels,
+        output_masks: masks.outputs(),
+        output_labels,
+    }))
 }
 
 /// The walk over the labels: step 4d.
@@ -77,11 +63,9 @@ struct Garbling<'a> {
 impl<'a> Garbling<'a> {
     /// Chooses the input labels.
     fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
-        let mut slots = vec![Block::ZERO; plan.slots()];
-        Prg::from_seed(material.seed).fill_blocks(&mut slots[plan.input_slots()]);
         Garbling {
             cursor: plan.cursor(),
-            slots,
+            slots: labels::fresh(plan, material.seed),
             delta: material.delta,
             hash: RowHash::new(&net.session),
             first_tweak: material.first_tweak,
@@ -109,7 +93,7 @@ impl<'a> Garbling<'a> {
     fn rest(&mut self) {
         while let Some(batch) = self.cursor.next_batch() {
             let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
+            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
         }
     }
 
@@ -117,12 +101,11 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
-        let (delta2, delta4) = (self.delta.double(), self.delta.double().double());
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
         self.rows.clear();
         for and in batch.ands {
-            let base = table::row_input(slots[and.a as usize], slots[and.b as usize]);
-            self.rows.extend([base, base ^ delta4, base ^ delta2, base ^ delta2 ^ delta4]);
+            let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
+            self.rows.extend(labels::row_inputs(alpha, beta, self.delta));
         }
         let first = self.first_tweak + batch.first_and;
         self.hash.hash(first, ROWS, &mut self.rows, &mut self.row_macs);
@@ -143,15 +126,6 @@ impl<'a> Garbling<'a> {
             }
         }
         batch.ands.len()
-    }
-}
-
-fn step(slots: &mut [Block], linear: Linear, delta: Block) {
-    match linear {
-        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
-        Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
-        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
-        Linear::Const { value, out } => slots[out as usize] = delta.select(value),
     }
 }
 
@@ -190,12 +164,7 @@ impl Prepared for Ready {
             ports::input_bits(circuit, channel.peer()),
         )?;
         let masked = ports::interleave(circuit, &[&own, &theirs]);
-        let labels: Vec<Block> = self
-            .input_labels
-            .iter()
-            .enumerate()
-            .map(|(w, label)| *label ^ self.delta.select(masked.get(w)))
-            .collect();
+        let labels = labels::chosen(&self.input_labels, &masked, self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = ports::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(

@@ -50,23 +50,13 @@ mod table;
 use symbolon_circuit::PartyId;
 use symbolon_transport::Result;
 
-use crate::{
-    Engine, Network, Preprocessed,
-    material::{Material, MaterialEngine},
-};
+use crate::{Engine, Network, material::MaterialEngine};
 
 /// The evaluator's party number; the garbler is party 0.
 const EVALUATOR: PartyId = 1;
 
 /// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
 pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
-    MaterialEngine::set_up(net, EVALUATOR, bind)
-}
-
-/// What a party does with its material.
-fn bind(me: PartyId, material: Material) -> Box<dyn Preprocessed> {
-    match me {
-        EVALUATOR => Box::new(evaluator::Independent::new(material)),
-        _ => Box::new(garbler::Independent::new(material)),
-    }
+    let prepare = if net.me == EVALUATOR { evaluator::prepare } else { garbler::prepare };
+    MaterialEngine::set_up(net, EVALUATOR, prepare)
 }

@@ -46,12 +46,6 @@ impl RowHash {
     }
 }
 
-/// What a row is hashed by: 2·L_α ⊕ 4·L_β.
-#[inline]
-pub(super) fn row_input(alpha: Block, beta: Block) -> Block {
-    (alpha ^ beta.double()).double()
-}
-
 /// The length of a MAC in a garbled row, in bytes.
 pub(super) fn mac_bytes(rho: Rho) -> usize {
     rho.bits() as usize / 8

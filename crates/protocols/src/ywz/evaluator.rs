@@ -5,13 +5,9 @@ use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{
-    EVALUATOR,
-    hash::{self, LabelHash},
-    online,
-};
+use super::{EVALUATOR, hash::LabelHash, online};
 use crate::{
-    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
     material::Material,
     phases,
@@ -19,42 +15,28 @@ use crate::{
     share_rows::ShareRows,
 };
 
-/// The evaluator after phase 1.
-pub(super) struct Independent {
-    material: Material,
-}
-
-impl Independent {
-    pub fn new(material: Material) -> Self {
-        Independent { material }
+/// Phase 2: masks, products, and the garbled gates, received.
+pub(super) fn prepare(
+    mut material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    plan: &Plan,
+) -> Result<Box<dyn Prepared>> {
+    let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut tables = Vec::new();
+    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+        tables.push(Table::receive(net.peers(), &chunk)?);
     }
-}
-
-impl Preprocessed for Independent {
-    fn prepare(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-    ) -> Result<Box<dyn Prepared>> {
-        let mut material = self.material;
-        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
-        let seat = Seat { me: net.me, evaluator: EVALUATOR };
-        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-        let mut tables = Vec::new();
-        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-            tables.push(Table::receive(net.peers(), &chunk)?);
-        }
-        let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
-        Ok(Box::new(Ready {
-            delta: material.delta,
-            chi: seed,
-            first_tweak: material.first_tweak,
-            own_masks: material.own_inputs.bits.clone(),
-            output_masks: masks.outputs(),
-            tables,
-        }))
-    }
+    let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
+    Ok(Box::new(Ready {
+        delta: material.delta,
+        chi: seed,
+        first_tweak: material.first_tweak,
+        own_masks: material.own_inputs.bits.clone(),
+        output_masks: masks.outputs(),
+        tables,
+    }))
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them.
@@ -307,7 +289,7 @@ impl Evaluation {
                 rows.clear();
                 rows.extend(ands.iter().map(|and| {
                     let [alpha, beta] = labels(and);
-                    hash::row_input(alpha, beta)
+                    labels::row_input(alpha, beta)
                 }));
                 self.hashes[i].rows(j, first, 1, rows);
             }

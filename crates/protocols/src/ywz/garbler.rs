@@ -1,17 +1,13 @@
 //! A garbler: every party but party 0 (the paper's P_2 … P_n).
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
+use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{
-    EVALUATOR, POINTER,
-    hash::{self, LabelHash},
-    online,
-};
+use super::{EVALUATOR, POINTER, hash::LabelHash, online};
 use crate::{
-    InputBits, Need, Network, OutputBits, Prepared, Preprocessed,
+    InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
     material::Material,
     phases,
@@ -22,41 +18,27 @@ use crate::{
 /// The evaluator's place among a garbler's peers: it is party 0.
 const EVALUATOR_PLACE: usize = EVALUATOR as usize;
 
-/// A garbler after phase 1.
-pub(super) struct Independent {
-    material: Material,
-}
-
-impl Independent {
-    pub fn new(material: Material) -> Self {
-        Independent { material }
+/// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
+pub(super) fn prepare(
+    mut material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    plan: &Plan,
+) -> Result<Box<dyn Prepared>> {
+    let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut garbling = Garbling::new(plan, &material, net);
+    let input_labels = garbling.slots[plan.input_slots()].to_vec();
+    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
+        garbling.chunk(&mut net.peers()[EVALUATOR_PLACE], &chunk)?;
     }
-}
-
-impl Preprocessed for Independent {
-    fn prepare(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        plan: &Plan,
-    ) -> Result<Box<dyn Prepared>> {
-        let mut material = self.material;
-        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
-        let seat = Seat { me: net.me, evaluator: EVALUATOR };
-        let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-        let mut garbling = Garbling::new(plan, &material, net);
-        let input_labels = garbling.slots[plan.input_slots()].to_vec();
-        while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-            garbling.chunk(&mut net.peers()[EVALUATOR_PLACE], &chunk)?;
-        }
-        Ok(Box::new(Ready {
-            delta: material.delta,
-            own_masks: material.own_inputs.bits.clone(),
-            input_labels,
-            output_masks: masks.outputs(),
-            gates: std::mem::take(&mut garbling.gates),
-        }))
-    }
+    Ok(Box::new(Ready {
+        delta: material.delta,
+        own_masks: material.own_inputs.bits.clone(),
+        input_labels,
+        output_masks: masks.outputs(),
+        gates: std::mem::take(&mut garbling.gates),
+    }))
 }
 
 /// What a garbler keeps of an AND gate for the online phase.
@@ -89,13 +71,11 @@ struct Garbling<'a> {
 impl<'a> Garbling<'a> {
     /// Chooses the input labels.
     fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
-        let mut slots = vec![Block::ZERO; plan.slots()];
-        Prg::from_seed(material.seed).fill_blocks(&mut slots[plan.input_slots()]);
         let hash = LabelHash::new(&net.session, net.me, net.parties());
         Garbling {
             me: net.me,
             cursor: plan.cursor(),
-            slots,
+            slots: labels::fresh(plan, material.seed),
             delta: material.delta,
             first_tweak: material.first_tweak,
             gates: Vec::with_capacity(plan.and_count() as usize),
@@ -131,17 +111,15 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| step(slots, linear, self.delta));
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
         let delta = self.delta;
         self.labels.clear();
         self.inputs.clear();
-        let (delta2, delta4) = (delta.double(), delta.double().double());
         for and in batch.ands {
             let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
             self.labels.extend([alpha, alpha ^ delta, beta, beta ^ delta]);
             if !self.sealed.is_empty() {
-                let base = hash::row_input(alpha, beta);
-                self.inputs.extend([base, base ^ delta4, base ^ delta2, base ^ delta2 ^ delta4]);
+                self.inputs.extend(labels::row_inputs(alpha, beta, delta));
             }
         }
         let first = self.first_tweak + batch.first_and;
@@ -191,15 +169,6 @@ impl<'a> Garbling<'a> {
     }
 }
 
-fn step(slots: &mut [Block], linear: Linear, delta: Block) {
-    match linear {
-        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
-        Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
-        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
-        Linear::Const { value, out } => slots[out as usize] = delta.select(value),
-    }
-}
-
 impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
@@ -229,12 +198,7 @@ impl Prepared for Ready {
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
-        let labels: Vec<Block> = self
-            .input_labels
-            .iter()
-            .enumerate()
-            .map(|(w, label)| *label ^ self.delta.select(masked.get(w)))
-            .collect();
+        let labels = labels::chosen(&self.input_labels, &masked, self.delta);
         channels[EVALUATOR_PLACE].send(online::LABELS, Block::as_bytes(&labels))?;
 
         let values = self.receive_masked_values(channels)?;

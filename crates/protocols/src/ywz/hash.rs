@@ -42,9 +42,3 @@ impl LabelHash {
         self.rows.len()
     }
 }
-
-/// What a row is hashed by: 2·L_α ⊕ 4·L_β.
-#[inline]
-pub(super) fn row_input(alpha: Block, beta: Block) -> Block {
-    (alpha ^ beta.double()).double()
-}
