@@ -8,6 +8,7 @@
 
 use std::time::{Duration, Instant};
 
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::setup::{Lane, both_directions};
 use symbolon_ot::{Generator, draw_bytes};
@@ -29,7 +30,7 @@ struct Party {
 fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
     let mut prg = Prg::from_seed(Block(u128::from(channel.me()) + 7));
     let delta = prg.block();
-    let lanes = both_directions(channel, &SESSION, delta, 1, generator, &mut prg);
+    let lanes = both_directions(channel, &SESSION, &GlobalKey::new(delta), 1, generator, &mut prg);
     channel.flush().expect("memory takes everything");
     (lanes.expect("both are honest").remove(0), prg)
 }

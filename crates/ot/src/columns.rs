@@ -1,18 +1,60 @@
 //! What generators do with the columns of a draw's matrix.
 
-use symbolon_primitives::{Block, transpose};
+use symbolon_primitives::{Block, gf128, transpose};
+use zeroize::Zeroize;
+
+use crate::cot::COLUMNS;
+
+/// The columns of the draw under way; wiped when dropped.
+#[derive(Default)]
+pub(crate) struct Columns {
+    stride: usize,
+    bytes: Vec<u8>,
+}
+
+impl Columns {
+    /// Room for columns of `stride` bytes, side by side; what they hold is left from earlier draws.
+    pub fn reset(&mut self, stride: usize) -> &mut [u8] {
+        self.stride = stride;
+        self.bytes.resize(COLUMNS * stride, 0);
+        &mut self.bytes
+    }
+
+    /// The columns, each of the stride that was set last.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        self.bytes.chunks_exact_mut(self.stride)
+    }
+
+    /// The hash of every column.
+    pub fn hash(&self, chi: &[Block]) -> [Block; COLUMNS] {
+        let mut hashes = [Block::ZERO; COLUMNS];
+        gf128::column_hash(&self.bytes, self.stride, chi.len(), chi, &mut hashes);
+        hashes
+    }
+
+    /// The first `out.len()` rows.
+    pub fn rows(&self, out: &mut [Block]) {
+        transposed(&self.bytes, self.stride, out);
+    }
+}
+
+impl Drop for Columns {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
+    }
+}
 
 /// The first `out.len()` rows of a matrix of 128 columns, each of `stride` bytes.
 ///
 /// Whole groups of 128 rows go straight to `out`: a copy would be one more pass over memory.
-pub(crate) fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
+fn transposed(columns: &[u8], stride: usize, out: &mut [Block]) {
     let (whole, rest) = out.split_at_mut(out.len() / 128 * 128);
     transpose::transpose_128(columns, stride, whole);
     if !rest.is_empty() {
         let mut last = [Block::ZERO; 128];
         transpose::transpose_128(&columns[whole.len() / 8..], stride, &mut last);
         rest.copy_from_slice(&last[..rest.len()]);
-        zeroize::Zeroize::zeroize(&mut last);
+        last.zeroize();
     }
 }
 

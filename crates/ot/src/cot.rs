@@ -33,6 +33,7 @@ use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::{BitVec, Block, Challenge, Prg, Transcript, gf128};
 use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroize;
 
 /// Columns of the matrix: the bits of Δ.
 pub const COLUMNS: usize = 128;
@@ -120,7 +121,7 @@ pub trait CotSender: Send {
         let digest = self.receive_columns(channel, keys.len())?;
         let chi = challenge(self.transcript(), &digest, keys.len());
         let mut check = vec![Block::ZERO; COLUMNS + 1];
-        channel.recv_into("iknp: check", Block::as_bytes_mut(&mut check))?;
+        channel.recv_into("correlated OT: check", Block::as_bytes_mut(&mut check))?;
         self.transcript().absorb("check", Block::as_bytes(&check));
         self.verify(channel.peer(), &chi, check[0], &check[1..])?;
         self.keys(keys);
@@ -163,7 +164,7 @@ pub trait CotReceiver: Send {
         let mut check = vec![hash_choices(&x, &chi)];
         check.extend(self.hash_columns(&chi));
         self.transcript().0.absorb("check", Block::as_bytes(&check));
-        channel.send("iknp: check", Block::as_bytes(&check))?;
+        channel.send("correlated OT: check", Block::as_bytes(&check))?;
         self.macs(macs);
         Ok(())
     }
@@ -196,11 +197,12 @@ pub(crate) fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) ->
 
 /// The verdicts of all checks under one Δ, one after another.
 ///
-/// A cheater may guess a bit of Δ per check. Were two lanes to check at the same time, it could learn
-/// from the second verdict although the first one failed; here nothing passes after a failure.
+/// A cheater may guess a bit of Δ per check. Were two lanes, or two peers in league, to be checked at
+/// the same time, they could learn from the second verdict although the first one failed; here nothing
+/// passes after a failure, and every later check reports that first one.
 #[derive(Default)]
 pub struct Verdicts {
-    failed: Mutex<bool>,
+    failed: Mutex<Option<(u16, &'static str)>>,
 }
 
 impl Verdicts {
@@ -212,8 +214,36 @@ impl Verdicts {
     /// Lets a check through only if it passed and all before it did.
     pub(crate) fn pass(&self, passed: bool, party: u16, check: &'static str) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *failed |= !passed;
-        if *failed { Err(Error::misbehaved(party, check)) } else { Ok(()) }
+        if !passed && failed.is_none() {
+            *failed = Some((party, check));
+        }
+        match *failed {
+            None => Ok(()),
+            Some((culprit, check)) => Err(Error::misbehaved(culprit, check)),
+        }
+    }
+}
+
+/// A party's global key, with the verdicts of everything that is checked under it: towards all peers
+/// and on all lanes.
+#[derive(Clone)]
+pub struct GlobalKey {
+    /// Δ.
+    pub delta: Block,
+    /// Shared by all clones.
+    pub verdicts: Arc<Verdicts>,
+}
+
+impl GlobalKey {
+    /// A key under which nothing was checked yet.
+    pub fn new(delta: Block) -> Self {
+        GlobalKey { delta, verdicts: Verdicts::new() }
+    }
+}
+
+impl Drop for GlobalKey {
+    fn drop(&mut self) {
+        self.delta.zeroize();
     }
 }
 

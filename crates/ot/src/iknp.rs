@@ -13,11 +13,11 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{Block, Prg, Transcript, gf128};
+use symbolon_primitives::{Block, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
-use crate::columns::{transposed, xor_if, xor_into};
+use crate::columns::{Columns, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
 pub use crate::cot::{CHECK, COLUMNS, MAX_DRAW, Stream, Verdicts};
 
@@ -31,8 +31,7 @@ pub struct Receiver {
     seeds: Vec<[Prg; 2]>,
     tails: Prg,
     transcript: Transcript,
-    stride: usize,
-    t: Vec<u8>,
+    t: Columns,
     u: Vec<u8>,
 }
 
@@ -51,8 +50,7 @@ impl Receiver {
             seeds: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
             tails,
             transcript: stream.transcript(session),
-            stride: 0,
-            t: Vec::new(),
+            t: Columns::default(),
             u: Vec::new(),
         }
     }
@@ -61,12 +59,10 @@ impl Receiver {
 impl CotReceiver for Receiver {
     fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]> {
         let stride = x.len();
-        self.stride = stride;
-        self.t.resize(COLUMNS * stride, 0);
         self.u.resize(COLUMNS * stride, 0);
-        for (i, [zero, one]) in self.seeds.iter_mut().enumerate() {
-            let t = &mut self.t[i * stride..][..stride];
-            let u = &mut self.u[i * stride..][..stride];
+        self.t.reset(stride);
+        let columns = self.t.each_mut().zip(self.u.chunks_exact_mut(stride));
+        for ([zero, one], (t, u)) in self.seeds.iter_mut().zip(columns) {
             zero.fill(t);
             one.fill(u);
             xor_into(u, t);
@@ -78,23 +74,15 @@ impl CotReceiver for Receiver {
     }
 
     fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS] {
-        let mut hashes = [Block::ZERO; COLUMNS];
-        gf128::column_hash(&self.t, self.stride, chi.len(), chi, &mut hashes);
-        hashes
+        self.t.hash(chi)
     }
 
     fn macs(&mut self, macs: &mut [Block]) {
-        transposed(&self.t, self.stride, macs);
+        self.t.rows(macs);
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
         (&mut self.transcript, &mut self.tails)
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        self.t.zeroize();
     }
 }
 
@@ -104,8 +92,7 @@ pub struct Sender {
     seeds: Vec<Prg>,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
-    stride: usize,
-    q: Vec<u8>,
+    q: Columns,
     u: Vec<u8>,
 }
 
@@ -125,8 +112,7 @@ impl Sender {
             seeds: seeds.iter().map(|&seed| Prg::from_seed(seed)).collect(),
             transcript: stream.transcript(session),
             verdicts,
-            stride: 0,
-            q: Vec::new(),
+            q: Columns::default(),
             u: Vec::new(),
         }
     }
@@ -140,30 +126,26 @@ impl CotSender for Sender {
     fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]> {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
-        self.stride = stride;
-        self.q.resize(COLUMNS * stride, 0);
         self.u.resize(COLUMNS * stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        for (i, seed) in self.seeds.iter_mut().enumerate() {
-            seed.fill(&mut self.q[i * stride..][..stride]);
+        self.q.reset(stride);
+        for (seed, q) in self.seeds.iter_mut().zip(self.q.each_mut()) {
+            seed.fill(q);
         }
         channel.recv_into("iknp: u", &mut self.u)?;
-        for i in 0..COLUMNS {
-            let columns = i * stride..(i + 1) * stride;
-            let bit = self.delta.0 >> i & 1 == 1;
-            xor_if(&mut self.q[columns.clone()], &self.u[columns], bit);
+        for (i, (q, u)) in self.q.each_mut().zip(self.u.chunks_exact(stride)).enumerate() {
+            xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }
         Ok(*blake3::hash(&self.u).as_bytes())
     }
 
     fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
-        let mut hashes = [Block::ZERO; COLUMNS];
-        gf128::column_hash(&self.q, self.stride, chi.len(), chi, &mut hashes);
+        let hashes = self.q.hash(chi);
         self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, CHECK)
     }
 
     fn keys(&mut self, keys: &mut [Block]) {
-        transposed(&self.q, self.stride, keys);
+        self.q.rows(keys);
     }
 
     fn transcript(&mut self) -> &mut Transcript {
@@ -174,6 +156,5 @@ impl CotSender for Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         self.delta.zeroize();
-        self.q.zeroize();
     }
 }

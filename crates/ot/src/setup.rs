@@ -23,7 +23,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     CotReceiver, CotSender, base,
-    cot::{COLUMNS, Stream, Verdicts},
+    cot::{COLUMNS, GlobalKey, Stream, Verdicts},
     generator::{BlockBits, Generator},
     iknp,
     pprf::{self, Ground},
@@ -38,7 +38,7 @@ pub struct Lane {
     pub receiver: Box<dyn CotReceiver>,
 }
 
-/// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `delta`, made by
+/// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `key`, made by
 /// `generator`, which both parties must have agreed on.
 ///
 /// Party 0 of the pair is the one with the smaller number.
@@ -49,13 +49,13 @@ pub struct Lane {
 pub fn both_directions(
     channel: &mut Channel,
     session: &[u8; 32],
-    delta: Block,
+    key: &GlobalKey,
     lanes: usize,
     generator: Generator,
     prg: &mut Prg,
 ) -> Result<Vec<Lane>> {
     let (me, peer) = (channel.me(), channel.peer());
-    let verdicts = Verdicts::new();
+    let (delta, verdicts) = (key.delta, key.verdicts.clone());
     let choices = delta_bits(delta);
     let bootstrap = Stream { receiver: me.min(peer), lane: 0 };
     let (pairs, chosen): (Zeroizing<Pairs>, Zeroizing<Seeds>) = if me < peer {

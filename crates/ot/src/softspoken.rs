@@ -39,11 +39,11 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{Block, Leaves as Streams, Prg, Transcript, gf128};
+use symbolon_primitives::{Block, Leaves as Streams, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::columns::{transposed, xor_if, xor_into};
+use crate::columns::{Columns, xor_if, xor_into};
 use crate::cot::{self, COLUMNS, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
 use crate::generator::BlockBits;
 use crate::pprf::{Leaves, Planted, Punctured};
@@ -95,8 +95,7 @@ pub struct Receiver {
     forest: Forest,
     tails: Prg,
     transcript: Transcript,
-    stride: usize,
-    t: Vec<u8>,
+    t: Columns,
     u: Vec<u8>,
 }
 
@@ -110,8 +109,7 @@ impl Receiver {
             forest: Forest::new(&trees.0, stream.lane),
             tails,
             transcript: stream.transcript(session),
-            stride: 0,
-            t: Vec::new(),
+            t: Columns::default(),
             u: Vec::new(),
         }
     }
@@ -120,10 +118,8 @@ impl Receiver {
 impl CotReceiver for Receiver {
     fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]> {
         let stride = x.len();
-        self.stride = stride;
-        self.t.resize(COLUMNS * stride, 0);
         self.u.resize(self.forest.k.trees() * stride, 0);
-        self.forest.draw(stride, &mut self.u, &mut self.t);
+        self.forest.draw(stride, &mut self.u, self.t.reset(stride));
         for u in self.u.chunks_exact_mut(stride) {
             xor_into(u, x);
         }
@@ -133,23 +129,15 @@ impl CotReceiver for Receiver {
     }
 
     fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS] {
-        let mut hashes = [Block::ZERO; COLUMNS];
-        gf128::column_hash(&self.t, self.stride, chi.len(), chi, &mut hashes);
-        hashes
+        self.t.hash(chi)
     }
 
     fn macs(&mut self, macs: &mut [Block]) {
-        transposed(&self.t, self.stride, macs);
+        self.t.rows(macs);
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
         (&mut self.transcript, &mut self.tails)
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        self.t.zeroize();
     }
 }
 
@@ -159,8 +147,7 @@ pub struct Sender {
     forest: Forest,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
-    stride: usize,
-    q: Vec<u8>,
+    q: Columns,
     u: Vec<u8>,
     /// Where a tree's total goes, which is of no use without the missing leaf.
     total: Zeroizing<Vec<u8>>,
@@ -181,8 +168,7 @@ impl Sender {
             forest: Forest::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
             verdicts,
-            stride: 0,
-            q: Vec::new(),
+            q: Columns::default(),
             u: Vec::new(),
             total: Zeroizing::default(),
         }
@@ -198,14 +184,12 @@ impl CotSender for Sender {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
         let k = self.forest.k;
-        self.stride = stride;
-        self.q.resize(COLUMNS * stride, 0);
         self.u.resize(k.trees() * stride, 0);
         self.total.resize(stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        self.forest.draw(stride, &mut self.total, &mut self.q);
+        self.forest.draw(stride, &mut self.total, self.q.reset(stride));
         channel.recv_into("softspoken: u", &mut self.u)?;
-        for (i, q) in self.q.chunks_exact_mut(stride).enumerate() {
+        for (i, q) in self.q.each_mut().enumerate() {
             let u = &self.u[i / k.bits() * stride..][..stride];
             xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }
@@ -213,13 +197,12 @@ impl CotSender for Sender {
     }
 
     fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
-        let mut hashes = [Block::ZERO; COLUMNS];
-        gf128::column_hash(&self.q, self.stride, chi.len(), chi, &mut hashes);
+        let hashes = self.q.hash(chi);
         self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, cot::CHECK)
     }
 
     fn keys(&mut self, keys: &mut [Block]) {
-        transposed(&self.q, self.stride, keys);
+        self.q.rows(keys);
     }
 
     fn transcript(&mut self) -> &mut Transcript {
@@ -230,7 +213,6 @@ impl CotSender for Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         self.delta.zeroize();
-        self.q.zeroize();
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use common::{SESSION, assert_caught, bent, both, channels, prg, recorder};
 use proptest::prelude::*;
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{Generator, base, iknp, setup};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Error, Result};
@@ -193,7 +194,15 @@ fn a_replayed_a_fails_the_first_extension() {
     let whole = |session: &[u8; 32], seed: u128, channel: &mut symbolon_transport::Channel| {
         let mut prg = prg(seed);
         let delta = prg.block();
-        setup::both_directions(channel, session, delta, 1, Generator::Iknp, &mut prg).map(drop)
+        setup::both_directions(
+            channel,
+            session,
+            &GlobalKey::new(delta),
+            1,
+            Generator::Iknp,
+            &mut prg,
+        )
+        .map(drop)
     };
     let (record, spy) = recorder("base OT: A");
     let (mut a, b) = channels();

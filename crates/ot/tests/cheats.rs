@@ -11,10 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Direction, assert_caught, assert_correlated, bent, prg};
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{CHECK, COLUMNS};
 use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::Error;
 use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::{Error, Meter, memory_lanes};
 
 const ROWS: usize = 100;
 
@@ -124,7 +125,7 @@ fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnBend> {
             guesses.iter().for_each(|(column, _)| u[(column + 1) * STRIDE - 1] ^= 0x80);
         }
     });
-    Box::new(bend.on_message("iknp: check", 0, move |check| {
+    Box::new(bend.on_message("correlated OT: check", 0, move |check| {
         for (column, _) in adapted.iter().filter(|(_, guess)| *guess) {
             check[16 * (1 + column) + 15] ^= 0x80;
         }
@@ -147,8 +148,9 @@ fn another_u_than_the_challenge_s() {
 fn wrong_x() {
     for bit in 0..128 {
         let mut direction = Direction::new(9);
-        let result =
-            draw_bent(&mut direction, "iknp: check", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        let result = draw_bent(&mut direction, "correlated OT: check", move |p| {
+            p[bit / 8] ^= 1 << (bit % 8)
+        });
         assert_caught(result, 1, CHECK);
     }
 }
@@ -158,8 +160,9 @@ fn wrong_x() {
 fn wrong_column_hash() {
     for column in 0..COLUMNS {
         let mut direction = Direction::new(10);
-        let result =
-            draw_bent(&mut direction, "iknp: check", move |p| p[16 * (1 + column) + 5] ^= 4);
+        let result = draw_bent(&mut direction, "correlated OT: check", move |p| {
+            p[16 * (1 + column) + 5] ^= 4
+        });
         assert_caught(result, 1, CHECK);
     }
 }
@@ -169,14 +172,18 @@ fn wrong_column_hash() {
 fn made_up_check() {
     for fill in [0, 0xff, 0x5a] {
         let mut direction = Direction::new(11);
-        assert_caught(draw_bent(&mut direction, "iknp: check", move |p| p.fill(fill)), 1, CHECK);
+        assert_caught(
+            draw_bent(&mut direction, "correlated OT: check", move |p| p.fill(fill)),
+            1,
+            CHECK,
+        );
     }
 }
 
 /// Message u or check: a byte or a row short or long: the framing, always.
 #[test]
 fn short_and_long() {
-    for kind in ["iknp: u", "iknp: check"] {
+    for kind in ["iknp: u", "correlated OT: check"] {
         for change in [
             |p: &mut Vec<u8>| p.truncate(p.len() - 1),
             |p: &mut Vec<u8>| p.truncate(p.len() - 16),
@@ -194,14 +201,14 @@ fn short_and_long() {
 #[test]
 fn check_withheld() {
     let mut direction = Direction::new(13);
-    let drop = FnBend::new().on_message("iknp: check", 0, |_| Action::Drop);
+    let drop = FnBend::new().on_message("correlated OT: check", 0, |_| Action::Drop);
     direction.channels.1.set_bend(Box::new(drop));
     direction.channels.0.set_timeout(Duration::from_millis(30));
     assert!(matches!(direction.draw(&choices()), Err(Error::Transport { .. })));
 
     let mut direction = Direction::new(13);
     let mut macs = vec![Block::ZERO; ROWS];
-    let drop = FnBend::new().on_message("iknp: check", 0, |_| Action::Drop);
+    let drop = FnBend::new().on_message("correlated OT: check", 0, |_| Action::Drop);
     direction.channels.1.set_bend(Box::new(drop));
     direction.receiver.extend(&mut direction.channels.1, &choices(), &mut macs).unwrap();
     assert_caught(direction.draw(&choices()), 1, "message framing");
@@ -234,9 +241,24 @@ fn a_failed_check_ends_every_lane() {
     let mut first = Direction::with(15, delta, 1, Arc::clone(&verdicts));
     let mut second = Direction::with(16, delta, 2, verdicts);
     second.draw(&choices()).unwrap();
-    assert_caught(draw_bent(&mut first, "iknp: check", |p| p[0] ^= 1), 1, CHECK);
+    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, CHECK);
     assert_caught(second.draw(&choices()), 1, CHECK);
     assert_caught(first.draw(&choices()), 1, CHECK);
+}
+
+/// Peers in league, two of one party's: after the first one's check failed, the second one's honest draw
+/// does not pass either, and it is the first that is named.
+#[test]
+fn a_failed_check_ends_every_peer() {
+    let key = GlobalKey::new(prg(18).block());
+    let mut first = Direction::with(18, key.delta, 1, Arc::clone(&key.verdicts));
+    let mut second = Direction::with(19, key.delta, 1, Arc::clone(&key.verdicts));
+    let (mut ours, mut theirs) =
+        memory_lanes((0, Meter::new()), (2, Meter::new()), 1, None).unwrap();
+    second.channels = (ours.remove(0), theirs.remove(0));
+    second.draw(&choices()).unwrap();
+    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, CHECK);
+    assert_caught(second.draw(&choices()), 1, CHECK);
 }
 
 /// A lane's messages on another lane of the same session, where both have the same seeds: the

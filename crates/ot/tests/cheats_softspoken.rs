@@ -8,6 +8,7 @@ mod common;
 
 use common::{Direction, SESSION, assert_caught, assert_correlated, bent, both, channels, prg};
 use symbolon_ot::cot::CHECK;
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{BlockBits, Generator, pprf, setup};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::Error;
@@ -118,7 +119,7 @@ fn guesses_in_many_blocks() {
                 let bend = with_u(move |u| {
                     others.iter().for_each(|tree| u[(tree + 1) * STRIDE - 1] ^= 0x80);
                 });
-                let bend = bend.on_message("iknp: check", 0, move |check| {
+                let bend = bend.on_message("correlated OT: check", 0, move |check| {
                     guessed_one.iter().for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
                     Action::Send
                 });
@@ -156,7 +157,7 @@ fn wrong_check() {
         let generator = Generator::SoftSpoken { k };
         for at in (0..16).chain((0..128).map(|column| 16 * (1 + column) + 5)) {
             let mut direction = Direction::by(generator, 9);
-            direction.channels.1.set_bend(bent("iknp: check", 0, move |p| p[at] ^= 4));
+            direction.channels.1.set_bend(bent("correlated OT: check", 0, move |p| p[at] ^= 4));
             assert_caught(direction.draw(&choices()), 1, CHECK);
         }
     }
@@ -200,7 +201,14 @@ fn wrong_trees() {
     let whole = |channel: &mut symbolon_transport::Channel, generator| {
         let mut prg = prg(u128::from(channel.me()) + 40);
         let delta = prg.block();
-        let lanes = setup::both_directions(channel, &SESSION, delta, 1, generator, &mut prg);
+        let lanes = setup::both_directions(
+            channel,
+            &SESSION,
+            &GlobalKey::new(delta),
+            1,
+            generator,
+            &mut prg,
+        );
         (delta, lanes.map(drop))
     };
     for k in BlockBits::ALL {

@@ -6,6 +6,7 @@ mod common;
 use std::collections::HashSet;
 
 use common::{Direction, SESSION, assert_correlated, both, channels, prg};
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
 use symbolon_ot::{Generator, setup};
 use symbolon_primitives::{BitVec, Block};
@@ -80,8 +81,15 @@ struct Drawn {
 fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
     let mut prg = prg(u128::from(channel.me()) + 1);
     let delta = prg.block();
-    let lanes =
-        setup::both_directions(channel, &SESSION, delta, lanes, Generator::Iknp, &mut prg).unwrap();
+    let lanes = setup::both_directions(
+        channel,
+        &SESSION,
+        &GlobalKey::new(delta),
+        lanes,
+        Generator::Iknp,
+        &mut prg,
+    )
+    .unwrap();
     let lanes = lanes.into_iter().map(|mut lane| {
         assert_eq!(lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use proptest::prelude::*;
+use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW, column_bytes};
 use symbolon_ot::{BlockBits, Generator, draw_bytes, setup};
 use symbolon_primitives::{BitVec, Block};
@@ -100,8 +101,15 @@ struct Drawn {
 fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) -> Drawn {
     let mut prg = prg(u128::from(channel.me()) + 1);
     let delta = prg.block();
-    let lanes =
-        setup::both_directions(channel, &SESSION, delta, lanes, generator, &mut prg).unwrap();
+    let lanes = setup::both_directions(
+        channel,
+        &SESSION,
+        &GlobalKey::new(delta),
+        lanes,
+        generator,
+        &mut prg,
+    )
+    .unwrap();
     let lanes = lanes.into_iter().map(|mut lane| {
         assert_eq!(lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);

@@ -119,9 +119,10 @@ impl LeakyTriples {
 
     /// Takes the bits that the lanes left in their parts.
     pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 3]>) {
-        for part in &parts {
-            for (all, more) in self.bits.iter_mut().zip(part) {
-                all.extend_from(more);
+        for part in parts {
+            for (all, mut more) in self.bits.iter_mut().zip(part) {
+                all.extend_from(&more);
+                more.zeroize();
             }
         }
     }
@@ -266,8 +267,9 @@ impl LeakyLane {
                 record.macs = std::array::from_fn(|which| draw[which * n + k]);
             }
         }
-        for (all, new) in part.bits.iter_mut().zip(&bits) {
-            all.extend_from(new);
+        for (all, mut new) in part.bits.iter_mut().zip(bits) {
+            all.extend_from(&new);
+            new.zeroize();
         }
         Ok(())
     }

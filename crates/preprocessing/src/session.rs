@@ -1,6 +1,10 @@
 //! The open preprocessing session of one party.
 
-use symbolon_ot::{Generator, cot::MAX_DRAW, setup};
+use symbolon_ot::{
+    Generator,
+    cot::{GlobalKey, MAX_DRAW},
+    setup,
+};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -58,13 +62,15 @@ impl Preprocessor {
             .ok_or_else(|| Error::InvalidInput("a session needs a peer and a lane".into()))?;
         let (me, parties) = (first[0].me(), first.len() + 1);
         let delta = prg.block().with_lsb(me != evaluator || parties % 2 == 1);
+        // One set of verdicts for all peers: those in league may not collect them side by side.
+        let key = GlobalKey::new(delta);
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
         for channel in first.iter_mut() {
-            let mut towards = [delta];
-            channel.bend_state("set-up: delta", Block::as_bytes_mut(&mut towards));
+            let mut towards = key.clone();
+            let delta = std::slice::from_mut(&mut towards.delta);
+            channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
             let of_peer =
-                setup::both_directions(channel, session, towards[0], count, generator, &mut prg)?;
-            towards.zeroize();
+                setup::both_directions(channel, session, &towards, count, generator, &mut prg)?;
             for (lane, pair) in pairs.iter_mut().zip(of_peer) {
                 lane.push(pair);
             }

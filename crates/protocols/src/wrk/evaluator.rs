@@ -194,6 +194,15 @@ struct Evaluation {
     macs: Vec<Block>,
 }
 
+impl Drop for Evaluation {
+    fn drop(&mut self) {
+        self.slots.iter_mut().for_each(|wire| wire.label.zeroize());
+        self.delta.zeroize();
+        self.inputs.zeroize();
+        self.macs.zeroize();
+    }
+}
+
 /// A wire under evaluation.
 #[derive(Clone, Copy, Default)]
 struct Wire {

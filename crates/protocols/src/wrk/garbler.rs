@@ -133,6 +133,9 @@ impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
         self.delta.zeroize();
+        self.rows.zeroize();
+        self.row_macs.zeroize();
+        self.labels.zeroize();
     }
 }
 

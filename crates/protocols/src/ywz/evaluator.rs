@@ -92,6 +92,17 @@ impl Table {
     }
 }
 
+impl Drop for Table {
+    fn drop(&mut self) {
+        self.half_gates.zeroize();
+        self.sealed.zeroize();
+        for (bits, keys) in &mut self.own {
+            bits.zeroize();
+            keys.zeroize();
+        }
+    }
+}
+
 /// The evaluator after phase 2.
 struct Ready {
     delta: Block,
@@ -169,6 +180,15 @@ struct Evaluation {
     halves: Vec<Vec<Block>>,
     rows: Vec<Vec<Block>>,
     new: Vec<Block>,
+}
+
+impl Drop for Evaluation {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        self.halves.zeroize();
+        self.rows.zeroize();
+        self.new.zeroize();
+    }
 }
 
 /// What evaluation leaves.

@@ -173,6 +173,9 @@ impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
         self.delta.zeroize();
+        self.labels.zeroize();
+        self.inputs.zeroize();
+        self.rows.zeroize();
     }
 }
 
