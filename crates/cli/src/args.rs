@@ -296,6 +296,10 @@ pub struct LocalArgs {
     /// Run the three phases this many times over one set-up
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repeat: u32,
+    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
+    /// the triples are made for this circuit, which takes less
+    #[arg(long)]
+    pub apart: bool,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
@@ -328,6 +332,10 @@ pub struct BenchArgs {
     /// How to talk
     #[arg(long, default_value = "tcp")]
     pub transport: LocalTransport,
+    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
+    /// the triples are made for this circuit, which takes less
+    #[arg(long)]
+    pub apart: bool,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,

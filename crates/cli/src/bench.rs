@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::args::{BenchArgs, LocalTransport};
 use crate::failure::{Failure, Outcome};
 use crate::local::parties;
-use crate::play::Played;
+use crate::play::{Course, Played};
 use crate::results::{PartyJson, print, print_json};
 use crate::source::CircuitSpec;
 use crate::table::{bytes, costs, time};
@@ -54,8 +54,8 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
 }
 
 fn triples(args: &BenchArgs) -> Outcome<BenchJson> {
-    if args.tuning.protocol.is_some() || args.repeat.is_some() {
-        return Err(Failure::usage("`bench triples` takes neither --protocol nor --repeat")
+    if args.tuning.protocol.is_some() || args.repeat.is_some() || args.apart {
+        return Err(Failure::usage("`bench triples` takes no --protocol, --repeat or --apart")
             .with_hint("--count says how many triples are made"));
     }
     let tuning = Tuning::new(&args.tuning, args.parties.unwrap_or(2))?;
@@ -76,7 +76,8 @@ fn circuit(args: &BenchArgs) -> Outcome<BenchJson> {
     let (circuit, repeat) = (loaded.circuit, args.repeat.unwrap_or(1));
     let inputs = random_values(&circuit)?;
     let gates = symbolon::circuit::Stats::of(&circuit).and * u64::from(repeat);
-    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat };
+    let course = Course { repeat, apart: args.apart };
+    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     measure(args, &tuning, count, work, |_| gates)
 }
 

@@ -7,7 +7,7 @@ use symbolon::zeroize::Zeroizing;
 use crate::args::{DemoArgs, LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::local::{agreed, parties};
-use crate::play::Played;
+use crate::play::{Course, Played};
 use crate::results::{OutputJson, print};
 use crate::source::CircuitSpec;
 use crate::table::costs;
@@ -87,7 +87,8 @@ fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
         inputs.push((usize::from(party), Zeroizing::new(bid(party).to_string())));
     }
-    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: 1 };
+    let work =
+        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
     let troupe = Troupe { work, parties: bidders, tuning, transport: LocalTransport::Tls };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
@@ -125,7 +126,8 @@ impl Scene {
             .enumerate()
             .map(|(place, value)| (place, Zeroizing::new((*value).to_string())))
             .collect();
-        let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: 1 };
+        let work =
+            Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
         let troupe = Troupe { work, parties: 2, tuning, transport: LocalTransport::Tls };
         let played = troupe.run()?;
         let outputs = agreed(&played)?;

@@ -4,7 +4,7 @@ use symbolon::circuit::PartyId;
 
 use crate::args::LocalArgs;
 use crate::failure::{Failure, Outcome};
-use crate::play::Played;
+use crate::play::{Course, Played};
 use crate::results::{
     AskedJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print_json, print_outputs,
     tell,
@@ -34,8 +34,8 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let tuning = Tuning::new(&args.tuning, count)?;
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None)?)?;
     let circuit = loaded.circuit;
-    let work =
-        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, repeat: args.repeat };
+    let course = Course { repeat: args.repeat, apart: args.apart };
+    let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     let troupe = Troupe { work, parties: count, tuning: &tuning, transport: args.transport };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;

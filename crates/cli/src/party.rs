@@ -14,7 +14,7 @@ use symbolon::{Config, Contact, Identity, Listener, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::play::{Played, play, play_triples};
+use crate::play::{Course, Played, play, play_triples};
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Resolved, inputs_of};
@@ -55,8 +55,8 @@ pub enum Task {
     Circuit {
         /// The circuit, its owners and receivers.
         spec: CircuitSpec,
-        /// How often the phases run.
-        repeat: u32,
+        /// How the phases run.
+        course: Course,
         /// The party's inputs: place and value.
         inputs: Vec<(usize, String)>,
     },
@@ -131,7 +131,7 @@ fn obey() -> Outcome<Played> {
         }
     };
     match &job.task {
-        Task::Circuit { spec, repeat, inputs } => {
+        Task::Circuit { spec, course, inputs } => {
             // What is wrong with the circuit or the inputs is told before anybody is met.
             let circuit = spec.load(job.parties)?.circuit;
             let inputs: Resolved = inputs
@@ -140,7 +140,7 @@ fn obey() -> Outcome<Played> {
                 .collect();
             let inputs = inputs_of(&circuit, job.party, &inputs)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
-            play(config, &circuit, &inputs, *repeat, &mut stage)
+            play(config, &circuit, &inputs, *course, &mut stage)
         }
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));

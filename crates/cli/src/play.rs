@@ -7,6 +7,22 @@ use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 use crate::failure::{Failure, Outcome};
 use crate::results::{OutputJson, PhaseJson, phases};
 
+/// How the phases of a circuit run.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Course {
+    /// How often, at least once.
+    pub repeat: u32,
+    /// Whether the function-independent phase runs apart, as if its material were to be kept for any
+    /// circuit.
+    pub apart: bool,
+}
+
+impl Course {
+    /// All at once, once.
+    pub const ONCE: Course = Course { repeat: 1, apart: false };
+}
+
 /// What a party has at the end.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Played {
@@ -22,7 +38,7 @@ pub struct Played {
     pub peak_memory: Option<u64>,
 }
 
-/// Connects and runs the three phases `repeat` times (at least once), telling `stage` where it is.
+/// Connects and runs the phases as `course` says, telling `stage` where it is.
 ///
 /// # Errors
 /// As the library has them; an internal failure when two runs do not give the same outputs.
@@ -30,7 +46,7 @@ pub fn play(
     config: Config,
     circuit: &Circuit,
     inputs: &Inputs,
-    repeat: u32,
+    Course { repeat, apart }: Course,
     stage: &mut dyn FnMut(&str),
 ) -> Outcome<Played> {
     stage("connecting");
@@ -44,8 +60,13 @@ pub fn play(
             0 | 1 => stage(phase),
             _ => stage(&format!("{phase} {}/{repeat}", run + 1)),
         };
-        at(INDEPENDENT);
-        let material = session.preprocess()?;
+        let material = if apart {
+            at(INDEPENDENT);
+            session.preprocess()?
+        } else {
+            at(DEPENDENT);
+            session.preprocess_circuit()?
+        };
         at(DEPENDENT);
         let ready = session.prepare(material)?;
         at(ONLINE);

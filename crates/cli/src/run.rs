@@ -5,7 +5,7 @@ use symbolon::{Config, Inputs};
 use crate::args::{RemoteTransport, RunArgs};
 use crate::failure::{Failure, Outcome};
 use crate::meet;
-use crate::play::play;
+use crate::play::{Course, play};
 use crate::progress::Progress;
 use crate::results::{AskedJson, PartyJson, RemoteJson, print_json, print_outputs, tell};
 use crate::settings::Settings;
@@ -41,7 +41,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     let config = tuning.apply_with_link(Config::new(party, transport));
     let played = {
         let mut progress = Progress::begin();
-        play(config, &circuit, &inputs, 1, &mut |stage| progress.party(party, stage))?
+        play(config, &circuit, &inputs, Course::ONCE, &mut |stage| progress.party(party, stage))?
     };
     let role = tuning.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };

@@ -12,7 +12,7 @@ use symbolon::{Config, Transport};
 use crate::args::LocalTransport;
 use crate::failure::{Class, Failure, Outcome};
 use crate::party::{Job, Peer, Task, Word};
-use crate::play::{Played, play, play_triples};
+use crate::play::{Course, Played, play, play_triples};
 use crate::progress::Progress;
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
@@ -44,8 +44,8 @@ pub enum Work<'r> {
         circuit: &'r Circuit,
         /// Every input's value.
         inputs: &'r Resolved,
-        /// How often the phases run.
-        repeat: u32,
+        /// How the phases run.
+        course: Course,
     },
     /// So many AND triples.
     Triples(u64),
@@ -76,9 +76,9 @@ impl Troupe<'_> {
             let config = self.tuning.apply(Config::new(party, transport));
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
             match self.work {
-                Work::Circuit { circuit, inputs, repeat, .. } => {
+                Work::Circuit { circuit, inputs, course, .. } => {
                     let inputs = inputs_of(circuit, party, inputs)?;
-                    play(config, circuit, &inputs, repeat, &mut stage)
+                    play(config, circuit, &inputs, course, &mut stage)
                 }
                 Work::Triples(count) => play_triples(config, count, &mut stage),
             }
@@ -133,11 +133,11 @@ impl Troupe<'_> {
 
     fn task(&self, party: PartyId) -> Task {
         match self.work {
-            Work::Circuit { spec, circuit, inputs, repeat } => {
+            Work::Circuit { spec, circuit, inputs, course } => {
                 let own =
                     inputs.iter().filter(|(place, _)| circuit.inputs()[*place].owner == party);
                 let inputs = own.map(|(place, value)| (*place, value.to_string())).collect();
-                Task::Circuit { spec: spec.clone(), repeat, inputs }
+                Task::Circuit { spec: spec.clone(), course, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
         }

@@ -34,7 +34,7 @@ fn two_parties_meet_over_tls() {
     assert_eq!(json["transport"], "tls");
     assert_eq!(json["outputs"][0]["value"], "44");
     let phases: Vec<_> = json["phases"].as_array().unwrap().iter().map(|p| &p["phase"]).collect();
-    assert_eq!(phases, ["setup", "independent", "dependent", "online"]);
+    assert_eq!(phases, ["setup", "dependent", "online"]);
 }
 
 #[test]

@@ -10,6 +10,19 @@
 //! ```
 //!
 //! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
+//! # Tied triples
+//! Where the first triple of each bucket is made for that bucket (on a given factor, when the circuit is
+//! known), only the other n(B − 1) are thrown. An adversary tries t₁ of the tied ones, whose buckets it
+//! knows, and t₂ of the others. A bucket is known if its tied triple is among the t₁ and all its others are
+//! among the t₂; each of the t₁ buckets is so with probability C(t₂, B−1)/C(n(B−1), B−1):
+//!
+//! ```text
+//! P'(n, B) = max over t₁ ≥ 1, t₂ ≥ B−1 of  2^-(t₁+t₂) · t₁ · C(t₂, B−1) / C(n(B−1), B−1)
+//! ```
+//!
+//! That falls with n, and is within a small factor of P: the tied triples are fewer to aim at by choice, but
+//! a random bucket was hit by any of B triples, too.
+//!
 //! Several batches under one Δ need no union bound: an attempt in any batch that goes wrong ends all of
 //! them, so spreading t attempts over batches only multiplies the risk.
 
@@ -20,6 +33,8 @@ pub struct Batch {
     pub triples: usize,
     /// Leaky triples per bucket.
     pub bucket: usize,
+    /// Whether the first leaky triple of each bucket is made for it.
+    pub tied: bool,
 }
 
 impl Batch {
@@ -46,8 +61,27 @@ pub fn log2_failure(n: usize, bucket: usize) -> f64 {
     (n as f64).log2() - t + choose_ratio
 }
 
+/// log2 P'(n, B), of tied triples.
+pub fn log2_failure_tied(n: usize, bucket: usize) -> f64 {
+    let others = bucket - 1;
+    let free = (n * others) as f64;
+    // 2^-t₁·t₁ is largest, 1/2, at t₁ = 1; the rest as above, with B − 1 for B.
+    let t = (2.0 * others as f64).min(free);
+    let choose_ratio: f64 = (0..others).map(|i| ((t - i as f64) / (free - i as f64)).log2()).sum();
+    choose_ratio - t - 1.0
+}
+
 /// The smallest n for which buckets of size `bucket` reach 2^-`rho`, if there is one below 2^40.
 pub fn smallest_batch(bucket: usize, rho: u32) -> Option<usize> {
+    smallest(bucket, rho, log2_failure)
+}
+
+/// The same for tied triples.
+pub fn smallest_batch_tied(bucket: usize, rho: u32) -> Option<usize> {
+    smallest(bucket, rho, log2_failure_tied)
+}
+
+fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> Option<usize> {
     let enough = |n: usize| log2_failure(n, bucket) <= -f64::from(rho);
     let (mut low, mut high) = (0, 1usize << 40);
     if bucket < 2 || !enough(high) {
@@ -64,10 +98,23 @@ pub fn smallest_batch(bucket: usize, rho: u32) -> Option<usize> {
 /// ones. Small numbers round n up or take a larger bucket, whichever costs less; no batch ever uses
 /// a bucket size that its own number of triples does not allow.
 pub fn plan(n: usize, rho: u32) -> Vec<Batch> {
+    batches(n, rho, false)
+}
+
+/// The same for tied triples: no batch but a single one is rounded up, as the first leaky triples have to
+/// be made on something.
+pub fn plan_tied(n: usize, rho: u32) -> Vec<Batch> {
+    batches(n, rho, true)
+}
+
+fn batches(n: usize, rho: u32, tied: bool) -> Vec<Batch> {
+    let smallest_batch = if tied { smallest_batch_tied } else { smallest_batch };
     if n == 0 {
         return Vec::new();
     }
-    let cost = |(smallest, bucket): &(usize, usize)| n.max(*smallest) * bucket;
+    // In authenticated bits: three for a leaky triple, two for one on a given factor.
+    let bits = |bucket: usize| 3 * bucket - usize::from(tied);
+    let cost = |(smallest, bucket): &(usize, usize)| n.max(*smallest) * bits(*bucket);
     let (smallest, bucket) = (2..=rho as usize + 1)
         .filter_map(|bucket| Some((smallest_batch(bucket, rho)?, bucket)))
         .filter(|(smallest, bucket)| smallest * bucket <= MAX_LEAKY)
@@ -78,7 +125,7 @@ pub fn plan(n: usize, rho: u32) -> Vec<Batch> {
     let wanted = (total * bucket).div_ceil(TARGET_LEAKY);
     let batches = wanted.min(total / smallest).max(1);
     let (size, larger) = (total / batches, total % batches);
-    (0..batches).map(|i| Batch { triples: size + usize::from(i < larger), bucket }).collect()
+    (0..batches).map(|i| Batch { triples: size + usize::from(i < larger), bucket, tied }).collect()
 }
 
 #[cfg(test)]
@@ -119,16 +166,58 @@ mod tests {
     }
 
     #[test]
+    fn tied_triples_fail_as_often_as_the_definition_says() {
+        for n in [5usize, 40, 320] {
+            for bucket in 2..6 {
+                let (others, free) = (bucket - 1, n * (bucket - 1));
+                let known = |t: usize| -> f64 {
+                    (0..others).map(|i| (t - i) as f64 / (free - i) as f64).product()
+                };
+                let by_scan = (1..=20.min(n))
+                    .flat_map(|t1| (others..=free).map(move |t2| (t1, t2)))
+                    .map(|(t1, t2)| (t1 as f64 * known(t2)).log2() - (t1 + t2) as f64)
+                    .fold(f64::NEG_INFINITY, f64::max);
+                let found = log2_failure_tied(n, bucket);
+                assert!((by_scan - found).abs() < 1e-9, "n {n} B {bucket}: {by_scan}, {found}");
+            }
+        }
+    }
+
+    /// Two tied triples, buckets of two, an adversary that tries everything: by listing what can happen.
+    #[test]
+    fn a_small_case_by_hand() {
+        // One of each is tried (1/4), and the two meet in one of the two possible orders.
+        assert_eq!(log2_failure_tied(2, 2), (0.25f64 * 0.5).log2());
+        // Both free ones are tried and all survive: no better, 2^-3 · 1.
+        assert_eq!((0.125f64).log2(), log2_failure_tied(2, 2));
+    }
+
+    /// For B = 3, 4, 5 at ρ = 40.
+    const KNOWN_TIED: [usize; 3] = [321_060, 3_368, 345];
+
+    #[test]
+    fn the_smallest_batches_of_tied_triples() {
+        assert_eq!([3, 4, 5].map(|b| smallest_batch_tied(b, 40)), KNOWN_TIED.map(Some));
+        for (bucket, n) in (3..).zip(KNOWN_TIED) {
+            assert!(log2_failure_tied(n - 1, bucket) > -40.0);
+        }
+    }
+
+    #[test]
     fn every_planned_batch_is_allowed_and_together_they_suffice() {
         for rho in [5, 12, 40, 64, 80] {
             for n in [1, 2, 10, 319, 320, 3_044, 6_400, 100_000, 276_324, 300_000, 10_223_616] {
-                let batches = plan(n, rho);
-                assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
-                for batch in &batches {
-                    assert!(
-                        log2_failure(batch.triples, batch.bucket) <= -f64::from(rho),
-                        "rho {rho} n {n}: {batch:?}"
-                    );
+                for (batches, failure) in [
+                    (plan(n, rho), log2_failure as fn(usize, usize) -> f64),
+                    (plan_tied(n, rho), log2_failure_tied),
+                ] {
+                    assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
+                    for batch in &batches {
+                        assert!(
+                            failure(batch.triples, batch.bucket) <= -f64::from(rho),
+                            "rho {rho} n {n}: {batch:?}"
+                        );
+                    }
                 }
             }
         }

@@ -7,6 +7,10 @@
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
 //! ```
 //!
+//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k is number k of the batch, made
+//! on a given share of y, and only the others are thrown: [`crate::bucketing`] says what that costs. What
+//! comes out has ⟨y⟩ as given; d is masked by the fresh y_k.
+//!
 //! All d of a batch are opened at once. Their MACs are checked before any d is used: a peer that could
 //! lie about one d unnoticed would learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would
 //! become 2^-B.
@@ -35,7 +39,7 @@ pub fn combine(
     challenge: Challenge,
     delta: Block,
 ) -> Result<Triples> {
-    let order = challenge.into_prg().permutation(batch.leaky());
+    let order = thrown(batch, challenge);
     let mut buckets = Buckets::new(batch, leaky.peers());
     for (k, bucket) in order.chunks_exact(batch.bucket).enumerate() {
         if let Some(ahead) = order.get((k + PREFETCH) * batch.bucket..) {
@@ -46,6 +50,22 @@ pub fn combine(
     let opening = std::mem::replace(&mut buckets.opening, ShareOpening::new(0));
     let d = opening.send(channels, &OPENED)?.receive(channels, &OPENED, delta)?;
     Ok(buckets.finish(&d))
+}
+
+/// The triples of bucket 0, of bucket 1, ...
+fn thrown(batch: Batch, challenge: Challenge) -> Vec<u32> {
+    let mut prg = challenge.into_prg();
+    if !batch.tied {
+        return prg.permutation(batch.leaky());
+    }
+    let tied = batch.triples as u32;
+    let free = prg.permutation(batch.leaky() - batch.triples);
+    let mut order = Vec::with_capacity(batch.leaky());
+    for (first, others) in (0..tied).zip(free.chunks_exact(batch.bucket - 1)) {
+        order.push(first);
+        order.extend(others.iter().map(|other| tied + other));
+    }
+    order
 }
 
 /// How many buckets ahead memory is asked for.

@@ -19,6 +19,14 @@
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.
 //!
+//! # Triples on given shares
+//! A batch's first triples may be made with shares of y that the parties hold already instead of fresh
+//! ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks above: what a cheater adds to U_ij is
+//! multiplied by x^j, and y enters every message under a hash of x's key, with a tweak of its own, or in
+//! S, which only ever shows masked by r. So the same y may be given to several triples, and used
+//! elsewhere. A party that takes another y than the given one is off by x·Δ in step 5: it goes unnoticed
+//! exactly when x = 0, and then z = 0 is right. That is the guess of x again.
+//!
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
@@ -31,6 +39,7 @@ use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
 
 use crate::{
+    Shares,
     bits::{self, BitLane},
     exchange::{self, Committed},
 };
@@ -143,21 +152,67 @@ impl Drop for LeakyTriples {
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
+    /// Shares of y for the first triples of the batch, and how many of those lie before this part.
+    given: Option<(&'a Shares, usize)>,
     records: &'a mut [Record],
     s: &'a mut [Block],
     /// The own bits of x, y, r of this part, filled by the lane.
     pub bits: [BitVec; 3],
 }
 
-/// Splits `triples` into one part per lane, each a whole number of chunks but the last.
-pub(crate) fn split(triples: &mut LeakyTriples, lanes: usize) -> Vec<Part<'_>> {
+impl<'a> Part<'a> {
+    /// The given shares of y for the first triples of `range`.
+    fn given(&self, range: &Range<usize>) -> Option<(&'a Shares, Range<usize>)> {
+        let (shares, before) = self.given?;
+        let place = |triple: usize| (before + triple).min(shares.len());
+        let places = place(range.start)..place(range.end);
+        (!places.is_empty()).then_some((shares, places))
+    }
+
+    /// How many of `range` have their y given.
+    fn given_count(&self, range: &Range<usize>) -> usize {
+        self.given(range).map_or(0, |(_, places)| places.len())
+    }
+}
+
+/// Splits `triples` into one part per lane, each a whole number of chunks but the last. The batch's first
+/// triples take their y from `given`.
+pub(crate) fn split<'a>(
+    triples: &'a mut LeakyTriples,
+    lanes: usize,
+    given: Option<&'a Shares>,
+) -> Vec<Part<'a>> {
     let chunks = triples.len().div_ceil(CHUNK).max(1);
     let size = chunks.div_ceil(lanes) * CHUNK;
     let records = triples.records.chunks_mut(size * triples.peers);
-    records
-        .zip(triples.s.chunks_mut(size))
-        .map(|(records, s)| Part { bits: std::array::from_fn(|_| BitVec::zeros(0)), records, s })
-        .collect()
+    let part = |(number, (records, s))| Part {
+        given: given.map(|shares| (shares, number * size)),
+        bits: std::array::from_fn(|_| BitVec::zeros(0)),
+        records,
+        s,
+    };
+    records.zip(triples.s.chunks_mut(size)).enumerate().map(part).collect()
+}
+
+/// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were not
+/// given to the first `given` triples, all r.
+#[derive(Clone, Copy)]
+struct Layout {
+    n: usize,
+    given: usize,
+}
+
+impl Layout {
+    /// Bits in the draw.
+    fn len(self) -> usize {
+        3 * self.n - self.given
+    }
+
+    /// The places of x and r of triple `k`, and of its y unless that was given.
+    fn places(self, k: usize) -> [Option<usize>; 3] {
+        let y = k.checked_sub(self.given).map(|drawn| self.n + drawn);
+        [Some(k), y, Some(2 * self.n - self.given + k)]
+    }
 }
 
 /// What a lane keeps between batches.
@@ -252,19 +307,32 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let (n, peers) = (range.len(), channels.len());
-        let bits: [BitVec; 3] = std::array::from_fn(|_| BitVec::random(n, &mut self.prg));
+        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let peers = channels.len();
+        let fresh = [layout.n, layout.n - layout.given, layout.n];
+        let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
         all.extend_from(&bits[1]);
         all.extend_from(&bits[2]);
-        self.scratch.draw.resize(3 * n * peers, Block::ZERO);
-        let mut draws: Vec<&mut [Block]> = self.scratch.draw.chunks_exact_mut(3 * n).collect();
+        self.scratch.draw.resize(layout.len() * peers, Block::ZERO);
+        let mut draws: Vec<&mut [Block]> =
+            self.scratch.draw.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_own(channels, &all, &mut draws)?;
         all.zeroize();
+        if let Some((shares, places)) = part.given(&range) {
+            let drawn = std::mem::replace(&mut bits[1], shares.bits.slice(places));
+            bits[1].extend_from(&drawn);
+        }
+        let given = part.given(&range).map(|(shares, places)| (shares, places.start));
         let records = &mut part.records[range.start * peers..range.end * peers];
         for (k, records) in records.chunks_exact_mut(peers).enumerate() {
-            for (record, draw) in records.iter_mut().zip(&draws) {
-                record.macs = std::array::from_fn(|which| draw[which * n + k]);
+            let places = layout.places(k);
+            for (peer, (record, draw)) in records.iter_mut().zip(&draws).enumerate() {
+                let given = || given.map(|(shares, first)| shares.towards[peer].macs[first + k]);
+                record.macs = places.map(|place| match place {
+                    Some(place) => draw[place],
+                    None => given().unwrap_or_default(),
+                });
             }
         }
         for (all, mut new) in part.bits.iter_mut().zip(bits) {
@@ -281,14 +349,22 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let (n, peers) = (range.len(), channels.len());
-        self.scratch.draw.resize(3 * n * peers, Block::ZERO);
-        let mut draws: Vec<&mut [Block]> = self.scratch.draw.chunks_exact_mut(3 * n).collect();
+        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let peers = channels.len();
+        self.scratch.draw.resize(layout.len() * peers, Block::ZERO);
+        let mut draws: Vec<&mut [Block]> =
+            self.scratch.draw.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_theirs(channels, &mut draws)?;
+        let given = part.given(&range).map(|(shares, places)| (shares, places.start));
         let records = &mut part.records[range.start * peers..range.end * peers];
         for (k, records) in records.chunks_exact_mut(peers).enumerate() {
-            for (record, draw) in records.iter_mut().zip(&draws) {
-                record.keys = std::array::from_fn(|which| draw[which * n + k]);
+            let places = layout.places(k);
+            for (peer, (record, draw)) in records.iter_mut().zip(&draws).enumerate() {
+                let given = || given.map(|(shares, first)| shares.towards[peer].keys[first + k]);
+                record.keys = places.map(|place| match place {
+                    Some(place) => draw[place],
+                    None => given().unwrap_or_default(),
+                });
             }
         }
         Ok(())

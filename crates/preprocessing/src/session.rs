@@ -173,11 +173,45 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
     ) -> Result<Triples> {
+        if batch.tied {
+            return Err(Error::InvalidInput("a batch of tied triples needs its factors".into()));
+        }
+        self.make(lanes, batch, None)
+    }
+
+    /// The batches in which `n` triples on given right factors are made.
+    pub fn plan_on(&self, n: usize) -> Vec<bucketing::Batch> {
+        bucketing::plan_tied(n, self.rho)
+    }
+
+    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors are the
+    /// shares `b`, as many as the batch has triples. Shares of zero fill a batch up.
+    ///
+    /// # Errors
+    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` does not fit the batch.
+    pub fn triples_on(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        batch: bucketing::Batch,
+        b: &Shares,
+    ) -> Result<Triples> {
+        if !batch.tied || b.len() != batch.triples {
+            return Err(Error::InvalidInput("the factors do not fit the batch of triples".into()));
+        }
+        self.make(lanes, batch, Some(b))
+    }
+
+    fn make(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        batch: bucketing::Batch,
+        given: Option<&Shares>,
+    ) -> Result<Triples> {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
         self.leaky.reset(batch.leaky(), lanes[0].len());
-        generate(&mut self.lanes, lanes, &mut self.leaky)?;
+        generate(&mut self.lanes, lanes, &mut self.leaky, given)?;
         self.confirm(lanes)?;
         let channels = &mut lanes[0];
         let mut finish = leaky::Finish {
@@ -211,8 +245,9 @@ fn generate(
     lanes: &mut [LeakyLane],
     channels: &mut [Vec<Channel>],
     leaky: &mut LeakyTriples,
+    given: Option<&Shares>,
 ) -> Result<()> {
-    let mut parts = leaky::split(leaky, lanes.len());
+    let mut parts = leaky::split(leaky, lanes.len(), given);
     std::thread::scope(|scope| {
         let work = lanes.iter_mut().zip(channels).zip(&mut parts);
         let mut work: Vec<_> = work.collect();

@@ -43,7 +43,7 @@ fn the_known_smallest_batches() {
 
 #[test]
 fn plans_at_the_edges() {
-    let one = |triples, bucket| vec![Batch { triples, bucket }];
+    let one = |triples, bucket| vec![Batch { triples, bucket, tied: false }];
     assert_eq!(plan(0, 40), []);
     assert_eq!(plan(319, 40), one(320, 5), "rounded up to what a bucket of five needs");
     assert_eq!(plan(320, 40), one(320, 5));
@@ -55,7 +55,7 @@ fn plans_at_the_edges() {
     assert_eq!(plan(207_244, 40), one(276_325, 3));
     // Several batches, as equal as can be, each large enough by itself.
     let million: Vec<Batch> =
-        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3 }).into();
+        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: false }).into();
     assert_eq!(plan(1_000_000, 40), million);
 }
 

@@ -49,8 +49,27 @@ struct Guarded<T: ?Sized> {
 
 impl Engine for Guarded<dyn Engine> {
     fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        self.make(|engine| engine.preprocess(net, need))
+    }
+
+    fn preprocess_for(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Preprocessed>> {
+        self.make(|engine| engine.preprocess_for(net, circuit, plan))
+    }
+}
+
+impl Guarded<dyn Engine> {
+    /// Has the engine make material; after an error in any phase it is dropped, and so wiped.
+    fn make(
+        &mut self,
+        work: impl FnOnce(&mut dyn Engine) -> Result<Box<dyn Preprocessed>>,
+    ) -> Result<Box<dyn Preprocessed>> {
         let Guarded { inner, fate } = self;
-        let made = fate.run(|| inner.as_mut().ok_or_else(dead)?.preprocess(net, need));
+        let made = fate.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
         if fate.is_sealed() {
             *inner = None;
         }

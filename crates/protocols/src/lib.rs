@@ -1,6 +1,7 @@
 //! The protocols, each a module over the same three [`phases`].
 
 mod guard;
+mod known;
 mod labels;
 mod masks;
 mod material;

@@ -73,6 +73,8 @@ pub(crate) struct MaskWalk<'a> {
     awaited: VecDeque<AwaitedOpening>,
     opened: VecDeque<BitVec>,
     walked: bool,
+    /// Whether every triple's b is its gate's λ_β already, so that no e is opened.
+    known: bool,
     seat: Seat,
     delta: Block,
 }
@@ -97,29 +99,10 @@ impl Pending {
 impl<'a> MaskWalk<'a> {
     /// Puts the input masks in place.
     pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material, seat: Seat) -> Self {
-        let peers = material.peer_inputs.len();
-        let mut slots = ShareRows::zeros(plan.slots(), peers);
-        let mut taken = vec![0; peers + 1];
-        let owners = circuit
-            .inputs()
-            .iter()
-            .flat_map(|input| std::iter::repeat_n(input.owner, input.ty.width() as usize));
-        for (slot, owner) in plan.input_slots().zip(owners) {
-            let k = taken[owner as usize];
-            taken[owner as usize] += 1;
-            if owner == seat.me {
-                slots.set_bit(slot, material.own_inputs.bits.get(k));
-                for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&material.own_inputs.macs) {
-                    auth[0] = macs[k];
-                }
-            } else {
-                let place = usize::from(owner) - usize::from(owner > seat.me);
-                slots.auth_mut(slot)[place][1] = material.peer_inputs[place][k];
-            }
-        }
         MaskWalk {
             cursor: plan.cursor(),
-            slots,
+            slots: input_masks(circuit, plan, material, seat.me),
+            known: material.known.is_some(),
             outputs: plan.output_slots(),
             pending: VecDeque::new(),
             awaited: VecDeque::new(),
@@ -188,7 +171,8 @@ impl<'a> MaskWalk<'a> {
                 })?;
                 let last = gates.rest.len() - 1;
                 gates.rest.add(last, &self.slots, out, true);
-                for (mask, factor) in [(&gates.alpha, &gates.a), (&gates.beta, &gates.b)] {
+                let both = [(&gates.alpha, &gates.a), (&gates.beta, &gates.b)];
+                for (mask, factor) in both.into_iter().take(if self.known { 1 } else { 2 }) {
                     opening.push_bit(mask.bit(last) ^ factor.bit(last));
                     let auth = mask.auth(last).iter().zip(factor.auth(last)).enumerate();
                     for (p, (m, f)) in auth {
@@ -208,6 +192,10 @@ impl<'a> MaskWalk<'a> {
     fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
         let Pending { alpha, beta, a, b, mut rest } = gates;
         for k in 0..rest.len() {
+            if self.known {
+                rest.add(k, &b, k, opened.get(k));
+                continue;
+            }
             let (d, e) = (opened.get(2 * k), opened.get(2 * k + 1));
             rest.add(k, &b, k, d);
             rest.add(k, &a, k, e);
@@ -217,7 +205,38 @@ impl<'a> MaskWalk<'a> {
     }
 }
 
-fn step(slots: &mut ShareRows, base: usize, linear: Linear) {
+/// A slot for every wire, with the masks of the inputs in place.
+pub(crate) fn input_masks(
+    circuit: &Circuit,
+    plan: &Plan,
+    material: &Material,
+    me: PartyId,
+) -> ShareRows {
+    let peers = material.peer_inputs.len();
+    let mut slots = ShareRows::zeros(plan.slots(), peers);
+    let mut taken = vec![0; peers + 1];
+    let owners = circuit
+        .inputs()
+        .iter()
+        .flat_map(|input| std::iter::repeat_n(input.owner, input.ty.width() as usize));
+    for (slot, owner) in plan.input_slots().zip(owners) {
+        let k = taken[owner as usize];
+        taken[owner as usize] += 1;
+        if owner == me {
+            slots.set_bit(slot, material.own_inputs.bits.get(k));
+            for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&material.own_inputs.macs) {
+                auth[0] = macs[k];
+            }
+        } else {
+            let place = usize::from(owner) - usize::from(owner > me);
+            slots.auth_mut(slot)[place][1] = material.peer_inputs[place][k];
+        }
+    }
+    slots
+}
+
+/// A free gate.
+pub(crate) fn step(slots: &mut ShareRows, base: usize, linear: Linear) {
     let at = |slot: u32| base + slot as usize;
     match linear {
         Linear::Xor { a, b, out } => slots.xor(at(a), at(b), at(out)),

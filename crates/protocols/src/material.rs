@@ -12,7 +12,7 @@ use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use crate::{Engine, Need, Network, Prepared, Preprocessed};
+use crate::{Engine, Need, Network, Prepared, Preprocessed, known};
 
 /// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
 /// with it.
@@ -46,6 +46,17 @@ impl Engine for MaterialEngine {
         self.gates += need.and_gates;
         Ok(Box::new(Independent { material, prepare: self.prepare }))
     }
+
+    fn preprocess_for(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Preprocessed>> {
+        let material = known::make(&mut self.open, net, circuit, plan, self.gates)?;
+        self.gates += plan.and_count();
+        Ok(Box::new(Independent { material, prepare: self.prepare }))
+    }
 }
 
 /// A party after phase 1.
@@ -62,7 +73,7 @@ impl Preprocessed for Independent {
         plan: &Plan,
     ) -> Result<Box<dyn Prepared>> {
         let Independent { material, prepare } = *self;
-        material.check(&Need::of(circuit, plan, net.parties()), net.me)?;
+        material.check(circuit, &Need::of(circuit, plan, net.parties()), net.me)?;
         prepare(material, net, circuit, plan)
     }
 }
@@ -79,6 +90,9 @@ pub(crate) struct Material {
     pub first_tweak: u64,
     /// Fresh randomness for labels.
     pub seed: Block,
+    /// The digest of the only circuit it is good for, when the right factors of the triples are the
+    /// masks λ_β of that circuit's gates.
+    pub known: Option<[u8; 32]>,
     gates: VecDeque<GateBatch>,
     /// The next gate within the first batch of `gates`.
     next: usize,
@@ -86,9 +100,9 @@ pub(crate) struct Material {
 }
 
 /// A mask and a triple per AND gate.
-struct GateBatch {
-    masks: Shares,
-    triples: Triples,
+pub(crate) struct GateBatch {
+    pub masks: Shares,
+    pub triples: Triples,
 }
 
 /// What one AND gate uses up: entry `k` of each.
@@ -108,34 +122,52 @@ impl Material {
         need: &Need,
         first_tweak: u64,
     ) -> Result<Material> {
-        let small = |n: u64| {
-            usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
-        };
+        let mut material = Material::for_inputs(open, net, need, first_tweak)?;
+        for batch in open.plan(small(need.and_gates)?) {
+            let triples = open.triples(&mut net.lanes, batch)?;
+            let masks = open.shares(&mut net.lanes, batch.triples)?;
+            material.gates.push_back(GateBatch { masks, triples });
+        }
+        material.left = need.and_gates;
+        Ok(material)
+    }
+
+    /// Makes the masks of the inputs; there is nothing for any gate yet.
+    pub fn for_inputs(
+        open: &mut Preprocessor,
+        net: &mut Network,
+        need: &Need,
+        first_tweak: u64,
+    ) -> Result<Material> {
         let mut counts = Vec::new();
         for party in 0..net.parties() {
             counts.push(small(need.input_bits.get(party as usize).copied().unwrap_or(0))?);
         }
         let (own_inputs, peer_inputs) = open.bits(&mut net.lanes, &counts)?;
-        let mut batches = VecDeque::new();
-        for batch in open.plan(small(need.and_gates)?) {
-            let triples = open.triples(&mut net.lanes, batch)?;
-            let masks = open.shares(&mut net.lanes, batch.triples)?;
-            batches.push_back(GateBatch { masks, triples });
-        }
         Ok(Material {
             delta: open.delta(),
             own_inputs,
             peer_inputs,
             first_tweak,
             seed: open.prg().block(),
-            gates: batches,
+            known: None,
+            gates: VecDeque::new(),
             next: 0,
-            left: need.and_gates,
+            left: 0,
         })
     }
 
-    /// Refuses a circuit that needs more than there is.
-    pub fn check(&self, need: &Need, me: u16) -> Result<()> {
+    /// Adds what the next AND gates will use up, as many as there are masks.
+    pub fn add(&mut self, gates: GateBatch) {
+        self.left += gates.masks.len() as u64;
+        self.gates.push_back(gates);
+    }
+
+    /// Refuses a circuit that needs more than there is, or is not the one that the material is for.
+    pub fn check(&self, circuit: &Circuit, need: &Need, me: u16) -> Result<()> {
+        if self.known.is_some_and(|known| known != circuit.digest()) {
+            return Err(Error::InvalidInput("the material was made for another circuit".into()));
+        }
         let mut peers = self.peer_inputs.iter().map(Vec::len);
         let mut have = (0..need.input_bits.len()).map(|party| {
             if party == me as usize {
@@ -166,6 +198,11 @@ impl Material {
         }
         Ok(taken)
     }
+}
+
+/// A number of bits or gates that fits into memory.
+pub(crate) fn small(n: u64) -> Result<usize> {
+    usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
 }
 
 impl Drop for Material {

@@ -51,6 +51,18 @@ pub trait Engine: Send {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>>;
+
+    /// Phase 1 for a circuit that is known already: for less traffic, makes what one evaluation of
+    /// `circuit` will use up, and of no other.
+    ///
+    /// # Errors
+    /// As [`preprocess`](Engine::preprocess).
+    fn preprocess_for(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Preprocessed>>;
 }
 
 /// Function-independent material, not yet bound to a circuit.
@@ -59,7 +71,7 @@ pub trait Preprocessed: Send {
     /// the same (the handshake made sure).
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit needs more than the material holds; `PeerMisbehaved`,
+    /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was made for; `PeerMisbehaved`,
     /// `Transport` as ever.
     fn prepare(
         self: Box<Self>,

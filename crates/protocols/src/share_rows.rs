@@ -72,6 +72,15 @@ impl ShareRows {
         }
     }
 
+    /// Share `to_k` of flat arrays becomes share `k`.
+    pub fn write(&self, k: usize, to: &mut Shares, to_k: usize) {
+        to.bits.set(to_k, self.bits[k]);
+        for (t, &[mac, key]) in to.towards.iter_mut().zip(self.auth(k)) {
+            t.macs[to_k] = mac;
+            t.keys[to_k] = key;
+        }
+    }
+
     /// Share `out` becomes share `a` ⊕ share `b`.
     pub fn xor(&mut self, a: usize, b: usize, out: usize) {
         self.bits[out] = self.bits[a] ^ self.bits[b];

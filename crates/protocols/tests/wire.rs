@@ -45,13 +45,15 @@ impl Traffic {
         self.message(bits.div_ceil(8) + 32);
     }
 
-    /// A batch of triples (YWZ20 Figs. 14 and 16) and the masks of as many gates. Per leaky triple three
-    /// OTs and U; per triple B − 1 opened bits; per batch two coins, d and V.
+    /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
     fn triples(&mut self, batch: Batch) {
         let leaky = batch.leaky();
+        let given = if batch.tied { batch.triples } else { 0 };
         for start in (0..leaky).step_by(leaky::CHUNK) {
-            let chunk = (leaky - start).min(leaky::CHUNK) as u64;
-            self.draw(3 * chunk);
+            let chunk = (leaky - start).min(leaky::CHUNK);
+            let given = given.saturating_sub(start).min(chunk);
+            let chunk = chunk as u64;
+            self.draw(3 * chunk - given as u64);
             self.message(16 * chunk);
         }
         self.committed((leaky as u64).div_ceil(8));
@@ -70,6 +72,8 @@ struct Run {
     /// Output bits that each party learns.
     outputs: [u64; 2],
     rho: Rho,
+    /// Whether the triples are made for the circuit.
+    known: bool,
 }
 
 impl Run {
@@ -92,17 +96,24 @@ impl Run {
         if self.inputs[party] > 0 {
             traffic.draw(self.inputs[party]);
         }
-        for batch in bucketing::plan(self.ands as usize, self.rho.bits()) {
+        let (ands, rho) = (self.ands as usize, self.rho.bits());
+        if self.known {
+            let [batch] = bucketing::plan_tied(ands, rho)[..] else { panic!("one batch") };
+            traffic.triples(batch);
+            traffic.draw(self.ands);
+            return traffic;
+        }
+        for batch in bucketing::plan(ands, rho) {
             traffic.triples(batch);
             traffic.draw(batch.triples as u64);
         }
         traffic
     }
 
-    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, and from the garbler 3κ + 4ρ bits a gate.
+    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, or one, and from the garbler 3κ + 4ρ bits a gate.
     fn dependent(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
-        traffic.opened(2 * self.ands);
+        traffic.opened(if self.known { self.ands } else { 2 * self.ands });
         if party == 0 {
             traffic.message(self.ands * (3 * 128 + 4 * u64::from(self.rho.bits())) / 8);
         }
@@ -134,7 +145,7 @@ fn phase<'a>(reports: &'a [PhaseReport], name: &str) -> &'a PhaseReport {
 /// Runs, and compares every phase of both parties.
 fn assert_wire(run: &Run, circuit: &Circuit) -> [Vec<PhaseReport>; 2] {
     let all = run.inputs.map(|bits| (0..bits).map(|i| i % 3 == 0).collect());
-    let setting = Setting { rho: run.rho, ..Setting::default() };
+    let setting = Setting { rho: run.rho, known: run.known, ..Setting::default() };
     let ended = assert_runs(setting, circuit, &all);
     let reports: Vec<_> = ended.into_iter().map(|ended| ended.phases).collect();
     let reports: [Vec<PhaseReport>; 2] = reports.try_into().expect("two parties");
@@ -174,8 +185,10 @@ fn every_phase_is_as_long_as_the_formulas_say() {
             (Receivers::Only(vec![1]), [0, width]),
         ] {
             let circuit = common::two_layers(width as u32, to);
-            let run = Run { ands: 2 * width, inputs: [width, width], outputs, rho };
-            assert_wire(&run, &circuit);
+            for known in [false, true] {
+                let run = Run { ands: 2 * width, inputs: [width, width], outputs, rho, known };
+                assert_wire(&run, &circuit);
+            }
         }
     }
 }
@@ -183,7 +196,8 @@ fn every_phase_is_as_long_as_the_formulas_say() {
 /// Leaky triples that take several chunks.
 #[test]
 fn many_gates() {
-    let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho: Rho::Bits40 };
+    let (known, rho) = (false, Rho::Bits40);
+    let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho, known };
     let leaky: usize = bucketing::plan(6_000, 40).iter().map(|batch| batch.leaky()).sum();
     assert!(leaky > 2 * leaky::CHUNK);
     let circuit = common::two_layers(3_000, Receivers::All);
@@ -192,6 +206,13 @@ fn many_gates() {
     // but two bits a gate.
     let per_gate = phase(&garbler, "dependent").bytes_sent as f64 / 6_000.0;
     assert!((68.25..68.27).contains(&per_gate), "{per_gate} bytes a gate");
+
+    // Made for the circuit: one bit a gate less here, one correlated OT a gate less before, of 17 with the U.
+    let [saving, _] = assert_wire(&Run { known: true, ..run }, &circuit);
+    let bytes = |reports: &[PhaseReport], name| phase(reports, name).bytes_sent as f64;
+    assert_eq!(bytes(&garbler, "dependent") - bytes(&saving, "dependent"), 6_000.0 / 8.0);
+    let ratio = bytes(&saving, "independent") / bytes(&garbler, "independent");
+    assert!((ratio - 16.0 / 17.0).abs() < 0.005, "{ratio}");
 }
 
 /// §6 of the paper, mask openings moved before the inputs: online is one message each way, and one more
@@ -201,7 +222,7 @@ fn online_is_one_message_each_way() {
     for (to, outputs, rounds) in
         [(Receivers::Only(vec![1]), [0, 8], [1, 1]), (Receivers::All, [8, 8], [2, 2])]
     {
-        let run = Run { ands: 16, inputs: [8, 8], outputs, rho: Rho::Bits40 };
+        let run = Run { ands: 16, inputs: [8, 8], outputs, rho: Rho::Bits40, known: true };
         let reports = assert_wire(&run, &common::two_layers(8, to));
         let online = reports.map(|reports| phase(&reports, "online").rounds);
         assert_eq!(online, rounds);

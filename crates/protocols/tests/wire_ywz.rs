@@ -69,9 +69,12 @@ impl Traffic {
     /// A batch of triples (Figs. 14 and 16).
     fn triples(&mut self, parties: u64, batch: Batch) {
         let leaky = batch.leaky();
+        let given = if batch.tied { batch.triples } else { 0 };
         for start in (0..leaky).step_by(leaky::CHUNK) {
-            let chunk = (leaky - start).min(leaky::CHUNK) as u64;
-            self.bits(parties, 3 * chunk);
+            let chunk = (leaky - start).min(leaky::CHUNK);
+            let given = given.saturating_sub(start).min(chunk);
+            let chunk = chunk as u64;
+            self.bits(parties, 3 * chunk - given as u64);
             self.message(16 * chunk);
         }
         self.echo(parties);
@@ -89,6 +92,8 @@ struct Run {
     ands: u64,
     inputs: u64,
     outputs: u64,
+    /// Whether the triples are made for the circuit.
+    known: bool,
 }
 
 impl Run {
@@ -131,21 +136,22 @@ impl Run {
         self.sum(party, |traffic, _| {
             traffic.bits(n, self.inputs);
             traffic.echo(n);
-            for batch in bucketing::plan(self.ands as usize, 40) {
+            let plan = if self.known { bucketing::plan_tied } else { bucketing::plan };
+            for batch in plan(self.ands as usize, 40) {
                 traffic.triples(n, batch);
-                traffic.bits(n, batch.triples as u64);
+                traffic.bits(n, if self.known { self.ands } else { batch.triples as u64 });
                 traffic.echo(n);
             }
         })
     }
 
-    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, and from each garbler to the evaluator
+    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, or one, and from each garbler to the evaluator
     /// two half-gates and four rows for each other garbler; from the first one a bit, too.
     fn dependent(&self, party: u64) -> Traffic {
         assert!(self.ands <= ONE_CHUNK);
         let gates = self.ands;
         self.sum(party, |traffic, peer| {
-            traffic.opened(2 * gates);
+            traffic.opened(if self.known { gates } else { 2 * gates });
             if peer == 0 {
                 let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
                 traffic.message(16 * gates * (2 + 4 * (self.parties - 2)) + pointers);
@@ -195,6 +201,7 @@ fn assert_wire(run: &Run) -> Vec<Vec<PhaseReport>> {
         protocol: Protocol::Ywz,
         parties: run.parties as u16,
         rho: Rho::Bits40,
+        known: run.known,
         ..Setting::default()
     };
     let ended = assert_runs(setting, &run.circuit(), &all);
@@ -219,7 +226,9 @@ fn every_phase_is_as_long_as_the_formulas_say() {
     for (parties, ands, inputs, outputs) in
         [(2, 1, 1, 1), (2, 330, 9, 17), (3, 70, 8, 1), (3, 500, 130, 200), (5, 33, 3, 9)]
     {
-        assert_wire(&Run { parties, ands, inputs, outputs });
+        for known in [false, true] {
+            assert_wire(&Run { parties, ands, inputs, outputs, known });
+        }
     }
 }
 
@@ -238,7 +247,7 @@ fn table_2() {
     const KAPPA: u64 = 128;
     for parties in [2, 3, 5] {
         // As many as a batch gives, so that nothing is made that is not used.
-        let run = Run { parties, ands: 3_044, inputs: 200, outputs: 128 };
+        let run = Run { parties, ands: 3_044, inputs: 200, outputs: 128, known: false };
         let [batch] = bucketing::plan(run.ands as usize, 40)[..] else {
             panic!("one batch");
         };

@@ -18,11 +18,12 @@ proptest! {
         outputs in prop::collection::vec(
             (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 16),
+        known: bool,
     ) {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
-        assert_runs(Setting::default(), &circuit, &all);
+        assert_runs(Setting { known, ..Setting::default() }, &circuit, &all);
     }
 }
 
@@ -33,7 +34,8 @@ fn every_rho_and_several_lanes() {
     let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
     for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
         for lanes in [1, 3] {
-            assert_runs(Setting { rho, lanes, ..Setting::default() }, &circuit, &all);
+            let known = lanes == 1;
+            assert_runs(Setting { rho, lanes, known, ..Setting::default() }, &circuit, &all);
         }
     }
 }

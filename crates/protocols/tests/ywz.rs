@@ -22,6 +22,7 @@ proptest! {
         outputs in prop::collection::vec(
             (prop::collection::vec(any::<u32>(), 1..6), receivers(4)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 24),
+        known: bool,
     ) {
         let parties = widths.len() as u16;
         let outputs = outputs
@@ -36,7 +37,7 @@ proptest! {
         let circuit = circuit(&widths, &steps, outputs);
         let all: Vec<Vec<bool>> =
             widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
-        assert_runs(setting(parties), &circuit, &all);
+        assert_runs(Setting { known, ..setting(parties) }, &circuit, &all);
     }
 }
 
@@ -47,6 +48,7 @@ fn many_parties_every_rho_and_several_lanes() {
         vec![((150..180).collect(), Receivers::All), (vec![190, 191], Receivers::Only(vec![1]))];
     let circuit = circuit(&[8, 8], &steps, outputs);
     let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
+    let known = true;
     for (parties, rho, lanes) in [
         (2, Rho::Bits40, 2),
         (2, Rho::Bits80, 1),
@@ -54,6 +56,6 @@ fn many_parties_every_rho_and_several_lanes() {
         (5, Rho::Bits40, 1),
         (8, Rho::Bits40, 1),
     ] {
-        assert_runs(Setting { rho, lanes, ..setting(parties) }, &circuit, &all);
+        assert_runs(Setting { rho, lanes, known, ..setting(parties) }, &circuit, &all);
     }
 }

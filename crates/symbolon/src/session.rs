@@ -108,6 +108,20 @@ impl Session {
         })
     }
 
+    /// Phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but no material
+    /// that another circuit could use. Counted as function-dependent ([`DEPENDENT`]), which it is.
+    ///
+    /// # Errors
+    /// As [`preprocess`](Session::preprocess).
+    pub fn preprocess_circuit(&mut self) -> Result<Material> {
+        let session = self.id();
+        self.phase(DEPENDENT, |parts| {
+            let Parts { engine, network, circuit, plan } = parts;
+            let inner = engine.preprocess_for(network, circuit, plan)?;
+            Ok(Material { session, inner })
+        })
+    }
+
     /// Phase 2, function-dependent: binds the material to the circuit.
     ///
     /// # Errors
@@ -138,14 +152,15 @@ impl Session {
         })
     }
 
-    /// All three phases, one after the other.
+    /// Everything at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the first step:
+    /// the circuit is known, and nothing is kept.
     ///
     /// # Errors
     /// As the three have them; inputs that do not fit are refused before anything is sent, and do no
     /// harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
         inputs.check(&self.circuit, self.network.me)?;
-        let material = self.preprocess()?;
+        let material = self.preprocess_circuit()?;
         let ready = self.prepare(material)?;
         self.run(ready, inputs)
     }

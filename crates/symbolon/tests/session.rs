@@ -57,7 +57,15 @@ fn phases_run_apart_and_more_than_once() {
         let added = session.report().since(&before);
         let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
         assert_eq!(names, ["dependent", "online"]);
+        // For the circuit alone there is no function-independent phase.
+        let before = session.report();
         assert_eq!(sum(&session.evaluate(&inputs(&circuit, me, 1))?), Some(2));
+        let added = session.report().since(&before);
+        let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
+        assert_eq!(names, ["dependent", "online"]);
+        let material = session.preprocess_circuit()?;
+        let ready = session.prepare(material)?;
+        assert_eq!(sum(&session.run(ready, &inputs(&circuit, me, 7))?), Some(14));
         Ok(())
     };
     let (zero, one) = both(|transport| party(0, transport), |transport| party(1, transport));

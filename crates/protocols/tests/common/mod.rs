@@ -23,6 +23,8 @@ pub struct Setting {
     pub lanes: usize,
     pub rho: Rho,
     pub ot: Generator,
+    /// Whether the material is made for the circuit.
+    pub known: bool,
 }
 
 impl Default for Setting {
@@ -33,6 +35,7 @@ impl Default for Setting {
             lanes: 1,
             rho: Rho::Bits40,
             ot: Generator::default(),
+            known: false,
         }
     }
 }
@@ -102,7 +105,11 @@ fn phases(
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
     net.meter.set_phase("independent");
-    let material = engine.preprocess(net, &Need::of(circuit, plan, setting.parties))?;
+    let need = Need::of(circuit, plan, setting.parties);
+    let material = match setting.known {
+        false => engine.preprocess(net, &need)?,
+        true => engine.preprocess_for(net, circuit, plan)?,
+    };
     net.meter.set_phase("dependent");
     let prepared = material.prepare(net, circuit, plan)?;
     net.meter.set_phase("online");

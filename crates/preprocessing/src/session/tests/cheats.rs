@@ -13,7 +13,7 @@ use symbolon_transport::bend::{Action, FnBend};
 use super::*;
 use mesh::{message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3 };
+const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
 
 /// How a run with a cheat ended.
 struct Ended {
@@ -373,7 +373,7 @@ fn short_and_long_messages() {
 /// U for every triple. The lane's failed check is what the party ends with. Always caught.
 #[test]
 fn cheats_on_another_lane() {
-    let batch = Batch { triples: 5_000, bucket: 3 };
+    let batch = Batch { triples: 5_000, bucket: 3, tied: false };
     assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
     let cases = [
         (

@@ -11,7 +11,7 @@ use super::*;
 use crate::bits::{BROADCAST_CHECK, peers_of};
 use mesh::{message, nth_message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3 };
+const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
 
 /// Who cheats, and towards whom.
 const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
@@ -259,7 +259,7 @@ fn lies_in_bucketing() {
 /// The same on a second lane's messages, beside an honest first one: a wrong U for every triple.
 #[test]
 fn cheat_on_another_lane() {
-    let batch = Batch { triples: 3_500, bucket: 3 };
+    let batch = Batch { triples: 3_500, bucket: 3, tied: false };
     assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
     for (cheater, place) in [(0, 1), (1, 0), (2, 0)] {
         let mut parties = parties(3, 2, 42);

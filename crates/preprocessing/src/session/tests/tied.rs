@@ -1,0 +1,135 @@
+//! Triples on given right factors.
+
+use symbolon_transport::bend::FnBend;
+
+use super::*;
+use mesh::message;
+
+fn tied(triples: usize, bucket: usize) -> Batch {
+    Batch { triples, bucket, tied: true }
+}
+
+/// Shares for all but the last `zeros` of a batch, and triples on them.
+fn made_on(
+    open: &mut Preprocessor,
+    lanes: &mut Lanes,
+    (batch, zeros): (Batch, usize),
+) -> Result<(Shares, Triples)> {
+    let real = open.shares(lanes, batch.triples - zeros)?;
+    let mut given = Shares::zeros(batch.triples, lanes[0].len());
+    for k in 0..real.len() {
+        given.bits.set(k, real.bits.get(k));
+        for (to, from) in given.towards.iter_mut().zip(&real.towards) {
+            (to.macs[k], to.keys[k]) = (from.macs[k], from.keys[k]);
+        }
+    }
+    let triples = open.triples_on(lanes, batch, &given)?;
+    Ok((given, triples))
+}
+
+#[test]
+fn triples_have_the_given_factors_and_are_right() {
+    // One; a few; and so many that the given ones end within a chunk, at its end, and on another lane.
+    for (n, triples, bucket, lanes, zeros) in [
+        (2, 1, 41, 1, 0),
+        (2, 1, 2, 3, 1),
+        (2, 100, 5, 2, 7),
+        (2, leaky::CHUNK, 2, 2, 0),
+        (2, 11_000, 3, 3, 4_000),
+        (3, 1, 2, 1, 0),
+        (3, 4_000, 3, 2, 1),
+        (5, 100, 4, 2, 50),
+    ] {
+        let what = (tied(triples, bucket), zeros);
+        let made =
+            all_end_well(run(parties(n, lanes, 1), |open, lanes| made_on(open, lanes, what)));
+        assert_triples(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 1));
+        for (given, triples) in &made {
+            assert_eq!(triples.b.bits.to_bools(), given.bits.to_bools());
+            for (b, given) in triples.b.towards.iter().zip(&given.towards) {
+                assert!(b.macs == given.macs && b.keys == given.keys);
+            }
+        }
+    }
+}
+
+#[test]
+fn factors_that_do_not_fit_are_refused() {
+    let ended = run(parties(2, 1, 2), |open, lanes| {
+        let shares = open.shares(lanes, 5)?;
+        let fitting = open.triples_on(lanes, tied(5, 3), &shares)?;
+        let refused = [
+            open.triples_on(lanes, tied(4, 3), &shares).err(),
+            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, &shares).err(),
+            open.triples(lanes, tied(5, 3)).err(),
+        ];
+        Ok((fitting.len(), refused))
+    });
+    for (fitting, refused) in all_end_well(ended) {
+        assert_eq!(fitting, 5);
+        assert!(refused.iter().all(|e| matches!(e, Some(Error::InvalidInput(_)))), "{refused:?}");
+    }
+}
+
+/// A wrong U for a tied triple: caught exactly when the honest party's x is 1, as for any other.
+#[test]
+fn wrong_u_on_a_tied_triple() {
+    let mut caught = 0;
+    for seed in 0..64 {
+        let cheater = seed as u16 % 2;
+        let mut parties = parties(2, 1, seed);
+        let bend = message("leaky AND: U", move |u| u[16 * 3 + 2] ^= 1);
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
+        let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
+        let (open, result) = &ended[usize::from(1 - cheater)];
+        if open.leaky.own_bits(3)[0] {
+            let expected = Error::misbehaved(cheater, leaky::CHECK);
+            assert_eq!(result.as_ref().err(), Some(&expected));
+            caught += 1;
+        } else {
+            let made: Vec<&Triples> = ended.iter().map(|e| &e.1.as_ref().unwrap().1).collect();
+            assert_triples(&made, &deltas(2, seed));
+        }
+    }
+    // By Hoeffding outside of this range with probability below 2^-30.
+    assert!((10..=54).contains(&caught), "{caught} of 64");
+}
+
+/// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
+/// product is right all the same: the guess of x once more, for each triple it does so with.
+#[test]
+fn another_factor_than_the_given_one() {
+    let mut caught = 0;
+    for seed in 100..164 {
+        let ended = run(parties(2, 1, seed), |open, lanes| {
+            let mut shares = open.shares(lanes, 7)?;
+            if lanes[0][0].me() == 1 {
+                shares.bits.set(3, !shares.bits.get(3));
+            }
+            open.triples_on(lanes, tied(7, 3), &shares)
+        });
+        let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
+        let honest = &ended[0].1;
+        if x {
+            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, leaky::CHECK)));
+            caught += 1;
+        } else {
+            // Its bit is opened with its MAC in bucketing, and that is not the right one.
+            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, "bucketing MAC")));
+        }
+    }
+    assert!((10..=54).contains(&caught), "{caught} of 64");
+}
+
+/// A lie about d = y_1 ⊕ y_k.
+#[test]
+fn a_lie_in_bucketing() {
+    for cheater in [0, 1] {
+        let mut parties = parties(2, 1, 15);
+        let bend: FnBend = message("bucketing: d", |d| d[0] ^= 4);
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
+        let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
+        let expected = Error::misbehaved(cheater, "bucketing MAC");
+        assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));
+    }
+}

@@ -1,0 +1,95 @@
+//! Material for a circuit that is known: triples on the gates' own masks.
+//!
+//! When nothing is to be stored, the function-dependent phase can make the triples itself, for the gates
+//! that it has. All masks are drawn first; then the triple of each AND gate gets the mask of the gate's
+//! right input wire as its right factor b = λ_β. That saves one of 3B authenticated bits a gate, and of
+//! the two openings in Beaver's trick the one of λ_β ⊕ b, which is zero:
+//!
+//! ```text
+//! d = λ_α ⊕ a,   λ_α·λ_β = a·λ_β ⊕ d·λ_β = c ⊕ d·b
+//! ```
+//!
+//! # Where this departs from Katz, Ranellucci, Rosulek and Wang (CRYPTO 2018, §5.2)
+//! They build the first leaky triple of a bucket on both input masks, and so save two bits and both
+//! openings. With leaky triples as Fig. 14 of Yang–Wang–Zhang 2020 makes them that is not sound: a cheater
+//! may guess the share of the left factor x at a risk of 1/2. Were x = λ_α, it would learn the mask of a
+//! wire of its choice half the time, and no bucket could hide it. Were x_1 = λ_α ⊕ x_2 ⊕ … ⊕ x_B, the
+//! buckets would have to be known before the first triples are made, so that a cheater could choose all
+//! of them by their bucket, and B would have to grow by one. The right factor does not leak
+//! ([`symbolon_preprocessing::leaky`]), so it may be a mask, even of a wire that feeds many gates. The
+//! triple that it is made with then belongs to its gate's bucket before the buckets are drawn, which
+//! costs a little of their security: [`symbolon_preprocessing::bucketing`] counts it.
+
+use std::collections::VecDeque;
+
+use symbolon_circuit::{Circuit, Cursor, Plan};
+use symbolon_preprocessing::{Preprocessor, Shares};
+use symbolon_transport::{Error, Result};
+
+use crate::{
+    Need, Network, masks,
+    material::{GateBatch, Material, small},
+    share_rows::ShareRows,
+};
+
+/// Makes what one evaluation of `circuit` takes, and of no other.
+pub(crate) fn make(
+    open: &mut Preprocessor,
+    net: &mut Network,
+    circuit: &Circuit,
+    plan: &Plan,
+    first_tweak: u64,
+) -> Result<Material> {
+    let need = Need::of(circuit, plan, net.parties());
+    let mut material = Material::for_inputs(open, net, &need, first_tweak)?;
+    material.known = Some(circuit.digest());
+    let peers = material.peer_inputs.len();
+    let mut walk = RightInputs {
+        cursor: plan.cursor(),
+        slots: masks::input_masks(circuit, plan, &material, net.me),
+        ready: VecDeque::new(),
+    };
+    let mut left = small(need.and_gates)?;
+    for batch in open.plan_on(left) {
+        // What fills a batch up is made on shares of zero and never used.
+        let gates = batch.triples.min(left);
+        left -= gates;
+        let masks = open.shares(&mut net.lanes, gates)?;
+        let mut beta = Shares::zeros(batch.triples, peers);
+        walk.take(&masks, &mut beta)?;
+        let triples = open.triples_on(&mut net.lanes, batch, &beta)?;
+        material.add(GateBatch { masks, triples });
+    }
+    Ok(material)
+}
+
+/// A walk that looks for the masks of the AND gates' right input wires, and stops where the masks end.
+struct RightInputs<'a> {
+    cursor: Cursor<'a>,
+    slots: ShareRows,
+    /// Right input and output of the gates that come next, their batch's free gates done.
+    ready: VecDeque<[usize; 2]>,
+}
+
+impl RightInputs<'_> {
+    /// Gives the next gates these output masks; `beta` gets the masks of their right inputs.
+    fn take(&mut self, masks: &Shares, beta: &mut Shares) -> Result<()> {
+        for k in 0..masks.len() {
+            while self.ready.is_empty() {
+                let batch = self
+                    .cursor
+                    .next_batch()
+                    .ok_or_else(|| Error::internal("the plan has fewer gates than it says"))?;
+                for &linear in batch.linear {
+                    masks::step(&mut self.slots, batch.base, linear);
+                }
+                let wires = |slot: u32| batch.base + slot as usize;
+                self.ready.extend(batch.ands.iter().map(|and| [wires(and.b), wires(and.out)]));
+            }
+            let [b, out] = self.ready.pop_front().expect("a batch with gates was found");
+            self.slots.write(b, beta, k);
+            self.slots.set(out, masks, k);
+        }
+        Ok(())
+    }
+}

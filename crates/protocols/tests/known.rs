@@ -1,0 +1,55 @@
+//! Material that is made for one circuit: good for no other, and its one opening checked.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::Setting;
+use symbolon_circuit::{Plan, Receivers};
+use symbolon_protocols::Protocol;
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Action, FnBend};
+
+#[test]
+fn another_circuit_is_refused() {
+    let circuit = common::two_layers(4, Receivers::All);
+    // As many gates and inputs, but other receivers.
+    let other = common::two_layers(4, Receivers::Only(vec![0]));
+    for protocol in [Protocol::Wrk, Protocol::Ywz] {
+        let nets = common::networks(Setting { protocol, ..Setting::default() });
+        std::thread::scope(|scope| {
+            for mut net in nets {
+                let (circuit, other) = (&circuit, &other);
+                scope.spawn(move || {
+                    let mut engine = protocol.set_up(&mut net).unwrap();
+                    let plan = Plan::new(circuit);
+                    let material = engine.preprocess_for(&mut net, circuit, &plan).unwrap();
+                    let refused = material.prepare(&mut net, other, &Plan::new(other)).err();
+                    assert!(
+                        matches!(&refused, Some(Error::InvalidInput(why)) if why.contains("another circuit")),
+                        "{refused:?}"
+                    );
+                });
+            }
+        });
+    }
+}
+
+/// The opened d of Beaver's trick: one flipped, its MAC unchanged.
+#[test]
+fn a_lie_in_the_opening() {
+    let circuit = common::two_layers(9, Receivers::All);
+    let all = [vec![true; 9], vec![false; 9]];
+    for protocol in [Protocol::Wrk, Protocol::Ywz] {
+        for cheater in [0, 1] {
+            let setting = Setting { protocol, known: true, ..Setting::default() };
+            let lie = FnBend::new().on_message("Beaver: d, e", 0, |payload| {
+                payload[1] ^= 4;
+                Action::Send
+            });
+            let ended = common::run_bent(setting, &circuit, &all, |nets| {
+                nets[cheater].peers()[0].set_bend(Box::new(lie));
+            });
+            common::assert_caught(&ended[1 - cheater], cheater as u16, "Beaver MAC");
+        }
+    }
+}
