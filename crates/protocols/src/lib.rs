@@ -1,5 +1,6 @@
 //! The protocols, each a module over the same three [`phases`].
 
+mod form;
 mod guard;
 mod known;
 mod labels;
@@ -14,6 +15,7 @@ pub mod ywz;
 
 use symbolon_transport::{Error, Result};
 
+pub use form::Form;
 pub use network::{Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
 pub use symbolon_preprocessing::Generator;
@@ -21,8 +23,8 @@ pub use symbolon_preprocessing::Generator;
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Wang, Ranellucci, Katz 2017: two parties, four-row authenticated garbling, one message each
-    /// way online.
+    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](Form): four-row,
+    /// one message each way online, or half-gates.
     Wrk,
     /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after evaluation.
     Ywz,
@@ -53,6 +55,14 @@ impl Protocol {
         }
     }
 
+    /// The forms in which it garbles, the one with the fewest rounds first.
+    pub fn forms(self) -> &'static [Form] {
+        match self {
+            Protocol::Wrk => &[Form::FourRow, Form::HalfGates],
+            Protocol::Ywz => &[Form::HalfGates],
+        }
+    }
+
     /// What a party does in it, for messages to people.
     pub fn role(self, party: u16) -> &'static str {
         match (self, party) {
@@ -75,9 +85,12 @@ impl Protocol {
                 self.name()
             )));
         }
+        if !self.forms().contains(&net.form) {
+            return Err(Error::InvalidInput(format!("{} has no form {}", self.name(), net.form)));
+        }
         let engine = match self {
             Protocol::Wrk => wrk::set_up(net)?,
-            Protocol::Ywz => ywz::set_up(net)?,
+            Protocol::Ywz => ywz::set_up::<{ ywz::EVALUATOR }>(net)?,
         };
         Ok(guard::guarded(engine))
     }

@@ -6,6 +6,8 @@ use symbolon_circuit::PartyId;
 use symbolon_preprocessing::Generator;
 use symbolon_transport::{Channel, Meter};
 
+use crate::Form;
+
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +51,9 @@ pub struct Network {
     pub rho: Rho,
     /// Makes the correlated OTs; every party must name the same.
     pub ot: Generator,
+    /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must name
+    /// the same.
+    pub form: Form,
 }
 
 impl Network {

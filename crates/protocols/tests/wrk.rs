@@ -5,8 +5,9 @@ mod common;
 
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
-use symbolon_circuit::Receivers;
-use symbolon_protocols::{Generator, Rho};
+use symbolon_circuit::{Input, Plan, Receivers, builtin};
+use symbolon_protocols::{Form, Generator, Protocol, Rho};
+use symbolon_transport::Error;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
@@ -23,7 +24,9 @@ proptest! {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
-        assert_runs(Setting { known, ..Setting::default() }, &circuit, &all);
+        for form in Form::ALL {
+            assert_runs(Setting { form, known, ..Setting::default() }, &circuit, &all);
+        }
     }
 }
 
@@ -32,10 +35,12 @@ fn every_rho_and_several_lanes() {
     let steps: Vec<_> = (0..200u32).map(|i| ((i % 5) as u8, i * 7 + 1, i * 11 + 3)).collect();
     let circuit = circuit(&[8, 8], &steps, vec![((150..200).collect(), Receivers::All)]);
     let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
-    for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
-        for lanes in [1, 3] {
-            let known = lanes == 1;
-            assert_runs(Setting { rho, lanes, known, ..Setting::default() }, &circuit, &all);
+    for form in Form::ALL {
+        for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+            for lanes in [1, 3] {
+                let setting = Setting { rho, lanes, form, known: lanes == 1, ..Setting::default() };
+                assert_runs(setting, &circuit, &all);
+            }
         }
     }
 }
@@ -50,4 +55,40 @@ fn every_generator() {
             assert_runs(Setting { ot, lanes, ..Setting::default() }, &circuit, &all);
         }
     }
+}
+
+/// Every kind of built-in circuit with up to this many AND gates.
+const SMALL: u64 = 12_000;
+
+#[test]
+fn both_forms_compute_every_small_built_in() {
+    let mut tried = 0;
+    for entry in builtin::catalogue() {
+        let circuit = builtin::by_name(entry.example).expect("the catalogue's example");
+        let owned = circuit.inputs().iter().all(|input| input.owner < 2);
+        let learnt = circuit.outputs().iter().all(|output| match &output.to {
+            Receivers::All => true,
+            Receivers::Only(parties) => parties.iter().all(|party| *party < 2),
+        });
+        if !owned || !learnt || Plan::new(&circuit).and_count() > SMALL {
+            continue;
+        }
+        tried += 1;
+        let bits = |(place, input): (usize, &Input)| {
+            (0..input.ty.width()).map(|i| (i * i + i / 3 + place as u64) % 5 < 2).collect()
+        };
+        let all: Vec<Vec<bool>> = circuit.inputs().iter().enumerate().map(bits).collect();
+        for form in Form::ALL {
+            assert_runs(Setting { form, ..Setting::default() }, &circuit, &all);
+        }
+    }
+    assert!(tried >= 10, "only {tried} of the built-in circuits are small");
+}
+
+#[test]
+fn a_form_that_a_protocol_does_not_have_is_refused() {
+    let [mut net, _other] = common::networks(Setting::default());
+    net.form = Form::FourRow;
+    let refused = Protocol::Ywz.set_up(&mut net).map(drop);
+    assert!(matches!(&refused, Err(Error::InvalidInput(why)) if why.contains("four-row")));
 }

@@ -1,4 +1,9 @@
-//! `wrk`: authenticated garbling for two parties (Wang, Ranellucci, Katz, CCS 2017).
+//! `wrk`: authenticated garbling for two parties (Wang, Ranellucci, Katz, CCS 2017), in two forms.
+//!
+//! This module is the **four-row** form: one message each way once the inputs are known. The
+//! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) has less than half of its bytes a gate, 2κ + 1
+//! bits instead of 3κ + 4ρ, and a check after evaluation that takes a round trip more; it is
+//! [`crate::ywz`] with the seats of `wrk`. Everything below is about the four rows, but for the seats.
 //!
 //! Party 0 is the garbler (the paper's P_A), party 1 the evaluator (P_B). Every wire w has a random
 //! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a MAC
@@ -50,13 +55,16 @@ mod table;
 use symbolon_circuit::PartyId;
 use symbolon_transport::Result;
 
-use crate::{Engine, Network, material::MaterialEngine};
+use crate::{Engine, Form, Network, material::MaterialEngine, ywz};
 
 /// The evaluator's party number; the garbler is party 0.
 const EVALUATOR: PartyId = 1;
 
 /// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
 pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
+    if net.form == Form::HalfGates {
+        return ywz::set_up::<EVALUATOR>(net);
+    }
     let prepare = if net.me == EVALUATOR { evaluator::prepare } else { garbler::prepare };
     MaterialEngine::set_up(net, EVALUATOR, prepare)
 }

@@ -1,11 +1,11 @@
-//! The evaluator, party 0 (the paper's P_1).
+//! The evaluator (the paper's P_1).
 
-use symbolon_circuit::{Circuit, Linear, Plan};
+use symbolon_circuit::{Circuit, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{EVALUATOR, hash::LabelHash, online};
+use super::{hash::LabelHash, online};
 use crate::{
     InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
@@ -22,7 +22,7 @@ pub(super) fn prepare(
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let seat = Seat { me: net.me, evaluator: net.me };
     let mut masks = MaskWalk::new(circuit, plan, &material, seat);
     let mut tables = Vec::new();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
@@ -126,9 +126,10 @@ impl Prepared for Ready {
         phases::check_inputs(circuit, net.me, inputs)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let session = net.session;
+        let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
-        let mut evaluation = Evaluation::new(plan, &self, &session, channels.len());
+        let mut evaluation = Evaluation::new(plan, &self, &session, &garblers);
         evaluation.receive_labels(plan, channels, &masked)?;
         let evaluated = evaluation.run(plan, &self.tables, &self);
 
@@ -204,17 +205,17 @@ struct Evaluated {
 }
 
 impl Evaluation {
-    fn new(plan: &Plan, ready: &Ready, session: &[u8; 32], garblers: usize) -> Self {
-        let parties = garblers as u16 + 1;
-        let hash = |garbler| LabelHash::new(session, garbler, parties);
+    fn new(plan: &Plan, ready: &Ready, session: &[u8; 32], garblers: &[PartyId]) -> Self {
+        let n = garblers.len();
+        let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
         Evaluation {
-            garblers,
+            garblers: n,
             masked: vec![false; plan.slots()],
-            labels: vec![Block::ZERO; plan.slots() * garblers],
-            hashes: online::garblers(parties).map(hash).collect(),
+            labels: vec![Block::ZERO; plan.slots() * n],
+            hashes: garblers.iter().map(hash).collect(),
             first_tweak: ready.first_tweak,
-            halves: vec![Vec::new(); garblers],
-            rows: vec![Vec::new(); garblers * (garblers - 1)],
+            halves: vec![Vec::new(); n],
+            rows: vec![Vec::new(); n * (n - 1)],
             new: Vec::new(),
         }
     }

@@ -1,11 +1,11 @@
-//! A garbler: every party but party 0 (the paper's P_2 … P_n).
+//! A garbler: every party but the evaluator (the paper's P_2 … P_n).
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{EVALUATOR, POINTER, hash::LabelHash, online};
+use super::{hash::LabelHash, online};
 use crate::{
     InputBits, Network, OutputBits, Prepared, labels,
     masks::{Chunk, MaskWalk, Seat},
@@ -15,24 +15,23 @@ use crate::{
     share_rows::ShareRows,
 };
 
-/// The evaluator's place among a garbler's peers: it is party 0.
-const EVALUATOR_PLACE: usize = EVALUATOR as usize;
-
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
-pub(super) fn prepare(
+pub(super) fn prepare<const EVALUATOR: PartyId>(
     mut material: Material,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
     let seat = Seat { me: net.me, evaluator: EVALUATOR };
+    let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-    let mut garbling = Garbling::new(plan, &material, net);
+    let mut garbling = Garbling::new(plan, &material, net, (EVALUATOR, evaluator));
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        garbling.chunk(&mut net.peers()[EVALUATOR_PLACE], &chunk)?;
+        garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
     }
     Ok(Box::new(Ready {
+        evaluator,
         delta: material.delta,
         own_masks: material.own_inputs.bits.clone(),
         input_labels,
@@ -51,7 +50,10 @@ struct Gate {
 
 /// The walk over the labels: step 8.
 struct Garbling<'a> {
-    me: PartyId,
+    /// The evaluator's place among the peers.
+    evaluator: usize,
+    /// Whether the own labels carry the masked values (the paper's P_2): the first garbler's do.
+    is_pointer: bool,
     cursor: Cursor<'a>,
     slots: Vec<Block>,
     delta: Block,
@@ -70,10 +72,17 @@ struct Garbling<'a> {
 
 impl<'a> Garbling<'a> {
     /// Chooses the input labels.
-    fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
-        let hash = LabelHash::new(&net.session, net.me, net.parties());
+    fn new(
+        plan: &'a Plan,
+        material: &Material,
+        net: &Network,
+        (evaluator, place): (PartyId, usize),
+    ) -> Self {
+        let garblers = online::garblers(net.parties(), evaluator);
+        let hash = LabelHash::new(&net.session, net.me, &garblers);
         Garbling {
-            me: net.me,
+            evaluator: place,
+            is_pointer: garblers.first() == Some(&net.me),
             cursor: plan.cursor(),
             slots: labels::fresh(plan, material.seed),
             delta: material.delta,
@@ -99,7 +108,7 @@ impl<'a> Garbling<'a> {
             // The masks' walk went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
         }
-        let pointers = if self.me == POINTER { self.pointers.to_bytes() } else { Vec::new() };
+        let pointers = if self.is_pointer { self.pointers.to_bytes() } else { Vec::new() };
         let mut parts = vec![Block::as_bytes(&self.half_gates)];
         parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(rows)));
         parts.push(&pointers);
@@ -136,7 +145,7 @@ impl<'a> Garbling<'a> {
             let label = h[0] ^ h[2] ^ own(&chunk.row0);
             slots[and.out as usize] = label;
             self.pointers.push(label.lsb());
-            let mac = |rows: &ShareRows| rows.auth(g)[EVALUATOR_PLACE][0];
+            let mac = |rows: &ShareRows| rows.auth(g)[self.evaluator][0];
             self.gates.push(Gate {
                 label,
                 macs: [mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0)],
@@ -154,8 +163,8 @@ impl<'a> Garbling<'a> {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
         self.hash.rows(other, first, 4, &mut self.rows);
-        // Peers are the evaluator and then the other garblers, in the same order.
-        let place = other + 1;
+        // Peers are the evaluator and the other garblers, these in the same order.
+        let place = other + usize::from(other >= self.evaluator);
         for (k, rows) in self.rows.chunks_exact(4).take(gates).enumerate() {
             let mac = |shares: &ShareRows| shares.auth(done + k)[place][0];
             let (alpha, beta, row0) = (mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0));
@@ -181,6 +190,8 @@ impl Drop for Garbling<'_> {
 
 /// A garbler after phase 2.
 struct Ready {
+    /// The evaluator's place among the peers.
+    evaluator: usize,
     delta: Block,
     own_masks: BitVec,
     input_labels: Vec<Block>,
@@ -202,11 +213,11 @@ impl Prepared for Ready {
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
         let labels = labels::chosen(&self.input_labels, &masked, self.delta);
-        channels[EVALUATOR_PLACE].send(online::LABELS, Block::as_bytes(&labels))?;
+        channels[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
         let values = self.receive_masked_values(channels)?;
         let (z, outputs) = self.authenticate(plan, &masked, &values);
-        channels[EVALUATOR_PLACE].send(online::AUTHENTICATION, &z.to_bytes())?;
+        channels[self.evaluator].send(online::AUTHENTICATION, &z.to_bytes())?;
         for (place, channel) in channels.iter_mut().enumerate() {
             online::send_output_masks(channel, circuit, &self.output_masks, place)?;
             channel.flush()?;
@@ -234,7 +245,7 @@ impl Ready {
     /// Step 11. A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
     fn receive_masked_values(&self, channels: &mut [Channel]) -> Result<MaskedValues> {
         let n = self.gates.len();
-        let channel = &mut channels[EVALUATOR_PLACE];
+        let channel = &mut channels[self.evaluator];
         let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
         let bits = ports::decode_bits(channel, n, bits)?;

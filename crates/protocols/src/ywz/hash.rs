@@ -11,17 +11,18 @@ pub(super) struct LabelHash {
 }
 
 impl LabelHash {
-    /// The hashes for `garbler` among `parties` parties.
-    pub fn new(session: &[u8; 32], garbler: PartyId, parties: u16) -> Self {
+    /// The hashes for `garbler`, whom `garblers`, ascending, are all of, itself included.
+    pub fn new(session: &[u8; 32], garbler: PartyId, garblers: &[PartyId]) -> Self {
         let hash = |domain, other: PartyId| {
             let pair = u64::from(garbler) << 16 | u64::from(other);
             TweakedHash::new(derive_block(domain, session, pair))
         };
         LabelHash {
             half: hash("symbolon ywz half-gates 1", garbler),
-            rows: super::online::garblers(parties)
-                .filter(|&other| other != garbler)
-                .map(|other| hash("symbolon ywz rows 1", other))
+            rows: garblers
+                .iter()
+                .filter(|other| **other != garbler)
+                .map(|other| hash("symbolon ywz rows 1", *other))
                 .collect(),
         }
     }

@@ -1,6 +1,6 @@
 //! `ywz`: authenticated garbling for n ≥ 2 parties (Yang, Wang, Zhang, CCS 2020), n − 1 of them corrupt.
 //!
-//! Party 0 is the evaluator (the paper's P_1), all others are garblers (P_2 … P_n). Every wire has a mask
+//! One party is the evaluator (the paper's P_1; party 0), all others are garblers (P_2 … P_n). Every wire has a mask
 //! that nobody knows, shared among all and authenticated towards all. Each garbler has its own labels,
 //! with its Δ_i as free-XOR offset; the shares of a masked bit's authentication add up to the right label
 //! for each of them, so that all garble together.
@@ -18,7 +18,7 @@
 //!
 //! # Choices
 //! * With two parties there are no garblers' MACs to encrypt: what is left are half-gates, 2κ + 1 bits a
-//!   gate.
+//!   gate. With party 1 as the evaluator this is the half-gates form of [`crate::wrk`].
 //! * A gate's two half-gate hashes have tweaks of their own, 2γ and 2γ + 1; rows for other garblers are
 //!   hashed as 2·L_α ⊕ 4·L_β, under keys of their own for each pair of garblers.
 //! * Step 9: masked inputs are broadcast, so they are echoed before any label is sent (with two parties
@@ -39,14 +39,13 @@ use symbolon_transport::Result;
 
 use crate::{Engine, Network, material::MaterialEngine};
 
-/// The evaluator's party number.
-const EVALUATOR: PartyId = 0;
-
-/// The garbler whose labels carry the masked values (the paper's P_2).
-const POINTER: PartyId = 1;
+/// The evaluator's party number in `ywz` itself.
+pub(crate) const EVALUATOR: PartyId = 0;
 
 /// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
-pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
-    let prepare = if net.me == EVALUATOR { evaluator::prepare } else { garbler::prepare };
-    MaterialEngine::set_up(net, EVALUATOR, prepare)
+///
+/// Which party is the evaluator, `E`, is fixed by the protocol that this is used for.
+pub(crate) fn set_up<const E: PartyId>(net: &mut Network) -> Result<Box<dyn Engine>> {
+    let prepare = if net.me == E { evaluator::prepare } else { garbler::prepare::<E> };
+    MaterialEngine::set_up(net, E, prepare)
 }

@@ -27,9 +27,9 @@ pub(super) const OUTPUT_MASKS: &str = "output masks";
 pub(super) const LABEL_CHECK: &str = "masked value label";
 pub(super) const AUTHENTICATION_CHECK: &str = "circuit authentication";
 
-/// The garblers' party numbers.
-pub(super) fn garblers(parties: u16) -> impl Iterator<Item = PartyId> {
-    1..parties
+/// All garblers' party numbers, ascending.
+pub(super) fn garblers(parties: u16, evaluator: PartyId) -> Vec<PartyId> {
+    (0..parties).filter(|&party| party != evaluator).collect()
 }
 
 /// The party that a failed check points at, when it cannot tell peers apart.

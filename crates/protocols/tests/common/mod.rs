@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
-use symbolon_protocols::{Generator, InputBits, Need, Network, OutputBits, Protocol, Rho};
+use symbolon_protocols::{Form, Generator, InputBits, Need, Network, OutputBits, Protocol, Rho};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -25,6 +25,8 @@ pub struct Setting {
     pub ot: Generator,
     /// Whether the material is made for the circuit.
     pub known: bool,
+    /// Of a protocol that has a choice; others are run in the one that they have.
+    pub form: Form,
 }
 
 impl Default for Setting {
@@ -36,6 +38,7 @@ impl Default for Setting {
             rho: Rho::Bits40,
             ot: Generator::default(),
             known: false,
+            form: Form::default(),
         }
     }
 }
@@ -63,6 +66,8 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
             peers.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(10)));
         }
     }
+    let forms = setting.protocol.forms();
+    let form = if forms.contains(&setting.form) { setting.form } else { forms[0] };
     let network = |((me, lanes), meter): ((u16, Vec<Vec<Channel>>), &Arc<Meter>)| Network {
         me,
         lanes,
@@ -70,6 +75,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         session: [7; 32],
         rho: setting.rho,
         ot: setting.ot,
+        form,
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan, Receivers};
-use symbolon_protocols::{OutputBits, Protocol};
+use symbolon_protocols::{Form, OutputBits, Protocol};
 use symbolon_transport::bend::{Action, Bend, FnBend};
 use symbolon_transport::{Error, SOMEBODY};
 
@@ -94,10 +94,25 @@ pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
     run_circuit(&circuit(parties), &inputs(parties), cheats)
 }
 
-/// The same with another circuit, among as many parties as have inputs.
+/// A run of the half-gates form of `wrk`, where party 1 is the evaluator.
+pub fn run_wrk(cheats: Vec<Cheat>) -> Run {
+    let setting = Setting { form: Form::HalfGates, ..Setting::default() };
+    run_setting(setting, &circuit(2), &inputs(2), cheats)
+}
+
+/// A run with another circuit, among as many parties as have inputs.
 pub fn run_circuit(circuit: &Circuit, inputs: &[Vec<bool>], cheats: Vec<Cheat>) -> Run {
     let parties = inputs.len() as u16;
     let setting = Setting { protocol: Protocol::Ywz, parties, ..Setting::default() };
+    run_setting(setting, circuit, inputs, cheats)
+}
+
+fn run_setting(
+    setting: Setting,
+    circuit: &Circuit,
+    inputs: &[Vec<bool>],
+    cheats: Vec<Cheat>,
+) -> Run {
     let masked = Arc::new(Mutex::new(vec![Vec::new(); inputs.len()]));
     let mut cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
     cheaters.dedup();

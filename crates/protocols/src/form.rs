@@ -1,0 +1,67 @@
+//! The forms in which a protocol garbles.
+
+use std::fmt;
+use std::str::FromStr;
+
+use symbolon_transport::Error;
+
+/// How gates are garbled: rows that need no further check, or fewer bytes that do.
+///
+/// Both are as secure; they differ in bytes and rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
+    #[default]
+    FourRow,
+    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more online.
+    HalfGates,
+}
+
+impl Form {
+    /// Every form, in the order of what they send, the most first.
+    pub const ALL: [Form; 2] = [Form::FourRow, Form::HalfGates];
+
+    /// The name in commands, configuration and the handshake.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Form::FourRow => "four-row",
+            Form::HalfGates => "half-gates",
+        }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Form {
+    type Err = Error;
+
+    /// The form with this name.
+    ///
+    /// # Errors
+    /// `InvalidInput`, which lists the names there are.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Form::ALL.into_iter().find(|form| form.name() == name).ok_or_else(|| {
+            let names = Form::ALL.map(Form::name).join(", ");
+            Error::InvalidInput(format!("no form of garbling is `{name}`; try {names}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for form in Form::ALL {
+            assert_eq!(form.to_string().parse::<Form>(), Ok(form));
+        }
+        for name in ["", "auto", "four_row", "Half-Gates"] {
+            assert!(matches!(name.parse::<Form>(), Err(Error::InvalidInput(_))), "{name}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The half-gates form of `wrk`: the same cheats with the seats exchanged, party 0 the only garbler and
+//! party 1 the evaluator.
+
+use symbolon_transport::bend::FnBend;
+
+use super::tools::*;
+
+const GARBLER: u16 = 0;
+const EVALUATOR: u16 = 1;
+
+/// Bytes of the masked values of all AND outputs.
+const BITS: usize = GATES / 8;
+
+fn evaluator_cheats(bend: FnBend) -> Run {
+    run_wrk(vec![(EVALUATOR, GARBLER, bend)])
+}
+
+/// A garbler that does not care about its own labels.
+fn garbler_cheats(kind: &'static str, change: impl FnMut(&mut Vec<u8>) + Send + 'static) -> Run {
+    run_wrk(vec![(GARBLER, EVALUATOR, careless(message(kind, change)))])
+}
+
+/// Nobody cheats, and carelessness alone changes nothing.
+#[test]
+fn nobody_cheats() {
+    run_wrk(Vec::new()).assert_harmless();
+    run_wrk(vec![(GARBLER, EVALUATOR, careless(FnBend::new()))]).assert_harmless();
+}
+
+/// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The labels
+/// catch it, always.
+#[test]
+fn lies_of_the_evaluator() {
+    for gate in [0, GATES - 1] {
+        let flip = message(VALUES, move |p| p[gate / 8] ^= 1 << (gate % 8));
+        evaluator_cheats(flip).assert_caught(LABEL_CHECK);
+    }
+    evaluator_cheats(message(VALUES, |p| p[BITS + 31] ^= 0x80)).assert_caught(LABEL_CHECK);
+    evaluator_cheats(message(MASKED, |p| p[0] ^= 1)).assert_caught(LABEL_CHECK);
+}
+
+/// Step 12: another χ. The evaluator spoils its own check; nobody has an output, nobody is accused.
+#[test]
+fn another_chi() {
+    evaluator_cheats(message(VALUES, |p| p[BITS + 32] ^= 1)).assert_broken_off();
+}
+
+/// Step 12: a wrong z; step 8: a wrong b, in the first and in the last layer. Always caught.
+#[test]
+fn wrong_z_and_wrong_pointer_bit() {
+    garbler_cheats(AUTHENTICATION, |z| z[15] ^= 0x10).assert_caught(AUTHENTICATION_CHECK);
+    for gate in [0, GATES - 1] {
+        let end = 32 * GATES;
+        garbler_cheats(GARBLED, move |p| p[end + gate / 8] ^= 1 << (gate % 8))
+            .assert_caught(AUTHENTICATION_CHECK);
+    }
+}
+
+/// Step 8: the last bit of one half-gate. Caught exactly when it is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when
+/// Λ_β = 1.
+#[test]
+fn flipped_half_gate() {
+    let mut caught = [0; 2];
+    for k in 0..24usize {
+        let (half, gate) = (k % 2, k % WIDTH);
+        let run = garbler_cheats(GARBLED, move |p| p[16 * (2 * gate + half)] ^= 1);
+        let used = run.masked_inputs(gate)[half];
+        caught[usize::from(used)] += 1;
+        if used {
+            run.assert_caught(AUTHENTICATION_CHECK);
+        } else {
+            run.assert_harmless();
+        }
+    }
+    assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
+}
+
+/// Steps 8 and 9: garbage for a table, labels of other values, masked inputs that do not fit the labels.
+/// Caught, but for a chance of 2^-16 that every masked value comes out right.
+#[test]
+fn garbage_of_the_garbler() {
+    garbler_cheats(GARBLED, |p| p.fill(0)).assert_caught(AUTHENTICATION_CHECK);
+    let change = |p: &mut Vec<u8>| p.iter_mut().step_by(16).for_each(|byte| *byte ^= 0x80);
+    garbler_cheats(LABELS, change).assert_caught(AUTHENTICATION_CHECK);
+    garbler_cheats(MASKED, |p| p.iter_mut().for_each(|byte| *byte ^= 0xff))
+        .assert_caught(AUTHENTICATION_CHECK);
+}
+
+/// Step 13: a lie about an output mask, its digest, both; short and long. Caught by the one who learns it.
+#[test]
+fn wrong_output_mask() {
+    for (cheater, victim) in [(GARBLER, EVALUATOR), (EVALUATOR, GARBLER)] {
+        let changes: [fn(&mut Vec<u8>); 2] = [|p| p[1] ^= 0x80, |p| p[WIDTH / 8] ^= 1];
+        for change in changes {
+            run_wrk(vec![(cheater, victim, message(OUTPUTS, change))])
+                .assert_caught_at_the_end(victim, OUTPUT_CHECK);
+        }
+        run_wrk(vec![(cheater, victim, message(OUTPUTS, |p| p.push(0)))])
+            .assert_caught_at_the_end(victim, FRAMING);
+    }
+}
