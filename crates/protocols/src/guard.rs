@@ -4,6 +4,7 @@
 //! guesses as it likes, where the analysis of every check allows it one. So an engine and everything
 //! that it makes share a flag, which the first error sets and every call looks at first.
 
+use std::io::Write;
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -12,11 +13,21 @@ use std::sync::{
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-use crate::{Engine, InputBits, Need, Network, OutputBits, Prepared, Preprocessed};
+use crate::{Engine, InputBits, Need, Network, OutputBits, PoolSink, Prepared, Preprocessed};
 
 /// Puts an engine, and what its phases make, under one common fate.
 pub(crate) fn guarded(engine: Box<dyn Engine>) -> Box<dyn Engine> {
     Box::new(Guarded { inner: Some(engine), fate: Fate::default() })
+}
+
+/// The same for material that no engine of this process made.
+pub(crate) fn guarded_material(material: Box<dyn Preprocessed>) -> Box<dyn Preprocessed> {
+    Box::new(Guarded { inner: Some(material), fate: Fate::default() })
+}
+
+/// The same for a prepared circuit.
+pub(crate) fn guarded_prepared(prepared: Box<dyn Prepared>) -> Box<dyn Prepared> {
+    Box::new(Guarded { inner: Some(prepared), fate: Fate::default() })
 }
 
 /// Shared by an engine and all that came of it.
@@ -60,6 +71,19 @@ impl Engine for Guarded<dyn Engine> {
     ) -> Result<Box<dyn Preprocessed>> {
         self.make(|engine| engine.preprocess_for(net, circuit, plan))
     }
+
+    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
+        let Guarded { inner, fate } = self;
+        let filled = fate.run(|| inner.as_mut().ok_or_else(dead)?.fill(net, need, sink));
+        if fate.is_sealed() {
+            *inner = None;
+        }
+        filled
+    }
+
+    fn group(&self) -> [u8; 32] {
+        self.inner.as_ref().map_or([0; 32], |engine| engine.group())
+    }
 }
 
 impl Guarded<dyn Engine> {
@@ -100,5 +124,14 @@ impl Prepared for Guarded<dyn Prepared> {
     ) -> Result<OutputBits> {
         let Guarded { inner, fate } = *self;
         fate.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
+    }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let Guarded { inner, fate } = *self;
+        if fate.is_sealed() {
+            return Err(dead());
+        }
+        // A full disk is nobody's cheat: what else was made is not touched by it.
+        inner.ok_or_else(dead)?.save(out)
     }
 }

@@ -27,7 +27,8 @@ use symbolon_preprocessing::{Preprocessor, Shares};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Need, Network, masks,
+    Need, Network,
+    masks::{self, Seat},
     material::{GateBatch, Material, small},
     share_rows::ShareRows,
 };
@@ -36,17 +37,16 @@ use crate::{
 pub(crate) fn make(
     open: &mut Preprocessor,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
-    first_tweak: u64,
+    (circuit, plan): (&Circuit, &Plan),
+    start: (Seat, u64),
 ) -> Result<Material> {
     let need = Need::of(circuit, plan, net.parties());
-    let mut material = Material::for_inputs(open, net, &need, first_tweak)?;
+    let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.digest());
     let peers = material.peer_inputs.len();
     let mut walk = RightInputs {
         cursor: plan.cursor(),
-        slots: masks::input_masks(circuit, plan, &material, net.me),
+        slots: masks::input_masks(circuit, plan, &material),
         ready: VecDeque::new(),
     };
     let mut left = small(need.and_gates)?;

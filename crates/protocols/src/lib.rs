@@ -1,5 +1,6 @@
 //! The protocols, each a module over the same three [`phases`].
 
+mod codec;
 mod form;
 mod guard;
 mod known;
@@ -8,16 +9,21 @@ mod masks;
 mod material;
 mod network;
 pub mod phases;
+pub mod pool;
 mod ports;
+mod prepared;
 mod share_rows;
 pub mod wrk;
 pub mod ywz;
 
+use masks::Seat;
+use material::{Independent, MaterialEngine, Prepare};
 use symbolon_transport::{Error, Result};
 
 pub use form::Form;
 pub use network::{Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
+pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::Generator;
 
 /// The protocols there are.
@@ -78,6 +84,32 @@ impl Protocol {
     /// `PeerMisbehaved` when a base-OT message is malformed, `Transport` when the peer is gone,
     /// `InvalidInput` when this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
+        self.check(net)?;
+        let role = self.role_in(net.me, net.form);
+        Ok(guard::guarded(MaterialEngine::set_up(net, self.evaluator(), role)?))
+    }
+
+    /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
+    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller sees to it that no part
+    /// is ever opened twice, and that all parties open the same.
+    ///
+    /// # Errors
+    /// `Store` when the pool cannot be read or is not this party's; `InvalidInput` as
+    /// [`set_up`](Protocol::set_up).
+    pub fn from_pool(
+        self,
+        net: &Network,
+        range: &PoolRange,
+        source: &mut dyn PoolSource,
+    ) -> Result<Box<dyn Preprocessed>> {
+        self.check(net)?;
+        let seat = Seat { me: net.me, evaluator: self.evaluator() };
+        let material = pool::material(seat, net.parties(), range, source)?;
+        let prepare = self.role_in(net.me, net.form);
+        Ok(guard::guarded_material(Box::new(Independent { material, prepare })))
+    }
+
+    fn check(self, net: &Network) -> Result<()> {
         let parties = net.parties();
         if !self.parties().contains(&parties) || net.me >= parties {
             return Err(Error::InvalidInput(format!(
@@ -88,10 +120,21 @@ impl Protocol {
         if !self.forms().contains(&net.form) {
             return Err(Error::InvalidInput(format!("{} has no form {}", self.name(), net.form)));
         }
-        let engine = match self {
-            Protocol::Wrk => wrk::set_up(net)?,
-            Protocol::Ywz => ywz::set_up::<{ ywz::EVALUATOR }>(net)?,
-        };
-        Ok(guard::guarded(engine))
+        Ok(())
+    }
+
+    /// The party that evaluates; the others garble.
+    pub fn evaluator(self) -> u16 {
+        match self {
+            Protocol::Wrk => wrk::EVALUATOR,
+            Protocol::Ywz => ywz::EVALUATOR,
+        }
+    }
+
+    fn role_in(self, me: u16, form: Form) -> Prepare {
+        match self {
+            Protocol::Wrk => wrk::role(me, form),
+            Protocol::Ywz => ywz::role(me, ywz::EVALUATOR),
+        }
     }
 }

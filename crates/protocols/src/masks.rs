@@ -98,17 +98,17 @@ impl Pending {
 
 impl<'a> MaskWalk<'a> {
     /// Puts the input masks in place.
-    pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material, seat: Seat) -> Self {
+    pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material) -> Self {
         MaskWalk {
             cursor: plan.cursor(),
-            slots: input_masks(circuit, plan, material, seat.me),
+            slots: input_masks(circuit, plan, material),
             known: material.known.is_some(),
             outputs: plan.output_slots(),
             pending: VecDeque::new(),
             awaited: VecDeque::new(),
             opened: VecDeque::new(),
             walked: false,
-            seat,
+            seat: material.seat,
             delta: material.delta,
         }
     }
@@ -205,13 +205,24 @@ impl<'a> MaskWalk<'a> {
     }
 }
 
+/// How many gates each chunk of the walk over `plan` has.
+pub(crate) fn chunk_sizes(plan: &Plan) -> Vec<usize> {
+    let mut cursor = plan.cursor();
+    let mut sizes = Vec::new();
+    let mut size = 0;
+    while let Some(batch) = cursor.next_batch() {
+        size += batch.ands.len();
+        if size >= CHUNK {
+            sizes.push(std::mem::take(&mut size));
+        }
+    }
+    sizes.extend((size > 0).then_some(size));
+    sizes
+}
+
 /// A slot for every wire, with the masks of the inputs in place.
-pub(crate) fn input_masks(
-    circuit: &Circuit,
-    plan: &Plan,
-    material: &Material,
-    me: PartyId,
-) -> ShareRows {
+pub(crate) fn input_masks(circuit: &Circuit, plan: &Plan, material: &Material) -> ShareRows {
+    let me = material.seat.me;
     let peers = material.peer_inputs.len();
     let mut slots = ShareRows::zeros(plan.slots(), peers);
     let mut taken = vec![0; peers + 1];

@@ -8,16 +8,23 @@ use std::collections::VecDeque;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_preprocessing::{AuthBits, Config, Preprocessor, Shares, Triples};
-use symbolon_primitives::Block;
+use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use crate::{Engine, Need, Network, Prepared, Preprocessed, known};
+use crate::{
+    Engine, Need, Network, Prepared, Preprocessed, known,
+    masks::Seat,
+    pool::{PoolSink, PoolWriter},
+    ports,
+};
 
 /// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
 /// with it.
 pub(crate) struct MaterialEngine {
     open: Preprocessor,
+    seat: Seat,
+    session: [u8; 32],
     /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
     gates: u64,
     prepare: Prepare,
@@ -36,13 +43,15 @@ impl MaterialEngine {
         let session = net.session;
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
         let open = Preprocessor::set_up(&mut net.lanes, &session, config)?;
-        Ok(Box::new(MaterialEngine { open, gates: 0, prepare }))
+        let seat = Seat { me: net.me, evaluator };
+        Ok(Box::new(MaterialEngine { open, seat, session, gates: 0, prepare }))
     }
 }
 
 impl Engine for MaterialEngine {
     fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
-        let material = Material::make(&mut self.open, net, need, self.gates)?;
+        let start = (self.seat, self.gates);
+        let material = Material::make(&mut self.open, net, need, start)?;
         self.gates += need.and_gates;
         Ok(Box::new(Independent { material, prepare: self.prepare }))
     }
@@ -53,16 +62,48 @@ impl Engine for MaterialEngine {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
-        let material = known::make(&mut self.open, net, circuit, plan, self.gates)?;
+        let start = (self.seat, self.gates);
+        let material = known::make(&mut self.open, net, (circuit, plan), start)?;
         self.gates += plan.and_count();
         Ok(Box::new(Independent { material, prepare: self.prepare }))
     }
+
+    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
+        if self.gates > 0 {
+            return Err(Error::invalid_input("a pool is filled by a session of its own"));
+        }
+        let counts = input_counts(net, need)?;
+        let delta = self.open.delta();
+        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), delta)?;
+        let (own, theirs) = self.open.bits(&mut net.lanes, &counts)?;
+        pool.inputs(&own, &theirs)?;
+        // Numbers are given to the gates in the pool from 0, and none to others after it.
+        self.gates = u64::MAX;
+        let mut left = small(need.and_gates)?;
+        for batch in self.open.plan(left) {
+            let triples = self.open.triples(&mut net.lanes, batch)?;
+            let gates = triples.len().min(left);
+            left -= gates;
+            let masks = self.open.shares(&mut net.lanes, gates)?;
+            pool.gates(&GateBatch { masks, triples })?;
+        }
+        pool.finish()
+    }
+
+    fn group(&self) -> [u8; 32] {
+        self.session
+    }
+}
+
+fn input_counts(net: &Network, need: &Need) -> Result<Vec<usize>> {
+    let of = |party| small(need.input_bits.get(usize::from(party)).copied().unwrap_or(0));
+    (0..net.parties()).map(of).collect()
 }
 
 /// A party after phase 1.
-struct Independent {
-    material: Material,
-    prepare: Prepare,
+pub(crate) struct Independent {
+    pub material: Material,
+    pub prepare: Prepare,
 }
 
 impl Preprocessed for Independent {
@@ -80,6 +121,8 @@ impl Preprocessed for Independent {
 
 /// Everything one evaluation will use up, on one party's side.
 pub(crate) struct Material {
+    /// Who this party is among the others; the last bits of all Δ fit this evaluator only.
+    pub seat: Seat,
     /// This party's Δ.
     pub delta: Block,
     /// Masks of this party's input wires, in the order of the wires.
@@ -93,10 +136,18 @@ pub(crate) struct Material {
     /// The digest of the only circuit it is good for, when the right factors of the triples are the
     /// masks λ_β of that circuit's gates.
     pub known: Option<[u8; 32]>,
-    gates: VecDeque<GateBatch>,
+    pub(crate) gates: VecDeque<GateBatch>,
+    /// Where more gates come from when there are none left here.
+    pub(crate) source: Option<Box<dyn GateSource>>,
     /// The next gate within the first batch of `gates`.
-    next: usize,
-    left: u64,
+    pub(crate) next: usize,
+    pub(crate) left: u64,
+}
+
+/// Gives gates' material bit by bit.
+pub(crate) trait GateSource: Send {
+    /// The next gates, at least one, or `None` after the last.
+    fn next_batch(&mut self) -> Result<Option<GateBatch>>;
 }
 
 /// A mask and a triple per AND gate.
@@ -115,14 +166,14 @@ pub(crate) struct GateMaterial<'a> {
 }
 
 impl Material {
-    /// Makes enough for `need` with the peers.
+    /// Makes enough for `need` with the peers, in this seat, for gates whose tweaks start at this number.
     pub fn make(
         open: &mut Preprocessor,
         net: &mut Network,
         need: &Need,
-        first_tweak: u64,
+        start: (Seat, u64),
     ) -> Result<Material> {
-        let mut material = Material::for_inputs(open, net, need, first_tweak)?;
+        let mut material = Material::for_inputs(open, net, need, start)?;
         for batch in open.plan(small(need.and_gates)?) {
             let triples = open.triples(&mut net.lanes, batch)?;
             let masks = open.shares(&mut net.lanes, batch.triples)?;
@@ -137,14 +188,12 @@ impl Material {
         open: &mut Preprocessor,
         net: &mut Network,
         need: &Need,
-        first_tweak: u64,
+        (seat, first_tweak): (Seat, u64),
     ) -> Result<Material> {
-        let mut counts = Vec::new();
-        for party in 0..net.parties() {
-            counts.push(small(need.input_bits.get(party as usize).copied().unwrap_or(0))?);
-        }
+        let counts = input_counts(net, need)?;
         let (own_inputs, peer_inputs) = open.bits(&mut net.lanes, &counts)?;
         Ok(Material {
+            seat,
             delta: open.delta(),
             own_inputs,
             peer_inputs,
@@ -152,6 +201,7 @@ impl Material {
             seed: open.prg().block(),
             known: None,
             gates: VecDeque::new(),
+            source: None,
             next: 0,
             left: 0,
         })
@@ -183,8 +233,17 @@ impl Material {
         Err(Error::InvalidInput("the circuit needs more than was preprocessed".into()))
     }
 
+    /// The masks of this party's inputs of `circuit`.
+    pub fn own_masks(&self, circuit: &Circuit) -> BitVec {
+        self.own_inputs.bits.slice(0..ports::input_bits(circuit, self.seat.me))
+    }
+
     /// Hands the material of the next AND gate to `take`.
     pub fn next_gate<T>(&mut self, take: impl FnOnce(GateMaterial<'_>) -> T) -> Result<T> {
+        if self.gates.is_empty() && self.left > 0 {
+            let more = self.source.as_mut().map_or(Ok(None), |source| source.next_batch())?;
+            self.gates.extend(more);
+        }
         let batch = self.gates.front().filter(|_| self.left > 0).ok_or_else(|| {
             Error::InvalidInput("the circuit needs more than was preprocessed".into())
         })?;

@@ -5,10 +5,12 @@
 //! Engine ──preprocess(need)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶ outputs
 //! ```
 
+use std::io::Write;
+
 use symbolon_circuit::{Circuit, Input, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::Network;
+use crate::{Network, PoolSink};
 
 /// Upper bounds on what a circuit will need; all that the function-independent phase may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +65,18 @@ pub trait Engine: Send {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>>;
+
+    /// Phase 1 into a pool: makes as much as `need` says and hands it to `sink` as it comes, batch by
+    /// batch. Only for an engine that has made nothing yet and will make nothing more, since gates are
+    /// numbered by their place in the pool.
+    ///
+    /// # Errors
+    /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
+    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()>;
+
+    /// The name of everything made under this engine's global keys: the id of the session of its set-up.
+    /// A failed check ends all of it.
+    fn group(&self) -> [u8; 32];
 }
 
 /// Function-independent material, not yet bound to a circuit.
@@ -96,6 +110,14 @@ pub trait Prepared: Send {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits>;
+
+    /// Writes all of it to `out` instead, for [`Protocol::load_prepared`](crate::Protocol::load_prepared).
+    /// Whoever keeps the bytes sees to it that they are loaded once at most, and to their integrity and
+    /// secrecy.
+    ///
+    /// # Errors
+    /// `Store` when `out` fails.
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths.

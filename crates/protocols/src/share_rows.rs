@@ -2,8 +2,11 @@
 //! its MACs and keys towards all peers next to each other in another.
 
 use symbolon_preprocessing::{Share, Shares};
-use symbolon_primitives::Block;
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::Result;
 use zeroize::Zeroize;
+
+use crate::codec::{Reader, Writer};
 
 /// A growable list of one party's authenticated shares, indexed at random.
 #[derive(Default)]
@@ -70,6 +73,20 @@ impl ShareRows {
         for (auth, t) in self.auth_mut(k).iter_mut().zip(&from.towards) {
             *auth = [t.macs[from_k], t.keys[from_k]];
         }
+    }
+
+    /// Writes all of them.
+    pub fn save(&self, out: &mut Writer<'_>) -> Result<()> {
+        out.bits(&BitVec::from_bools(&self.bits))?;
+        self.auth.iter().try_for_each(|auth| out.blocks(auth))
+    }
+
+    /// Reads `n` shares among this party and `peers` others.
+    pub fn load(n: usize, peers: usize, from: &mut Reader<'_>) -> Result<ShareRows> {
+        let bits = from.bits(n)?.to_bools();
+        let blocks = from.blocks(2 * n * peers)?;
+        let auth = blocks.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        Ok(ShareRows { peers, bits, auth })
     }
 
     /// Share `to_k` of flat arrays becomes share `k`.

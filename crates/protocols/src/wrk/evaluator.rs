@@ -1,5 +1,7 @@
 //! The evaluator, party 1 (P_B).
 
+use std::io::Write;
+
 use symbolon_circuit::{Circuit, Linear, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
@@ -11,8 +13,10 @@ use super::{
     table::{self, ROWS, RowHash},
 };
 use crate::{
-    InputBits, Network, OutputBits, Prepared, labels,
-    masks::{Chunk, MaskWalk, Seat},
+    InputBits, Network, OutputBits, Prepared, Rho,
+    codec::{Reader, Writer, first_tweak},
+    labels,
+    masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
     ports::{self, OutputWires},
@@ -26,18 +30,18 @@ pub(super) fn prepare(
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let seat = Seat { me: net.me, evaluator: EVALUATOR };
-    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut masks = MaskWalk::new(circuit, plan, &material);
     let mac_bytes = table::mac_bytes(net.rho);
     let mut tables = Vec::new();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
     }
     Ok(Box::new(Ready {
+        session: net.session,
         delta: material.delta,
         mac_bytes,
         first_tweak: material.first_tweak,
-        own_masks: material.own_inputs.bits.clone(),
+        own_masks: material.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -91,6 +95,8 @@ impl Table {
 
 /// The evaluator after phase 2.
 struct Ready {
+    /// The session in which the circuit was garbled, which keys the rows' hashes.
+    session: [u8; 32],
     delta: Block,
     mac_bytes: usize,
     first_tweak: u64,
@@ -110,14 +116,13 @@ impl Prepared for Ready {
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
-        let session = net.session;
         let channel = &mut net.peers()[0];
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let message = GarblerMessage::receive(channel, circuit, wires.len())?;
         let masked = ports::interleave(circuit, &[&message.masked, &own]);
 
-        let evaluation = Evaluation::new(plan, &self, &session, &masked, message.labels);
+        let evaluation = Evaluation::new(plan, &self, &masked, message.labels);
         let outputs = evaluation.run(plan, &self.tables, channel)?;
 
         let for_garbler = OutputWires::of(circuit, channel.peer());
@@ -132,6 +137,48 @@ impl Prepared for Ready {
         unmasking.add(channel, 0, &opening, self.delta)?;
         Ok(unmasking.finish().release(circuit, &wires))
     }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let mut out = Writer(out);
+        out.bytes(&self.session)?;
+        out.blocks(&[self.delta])?;
+        out.u64(self.first_tweak)?;
+        out.bits(&self.own_masks)?;
+        self.output_masks.save(&mut out)?;
+        for table in &self.tables {
+            out.blocks(&table.labels)?;
+            out.bytes(&table.macs)?;
+            out.bytes(&table.bits)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads back what [`Prepared::save`] wrote.
+pub(super) fn load(
+    rho: Rho,
+    circuit: &Circuit,
+    plan: &Plan,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let mac_bytes = table::mac_bytes(rho);
+    let mut ready = Ready {
+        session: from.array()?,
+        delta: from.block()?,
+        mac_bytes,
+        first_tweak: first_tweak(&mut from, plan)?,
+        own_masks: from.bits(ports::input_bits(circuit, EVALUATOR))?,
+        output_masks: ShareRows::load(plan.output_slots().len(), 1, &mut from)?,
+        tables: Vec::new(),
+    };
+    for gates in masks::chunk_sizes(plan) {
+        ready.tables.push(Table {
+            labels: from.blocks(ROWS * gates)?,
+            macs: from.bytes(table::mac_section_bytes(gates, mac_bytes) + 16)?,
+            bits: from.bytes(gates)?,
+        });
+    }
+    Ok(Box::new(ready))
 }
 
 impl Drop for Table {
@@ -212,20 +259,14 @@ struct Wire {
 }
 
 impl Evaluation {
-    fn new(
-        plan: &Plan,
-        ready: &Ready,
-        session: &[u8; 32],
-        masked: &BitVec,
-        labels: Vec<Block>,
-    ) -> Self {
+    fn new(plan: &Plan, ready: &Ready, masked: &BitVec, labels: Vec<Block>) -> Self {
         let mut slots = vec![Wire::default(); plan.slots()];
         for (w, (slot, label)) in slots[plan.input_slots()].iter_mut().zip(labels).enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
         Evaluation {
             slots,
-            hash: RowHash::new(session),
+            hash: RowHash::new(&ready.session),
             first_tweak: ready.first_tweak,
             mac_bytes: ready.mac_bytes,
             delta: table::cut(ready.delta, ready.mac_bytes),

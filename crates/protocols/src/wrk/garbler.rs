@@ -1,18 +1,22 @@
 //! The garbler, party 0 (P_A).
 
-use symbolon_circuit::{Circuit, Cursor, Plan};
+use std::io::Write;
+
+use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use super::{
-    EVALUATOR, online,
+    online,
     table::{self, ROWS, RowHash},
 };
 use crate::{
-    InputBits, Network, OutputBits, Prepared, labels,
-    masks::{Chunk, MaskWalk, Seat},
+    InputBits, Network, OutputBits, Prepared,
+    codec::{Reader, Writer},
+    labels,
+    masks::{Chunk, MaskWalk},
     material::Material,
     phases,
     ports::{self, OutputWires},
@@ -26,8 +30,7 @@ pub(super) fn prepare(
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let seat = Seat { me: net.me, evaluator: EVALUATOR };
-    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
@@ -38,7 +41,7 @@ pub(super) fn prepare(
         plan.output_slots().iter().map(|&slot| garbling.slots[slot as usize]).collect();
     Ok(Box::new(Ready {
         delta: material.delta,
-        own_masks: material.own_inputs.bits.clone(),
+        own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
         output_labels,
@@ -189,7 +192,35 @@ impl Prepared for Ready {
         )?;
         Ok(verified.release(circuit, &wires))
     }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let mut out = Writer(out);
+        out.blocks(&[self.delta])?;
+        out.bits(&self.own_masks)?;
+        out.blocks(&self.input_labels)?;
+        self.output_masks.save(&mut out)?;
+        out.blocks(&self.output_labels)
+    }
 }
+
+/// Reads back what [`Prepared::save`] wrote.
+pub(super) fn load(
+    circuit: &Circuit,
+    plan: &Plan,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let outputs = plan.output_slots().len();
+    Ok(Box::new(Ready {
+        delta: from.block()?,
+        own_masks: from.bits(ports::input_bits(circuit, GARBLER))?,
+        input_labels: from.blocks(plan.input_slots().len())?,
+        output_masks: ShareRows::load(outputs, 1, &mut from)?,
+        output_labels: from.blocks(outputs)?,
+    }))
+}
+
+/// The garbler's party number.
+const GARBLER: PartyId = 0;
 
 impl Drop for Ready {
     fn drop(&mut self) {

@@ -52,19 +52,32 @@ mod garbler;
 mod online;
 mod table;
 
-use symbolon_circuit::PartyId;
+use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Engine, Form, Network, material::MaterialEngine, ywz};
+use crate::{Form, Prepared, Rho, codec::Reader, material::Prepare, ywz};
 
 /// The evaluator's party number; the garbler is party 0.
-const EVALUATOR: PartyId = 1;
+pub(crate) const EVALUATOR: PartyId = 1;
 
-/// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
-pub(crate) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
-    if net.form == Form::HalfGates {
-        return ywz::set_up::<EVALUATOR>(net);
+/// What party `me` does with its material in this form.
+pub(crate) fn role(me: PartyId, form: Form) -> Prepare {
+    match form {
+        Form::HalfGates => ywz::role(me, EVALUATOR),
+        Form::FourRow if me == EVALUATOR => evaluator::prepare,
+        Form::FourRow => garbler::prepare,
     }
-    let prepare = if net.me == EVALUATOR { evaluator::prepare } else { garbler::prepare };
-    MaterialEngine::set_up(net, EVALUATOR, prepare)
+}
+
+/// Reads back what party `me` saved after phase 2 in the form of four rows.
+pub(crate) fn load(
+    (me, rho): (PartyId, Rho),
+    circuit: &Circuit,
+    plan: &Plan,
+    from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    match me {
+        EVALUATOR => evaluator::load(rho, circuit, plan, from),
+        _ => garbler::load(circuit, plan, from),
+    }
 }

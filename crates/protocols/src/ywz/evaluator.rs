@@ -1,5 +1,7 @@
 //! The evaluator (the paper's P_1).
 
+use std::io::Write;
+
 use symbolon_circuit::{Circuit, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
@@ -7,8 +9,10 @@ use zeroize::Zeroize;
 
 use super::{hash::LabelHash, online};
 use crate::{
-    InputBits, Network, OutputBits, Prepared, labels,
-    masks::{Chunk, MaskWalk, Seat},
+    InputBits, Network, OutputBits, Prepared,
+    codec::{Reader, Writer, first_tweak},
+    labels,
+    masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
     ports::{self, OutputWires, Unmasking},
@@ -22,18 +26,18 @@ pub(super) fn prepare(
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let seat = Seat { me: net.me, evaluator: net.me };
-    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
+    let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut tables = Vec::new();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         tables.push(Table::receive(net.peers(), &chunk)?);
     }
     let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
     Ok(Box::new(Ready {
+        session: net.session,
         delta: material.delta,
         chi: seed,
         first_tweak: material.first_tweak,
-        own_masks: material.own_inputs.bits.clone(),
+        own_masks: material.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -105,6 +109,8 @@ impl Drop for Table {
 
 /// The evaluator after phase 2.
 struct Ready {
+    /// The session in which the circuit was garbled, which keys the labels' hashes.
+    session: [u8; 32],
     delta: Block,
     /// χ of step 11, told to nobody before it.
     chi: Block,
@@ -125,11 +131,10 @@ impl Prepared for Ready {
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
-        let session = net.session;
         let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
-        let mut evaluation = Evaluation::new(plan, &self, &session, &garblers);
+        let mut evaluation = Evaluation::new(plan, &self, &garblers);
         evaluation.receive_labels(plan, channels, &masked)?;
         let evaluated = evaluation.run(plan, &self.tables, &self);
 
@@ -160,6 +165,70 @@ impl Prepared for Ready {
         }
         Ok(unmasking.finish().release(circuit, &wires))
     }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let mut out = Writer(out);
+        out.bytes(&self.session)?;
+        out.blocks(&[self.delta, self.chi])?;
+        out.u64(self.first_tweak)?;
+        out.bits(&self.own_masks)?;
+        self.output_masks.save(&mut out)?;
+        self.tables.iter().try_for_each(|table| table.save(&mut out))
+    }
+}
+
+impl Table {
+    fn save(&self, out: &mut Writer<'_>) -> Result<()> {
+        self.half_gates.iter().try_for_each(|gate| out.blocks(gate))?;
+        self.sealed.iter().try_for_each(|rows| out.blocks(rows))?;
+        out.bits(&self.pointers)?;
+        for which in 0..3 {
+            let bits: Vec<bool> = self.own.iter().map(|(bits, _)| bits[which]).collect();
+            out.bits(&BitVec::from_bools(&bits))?;
+        }
+        self.own.iter().try_for_each(|(_, keys)| out.blocks(keys))
+    }
+
+    fn load(gates: usize, garblers: usize, from: &mut Reader<'_>) -> Result<Table> {
+        let triple = |blocks: &[Block]| [blocks[0], blocks[1], blocks[2]];
+        let mut blocks = from.blocks(3 * gates * garblers)?;
+        let half_gates = blocks.chunks_exact(3).map(triple).collect();
+        blocks.zeroize();
+        let rows = (0..garblers * (garblers - 1)).map(|_| from.blocks(4 * gates));
+        let sealed = rows.collect::<Result<Vec<_>>>()?;
+        let pointers = from.bits(gates)?;
+        let bits = [from.bits(gates)?, from.bits(gates)?, from.bits(gates)?];
+        let mut keys = from.blocks(3 * gates)?;
+        let own = (0..gates).zip(keys.chunks_exact(3));
+        let own =
+            own.map(|(g, keys)| (std::array::from_fn(|which| bits[which].get(g)), triple(keys)));
+        let own = own.collect();
+        keys.zeroize();
+        Ok(Table { half_gates, sealed, pointers, own })
+    }
+}
+
+/// Reads back what [`Prepared::save`] wrote.
+pub(super) fn load(
+    (me, parties): (PartyId, u16),
+    circuit: &Circuit,
+    plan: &Plan,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let garblers = usize::from(parties) - 1;
+    let mut ready = Ready {
+        session: from.array()?,
+        delta: from.block()?,
+        chi: from.block()?,
+        first_tweak: first_tweak(&mut from, plan)?,
+        own_masks: from.bits(ports::input_bits(circuit, me))?,
+        output_masks: ShareRows::load(plan.output_slots().len(), garblers, &mut from)?,
+        tables: Vec::new(),
+    };
+    for gates in masks::chunk_sizes(plan) {
+        ready.tables.push(Table::load(gates, garblers, &mut from)?);
+    }
+    Ok(Box::new(ready))
 }
 
 impl Drop for Ready {
@@ -205,9 +274,9 @@ struct Evaluated {
 }
 
 impl Evaluation {
-    fn new(plan: &Plan, ready: &Ready, session: &[u8; 32], garblers: &[PartyId]) -> Self {
+    fn new(plan: &Plan, ready: &Ready, garblers: &[PartyId]) -> Self {
         let n = garblers.len();
-        let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
+        let hash = |&garbler: &PartyId| LabelHash::new(&ready.session, garbler, garblers);
         Evaluation {
             garblers: n,
             masked: vec![false; plan.slots()],

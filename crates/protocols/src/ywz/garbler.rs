@@ -1,5 +1,7 @@
 //! A garbler: every party but the evaluator (the paper's P_2 … P_n).
 
+use std::io::Write;
+
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash};
 use symbolon_transport::{Channel, Error, Result};
@@ -7,8 +9,10 @@ use zeroize::Zeroize;
 
 use super::{hash::LabelHash, online};
 use crate::{
-    InputBits, Network, OutputBits, Prepared, labels,
-    masks::{Chunk, MaskWalk, Seat},
+    InputBits, Network, OutputBits, Prepared,
+    codec::{Reader, Writer},
+    labels,
+    masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
     ports::{self, OutputWires, Unmasking},
@@ -16,16 +20,15 @@ use crate::{
 };
 
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
-pub(super) fn prepare<const EVALUATOR: PartyId>(
+pub(super) fn prepare(
     mut material: Material,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let seat = Seat { me: net.me, evaluator: EVALUATOR };
-    let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = MaskWalk::new(circuit, plan, &material, seat);
-    let mut garbling = Garbling::new(plan, &material, net, (EVALUATOR, evaluator));
+    let evaluator = material.seat.evaluator_place().expect("a garbler is not the evaluator");
+    let mut masks = MaskWalk::new(circuit, plan, &material);
+    let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
@@ -33,7 +36,7 @@ pub(super) fn prepare<const EVALUATOR: PartyId>(
     Ok(Box::new(Ready {
         evaluator,
         delta: material.delta,
-        own_masks: material.own_inputs.bits.clone(),
+        own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
         gates: std::mem::take(&mut garbling.gates),
@@ -233,6 +236,47 @@ impl Prepared for Ready {
         }
         Ok(unmasking.finish().release(circuit, &wires))
     }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        let mut out = Writer(out);
+        out.blocks(&[self.delta])?;
+        out.bits(&self.own_masks)?;
+        out.blocks(&self.input_labels)?;
+        self.output_masks.save(&mut out)?;
+        for Gate { label, macs: [alpha, beta, row0] } in &self.gates {
+            out.blocks(&[*label, *alpha, *beta, *row0])?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties who has the evaluator
+/// in this place among its peers.
+pub(super) fn load(
+    (me, evaluator, parties): (PartyId, usize, u16),
+    circuit: &Circuit,
+    plan: &Plan,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let (outputs, peers) = (plan.output_slots().len(), usize::from(parties) - 1);
+    let mut ready = Ready {
+        evaluator,
+        delta: from.block()?,
+        own_masks: from.bits(ports::input_bits(circuit, me))?,
+        input_labels: from.blocks(plan.input_slots().len())?,
+        output_masks: ShareRows::load(outputs, peers, &mut from)?,
+        gates: Vec::new(),
+    };
+    for gates in masks::chunk_sizes(plan) {
+        let mut blocks = from.blocks(4 * gates)?;
+        ready.gates.extend(
+            blocks
+                .chunks_exact(4)
+                .map(|gate| Gate { label: gate[0], macs: [gate[1], gate[2], gate[3]] }),
+        );
+        blocks.zeroize();
+    }
+    Ok(Box::new(ready))
 }
 
 /// The evaluator's masked values, proven to be those that the own labels stand for.

@@ -34,18 +34,29 @@ mod garbler;
 mod hash;
 mod online;
 
-use symbolon_circuit::PartyId;
+use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Engine, Network, material::MaterialEngine};
+use crate::{Prepared, codec::Reader, masks::Seat, material::Prepare};
 
 /// The evaluator's party number in `ywz` itself.
 pub(crate) const EVALUATOR: PartyId = 0;
 
-/// Runs the set-up: Δ of each party, base OTs, correlated OT with every peer on every lane.
-///
-/// Which party is the evaluator, `E`, is fixed by the protocol that this is used for.
-pub(crate) fn set_up<const E: PartyId>(net: &mut Network) -> Result<Box<dyn Engine>> {
-    let prepare = if net.me == E { evaluator::prepare } else { garbler::prepare::<E> };
-    MaterialEngine::set_up(net, E, prepare)
+/// What party `me` does with its material where `evaluator` evaluates, which is fixed by the protocol that
+/// this is used for.
+pub(crate) fn role(me: PartyId, evaluator: PartyId) -> Prepare {
+    if me == evaluator { evaluator::prepare } else { garbler::prepare }
+}
+
+/// Reads back what party `me` saved after phase 2.
+pub(crate) fn load(
+    (seat, parties): (Seat, u16),
+    circuit: &Circuit,
+    plan: &Plan,
+    from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    match seat.evaluator_place() {
+        None => evaluator::load((seat.me, parties), circuit, plan, from),
+        Some(place) => garbler::load((seat.me, place, parties), circuit, plan, from),
+    }
 }

@@ -1,0 +1,124 @@
+//! Flat arrays of secrets to bytes and back, for what is kept between processes.
+//!
+//! No length is ever read: the reader knows from public parameters how much of everything there must be.
+
+use std::io::{ErrorKind, Read, Write};
+
+use symbolon_circuit::Plan;
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Error, Result};
+
+/// Writes fixed sequences of values.
+pub(crate) struct Writer<'a>(pub &'a mut dyn Write);
+
+impl Writer<'_> {
+    pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.0
+            .write_all(bytes)
+            .map_err(|e| Error::Store(format!("cannot write what was prepared: {e}")))
+    }
+
+    pub fn u64(&mut self, value: u64) -> Result<()> {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    pub fn blocks(&mut self, blocks: &[Block]) -> Result<()> {
+        self.bytes(Block::as_bytes(blocks))
+    }
+
+    pub fn bits(&mut self, bits: &BitVec) -> Result<()> {
+        self.bytes(&bits.to_bytes())
+    }
+}
+
+/// Reads them back.
+pub(crate) struct Reader<'a>(pub &'a mut dyn Read);
+
+/// How many blocks are made room for at a time: no more than will be there, give or take one piece.
+const PIECE: usize = 1 << 16;
+
+impl Reader<'_> {
+    pub fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
+        self.0.read_exact(bytes).map_err(|e| match e.kind() {
+            ErrorKind::UnexpectedEof => damaged("it ends early"),
+            _ => unreadable(&e),
+        })
+    }
+
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub fn u64(&mut self) -> Result<u64> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    pub fn block(&mut self) -> Result<Block> {
+        Ok(Block::from_bytes(self.array()?))
+    }
+
+    pub fn blocks(&mut self, n: usize) -> Result<Vec<Block>> {
+        let mut blocks = Vec::new();
+        while blocks.len() < n {
+            let start = blocks.len();
+            blocks.resize(n.min(start + PIECE), Block::ZERO);
+            self.fill(Block::as_bytes_mut(&mut blocks[start..]))?;
+        }
+        Ok(blocks)
+    }
+
+    pub fn bytes(&mut self, n: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while bytes.len() < n {
+            let start = bytes.len();
+            bytes.resize(n.min(start + 16 * PIECE), 0);
+            self.fill(&mut bytes[start..])?;
+        }
+        Ok(bytes)
+    }
+
+    pub fn bits(&mut self, n: usize) -> Result<BitVec> {
+        let bytes = self.bytes(BitVec::byte_len(n))?;
+        BitVec::from_bytes(n, &bytes)
+            .ok_or_else(|| damaged("bits beyond the end of a list are set"))
+    }
+
+    /// Makes sure that nothing is left.
+    pub fn end(self) -> Result<()> {
+        let mut byte = [0];
+        loop {
+            match self.0.read(&mut byte) {
+                Ok(0) => return Ok(()),
+                Ok(_) => return Err(damaged("it is longer than it should be")),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(unreadable(&e)),
+            }
+        }
+    }
+
+    /// A reader of the same bytes, for a part of them.
+    pub fn part(&mut self) -> Reader<'_> {
+        Reader(&mut *self.0)
+    }
+}
+
+/// Reads the number of the first of the gates of `plan`; none beyond the last number may follow.
+pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
+    let first = from.u64()?;
+    match first.checked_add(plan.and_count()) {
+        // Half-gates take two tweaks a gate.
+        Some(end) if end <= u64::MAX / 2 => Ok(first),
+        _ => Err(damaged("its gates are numbered beyond the end")),
+    }
+}
+
+/// Bytes that are not what was written.
+pub(crate) fn damaged(why: &str) -> Error {
+    Error::Store(format!("stored material is damaged, or was made for something else: {why}"))
+}
+
+fn unreadable(error: &std::io::Error) -> Error {
+    Error::Store(format!("cannot read stored material: {error}"))
+}

@@ -1,0 +1,321 @@
+//! Function-independent material outside of a session: written as it is made, read back in part, in
+//! another process on another day.
+//!
+//! A pool has *sections*, each a sequence of bytes in which any range of records can be found. With p
+//! peers:
+//!
+//! | section | holds |
+//! | --- | --- |
+//! | 0 | Δ (16 bytes), the evaluator's party number (2 bytes, little-endian) |
+//! | 1 | gates, in chunks of [`GATES_PER_CHUNK`]; of the mask and of a, b, c of the triple one after the other: own bits, packed; then for each peer the MACs, and the keys, 16 bytes each. The last chunk is filled up with zeros |
+//! | 2 + i | masks for input bits of party i: one byte and p MACs each for the own, one key each for a peer's |
+//!
+//! Gates and input bits are taken from the front, each once: whoever keeps a pool sees to that, and to
+//! the pool's integrity. A gate's number in the pool is the tweak of its hashes, so that none is used twice
+//! under one Δ.
+
+use std::io::Read;
+use std::ops::Range;
+
+use symbolon_circuit::PartyId;
+use symbolon_preprocessing::{AuthBits, Shares, Towards, Triples};
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroize;
+
+use crate::{
+    codec::{Reader, damaged},
+    masks::Seat,
+    material::{GateBatch, GateSource, Material, small},
+};
+
+/// Gates that are stored side by side.
+pub const GATES_PER_CHUNK: usize = 1024;
+
+/// The section of what belongs to the pool as a whole.
+pub const HEAD: usize = 0;
+
+/// The section of the gates.
+pub const GATES: usize = 1;
+
+const HEAD_BYTES: usize = 18;
+
+/// Where things are in a pool of one party.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLayout {
+    /// The party.
+    pub me: PartyId,
+    /// How many parties there are, this one included.
+    pub parties: u16,
+}
+
+impl PoolLayout {
+    /// How many sections there are.
+    pub fn sections(self) -> usize {
+        2 + usize::from(self.parties)
+    }
+
+    /// The section of the input bits of `party`.
+    pub fn inputs(party: PartyId) -> usize {
+        2 + usize::from(party)
+    }
+
+    fn peers(self) -> usize {
+        usize::from(self.parties) - 1
+    }
+
+    /// Bytes of a chunk of gates.
+    pub fn chunk_bytes(self) -> u64 {
+        4 * (GATES_PER_CHUNK as u64 / 8 + 32 * GATES_PER_CHUNK as u64 * self.peers() as u64)
+    }
+
+    /// The bytes of section [`GATES`] that hold these gates, and others of the same chunks.
+    pub fn gate_bytes(self, gates: &Range<u64>) -> Range<u64> {
+        let chunk = GATES_PER_CHUNK as u64;
+        let bytes = self.chunk_bytes();
+        gates.start / chunk * bytes..gates.end.div_ceil(chunk) * bytes
+    }
+
+    /// Bytes of one input bit of `party`.
+    fn input_bytes(self, party: PartyId) -> u64 {
+        if party == self.me { 1 + 16 * self.peers() as u64 } else { 16 }
+    }
+}
+
+/// Takes a pool's sections as they are made, each in order.
+pub trait PoolSink {
+    /// Appends to a section.
+    ///
+    /// # Errors
+    /// `Store` when the bytes cannot be kept.
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()>;
+}
+
+/// Gives bytes of a pool's sections.
+pub trait PoolSource {
+    /// Opens a range of bytes of a section.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be read.
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>>;
+}
+
+/// A part of a pool, to be used up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolRange {
+    /// Gates, by their number in the pool.
+    pub gates: Range<u64>,
+    /// Input bits of each party, by party number.
+    pub inputs: Vec<Range<u64>>,
+}
+
+/// Writes a pool.
+pub(crate) struct PoolWriter<'a> {
+    sink: &'a mut dyn PoolSink,
+    layout: PoolLayout,
+    pending: Vec<Shares>,
+    buffer: Vec<u8>,
+}
+
+impl<'a> PoolWriter<'a> {
+    /// Writes what belongs to the pool as a whole.
+    pub fn new(
+        sink: &'a mut dyn PoolSink,
+        seat: Seat,
+        parties: u16,
+        delta: Block,
+    ) -> Result<PoolWriter<'a>> {
+        let layout = PoolLayout { me: seat.me, parties };
+        let mut head = delta.to_bytes().to_vec();
+        head.extend_from_slice(&seat.evaluator.to_le_bytes());
+        let written = sink.write(HEAD, &head);
+        head.zeroize();
+        written?;
+        let pending = (0..4).map(|_| Shares::zeros(0, layout.peers())).collect();
+        Ok(PoolWriter { sink, layout, pending, buffer: Vec::new() })
+    }
+
+    /// The masks of all input bits.
+    pub fn inputs(&mut self, own: &AuthBits, theirs: &[Vec<Block>]) -> Result<()> {
+        self.buffer.clear();
+        for k in 0..own.bits.len() {
+            self.buffer.push(own.bits.get(k).into());
+            for macs in &own.macs {
+                self.buffer.extend_from_slice(&macs[k].to_bytes());
+            }
+        }
+        self.sink.write(PoolLayout::inputs(self.layout.me), &self.buffer)?;
+        let me = self.layout.me;
+        let peers = (0..self.layout.parties).filter(|&party| party != me);
+        for (party, keys) in peers.zip(theirs) {
+            self.sink.write(PoolLayout::inputs(party), Block::as_bytes(keys))?;
+        }
+        Ok(())
+    }
+
+    /// The next gates.
+    pub fn gates(&mut self, batch: &GateBatch) -> Result<()> {
+        let all = batch.masks.len();
+        let mut start = 0;
+        while start < all {
+            let room = GATES_PER_CHUNK - self.pending[0].len();
+            let range = start..all.min(start + room);
+            start = range.end;
+            let four = [&batch.masks, &batch.triples.a, &batch.triples.b, &batch.triples.c];
+            for (pending, shares) in self.pending.iter_mut().zip(four) {
+                pending.bits.extend_from(&shares.bits.slice(range.clone()));
+                for (to, from) in pending.towards.iter_mut().zip(&shares.towards) {
+                    to.macs.extend_from_slice(&from.macs[range.clone()]);
+                    to.keys.extend_from_slice(&from.keys[range.clone()]);
+                }
+            }
+            if self.pending[0].len() == GATES_PER_CHUNK {
+                self.chunk()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the last chunk.
+    pub fn finish(mut self) -> Result<()> {
+        if self.pending[0].is_empty() {
+            return Ok(());
+        }
+        let missing = GATES_PER_CHUNK - self.pending[0].len();
+        for pending in &mut self.pending {
+            pending.bits.extend_from(&BitVec::zeros(missing));
+            for Towards { macs, keys } in &mut pending.towards {
+                macs.resize(GATES_PER_CHUNK, Block::ZERO);
+                keys.resize(GATES_PER_CHUNK, Block::ZERO);
+            }
+        }
+        self.chunk()
+    }
+
+    fn chunk(&mut self) -> Result<()> {
+        self.buffer.clear();
+        for pending in &mut self.pending {
+            self.buffer.extend_from_slice(&pending.bits.to_bytes());
+            pending.bits = BitVec::zeros(0);
+            for Towards { macs, keys } in &mut pending.towards {
+                self.buffer.extend_from_slice(Block::as_bytes(macs));
+                self.buffer.extend_from_slice(Block::as_bytes(keys));
+                macs.clear();
+                keys.clear();
+            }
+        }
+        self.sink.write(GATES, &self.buffer)
+    }
+}
+
+impl Drop for PoolWriter<'_> {
+    fn drop(&mut self) {
+        self.buffer.zeroize();
+    }
+}
+
+/// Opens a part of a pool as material for one circuit; gates are read as they are needed.
+pub(crate) fn material(
+    seat: Seat,
+    parties: u16,
+    range: &PoolRange,
+    source: &mut dyn PoolSource,
+) -> Result<Material> {
+    let layout = PoolLayout { me: seat.me, parties };
+    if range.inputs.len() != usize::from(parties) {
+        return Err(Error::invalid_input("a range of input bits is needed for every party"));
+    }
+    let mut head = source.open(HEAD, 0..HEAD_BYTES as u64)?;
+    let mut head = Reader(&mut *head);
+    let delta = head.block()?;
+    if head.array()? != seat.evaluator.to_le_bytes() {
+        return Err(damaged("it has another evaluator"));
+    }
+    let mut own_inputs = AuthBits::default();
+    let mut peer_inputs = Vec::new();
+    for (party, bits) in (0..parties).zip(&range.inputs) {
+        let each = layout.input_bytes(party);
+        let bytes = bits.start * each..bits.end * each;
+        let mut section = source.open(PoolLayout::inputs(party), bytes)?;
+        let n = small(bits.end - bits.start)?;
+        let mut section = Reader(&mut *section);
+        if party == seat.me {
+            own_inputs = read_own(&mut section, n, layout.peers())?;
+        } else {
+            peer_inputs.push(section.blocks(n)?);
+        }
+    }
+    let gates = source.open(GATES, layout.gate_bytes(&range.gates))?;
+    let reader = GateReader {
+        layout,
+        chunks: gates,
+        skip: small(range.gates.start % GATES_PER_CHUNK as u64)?,
+        left: range.gates.end - range.gates.start,
+    };
+    let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.block();
+    Ok(Material {
+        seat,
+        delta,
+        own_inputs,
+        peer_inputs,
+        first_tweak: range.gates.start,
+        seed,
+        known: None,
+        gates: Default::default(),
+        left: reader.left,
+        source: Some(Box::new(reader)),
+        next: 0,
+    })
+}
+
+fn read_own(section: &mut Reader<'_>, n: usize, peers: usize) -> Result<AuthBits> {
+    let mut own = AuthBits { bits: BitVec::zeros(0), macs: vec![Vec::new(); peers] };
+    for _ in 0..n {
+        let [bit] = section.array()?;
+        if bit > 1 {
+            return Err(damaged("an input mask is no bit"));
+        }
+        own.bits.push(bit == 1);
+        for macs in &mut own.macs {
+            macs.push(section.block()?);
+        }
+    }
+    Ok(own)
+}
+
+/// Reads gates chunk by chunk.
+struct GateReader {
+    layout: PoolLayout,
+    chunks: Box<dyn Read + Send>,
+    /// Gates of the next chunk that are not ours.
+    skip: usize,
+    left: u64,
+}
+
+impl GateSource for GateReader {
+    fn next_batch(&mut self) -> Result<Option<GateBatch>> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let mut reader = Reader(&mut *self.chunks);
+        let mut shares = Vec::with_capacity(4);
+        for _ in 0..4 {
+            let bits = reader.bits(GATES_PER_CHUNK)?;
+            let mut towards = Vec::with_capacity(self.layout.peers());
+            for _ in 0..self.layout.peers() {
+                let macs = reader.blocks(GATES_PER_CHUNK)?;
+                towards.push(Towards { macs, keys: reader.blocks(GATES_PER_CHUNK)? });
+            }
+            shares.push(Shares { bits, towards });
+        }
+        let start = std::mem::take(&mut self.skip);
+        let take = self.left.min((GATES_PER_CHUNK - start) as u64);
+        self.left -= take;
+        let range = start..start + take as usize;
+        let mut shares = shares.into_iter().map(|shares| shares.slice(range.clone()));
+        let mut next = || shares.next().unwrap_or_default();
+        let masks = next();
+        let triples = Triples { a: next(), b: next(), c: next() };
+        Ok(Some(GateBatch { masks, triples }))
+    }
+}

@@ -1,0 +1,97 @@
+//! A circuit made ready for one evaluation, outside of the process that prepared it.
+//!
+//! ```text
+//! magic, protocol, form, party, parties, ρ, circuit's digest    compared with what is expected
+//! the protocol's own                                            lengths follow from the above
+//! ```
+//!
+//! The hashes of a garbled circuit are keyed by the id of the session that prepared it, so the evaluator
+//! keeps that id. Everything else that a session id enters (commitments, coins, echoes) takes the id of the
+//! session in which the circuit is evaluated, which is fresh.
+
+use std::io::{Read, Write};
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_transport::{Error, Result};
+
+use crate::{
+    Form, Network, Prepared, Protocol,
+    codec::{Reader, Writer, damaged},
+    guard,
+    masks::Seat,
+    wrk, ywz,
+};
+
+const MAGIC: &[u8; 16] = b"symbolon ready 1";
+
+impl Protocol {
+    /// Writes a circuit that was prepared in the session of `net` to `out`; see [`Prepared::save`].
+    ///
+    /// # Errors
+    /// `Store` when `out` fails.
+    pub fn save_prepared(
+        self,
+        net: &Network,
+        circuit: &Circuit,
+        prepared: Box<dyn Prepared>,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        Writer(&mut *out).bytes(&self.stamp(net, circuit, net.form))?;
+        prepared.save(out)
+    }
+
+    /// Reads it back, in the form it was prepared in.
+    ///
+    /// # Errors
+    /// `Store` when the bytes are not those of a circuit prepared for this party of these, this ρ and this
+    /// circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
+    pub fn load_prepared(
+        self,
+        net: &Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        from: &mut dyn Read,
+    ) -> Result<Box<dyn Prepared>> {
+        let mut from = Reader(from);
+        let stamp = from.array::<STAMP>()?;
+        let form = self.forms().iter().find(|form| stamp == self.stamp(net, circuit, **form));
+        let form = *form.ok_or_else(|| {
+            if stamp[..16] == *MAGIC {
+                damaged("it is another party's, or for another circuit or protocol")
+            } else {
+                damaged("it is no prepared circuit of this version")
+            }
+        })?;
+        if net.me >= net.parties() {
+            return Err(Error::invalid_input(format!("there is no party {}", net.me)));
+        }
+        let seat = Seat { me: net.me, evaluator: self.evaluator() };
+        let body = from.part();
+        let loaded = match (self, form) {
+            (Protocol::Wrk, Form::FourRow) => wrk::load((net.me, net.rho), circuit, plan, body)?,
+            _ => ywz::load((seat, net.parties()), circuit, plan, body)?,
+        };
+        from.end()?;
+        Ok(guard::guarded_prepared(loaded))
+    }
+
+    fn stamp(self, net: &Network, circuit: &Circuit, form: Form) -> [u8; STAMP] {
+        let mut stamp = [0; STAMP];
+        stamp[..16].copy_from_slice(MAGIC);
+        stamp[16] = match self {
+            Protocol::Wrk => 1,
+            Protocol::Ywz => 2,
+        };
+        stamp[17] = match form {
+            Form::FourRow => 1,
+            Form::HalfGates => 2,
+        };
+        stamp[18..20].copy_from_slice(&net.me.to_le_bytes());
+        stamp[20..22].copy_from_slice(&net.parties().to_le_bytes());
+        stamp[22..26].copy_from_slice(&net.rho.bits().to_le_bytes());
+        stamp[26..58].copy_from_slice(&circuit.digest());
+        stamp
+    }
+}
+
+const STAMP: usize = 58;

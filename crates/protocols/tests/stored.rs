@@ -1,0 +1,276 @@
+//! Phases in sessions of their own: a pool filled in one, a circuit prepared from it in another, evaluated
+//! in a third.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::io::{Cursor, Read};
+use std::ops::Range;
+
+use common::Setting;
+use proptest::prelude::*;
+use symbolon_circuit::{Circuit, Plan, Receivers};
+use symbolon_protocols::pool::{GATES, HEAD};
+use symbolon_protocols::{
+    Form, Need, Network, OutputBits, PoolLayout, PoolRange, PoolSink, PoolSource, Protocol,
+};
+use symbolon_transport::{Error, Result};
+
+/// A pool in memory.
+#[derive(Clone, Default)]
+struct Pool {
+    sections: Vec<Vec<u8>>,
+}
+
+impl PoolSink for Pool {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        if self.sections.len() <= section {
+            self.sections.resize(section + 1, Vec::new());
+        }
+        self.sections[section].extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl PoolSource for Pool {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        let all = self.sections.get(section).map_or(&[][..], |bytes| bytes);
+        let range = (bytes.start as usize).min(all.len())..(bytes.end as usize).min(all.len());
+        Ok(Box::new(Cursor::new(all[range].to_vec())))
+    }
+}
+
+/// Runs `part` for all parties in a session of its own, with `state` of each.
+fn session<S: Send, T: Send>(
+    setting: Setting,
+    number: u8,
+    states: Vec<S>,
+    part: impl Fn(&mut Network, S) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mut nets = common::mesh(setting);
+    nets.iter_mut().for_each(|net| net.session = [number; 32]);
+    let part = &part;
+    std::thread::scope(|scope| {
+        let start = |(mut net, state): (Network, S)| {
+            scope.spawn(move || {
+                let done = part(&mut net, state);
+                match &done {
+                    Err(_) => net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("failed")),
+                    Ok(_) => net.peers().iter_mut().for_each(|peer| drop(peer.flush())),
+                }
+                done
+            })
+        };
+        let parties: Vec<_> = nets.into_iter().zip(states).map(start).collect();
+        parties.into_iter().map(|party| party.join().expect("a party panicked")).collect()
+    })
+}
+
+fn fill(setting: Setting, need: &Need) -> Vec<Pool> {
+    let states = vec![Pool::default(); usize::from(setting.parties)];
+    let filled = session(setting, 11, states, |net, mut pool| {
+        let mut engine = setting.protocol.set_up(net)?;
+        assert_eq!(engine.group(), [11; 32]);
+        engine.fill(net, need, &mut pool)?;
+        assert!(engine.fill(net, need, &mut Pool::default()).is_err(), "only once");
+        Ok(pool)
+    });
+    filled.into_iter().map(Result::unwrap).collect()
+}
+
+fn prepare(
+    setting: Setting,
+    (circuit, plan): (&Circuit, &Plan),
+    pools: Vec<Pool>,
+    range: &PoolRange,
+) -> Vec<Result<Vec<u8>>> {
+    session(setting, 22, pools, |net, mut pool| {
+        let material = setting.protocol.from_pool(net, range, &mut pool)?;
+        let prepared = material.prepare(net, circuit, plan)?;
+        let mut bytes = Vec::new();
+        setting.protocol.save_prepared(net, circuit, prepared, &mut bytes)?;
+        Ok(bytes)
+    })
+}
+
+fn evaluate(
+    setting: Setting,
+    (circuit, plan): (&Circuit, &Plan),
+    saved: Vec<Vec<u8>>,
+    all: &[Vec<bool>],
+) -> Vec<Result<OutputBits>> {
+    session(setting, 33, saved, |net, saved| {
+        let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut saved.as_slice())?;
+        prepared.evaluate(net, circuit, plan, &common::inputs_of(circuit, net.me, all))
+    })
+}
+
+/// The `nth` range of a pool that one circuit after the other takes.
+fn range(need: &Need, nth: u64) -> PoolRange {
+    let range = |n: u64| nth * n..(nth + 1) * n;
+    PoolRange {
+        gates: range(need.and_gates),
+        inputs: need.input_bits.iter().copied().map(range).collect(),
+    }
+}
+
+fn settings() -> Vec<Setting> {
+    let wrk = |form| Setting { form, ..Setting::default() };
+    let ywz = |parties| Setting {
+        protocol: Protocol::Ywz,
+        parties,
+        form: Form::HalfGates,
+        ..Setting::default()
+    };
+    vec![wrk(Form::FourRow), wrk(Form::HalfGates), ywz(2), ywz(3)]
+}
+
+fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
+    let input = |(i, input): (usize, &symbolon_circuit::Input)| {
+        (0..input.ty.width() as usize).map(|k| (k * 7 + i + seed).is_multiple_of(3)).collect()
+    };
+    circuit.inputs().iter().enumerate().map(input).collect()
+}
+
+#[test]
+fn every_phase_in_a_session_of_its_own() {
+    // More gates than a chunk of the walk and than several of the pool.
+    for gates in [1, 700, 9_000] {
+        let steps: Vec<_> = (0..gates).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect();
+        let outputs = vec![
+            ((gates / 2..gates).collect(), Receivers::All),
+            (vec![1, 2], Receivers::Only(vec![1])),
+        ];
+        for setting in settings() {
+            let circuit =
+                common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
+            let plan = Plan::new(&circuit);
+            let once = Need::of(&circuit, &plan, setting.parties);
+            let twice = Need {
+                and_gates: 2 * once.and_gates,
+                input_bits: once.input_bits.iter().map(|n| 2 * n).collect(),
+            };
+            let pools = fill(setting, &twice);
+            let layout = PoolLayout { me: 0, parties: setting.parties };
+            assert_eq!(pools[0].sections.len(), layout.sections());
+            assert_eq!(
+                pools[0].sections.get(GATES).map_or(0, Vec::len) as u64,
+                layout.gate_bytes(&(0..twice.and_gates)).end
+            );
+            for nth in 0..2 {
+                let work = (&circuit, &plan);
+                let saved = prepare(setting, work, pools.clone(), &range(&once, nth));
+                let saved = saved.into_iter().map(Result::unwrap).collect();
+                let all = bits(&circuit, nth as usize);
+                for (party, outputs) in (0..).zip(evaluate(setting, work, saved, &all)) {
+                    assert_eq!(outputs.unwrap(), common::expected(&circuit, party, &all));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
+    let circuit = common::two_layers(40, Receivers::All);
+    let plan = Plan::new(&circuit);
+    let work = (&circuit, &plan);
+    let setting = Setting::default();
+    let need = Need::of(&circuit, &plan, 2);
+    let pools = fill(setting, &need);
+    let mut far = range(&need, 0);
+    far.gates = 1024..1024 + need.and_gates;
+    let mut short = range(&need, 0);
+    short.inputs[1].end -= 1;
+    let mut few = range(&need, 0);
+    few.gates.end -= 1;
+    let mut unknown = range(&need, 0);
+    unknown.inputs.pop();
+    for range in [far, short, few, unknown] {
+        for end in prepare(setting, work, pools.clone(), &range) {
+            assert!(
+                matches!(end, Err(Error::Store(_) | Error::InvalidInput(_))),
+                "{range:?}: {end:?}"
+            );
+        }
+    }
+    // A pool for another evaluator has last bits of Δ that do not fit.
+    let other = Setting { protocol: Protocol::Ywz, form: Form::HalfGates, ..setting };
+    for end in prepare(other, work, pools, &range(&need, 0)) {
+        assert!(matches!(&end, Err(Error::Store(why)) if why.contains("evaluator")), "{end:?}");
+    }
+}
+
+#[test]
+fn what_was_prepared_for_something_else_is_refused() {
+    let circuit = common::two_layers(5, Receivers::All);
+    let plan = Plan::new(&circuit);
+    let setting = Setting::default();
+    let need = Need::of(&circuit, &plan, 2);
+    let saved = prepare(setting, (&circuit, &plan), fill(setting, &need), &range(&need, 0));
+    let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
+    let all = bits(&circuit, 0);
+    let other = common::two_layers(5, Receivers::Only(vec![0]));
+    let swapped: Vec<Vec<u8>> = saved.iter().rev().cloned().collect();
+    let rho = Setting { rho: symbolon_protocols::Rho::Bits64, ..setting };
+    let longer: Vec<Vec<u8>> = saved.iter().map(|saved| [&saved[..], &[0]].concat()).collect();
+    let refusals = [
+        evaluate(setting, (&other, &Plan::new(&other)), saved.clone(), &all),
+        evaluate(setting, (&circuit, &plan), swapped, &all),
+        evaluate(rho, (&circuit, &plan), saved.clone(), &all),
+        evaluate(setting, (&circuit, &plan), longer, &all),
+        evaluate(setting, (&circuit, &plan), vec![Vec::new(); 2], &all),
+    ];
+    for end in refusals.into_iter().flatten() {
+        assert!(matches!(end, Err(Error::Store(_))), "{end:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Bytes that were changed or cut end in an error or in the right output: no panic, no hang, and
+    /// nothing wrong is released.
+    #[test]
+    fn damage_gives_nothing_wrong(
+        which in 0usize..4,
+        party in 0usize..2,
+        place in any::<prop::sample::Index>(),
+        flip in 1u8..,
+        cut in any::<bool>(),
+        in_pool in any::<bool>(),
+    ) {
+        let setting = settings()[which];
+        let circuit = common::circuit(
+            &vec![6; setting.parties.into()],
+            &(0..40).map(|i| ((i % 3) as u8, i * 7 + 1, i * 11 + 3)).collect::<Vec<_>>(),
+            vec![((20..40).collect(), Receivers::All)],
+        );
+        let plan = Plan::new(&circuit);
+        let work = (&circuit, &plan);
+        let need = Need::of(&circuit, &plan, setting.parties);
+        let mut pools = fill(setting, &need);
+        let damage = |bytes: &mut Vec<u8>| {
+            let place = place.index(bytes.len());
+            if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
+        };
+        if in_pool {
+            let section = [HEAD, GATES, PoolLayout::inputs(0)][place.index(3)];
+            damage(&mut pools[party].sections[section]);
+        }
+        let saved = prepare(setting, work, pools, &range(&need, 0));
+        let Ok(mut saved) = saved.into_iter().collect::<Result<Vec<_>>>() else { return Ok(()) };
+        if !in_pool {
+            damage(&mut saved[party]);
+        }
+        let all = bits(&circuit, 1);
+        for (me, end) in (0u16..).zip(evaluate(setting, work, saved, &all)) {
+            if let Ok(outputs) = end {
+                // The party with the damage itself may be wrong: it trusts its own disk.
+                if usize::from(me) != party {
+                    prop_assert_eq!(outputs, common::expected(&circuit, me, &all));
+                }
+            }
+        }
+    }
+}
