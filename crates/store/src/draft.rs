@@ -1,0 +1,327 @@
+//! An item being written: invisible until it is finished.
+//!
+//! A draft lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps locked: what
+//! is not locked there was left by a process that died. [`Draft::finish`] flushes all files, moves the
+//! directory to `items/ID` under the store's lock and then enters the item into the index. A crash before that
+//! leaves files that no item refers to; collecting removes them.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::frame::{FileKeys, Header};
+use crate::index::{Core, Locked};
+use crate::keys::random;
+use crate::record::{Edit, Record, SectionFile, State};
+use crate::stamp::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
+use crate::{ItemId, Result, Section, Stamp, StoreError, fault, files};
+
+/// An item being written. Dropping it removes what was written.
+pub struct Draft {
+    core: Arc<Core>,
+    id: ItemId,
+    stamp: Stamp,
+    holds: Vec<Section>,
+    sections: Vec<SectionWriter>,
+    directory: PathBuf,
+    /// Locked as long as this process works on the draft.
+    lock: Option<File>,
+    /// Its files are an item's now.
+    moved: bool,
+}
+
+impl std::fmt::Debug for Draft {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Draft").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Draft {
+    pub(crate) fn begin(
+        core: &Arc<Core>,
+        stamp: Stamp,
+        sections: &[Section],
+        frame: u32,
+    ) -> Result<Self> {
+        stamp.check(false).map_err(StoreError::Invalid)?;
+        check_sections(sections, frame)?;
+        let id = stamp.id();
+        let directory = core.drafts().join(hex::encode(random::<16>()?));
+        // Under the store's lock, so that nobody collects it before it is locked itself.
+        let locked = core.exclusive()?;
+        refuse_known(&locked, &stamp)?;
+        fault::write("begin.directory").map_err(|e| StoreError::io("create", &directory, &e))?;
+        files::make_directory(&directory)?;
+        fault::point("begin.directory");
+        let mut draft = Draft {
+            core: core.clone(),
+            id,
+            stamp,
+            holds: sections.to_vec(),
+            sections: Vec::with_capacity(sections.len()),
+            directory,
+            lock: None,
+            moved: false,
+        };
+        let path = draft.directory.join("lock");
+        let lock = files::create_private(&path)?;
+        lock.try_lock().map_err(|e| StoreError::io("lock", &path, &e.into()))?;
+        draft.lock = Some(lock);
+        drop(locked);
+        for section in 0..sections.len() {
+            let writer = SectionWriter::create(&draft, section, frame)?;
+            draft.sections.push(writer);
+        }
+        fault::point("begin.files");
+        Ok(draft)
+    }
+
+    /// The name the item will have.
+    pub fn id(&self) -> ItemId {
+        self.id
+    }
+
+    /// The writer of a section, counted from 0.
+    ///
+    /// # Panics
+    /// There is no such section: as many were asked for when the item was begun.
+    pub fn section(&mut self, index: usize) -> &mut SectionWriter {
+        &mut self.sections[index]
+    }
+
+    /// The writers of all sections, for writing to them side by side.
+    pub fn sections(&mut self) -> &mut [SectionWriter] {
+        &mut self.sections
+    }
+
+    /// Finishes the item, which then holds `counts` records of each sort (`[1]` if it is a prepared one):
+    /// when this returns it is on disk and can be taken from.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if sections are not as long as the counts say; [`StoreError::Exists`] and
+    /// [`StoreError::DeadGroup`] if that came about in the meantime; what the disk refuses, now or earlier
+    /// when the sections were written. The item is then lost.
+    pub fn finish(mut self, counts: Vec<u64>) -> Result<ItemId> {
+        self.stamp.counts = counts;
+        let next = vec![0; self.stamp.counts.len()];
+        let mut record = Record {
+            stamp: self.stamp.clone(),
+            state: State::Available,
+            next,
+            created: crate::now(),
+            files: Vec::with_capacity(self.sections.len()),
+        };
+        for (index, (mut writer, &holds)) in self.sections.drain(..).zip(&self.holds).enumerate() {
+            if (writer.item, writer.section) != (self.id, index) {
+                return Err(StoreError::Invalid("writers of sections were exchanged".to_string()));
+            }
+            record.files.push(SectionFile { holds, frame: writer.frame, bytes: writer.bytes });
+            writer.close()?;
+        }
+        record.check(self.id).map_err(|what| StoreError::Invalid(format!("the item {what}")))?;
+        fault::point("finish.flushed");
+        files::sync_directory(&self.directory)?;
+        self.publish(record)?;
+        Ok(self.id)
+    }
+
+    fn publish(&mut self, record: Record) -> Result<()> {
+        let core = self.core.clone();
+        let mut locked = core.exclusive()?;
+        refuse_known(&locked, &record.stamp)?;
+        let target = core.item(&self.id);
+        // No record refers to what is there: a crash between moving and committing left it.
+        if files::discard(&target, core.wipes())? == files::Discarded::Busy {
+            return Err(StoreError::Exists { item: self.id });
+        }
+        let path = self.directory.join("lock");
+        self.lock = None;
+        fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        fault::point("finish.unlocked");
+        fs::rename(&self.directory, &target)
+            .map_err(|e| StoreError::io("move", &self.directory, &e))?;
+        self.moved = true;
+        files::sync_directory(&core.items())?;
+        files::sync_directory(&core.drafts())?;
+        fault::point("finish.renamed");
+        locked.commit(vec![Edit::Add(self.id, Box::new(record))])?;
+        fault::point("finish.committed");
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.sections.clear();
+        self.lock = None;
+        if !self.moved {
+            // What cannot be removed now is collected later.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+    }
+}
+
+fn check_sections(sections: &[Section], frame: u32) -> Result<()> {
+    let invalid = |what: String| Err(StoreError::Invalid(what));
+    if sections.is_empty() || sections.len() > MAX_SECTIONS {
+        return invalid(format!("an item has between 1 and {MAX_SECTIONS} sections"));
+    }
+    if !FRAMES.contains(&frame) {
+        let (least, most) = (FRAMES.start(), FRAMES.end());
+        return invalid(format!("a frame has between {least} and {most} bytes"));
+    }
+    let sensible = |section: &Section| match *section {
+        Section::Whole => true,
+        Section::Records { counter, bits } => counter < MAX_COUNTERS && bits > 0,
+    };
+    if !sections.iter().all(sensible) {
+        return invalid("a section holds records of no bits, or of no counter".to_string());
+    }
+    Ok(())
+}
+
+/// Refuses items of a dead group, and names that are or were used.
+fn refuse_known(locked: &Locked<'_>, stamp: &Stamp) -> Result<()> {
+    if let Some(reason) = locked.content.dead.get(&stamp.group) {
+        let (group, reason) = (hex::encode(stamp.group), reason.clone());
+        return Err(StoreError::DeadGroup { group, reason });
+    }
+    let id = stamp.id();
+    if locked.content.items.contains_key(&id) || locked.content.spent.contains(&id) {
+        return Err(StoreError::Exists { item: id });
+    }
+    Ok(())
+}
+
+/// Writes one section of an item, frame by frame. What [`Write`] reports carries a [`StoreError`].
+pub struct SectionWriter {
+    item: ItemId,
+    section: usize,
+    path: PathBuf,
+    file: File,
+    keys: FileKeys,
+    frame: u32,
+    /// What was given to be written so far.
+    bytes: u64,
+    /// How many frames are in the file.
+    frames: u64,
+    /// The frame being filled, wiped when dropped, with room for its tag so that it never moves.
+    buffer: Zeroizing<Vec<u8>>,
+    /// What went wrong earlier: the file is of no use.
+    failed: Option<StoreError>,
+}
+
+impl std::fmt::Debug for SectionWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut out = f.debug_struct("SectionWriter");
+        out.field("item", &self.item).field("section", &self.section).finish_non_exhaustive()
+    }
+}
+
+impl SectionWriter {
+    fn create(draft: &Draft, section: usize, frame: u32) -> Result<Self> {
+        let header = Header {
+            sealing: draft.core.sealing,
+            store: draft.core.store,
+            item: draft.id,
+            section: section as u32,
+            frame,
+            salt: random()?,
+        };
+        let keys = FileKeys::new(&draft.core.root, &header);
+        let path = section_path(&draft.directory, section);
+        let mut file = files::create_private(&path)?;
+        fault::write("begin.files")
+            .and_then(|()| file.write_all(&keys.header()))
+            .map_err(|e| StoreError::io("write", &path, &e))?;
+        let room = frame as usize + header.sealing.overhead();
+        Ok(SectionWriter {
+            item: draft.id,
+            section,
+            path,
+            file,
+            keys,
+            frame,
+            bytes: 0,
+            frames: 0,
+            buffer: Zeroizing::new(Vec::with_capacity(room)),
+            failed: None,
+        })
+    }
+
+    /// How many bytes were written so far.
+    pub fn written(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes all of `bytes`.
+    ///
+    /// # Errors
+    /// What the disk refuses. The item is then lost.
+    pub fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        while !bytes.is_empty() {
+            // Only now that more comes is it known that the frame is not the last one.
+            if self.buffer.len() == self.frame as usize {
+                self.write_frame(false)?;
+            }
+            let room = self.frame as usize - self.buffer.len();
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.buffer.extend_from_slice(now);
+            self.bytes += now.len() as u64;
+            bytes = later;
+        }
+        Ok(())
+    }
+
+    fn write_frame(&mut self, last: bool) -> Result<()> {
+        let written = self
+            .keys
+            .seal(self.frames, last, &mut self.buffer)
+            .map_err(io::Error::other)
+            .and_then(|()| fault::write("write.frame"))
+            .and_then(|()| self.file.write_all(&self.buffer));
+        if let Err(e) = written {
+            let error = StoreError::io("write", &self.path, &e);
+            self.failed = Some(error.clone());
+            return Err(error);
+        }
+        fault::point("write.frame");
+        self.frames += 1;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Writes the last frame and flushes the file to disk.
+    fn close(&mut self) -> Result<()> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.write_frame(true)?;
+        fault::write("finish.flushed")
+            .and_then(|()| self.file.sync_all())
+            .map_err(|e| StoreError::io("write", &self.path, &e))
+    }
+}
+
+impl Write for SectionWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes)?;
+        Ok(bytes.len())
+    }
+
+    /// Does nothing: a frame is written when it is full or the last one.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The file of a section of the item in `directory`.
+pub(crate) fn section_path(directory: &Path, section: usize) -> PathBuf {
+    directory.join(format!("{section}.bin"))
+}

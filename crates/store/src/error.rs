@@ -1,0 +1,217 @@
+//! What can go wrong with a store, and what to do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::ItemId;
+
+/// The result of everything that touches a store.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// Why a store, or an item in it, cannot be used; every text ends in what to do.
+///
+/// No variant ever holds a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no store at this path.
+    #[error("{} is no store: create one there first", path.display())]
+    NotAStore {
+        /// The directory asked for.
+        path: PathBuf,
+    },
+    /// A store cannot be created where there is one already, or where other files are.
+    #[error("cannot create a store at {}: {what}; choose another directory", path.display())]
+    NotCreated {
+        /// The directory asked for.
+        path: PathBuf,
+        /// What is in the way.
+        what: &'static str,
+    },
+    /// The passphrase or key file given does not open this store, or none was given, or none is needed.
+    #[error("cannot unlock the store {}: {what}", path.display())]
+    Locked {
+        /// The store's directory.
+        path: PathBuf,
+        /// What was wrong with the protection given, and what to give.
+        what: String,
+    },
+    /// The store was written by another version of this program.
+    #[error(
+        "the store {} has format {found}, this program knows {supported}: use the program that made \
+         it, or make a new store and new material",
+        path.display()
+    )]
+    Version {
+        /// The store's directory.
+        path: PathBuf,
+        /// The format the store claims.
+        found: u64,
+        /// The format this program reads and writes.
+        supported: u64,
+    },
+    /// The store was copied or moved here, so that another copy may have used its material.
+    #[error(
+        "the store {} does not belong here: {what}. It was copied, restored or moved; another copy may \
+         have used its material, which must never be used twice. Use it where it was made, or adopt it \
+         here, which voids all material in it",
+        path.display()
+    )]
+    Elsewhere {
+        /// The store's directory.
+        path: PathBuf,
+        /// What differs from where the store was made.
+        what: &'static str,
+    },
+    /// The store cannot be written, so nothing in it could be marked as used.
+    #[error(
+        "the store needs {} to be writable, and it is not ({why}): nothing is offered from a store in \
+         which nothing can be marked as used; make it writable for this user",
+        path.display()
+    )]
+    ReadOnly {
+        /// The file or directory that cannot be written.
+        path: PathBuf,
+        /// What the operating system said.
+        why: String,
+    },
+    /// The disk, or this user's share of it, is full.
+    #[error("no room to write {} ({why}): free some, for instance by collecting what is used, and try \
+         again; what the store held before is unharmed", path.display())]
+    Full {
+        /// The file that could not be written.
+        path: PathBuf,
+        /// What the operating system said.
+        why: String,
+    },
+    /// The operating system refused something else.
+    #[error("cannot {what} {}: {why}", path.display())]
+    Io {
+        /// What was tried, as a verb.
+        what: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the operating system said.
+        why: String,
+    },
+    /// A file that all items depend on is damaged, missing, from another store, or older than the rest.
+    #[error(
+        "the store cannot be trusted: {} {what}. Nothing in it is used; adopt the store, which voids all \
+         material in it, or remove it and make a new one",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A file of one item is damaged, truncated, missing or another one's.
+    #[error(
+        "item {item}, section {section}{}: {what}. It cannot be used: void the item and make new \
+         material",
+        Frame(*frame)
+    )]
+    DamagedItem {
+        /// The item.
+        item: ItemId,
+        /// The section, counted from 0.
+        section: usize,
+        /// The frame in it, counted from 0; none if the whole file is concerned.
+        frame: Option<u64>,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The store has no item of this name.
+    #[error("the store holds no item {item}: list what it holds")]
+    Unknown {
+        /// The item asked for.
+        item: ItemId,
+    },
+    /// The item, or the part of it asked for, was handed out before.
+    #[error("item {item} was used already{what}: material is used once; take other material")]
+    AlreadyUsed {
+        /// The item.
+        item: ItemId,
+        /// Which part, as a clause; empty for all of it.
+        what: String,
+    },
+    /// The item was declared unusable.
+    #[error("item {item} is void ({reason}): take other material")]
+    Void {
+        /// The item.
+        item: ItemId,
+        /// Why, in the words of whoever voided it.
+        reason: String,
+    },
+    /// A check failed in this group: nothing made under its keys may be used or added.
+    #[error("the group {group} is dead ({reason}): make material in a new session")]
+    DeadGroup {
+        /// The group, as hexadecimal digits.
+        group: String,
+        /// Why it was killed.
+        reason: String,
+    },
+    /// An item of the same group, kind and sequence number is or was in the store.
+    #[error("the store has, or had, item {item} already: count sequence numbers up within a group")]
+    Exists {
+        /// The item.
+        item: ItemId,
+    },
+    /// What the caller asked for makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// ", frame 3", or nothing.
+struct Frame(Option<u64>);
+
+impl std::fmt::Display for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Some(index) => write!(f, ", frame {index}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StoreError {
+    /// What the operating system said about `path` when asked to `what` it.
+    pub(crate) fn io(what: &'static str, path: &Path, error: &io::Error) -> Self {
+        use io::ErrorKind::{
+            FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+        };
+        let (path, why) = (path.to_path_buf(), error.to_string());
+        match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => StoreError::Full { path, why },
+            ReadOnlyFilesystem | PermissionDenied => StoreError::ReadOnly { path, why },
+            _ => StoreError::Io { what, path, why },
+        }
+    }
+
+    /// A file that all items depend on is wrong.
+    pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        StoreError::Damaged { path: path.to_path_buf(), what: what.into() }
+    }
+
+    /// The store's error in an error of a reader or writer of this crate.
+    ///
+    /// Readers and writers speak [`io::Read`] and [`io::Write`]; what they report carries a `StoreError`
+    /// inside, which this brings back. Any other error becomes [`StoreError::Io`].
+    pub fn from_io(error: io::Error) -> Self {
+        match error.downcast::<StoreError>() {
+            Ok(inner) => inner,
+            Err(other) => StoreError::Io {
+                what: "read or write",
+                path: PathBuf::from("the store"),
+                why: other.to_string(),
+            },
+        }
+    }
+}
+
+impl From<StoreError> for io::Error {
+    fn from(error: StoreError) -> Self {
+        io::Error::other(error)
+    }
+}

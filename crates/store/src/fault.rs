@@ -1,0 +1,104 @@
+//! Named points at which a test ends the process or fills the disk.
+//!
+//! Exists only under the feature `faults` (and in this crate's own tests); a normal build has the calls,
+//! which do nothing.
+
+/// Every point, in the order of the operations that pass it.
+///
+/// With `SYMBOLON_FAULT=NAME` the process aborts when it comes to the point, with `NAME:3` when it comes
+/// there for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead, if `NAME` is one
+/// of [`WRITES`].
+#[cfg(any(test, feature = "faults"))]
+pub const POINTS: &[&str] = &[
+    "create.directories",
+    "create.index",
+    "create.journal",
+    "create.manifest",
+    "begin.directory",
+    "begin.files",
+    "write.frame",
+    "finish.flushed",
+    "finish.unlocked",
+    "finish.renamed",
+    "finish.committed",
+    "commit.intended",
+    "commit.opened",
+    "commit.written",
+    "commit.committed",
+    "commit.closed",
+    "commit.done",
+    "take.checked",
+    "take.committed",
+    "void.committed",
+    "discard.file",
+    "discard.directory",
+    "recover.opened",
+    "recover.redone",
+];
+
+/// The points of [`POINTS`] and more at which the disk can be full.
+#[cfg(any(test, feature = "faults"))]
+pub const WRITES: &[&str] = &[
+    "begin.directory",
+    "begin.files",
+    "write.frame",
+    "finish.flushed",
+    "replace.write",
+    "commit.written",
+];
+
+#[cfg(any(test, feature = "faults"))]
+mod active {
+    use std::collections::HashMap;
+    use std::sync::Mutex;
+
+    /// How often each point was passed by this process.
+    static PASSED: Mutex<Option<HashMap<&'static str, u64>>> = Mutex::new(None);
+
+    /// Whether the environment variable names this point, and this is the time it names.
+    pub(super) fn is_due(variable: &str, name: &'static str) -> bool {
+        let Ok(wanted) = std::env::var(variable) else { return false };
+        let (point, time) = match wanted.split_once(':') {
+            Some((point, time)) => (point, time.parse().unwrap_or(1)),
+            None => (wanted.as_str(), 1),
+        };
+        if point != name {
+            return false;
+        }
+        let mut passed = PASSED.lock().unwrap_or_else(|e| e.into_inner());
+        let count = passed.get_or_insert_default().entry(name).or_default();
+        *count += 1;
+        *count == time
+    }
+}
+
+/// A point at which a test may end the process.
+#[cfg(any(test, feature = "faults"))]
+pub(crate) fn point(name: &'static str) {
+    assert!(POINTS.contains(&name), "{name} is not in the list of points");
+    if active::is_due("SYMBOLON_FAULT", name) {
+        std::process::abort();
+    }
+}
+
+/// A point at which a test may end the process.
+#[cfg(not(any(test, feature = "faults")))]
+#[inline(always)]
+pub(crate) fn point(_name: &'static str) {}
+
+/// A point at which a test may have the disk full.
+#[cfg(any(test, feature = "faults"))]
+pub(crate) fn write(name: &'static str) -> std::io::Result<()> {
+    assert!(WRITES.contains(&name), "{name} is not in the list of writes");
+    if active::is_due("SYMBOLON_FULL", name) {
+        return Err(std::io::ErrorKind::StorageFull.into());
+    }
+    Ok(())
+}
+
+/// A point at which a test may have the disk full.
+#[cfg(not(any(test, feature = "faults")))]
+#[inline(always)]
+pub(crate) fn write(_name: &'static str) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Section files: a header, then frames, each checked (and decrypted) before a byte of it is released.
+//!
+//! ```text
+//! header   magic 8 · format 4 · sealing 4 · store 16 · item 16 · section 4 · frame size 4 · salt 32 · tag 32
+//! frame    frame-size bytes (the last one fewer, and at least one frame) · tag
+//! ```
+//! Numbers are little-endian. The keys of a file are derived from the store's root key and all fields of
+//! the header before its tag, so a frame fits one place in one file of one item of one store; the salt is
+//! fresh for every file, so keys never repeat even if an item is begun twice. A frame's number and
+//! whether it is the last one are in its nonce: frames that are swapped, repeated or missing, also at the
+//! end, do not fit.
+//!
+//! Without protection the root key is public and a tag is a keyed BLAKE3 hash: it finds damage and
+//! mistakes, not forgery. With protection frames are sealed with ChaCha20-Poly1305. (AES-256-GCM is
+//! half as fast again where there are instructions for it, and far slower or of variable time where there are
+//! none; either outruns a disk.)
+
+use chacha20poly1305::aead::AeadInOut;
+use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::ItemId;
+use crate::keys::RootKey;
+
+/// The length of a section file's header, in bytes.
+pub const HEADER: usize = FIELDS + 32;
+/// The length of what a header says, without its tag.
+const FIELDS: usize = 88;
+const MAGIC: [u8; 8] = *b"symbstor";
+/// The format of section files that this program writes and reads.
+const FORMAT: u32 = 1;
+
+/// How the frames of a file are protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sealing {
+    /// A checksum of 32 bytes.
+    Checksum,
+    /// Encryption with a tag of 16 bytes.
+    Encryption,
+}
+
+impl Sealing {
+    /// How many bytes a frame grows by.
+    pub const fn overhead(self) -> usize {
+        match self {
+            Sealing::Checksum => 32,
+            Sealing::Encryption => 16,
+        }
+    }
+}
+
+/// What a section file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// How its frames are protected.
+    pub sealing: Sealing,
+    /// The store it belongs to.
+    pub store: [u8; 16],
+    /// The item it belongs to.
+    pub item: ItemId,
+    /// Which section of the item it is.
+    pub section: u32,
+    /// The size of its frames, in bytes, without their tags.
+    pub frame: u32,
+    /// Fresh for every file.
+    pub salt: [u8; 32],
+}
+
+impl Header {
+    fn fields(&self) -> [u8; FIELDS] {
+        let sealing: u32 = match self.sealing {
+            Sealing::Checksum => 0,
+            Sealing::Encryption => 1,
+        };
+        let mut out = [0; FIELDS];
+        out[..8].copy_from_slice(&MAGIC);
+        out[8..12].copy_from_slice(&FORMAT.to_le_bytes());
+        out[12..16].copy_from_slice(&sealing.to_le_bytes());
+        out[16..32].copy_from_slice(&self.store);
+        out[32..48].copy_from_slice(&self.item.0);
+        out[48..52].copy_from_slice(&self.section.to_le_bytes());
+        out[52..56].copy_from_slice(&self.frame.to_le_bytes());
+        out[56..].copy_from_slice(&self.salt);
+        out
+    }
+
+    /// Reads a header; its tag is checked by [`FileKeys::expects`].
+    ///
+    /// # Errors
+    /// The bytes are no header that this program writes.
+    pub fn decode(bytes: &[u8; HEADER]) -> Result<Self, &'static str> {
+        let word = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let array = |at: usize| -> [u8; 16] { std::array::from_fn(|i| bytes[at + i]) };
+        if bytes[..8] != MAGIC {
+            return Err("this is no file of a store");
+        }
+        if word(8) != FORMAT {
+            return Err("the file has a format that this program does not know");
+        }
+        let sealing = match word(12) {
+            0 => Sealing::Checksum,
+            1 => Sealing::Encryption,
+            _ => return Err("the file is protected in a way that this program does not know"),
+        };
+        if !crate::stamp::FRAMES.contains(&word(52)) {
+            return Err("the file has frames of an impossible size");
+        }
+        Ok(Header {
+            sealing,
+            store: array(16),
+            item: ItemId(array(32)),
+            section: word(48),
+            frame: word(52),
+            salt: std::array::from_fn(|i| bytes[56 + i]),
+        })
+    }
+}
+
+/// The keys of one section file, derived from the store's root key and the file's header.
+pub struct FileKeys {
+    frames: Zeroizing<[u8; 32]>,
+    /// There exactly if the file is encrypted.
+    cipher: Option<ChaCha20Poly1305>,
+    /// The tag of the header: what nobody without the root key can say.
+    tag: [u8; 32],
+    fields: [u8; FIELDS],
+}
+
+impl FileKeys {
+    /// The keys of the file with this header.
+    pub fn new(root: &RootKey, header: &Header) -> Self {
+        let fields = header.fields();
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon store section file v1");
+        hasher.update(root.bytes());
+        hasher.update(&fields);
+        let mut output = Zeroizing::new([0; 64]);
+        let mut reader = hasher.finalize_xof();
+        reader.fill(&mut *output);
+        reader.zeroize();
+        hasher.zeroize();
+        let mut frames = Zeroizing::new([0; 32]);
+        frames.copy_from_slice(&output[..32]);
+        let mut tag = [0; 32];
+        tag.copy_from_slice(&output[32..]);
+        let cipher = match header.sealing {
+            Sealing::Checksum => None,
+            Sealing::Encryption => ChaCha20Poly1305::new_from_slice(&*frames).ok(),
+        };
+        FileKeys { frames, cipher, tag, fields }
+    }
+
+    /// The header as it stands in the file.
+    pub fn header(&self) -> [u8; HEADER] {
+        let mut out = [0; HEADER];
+        out[..FIELDS].copy_from_slice(&self.fields);
+        out[FIELDS..].copy_from_slice(&self.tag);
+        out
+    }
+
+    /// Whether these bytes are the header the keys were made for, with the tag that belongs to it.
+    pub fn expects(&self, header: &[u8; HEADER]) -> bool {
+        // Constant-time, so that a tag cannot be guessed byte by byte.
+        let wrong = self.header().iter().zip(header).fold(0, |sum, (a, b)| sum | (a ^ b));
+        wrong == 0
+    }
+
+    fn nonce(index: u64, last: bool) -> [u8; 12] {
+        let mut nonce = [0; 12];
+        nonce[..8].copy_from_slice(&index.to_le_bytes());
+        nonce[8] = u8::from(last);
+        nonce
+    }
+
+    fn checksum(&self, index: u64, last: bool, bytes: &[u8]) -> blake3::Hash {
+        let mut hasher = blake3::Hasher::new_keyed(&self.frames);
+        hasher.update(&Self::nonce(index, last));
+        hasher.update(bytes);
+        hasher.finalize()
+    }
+
+    /// Turns the bytes of a frame into the frame as it stands in the file, in place.
+    pub fn seal(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
+        match &self.cipher {
+            None => {
+                let tag = self.checksum(index, last, frame);
+                frame.extend_from_slice(tag.as_bytes());
+            }
+            Some(cipher) => {
+                let nonce = Self::nonce(index, last).into();
+                let tag = cipher
+                    .encrypt_inout_detached(&nonce, &[], frame.as_mut_slice().into())
+                    .map_err(|_| "the frame is too long")?;
+                frame.extend_from_slice(&tag);
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a frame as it stands in the file and brings back its bytes, in place and without the tag.
+    ///
+    /// # Errors
+    /// It is not this frame of this file. What is left in `frame` then means nothing.
+    pub fn open(&self, index: u64, last: bool, frame: &mut Vec<u8>) -> Result<(), &'static str> {
+        const WRONG: &str = "the frame is damaged, or not the one that belongs here";
+        let overhead = if self.cipher.is_some() { Sealing::Encryption } else { Sealing::Checksum };
+        let length = frame.len().checked_sub(overhead.overhead()).ok_or(WRONG)?;
+        let (bytes, tag) = frame.split_at_mut(length);
+        match &self.cipher {
+            None => {
+                let found: [u8; 32] = (&*tag).try_into().map_err(|_| WRONG)?;
+                // The comparison of `Hash` takes the same time wherever they differ.
+                if self.checksum(index, last, bytes) != blake3::Hash::from_bytes(found) {
+                    return Err(WRONG);
+                }
+            }
+            Some(cipher) => {
+                let nonce = Self::nonce(index, last).into();
+                let tag = (&*tag).try_into().map_err(|_| WRONG)?;
+                cipher.decrypt_inout_detached(&nonce, &[], bytes.into(), tag).map_err(|_| WRONG)?;
+            }
+        }
+        frame.truncate(length);
+        Ok(())
+    }
+}
+
+/// How the bytes of a section lie in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Geometry {
+    /// The bytes of the section.
+    pub bytes: u64,
+    /// The bytes of a frame.
+    pub frame: u32,
+    pub overhead: usize,
+}
+
+impl Geometry {
+    /// How many frames there are; at least one.
+    pub fn frames(&self) -> u64 {
+        self.bytes.div_ceil(u64::from(self.frame)).max(1)
+    }
+
+    /// How long the file is; none if no file can be.
+    pub fn file(&self) -> Option<u64> {
+        let overhead = self.frames().checked_mul(self.overhead as u64)?;
+        self.bytes.checked_add(overhead)?.checked_add(HEADER as u64)
+    }
+
+    /// Where frame `index` starts in the file, and how long it is there, tag included.
+    pub fn place(&self, index: u64) -> (u64, usize) {
+        let frame = u64::from(self.frame);
+        let start = HEADER as u64 + index * (frame + self.overhead as u64);
+        let bytes = (self.bytes - index * frame).min(frame) as usize;
+        (start, bytes + self.overhead)
+    }
+}

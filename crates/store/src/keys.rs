@@ -1,0 +1,231 @@
+//! Passphrases and key files, and the keys derived from them.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{Result, StoreError, files, hexed};
+
+/// No key file is longer, in bytes.
+const MAX_KEY_FILE: u64 = 64 << 10;
+/// No key file is shorter, in bytes.
+const MIN_KEY_FILE: u64 = 32;
+
+/// How the files of a store are protected from whoever can read the disk.
+#[derive(Clone)]
+pub enum Protection {
+    /// Not at all: files have checksums, and modes that keep other users out.
+    None,
+    /// Encrypted under a passphrase, stretched with Argon2id (64 MiB, three passes).
+    Passphrase(Zeroizing<String>),
+    /// Encrypted under the content of a file; [`create_key_file`] makes one.
+    KeyFile(PathBuf),
+}
+
+impl Protection {
+    /// Encrypted under this passphrase.
+    pub fn passphrase(text: impl Into<String>) -> Self {
+        Protection::Passphrase(Zeroizing::new(text.into()))
+    }
+}
+
+impl fmt::Debug for Protection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Protection::None => f.write_str("None"),
+            Protection::Passphrase(_) => f.write_str("Passphrase(..)"),
+            Protection::KeyFile(path) => f.debug_tuple("KeyFile").field(path).finish(),
+        }
+    }
+}
+
+/// Writes a new random key to a file that only its owner may read.
+///
+/// Keep it apart from the store: whoever has both reads the store.
+///
+/// # Errors
+/// The file exists already, or cannot be written.
+pub fn create_key_file(path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let key = Zeroizing::new(random::<32>()?);
+    let text = Zeroizing::new(hex::encode(*key) + "\n");
+    let mut file = files::create_private(path)?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(|e| StoreError::io("write", path, &e))
+}
+
+/// Random bytes of the operating system.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|e| StoreError::Io {
+        what: "get",
+        path: PathBuf::from("randomness"),
+        why: e.to_string(),
+    })?;
+    Ok(bytes)
+}
+
+/// How a store says that it is protected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by", deny_unknown_fields)]
+pub enum Lock {
+    /// Not at all.
+    Nothing,
+    /// With a passphrase, stretched with Argon2id.
+    Passphrase {
+        /// Fresh for every store.
+        #[serde(with = "hexed")]
+        salt: [u8; 32],
+        /// KiB of memory.
+        memory: u32,
+        /// Passes over it.
+        passes: u32,
+        /// Lanes of it.
+        lanes: u32,
+    },
+    /// With the content of a file.
+    KeyFile {
+        /// Fresh for every store.
+        #[serde(with = "hexed")]
+        salt: [u8; 32],
+    },
+}
+
+impl Lock {
+    /// A lock for a new store.
+    pub(crate) fn new(protection: &Protection) -> Result<Self> {
+        Ok(match protection {
+            Protection::None => Lock::Nothing,
+            // RFC 9106, second recommended option, with one lane: our implementation has one thread.
+            Protection::Passphrase(_) => {
+                Lock::Passphrase { salt: random()?, memory: 64 << 10, passes: 3, lanes: 1 }
+            }
+            Protection::KeyFile(_) => Lock::KeyFile { salt: random()? },
+        })
+    }
+
+    /// Whether what a file says can be asked of this machine.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        match *self {
+            Lock::Passphrase { memory, passes, lanes, .. }
+                if memory > 1 << 20 || passes > 64 || lanes > 16 =>
+            {
+                Err("asks for an absurd effort to stretch the passphrase".to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The root key that `protection` gives for the store `store` in the directory `path`.
+    pub(crate) fn open(
+        &self,
+        protection: &Protection,
+        store: &[u8; 16],
+        path: &Path,
+    ) -> Result<RootKey> {
+        let locked = |what: &str| {
+            Err(StoreError::Locked { path: path.to_path_buf(), what: what.to_string() })
+        };
+        match (self, protection) {
+            (Lock::Nothing, Protection::None) => Ok(RootKey::derive(b"nothing", store)),
+            (Lock::Nothing, _) => {
+                locked("it is not protected, so give neither a passphrase nor a key file")
+            }
+            (Lock::Passphrase { salt, memory, passes, lanes }, Protection::Passphrase(text)) => {
+                let mut key = Zeroizing::new([0; 32]);
+                let stretched =
+                    Params::new(*memory, *passes, *lanes, Some(32)).and_then(|params| {
+                        Argon2::new(Algorithm::Argon2id, Version::V0x13, params).hash_password_into(
+                            text.as_bytes(),
+                            salt,
+                            &mut *key,
+                        )
+                    });
+                match stretched {
+                    Ok(()) => Ok(RootKey::derive(&*key, store)),
+                    Err(e) => locked(&format!("the passphrase cannot be stretched: {e}")),
+                }
+            }
+            (Lock::Passphrase { .. }, _) => locked("it is protected by a passphrase: give that"),
+            (Lock::KeyFile { salt }, Protection::KeyFile(file)) => {
+                let mut content = read_key_file(file)?;
+                content.extend_from_slice(salt);
+                Ok(RootKey::derive(&content, store))
+            }
+            (Lock::KeyFile { .. }, _) => locked("it is protected by a key file: give that"),
+        }
+    }
+}
+
+fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
+    let failed = |e: &std::io::Error| StoreError::io("read", path, e);
+    let wrong = |what: &str| {
+        Err(StoreError::Invalid(format!("cannot use the key file {}: {what}", path.display())))
+    };
+    let file = File::open(path).map_err(|e| failed(&e))?;
+    #[cfg(unix)]
+    {
+        let metadata = file.metadata().map_err(|e| failed(&e))?;
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+        if mode & 0o077 != 0 {
+            return wrong("others may read it; make it private with chmod 600");
+        }
+    }
+    // Room for the longest file and the salt at once: growing would leave unwiped copies behind.
+    let mut content = Zeroizing::new(Vec::with_capacity(MAX_KEY_FILE as usize + 64));
+    file.take(MAX_KEY_FILE + 1).read_to_end(&mut content).map_err(|e| failed(&e))?;
+    match content.len() as u64 {
+        n if n > MAX_KEY_FILE => wrong("it is too long"),
+        n if n < MIN_KEY_FILE => wrong("it is too short for a key"),
+        _ => Ok(content),
+    }
+}
+
+/// What all keys of a store are derived from. Wiped when dropped; public for a store without protection.
+pub struct RootKey(Zeroizing<[u8; 32]>);
+
+impl RootKey {
+    /// The root key made of a secret, for one store.
+    pub fn derive(secret: &[u8], store: &[u8; 16]) -> Self {
+        RootKey(subkey("symbolon store root v1", store, secret))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// A tag over `bytes`, for one purpose.
+    pub(crate) fn tag(&self, purpose: &'static str, bytes: &[u8]) -> [u8; 32] {
+        *self.hasher(purpose).update(bytes).finalize().as_bytes()
+    }
+
+    /// Makes a tag over what is fed to it, for one purpose.
+    pub(crate) fn hasher(&self, purpose: &'static str) -> blake3::Hasher {
+        blake3::Hasher::new_keyed(&subkey("symbolon store tag v1", purpose.as_bytes(), &*self.0))
+    }
+}
+
+impl fmt::Debug for RootKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RootKey(..)")
+    }
+}
+
+fn subkey(context: &'static str, name: &[u8], secret: &[u8]) -> Zeroizing<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new_derive_key(context);
+    hasher.update(&(name.len() as u64).to_le_bytes());
+    hasher.update(name);
+    hasher.update(secret);
+    let mut key = Zeroizing::new([0; 32]);
+    let mut reader = hasher.finalize_xof();
+    reader.fill(&mut *key);
+    reader.zeroize();
+    hasher.zeroize();
+    key
+}

@@ -1,0 +1,134 @@
+//! The on-disk store of preprocessing material of one party: material is used once, whatever happens.
+//!
+//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`Stamp`]: either a *pool*, from which
+//! ranges of records are taken front to back, or a *prepared* one, which is taken as a whole. A **group** is all that was made
+//! under one session's global keys; a failed check [kills](Store::kill_group) all of it.
+//!
+//! ```
+//! use symbolon_store::*;
+//!
+//! # fn main() -> Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("store");
+//! let store = Store::create(&path, &Protection::passphrase("correct horse battery staple"))?;
+//! let stamp = Stamp {
+//!     kind: Kind::Pool,
+//!     protocol: "wrk".to_string(),
+//!     group: [7; 32],
+//!     party: 0,
+//!     peers: vec![Peer { party: 1, fingerprint: None }],
+//!     rho: 40,
+//!     circuit: None,
+//!     sequence: 0,
+//!     counts: Vec::new(),
+//! };
+//! let mut draft = store.begin(stamp, &[Section::Records { counter: 0, bits: 128 }], DEFAULT_FRAME)?;
+//! draft.section(0).put(&[0; 100 * 16])?;
+//! draft.finish(vec![100])?;
+//!
+//! let offer = &store.offers(&Filter { rho: Some(40), ..Filter::default() })?[0];
+//! let taken = store.take_range(offer.id, &[0], &[10])?;
+//! // From here on, whatever happens, nobody gets these ten records again.
+//! let mut record = [0; 16];
+//! taken.read(0, taken.bytes(0))?.fill(&mut record)?;
+//! assert!(store.take_range(offer.id, &[0], &[10]).is_err());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # On disk
+//! ```text
+//! store.toml            format, name, protection, place; written last when a store is made
+//! lock                  locked during each transaction; its inode is part of the store's place
+//! index.redb            the index: records, used names, dead groups (an embedded database)
+//! journal               which transaction the index is at, or is about to make
+//! items/ID/0.bin …      the sections of an item
+//! drafts/RANDOM/        items being written
+//! groups/ID.lock        locks on groups
+//! ```
+//!
+//! # Why nothing is used twice
+//! Material leaves the store only as a [`Taken`], and that exists only after these steps:
+//!
+//! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the end of writing it, so of
+//!    two processes, or threads, that want the same records one sees what the other has marked.
+//!    The operating system releases the lock of a process that dies.
+//! 2. *An index that can be believed.* It must have the digest that the journal gives (or be the outcome of the one transaction that the
+//!    journal says was begun), carry a tag over all its content, and have the journal's number.
+//!    An index that is damaged, exchanged for another store's, or older than the journal is refused, and with it everything
+//!    in the store.
+//! 3. *The intention on disk.* The journal with the new mark is written to a new file, flushed, moved over the old one, and the directory
+//!    flushed. A crash before that moment leaves the old journal: nothing was handed out. From that moment on
+//!    whoever opens the store sees the mark or completes it, even if the database goes back to an earlier
+//!    transaction.
+//! 4. *The mark on disk.* The database commits and flushes.
+//! 5. Only now does `take_*` return, and the caller can send something. A crash between 3 and 5 wastes what was
+//!    marked.
+//!
+//! An item becomes visible by a transaction of the same form after its files and directories were flushed; that one may be lost, and then
+//! the item was never there. Names of items (of group, kind, sequence number) are never given twice, and
+//! nothing can be added to a dead group. Frames are bound to their place in one file of one item of one store, so files that are
+//! exchanged among items or stores are damage.
+//!
+//! A *copy* of a store is the same material twice. Stores are bound to machine and file ([`StoreError::Elsewhere`]);
+//! [`Store::adopt`] makes a copy usable by voiding everything in it. For the same reason items cannot be exported
+//! ([`Store::describe`]).
+//!
+//! # What no store can do
+//! - Notice that the **whole disk** or machine went back to an earlier state (a snapshot that was restored, a
+//!   clone of a virtual machine): everything it could look at went back, too. Whoever does that must adopt the store first.
+//!   The peers' stores still refuse records that *they* have handed out before.
+//! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage and mistakes; who wants to
+//!   forge them can. With either, forging takes the key, except that old files can be put back, all of them together.
+//! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but disks and file systems that
+//!   write elsewhere keep old bytes; those of protected stores are only removed, and whoever gets hold of the key *and* the raw disk reads
+//!   them.
+//! - Work where locks or flushes do not: some network file systems pretend.
+
+mod draft;
+mod error;
+#[cfg(any(test, feature = "faults"))]
+pub mod fault;
+#[cfg(not(any(test, feature = "faults")))]
+mod fault;
+mod files;
+mod frame;
+mod hexed;
+mod host;
+mod index;
+mod journal;
+mod keys;
+mod manifest;
+mod record;
+mod stamp;
+mod store;
+mod taken;
+mod upkeep;
+
+pub use draft::{Draft, SectionWriter};
+pub use error::{Result, StoreError};
+pub use keys::{Protection, create_key_file};
+pub use record::State;
+pub use stamp::{
+    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemId, Kind, MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS,
+    Peer, Section, Stamp,
+};
+pub use store::{Entry, Offer, Store};
+pub use taken::{SectionReader, Taken};
+pub use upkeep::{Collected, GroupLock, Progress};
+
+/// The decoders of a store's files, for fuzzing. No part of the interface.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
+    pub use crate::journal::Journal;
+    pub use crate::keys::RootKey;
+    pub use crate::manifest::Manifest;
+    pub use crate::record::Record;
+}
+
+/// Seconds since 1970; 0 before.
+fn now() -> u64 {
+    let age = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    age.map(|age| age.as_secs()).unwrap_or(0)
+}

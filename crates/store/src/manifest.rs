@@ -1,0 +1,141 @@
+//! `store.toml`: what must be known before anything else of a store can be read.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::keys::{Lock, Protection, RootKey, random};
+use crate::{Result, StoreError, files, hexed};
+
+/// The format of stores that this program makes and reads.
+pub(crate) const FORMAT: u64 = 1;
+/// No manifest is longer, in bytes.
+const MAX_MANIFEST: u64 = 64 << 10;
+/// Said of a manifest that cannot be believed.
+const UNREADABLE: &str = " (without it the store cannot be adopted, only removed)";
+const NAME: &str = "store.toml";
+
+/// What `store.toml` says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The format of everything in the store.
+    pub format: u64,
+    /// The store's name, random.
+    #[serde(with = "hexed")]
+    pub store: [u8; 16],
+    /// When it was made, in seconds since 1970.
+    pub created: u64,
+    /// How it is protected.
+    pub protection: Lock,
+    /// Where it was made, or adopted.
+    #[serde(default)]
+    pub host: Host,
+    /// What tells a wrong key, and damage.
+    pub check: Check,
+}
+
+/// Tags by which a manifest is checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// A tag over nothing but the store's name: tells whether the key is right.
+    #[serde(with = "hexed")]
+    pub key: [u8; 32],
+    /// A tag over everything else in the file.
+    #[serde(with = "hexed")]
+    pub all: [u8; 32],
+}
+
+impl Manifest {
+    /// The path of the manifest of the store in `directory`.
+    pub(crate) fn path(directory: &Path) -> PathBuf {
+        directory.join(NAME)
+    }
+
+    /// The manifest and root key of a new store, not yet written and not yet bound to a place.
+    pub(crate) fn new(directory: &Path, protection: &Protection) -> Result<(Self, RootKey)> {
+        let store = random()?;
+        let lock = Lock::new(protection)?;
+        let root = lock.open(protection, &store, directory)?;
+        let created = crate::now();
+        let (host, check) = (Host::default(), Check::default());
+        let manifest = Manifest { format: FORMAT, store, created, protection: lock, host, check };
+        Ok((manifest, root))
+    }
+
+    /// Reads text that claims to be a manifest; tags are not checked yet.
+    ///
+    /// # Errors
+    /// It is none: the text says why. `Err(Ok(format))` if it is of another format.
+    pub fn decode(bytes: &[u8]) -> std::result::Result<Self, std::result::Result<u64, String>> {
+        /// What stays the same in all formats.
+        #[derive(Deserialize)]
+        struct Version {
+            format: u64,
+        }
+        let wrong = |what: &str| Err(what.to_string());
+        let text = std::str::from_utf8(bytes).map_err(|_| wrong("is no text"))?;
+        let version: Version = toml::from_str(text).map_err(|_| wrong("names no format"))?;
+        if version.format != FORMAT {
+            return Err(Ok(version.format));
+        }
+        let manifest: Manifest =
+            toml::from_str(text).map_err(|_| wrong("does not say what it must"))?;
+        manifest.protection.check().map_err(Err)?;
+        Ok(manifest)
+    }
+
+    /// Reads and checks the manifest of the store in `directory`.
+    ///
+    /// # Errors
+    /// There is no store, it has another format, the key is wrong, the file is damaged.
+    pub(crate) fn load(directory: &Path, protection: &Protection) -> Result<(Self, RootKey)> {
+        let path = Self::path(directory);
+        let Some(bytes) = files::read_small(&path, MAX_MANIFEST)? else {
+            return Err(StoreError::NotAStore { path: directory.to_path_buf() });
+        };
+        let manifest = Self::decode(&bytes).map_err(|wrong| match wrong {
+            Ok(found) => {
+                let path = directory.to_path_buf();
+                StoreError::Version { path, found, supported: FORMAT }
+            }
+            Err(what) => StoreError::damaged(&path, what + UNREADABLE),
+        })?;
+        let root = manifest.protection.open(protection, &manifest.store, directory)?;
+        let expected = manifest.tags(&root)?;
+        if expected.key != manifest.check.key && manifest.protection != Lock::Nothing {
+            return Err(StoreError::Locked {
+                path: directory.to_path_buf(),
+                what:
+                    "the passphrase or key file is not the one it was made with (or store.toml is \
+                       damaged): give the right one"
+                        .to_string(),
+            });
+        }
+        if expected != manifest.check {
+            return Err(StoreError::damaged(&path, "was changed".to_string() + UNREADABLE));
+        }
+        Ok((manifest, root))
+    }
+
+    /// Writes the manifest of the store in `directory`, replacing an older one as a whole.
+    pub(crate) fn save(&mut self, directory: &Path, root: &RootKey) -> Result<()> {
+        self.check = self.tags(root)?;
+        files::replace(&Self::path(directory), self.text()?.as_bytes())?;
+        files::sync_directory(directory)
+    }
+
+    fn text(&self) -> Result<String> {
+        toml::to_string(self).map_err(|e| StoreError::Invalid(format!("cannot write {NAME}: {e}")))
+    }
+
+    fn tags(&self, root: &RootKey) -> Result<Check> {
+        let bare = Manifest { check: Check::default(), ..self.clone() };
+        Ok(Check {
+            key: root.tag("key check", &self.store),
+            all: root.tag("manifest", bare.text()?.as_bytes()),
+        })
+    }
+}

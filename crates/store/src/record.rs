@@ -1,0 +1,172 @@
+//! What the index knows: records of items, names that were used up, dead groups.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::frame::Geometry;
+use crate::stamp::{FRAMES, MAX_SECTIONS};
+use crate::{GroupId, ItemId, Section, Stamp, hexed};
+
+/// What may be done with an item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum State {
+    /// There is something left to take.
+    Available,
+    /// All of it was handed out.
+    Used,
+    /// It must not be used, for this reason.
+    Void(String),
+}
+
+/// What the index keeps of an item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    /// What it is.
+    pub stamp: Stamp,
+    /// What is left of it.
+    pub state: State,
+    /// The first record of each count that was never handed out.
+    pub next: Vec<u64>,
+    /// When it was finished, in seconds since 1970.
+    pub created: u64,
+    /// Its files.
+    pub files: Vec<SectionFile>,
+}
+
+/// What the index keeps of a section's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SectionFile {
+    /// What it holds.
+    pub holds: Section,
+    /// The size of its frames, in bytes.
+    pub frame: u32,
+    /// The bytes of the section.
+    pub bytes: u64,
+}
+
+impl Record {
+    /// Reads what the index keeps of the item `id`.
+    ///
+    /// # Errors
+    /// The bytes are not what is kept of it, or do not fit together.
+    pub fn decode(id: ItemId, bytes: &[u8]) -> Result<Self, String> {
+        let record: Record =
+            serde_json::from_slice(bytes).map_err(|_| "is no record of an item".to_string())?;
+        record.check(id)?;
+        Ok(record)
+    }
+
+    pub(crate) fn check(&self, id: ItemId) -> Result<(), String> {
+        self.stamp.check(true)?;
+        let (counts, next) = (&self.stamp.counts, &self.next);
+        if self.stamp.id() != id {
+            return Err("is the record of another item".to_string());
+        }
+        if next.len() != counts.len() || next.iter().zip(counts).any(|(next, count)| next > count) {
+            return Err("says that more was used than there is".to_string());
+        }
+        if (self.state == State::Available) == (next == counts)
+            && !matches!(self.state, State::Void(_))
+        {
+            return Err("is not sure whether anything is left".to_string());
+        }
+        if self.files.is_empty() || self.files.len() > MAX_SECTIONS {
+            return Err("has no or too many sections".to_string());
+        }
+        for file in &self.files {
+            if !FRAMES.contains(&file.frame) {
+                return Err("has frames of an impossible size".to_string());
+            }
+            if file.holds.length(counts)?.is_some_and(|length| length != file.bytes) {
+                return Err("has a section that does not fit its counts".to_string());
+            }
+            let overhead = 32;
+            let geometry = Geometry { bytes: file.bytes, frame: file.frame, overhead };
+            if geometry.file().is_none() {
+                return Err("has an impossibly long section".to_string());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("numbers, texts and lists can be written as JSON")
+    }
+
+    /// The bytes of all sections together.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().fold(0, |sum: u64, file| sum.saturating_add(file.bytes))
+    }
+}
+
+/// One change of the index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Edit {
+    /// A new item.
+    Add(ItemId, Box<Record>),
+    /// Something was taken of an item, or it was voided.
+    Update(ItemId, Box<Record>),
+    /// An item's record is not needed any more; its name stays used.
+    Forget(ItemId),
+    /// A group is dead.
+    Kill(#[serde(with = "hexed")] GroupId, String),
+}
+
+impl Edit {
+    /// Whether it may be lost without harm. All others are done again after a crash.
+    pub(crate) fn may_be_lost(&self) -> bool {
+        matches!(self, Edit::Add(..))
+    }
+}
+
+/// All that the index knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Counts the transactions.
+    pub generation: u64,
+    pub items: BTreeMap<ItemId, Record>,
+    /// Names of items whose records are gone.
+    pub spent: BTreeSet<ItemId>,
+    pub dead: BTreeMap<GroupId, String>,
+}
+
+impl Content {
+    pub fn apply(&mut self, edit: &Edit) {
+        match edit {
+            Edit::Add(id, record) | Edit::Update(id, record) => {
+                self.items.insert(*id, (**record).clone());
+            }
+            Edit::Forget(id) => {
+                self.items.remove(id);
+                self.spent.insert(*id);
+            }
+            Edit::Kill(group, reason) => {
+                self.dead.insert(*group, reason.clone());
+            }
+        }
+    }
+
+    /// Feeds everything to a tag: any two different contents feed different bytes.
+    pub fn feed(&self, hasher: &mut blake3::Hasher) {
+        let number = |n: usize| (n as u64).to_le_bytes();
+        hasher.update(&self.generation.to_le_bytes());
+        hasher.update(&number(self.items.len()));
+        for (id, record) in &self.items {
+            let bytes = record.encode();
+            hasher.update(&id.0).update(&number(bytes.len())).update(&bytes);
+        }
+        hasher.update(&number(self.spent.len()));
+        for id in &self.spent {
+            hasher.update(&id.0);
+        }
+        hasher.update(&number(self.dead.len()));
+        for (group, reason) in &self.dead {
+            hasher.update(group).update(&number(reason.len())).update(reason.as_bytes());
+        }
+    }
+}

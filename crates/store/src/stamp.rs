@@ -1,0 +1,259 @@
+//! What an item is: its stamp, its name, how its files are laid out.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Result, StoreError, hexed};
+
+/// The session under whose global keys material was made.
+///
+/// If a check fails in anything of a group, the whole group is dead.
+pub type GroupId = [u8; 32];
+
+/// No item has more sections.
+pub const MAX_SECTIONS: usize = 256;
+/// No item counts more kinds of records.
+pub const MAX_COUNTERS: usize = 4096;
+/// No item has more peers.
+pub const MAX_PEERS: usize = 1024;
+/// The frame size to use without a reason for another, in bytes.
+pub const DEFAULT_FRAME: u32 = 1 << 20;
+/// The smallest and the largest frame, in bytes.
+pub const FRAMES: std::ops::RangeInclusive<u32> = 16..=16 << 20;
+/// No text in a stamp is longer, in bytes.
+pub(crate) const MAX_TEXT: usize = 128;
+
+/// How an item is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Function-independent material, taken from the front in ranges of records.
+    Pool,
+    /// A prepared circuit, taken as a whole.
+    Prepared,
+}
+
+/// A peer as an item's stamp names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Peer {
+    /// The peer's number.
+    pub party: u16,
+    /// The fingerprint of the key it proved to have; none over an unprotected connection.
+    pub fingerprint: Option<String>,
+}
+
+/// Everything public about an item. Two items that differ in any of it do not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stamp {
+    /// How it is used up.
+    pub kind: Kind,
+    /// The protocol it was made for.
+    pub protocol: String,
+    /// The session under whose global keys it was made.
+    #[serde(with = "hexed")]
+    pub group: GroupId,
+    /// The party whose share of the material this is.
+    pub party: u16,
+    /// All other parties, ascending by number.
+    pub peers: Vec<Peer>,
+    /// The statistical parameter it was checked with, in bits.
+    pub rho: u32,
+    /// The digest of the circuit it is for, where it depends on one.
+    #[serde(with = "hexed::option")]
+    pub circuit: Option<[u8; 32]>,
+    /// Which item of this kind in its group, counted by all parties alike.
+    pub sequence: u64,
+    /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is finished.
+    pub counts: Vec<u64>,
+}
+
+impl Stamp {
+    /// The item's name.
+    pub fn id(&self) -> ItemId {
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon store item id v1");
+        hasher.update(&self.group);
+        hasher.update(&[match self.kind {
+            Kind::Pool => 0,
+            Kind::Prepared => 1,
+        }]);
+        hasher.update(&self.sequence.to_le_bytes());
+        let mut id = [0; 16];
+        hasher.finalize_xof().fill(&mut id);
+        ItemId(id)
+    }
+
+    /// Whether the texts and lists are of a sort that is kept; `finished` ones have their counts.
+    pub(crate) fn check(&self, finished: bool) -> std::result::Result<(), String> {
+        check_text("protocol", &self.protocol)?;
+        if self.peers.len() > MAX_PEERS {
+            return Err(format!("more than {MAX_PEERS} peers"));
+        }
+        for peer in &self.peers {
+            if let Some(print) = &peer.fingerprint {
+                check_text("fingerprint", print)?;
+            }
+        }
+        if !self.peers.windows(2).all(|pair| pair[0].party < pair[1].party) {
+            return Err("the peers are not in ascending order".to_string());
+        }
+        if self.peers.iter().any(|peer| peer.party == self.party) {
+            return Err("a party is its own peer".to_string());
+        }
+        if !finished {
+            return match self.counts.is_empty() {
+                true => Ok(()),
+                false => Err("counts are given when the item is finished, not before".to_string()),
+            };
+        }
+        match self.kind {
+            Kind::Prepared if self.counts != [1] => Err("a prepared item counts [1]".to_string()),
+            Kind::Pool if self.counts.is_empty() || self.counts.len() > MAX_COUNTERS => {
+                Err(format!("a pool has between one and {MAX_COUNTERS} counts"))
+            }
+            Kind::Pool if self.counts.iter().all(|&count| count == 0) => {
+                Err("the pool is empty".to_string())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_text(what: &str, text: &str) -> std::result::Result<(), String> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    match !text.is_empty() && text.len() <= MAX_TEXT && plain {
+        true => Ok(()),
+        false => {
+            Err(format!("the {what} is not between 1 and {MAX_TEXT} printable ASCII characters"))
+        }
+    }
+}
+
+/// The name of an item: the same on all parties, since it is made of group, kind and sequence number.
+///
+/// Written as 32 lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ItemId(#[serde(with = "hexed")] pub [u8; 16]);
+
+impl fmt::Display for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ItemId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ItemId({self})")
+    }
+}
+
+impl FromStr for ItemId {
+    type Err = StoreError;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let mut bytes = [0; 16];
+        hex::decode_to_slice(text.trim(), &mut bytes).map_err(|_| {
+            StoreError::Invalid("no name of an item: 32 hexadecimal digits are needed".to_string())
+        })?;
+        Ok(ItemId(bytes))
+    }
+}
+
+/// What a section of an item holds, and so which bytes of it go with which records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum Section {
+    /// Bytes of any length. Whoever takes any part of the item may read all of them, so what is used only
+    /// once is not kept here in a pool, unless the reader sees to it that ranges stay apart.
+    Whole,
+    /// Records of one fixed size, densely packed. Whoever takes a range of records may read exactly these.
+    Records {
+        /// The index in [`Stamp::counts`] of how many there are.
+        counter: usize,
+        /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole bytes.
+        bits: u32,
+    },
+}
+
+impl Section {
+    /// How many bytes a finished section has, where that follows from the counts.
+    ///
+    /// # Errors
+    /// There is no such counter, or the section would be impossibly long.
+    pub(crate) fn length(&self, counts: &[u64]) -> std::result::Result<Option<u64>, String> {
+        let Section::Records { counter, bits } = *self else { return Ok(None) };
+        let count = counts.get(counter).ok_or_else(|| format!("there is no counter {counter}"))?;
+        let bits = count.checked_mul(u64::from(bits)).ok_or("a section is impossibly long")?;
+        Ok(Some(bits.div_ceil(8)))
+    }
+
+    /// Which bytes of a section of `length` bytes hold records `from..upto` of `count`.
+    ///
+    /// # Errors
+    /// The range does not start and end at whole bytes.
+    pub(crate) fn bytes(
+        &self,
+        length: u64,
+        from: &[u64],
+        upto: &[u64],
+        counts: &[u64],
+    ) -> std::result::Result<std::ops::Range<u64>, String> {
+        let Section::Records { counter, bits } = *self else { return Ok(0..length) };
+        let edge = |at: &[u64]| {
+            let (record, count) = (at[counter], counts[counter]);
+            // No overflow: records are at most as many as `count`, whose bits were counted in `length`.
+            match record.checked_mul(u64::from(bits)) {
+                _ if record == count => Ok(length),
+                Some(bit) if bit % 8 == 0 => Ok(bit / 8),
+                _ => Err(format!(
+                    "records of {bits} bits are taken in ranges that start and end at whole bytes, not \
+                     at {record}"
+                )),
+            }
+        };
+        // What was exhausted before leaves nothing to read, wherever its last byte ends.
+        if from[counter] == upto[counter] {
+            return Ok(0..0);
+        }
+        Ok(edge(from)?..edge(upto)?)
+    }
+}
+
+/// Which items one is looking for; what is `None` may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// How it is used up.
+    pub kind: Option<Kind>,
+    /// The protocol.
+    pub protocol: Option<String>,
+    /// The session it was made in.
+    pub group: Option<GroupId>,
+    /// The party whose share it is.
+    pub party: Option<u16>,
+    /// All peers, with exactly these keys.
+    pub peers: Option<Vec<Peer>>,
+    /// The statistical parameter, exactly.
+    pub rho: Option<u32>,
+    /// The circuit's digest; `Some(None)` for material that depends on none.
+    pub circuit: Option<Option<[u8; 32]>>,
+}
+
+impl Filter {
+    /// Whether an item with this stamp is one of those looked for.
+    pub fn fits(&self, stamp: &Stamp) -> bool {
+        fn fits<T: PartialEq>(wanted: &Option<T>, found: &T) -> bool {
+            wanted.as_ref().is_none_or(|wanted| wanted == found)
+        }
+        fits(&self.kind, &stamp.kind)
+            && fits(&self.protocol, &stamp.protocol)
+            && fits(&self.group, &stamp.group)
+            && fits(&self.party, &stamp.party)
+            && fits(&self.peers, &stamp.peers)
+            && fits(&self.rho, &stamp.rho)
+            && fits(&self.circuit, &stamp.circuit)
+    }
+}

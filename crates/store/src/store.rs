@@ -1,0 +1,384 @@
+//! A store: made, opened, adopted; what it holds; what is void.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::draft::Draft;
+use crate::files::{self, Discarded};
+use crate::frame::Sealing;
+use crate::host::Host;
+use crate::index::{Core, Locked};
+use crate::keys::{Lock, Protection, RootKey};
+use crate::manifest::Manifest;
+use crate::record::{Edit, Record, State};
+use crate::taken::Taken;
+use crate::{Filter, GroupId, ItemId, Kind, Result, Section, Stamp, StoreError, fault};
+
+/// No reason is kept longer, in characters.
+const MAX_REASON: usize = 200;
+
+/// One party's store, open. Clones are the same store; any number of processes may have it open.
+#[derive(Clone)]
+pub struct Store {
+    pub(crate) core: Arc<Core>,
+}
+
+/// An item that can be taken from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The item's name, the same on all parties.
+    pub id: ItemId,
+    /// The session under whose global keys it was made.
+    pub group: GroupId,
+    /// Everything else public about it; how many records it had is in `stamp.counts`.
+    pub stamp: Stamp,
+    /// The first record of each count that was never handed out here.
+    pub next: Vec<u64>,
+}
+
+/// What a store knows of an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The item's name.
+    pub id: ItemId,
+    /// What it is.
+    pub stamp: Stamp,
+    /// What is left of it.
+    pub state: State,
+    /// The first record of each count that was never handed out.
+    pub next: Vec<u64>,
+    /// The bytes of all its sections, whether or not their files are still there.
+    pub bytes: u64,
+    /// When it was finished, in seconds since 1970.
+    pub created: u64,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("directory", &self.core.directory).finish_non_exhaustive()
+    }
+}
+
+impl Store {
+    /// Makes a store in a directory that does not exist, is empty, or holds a store whose making was
+    /// interrupted.
+    ///
+    /// # Errors
+    /// [`StoreError::NotCreated`] if there is a store or something else; what the disk refuses.
+    pub fn create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let directory = directory.as_ref();
+        let path = directory.to_path_buf();
+        if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            fs::create_dir_all(parent).map_err(|e| StoreError::io("create", parent, &e))?;
+        }
+        files::make_directory(directory)?;
+        refuse_strangers(directory)?;
+        let directory = absolute(directory)?;
+        let lock = files::open_or_create_private(&Core::lock_path(&directory))?;
+        lock.lock().map_err(|e| StoreError::io("lock", &Core::lock_path(&directory), &e))?;
+        if Manifest::path(&directory).exists() {
+            return Err(StoreError::NotCreated { path, what: "there is a store already" });
+        }
+        for name in ["items", "drafts", "groups"] {
+            files::make_directory(&directory.join(name))?;
+        }
+        fault::point("create.directories");
+        let (mut manifest, root) = Manifest::new(&directory, protection)?;
+        manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
+        let core = core(directory.clone(), &manifest, root);
+        core.create()?;
+        // Last: what has no manifest is no store.
+        manifest.save(&directory, &core.root)?;
+        fault::point("create.manifest");
+        if let Some(parent) = directory.parent() {
+            files::sync_directory(parent)?;
+        }
+        Ok(Store { core: Arc::new(core) })
+    }
+
+    /// Opens a store. What a crash left undone is completed.
+    ///
+    /// # Errors
+    /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none), [`StoreError::Version`],
+    /// [`StoreError::Elsewhere`] (a copy), [`StoreError::Damaged`]; what the disk refuses.
+    pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let directory = directory.as_ref();
+        let (manifest, root) = Manifest::load(directory, protection)?;
+        let directory = absolute(directory)?;
+        let lock = Core::lock_path(&directory);
+        if !lock.exists() {
+            return Err(StoreError::damaged(&lock, "is missing"));
+        }
+        if let Some(what) = manifest.host.differs(&Host::current(&manifest.store, &lock)?) {
+            return Err(StoreError::Elsewhere { path: directory, what });
+        }
+        let store = Store { core: Arc::new(core(directory, &manifest, root)) };
+        store.core.content(false)?;
+        Ok(store)
+    }
+
+    /// Opens a store, or makes it where there is none.
+    ///
+    /// # Errors
+    /// As [`Store::open`] and [`Store::create`].
+    pub fn open_or_create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        match Self::open(&directory, protection) {
+            Err(StoreError::NotAStore { .. }) => match Self::create(&directory, protection) {
+                // Another process was faster.
+                Err(StoreError::NotCreated { .. })
+                    if Manifest::path(directory.as_ref()).exists() =>
+                {
+                    Self::open(&directory, protection)
+                }
+                other => other,
+            },
+            other => other,
+        }
+    }
+
+    /// Makes a copied, restored or damaged store usable where it is now, and voids all material in it.
+    ///
+    /// Another copy may have used the material, and what damage hides may be that it was used: so none of it
+    /// is used here. This needs the same key as before.
+    ///
+    /// # Errors
+    /// As [`Store::open`], but for a copy and damage of the index.
+    pub fn adopt(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let (mut manifest, root) = Manifest::load(directory.as_ref(), protection)?;
+        let directory = absolute(directory.as_ref())?;
+        drop(files::open_or_create_private(&Core::lock_path(&directory))?);
+        for name in ["items", "drafts", "groups"] {
+            files::make_directory(&directory.join(name))?;
+        }
+        let store = Store { core: Arc::new(core(directory.clone(), &manifest, root)) };
+        let core = &store.core;
+        let lock = core.lock()?;
+        let held = lock.try_clone().map_err(|e| StoreError::io("lock", &directory, &e))?;
+        match core.enter(lock) {
+            Ok(mut locked) => {
+                let reason = "the store was copied or damaged, and adopted here";
+                let edits = voiding(&locked, |_| true, reason);
+                locked.commit(edits)?;
+            }
+            // Nothing of the old index counts any more.
+            Err(StoreError::Damaged { .. }) => core.create()?,
+            Err(other) => return Err(other),
+        }
+        drop(held);
+        // Last: until then the copy is refused.
+        manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
+        manifest.save(&directory, &core.root)?;
+        store.gc()?;
+        Ok(store)
+    }
+
+    /// The store's directory, absolute.
+    pub fn directory(&self) -> &Path {
+        &self.core.directory
+    }
+
+    /// Starts a new item.
+    ///
+    /// `stamp.counts` is empty; the counts are given when the item is finished. `sections` says what each
+    /// section holds; their files consist of frames of `frame` bytes ([`crate::DEFAULT_FRAME`] without a
+    /// reason for another), which are read and checked as wholes.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] and [`StoreError::DeadGroup`]; [`StoreError::Invalid`] for a stamp or
+    /// sections that make no sense; what the disk refuses.
+    pub fn begin(&self, stamp: Stamp, sections: &[Section], frame: u32) -> Result<Draft> {
+        Draft::begin(&self.core, stamp, sections, frame)
+    }
+
+    /// What can be taken, in the order of sequence numbers.
+    ///
+    /// # Errors
+    /// [`StoreError::ReadOnly`] if nothing could be marked as used; [`StoreError::Damaged`].
+    pub fn offers(&self, filter: &Filter) -> Result<Vec<Offer>> {
+        let content = self.core.content(true)?;
+        let fitting = content
+            .items
+            .into_iter()
+            .filter(|(_, record)| record.state == State::Available && filter.fits(&record.stamp));
+        let mut offers: Vec<Offer> = fitting
+            .map(|(id, record)| {
+                let Record { stamp, next, .. } = record;
+                Offer { id, group: stamp.group, stamp, next }
+            })
+            .collect();
+        offers.sort_by_key(|offer| (offer.stamp.sequence, offer.id));
+        Ok(offers)
+    }
+
+    /// Takes a prepared item: it is marked as used, on disk, before this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyUsed`], [`StoreError::Void`], [`StoreError::Unknown`]; nothing is marked then,
+    /// nor if a file is missing or has a wrong length or header ([`StoreError::DamagedItem`]). After any other
+    /// error it may or may not be marked, and is not to be used.
+    pub fn take_prepared(&self, id: ItemId) -> Result<Taken> {
+        Taken::take(&self.core, id, Kind::Prepared, &[0], &[1])
+    }
+
+    /// Takes records `from[i]..upto[i]` of each count of a pool: everything before `upto` is marked as
+    /// used, on disk, before this returns.
+    ///
+    /// Where `from` is beyond what was handed out so far, what is in between is skipped for good: the
+    /// peers may have used it.
+    ///
+    /// # Errors
+    /// [`StoreError::AlreadyUsed`] if `from` is before what was handed out; otherwise as
+    /// [`Store::take_prepared`].
+    pub fn take_range(&self, id: ItemId, from: &[u64], upto: &[u64]) -> Result<Taken> {
+        Taken::take(&self.core, id, Kind::Pool, from, upto)
+    }
+
+    /// Makes items unusable and removes their files. Those that are used or void already stay so.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`], and then none is voided; what the disk refuses.
+    pub fn void(&self, ids: &[ItemId], reason: &str) -> Result<()> {
+        let locked = self.core.exclusive()?;
+        if let Some(item) = ids.iter().find(|id| !locked.content.items.contains_key(id)) {
+            return Err(StoreError::Unknown { item: *item });
+        }
+        let edits = voiding(&locked, |record| ids.contains(&record.stamp.id()), reason);
+        self.commit_void(locked, edits)
+    }
+
+    /// Kills a group, as is right after any failed check: everything in it becomes void, its files are
+    /// removed, and nothing can be added to it ever again.
+    ///
+    /// # Errors
+    /// What the disk refuses. The group is dead then too if the refusal came late; do it again.
+    pub fn kill_group(&self, group: &GroupId, reason: &str) -> Result<()> {
+        let locked = self.core.exclusive()?;
+        let mut edits = voiding(&locked, |record| record.stamp.group == *group, reason);
+        if !locked.content.dead.contains_key(group) {
+            edits.push(Edit::Kill(*group, shorten(reason)));
+        }
+        self.commit_void(locked, edits)
+    }
+
+    fn commit_void(&self, mut locked: Locked<'_>, edits: Vec<Edit>) -> Result<()> {
+        let ids: Vec<ItemId> = edits
+            .iter()
+            .filter_map(|edit| match edit {
+                Edit::Update(id, _) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        locked.commit(edits)?;
+        drop(locked);
+        fault::point("void.committed");
+        for id in ids {
+            match files::discard(&self.core.item(&id), self.core.wipes())? {
+                // Whoever is reading it took it before; collecting finds the files later.
+                Discarded::Busy | Discarded::Gone(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything the store knows of items, also of used and void ones until they are collected, in the order
+    /// of their making. Works on a store that cannot be written.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`]; what the disk refuses.
+    pub fn list(&self) -> Result<Vec<Entry>> {
+        let content = self.core.content(false)?;
+        let mut entries: Vec<Entry> =
+            content.items.into_iter().map(|(id, record)| entry(id, record)).collect();
+        entries.sort_by_key(|entry| (entry.created, entry.stamp.sequence, entry.id));
+        Ok(entries)
+    }
+
+    /// What is public about an item, as JSON: stamp, state and sizes, nothing secret.
+    ///
+    /// Material itself is never handed out as a file. A file can be copied, and no stamp on it and no
+    /// care of one store keeps two others from taking in the same material: used twice under one Δ it
+    /// gives the inputs away. Material belongs where it was made; what can move is a whole store, whose
+    /// directory can be renamed within its file system.
+    ///
+    /// # Errors
+    /// [`StoreError::Unknown`]; [`StoreError::Damaged`].
+    pub fn describe(&self, id: ItemId) -> Result<String> {
+        let content = self.core.content(false)?;
+        let record = content.items.get(&id).ok_or(StoreError::Unknown { item: id })?;
+        let mut value = serde_json::to_value(record)
+            .map_err(|e| StoreError::Invalid(format!("cannot write JSON: {e}")))?;
+        value["id"] = serde_json::Value::String(id.to_string());
+        Ok(value.to_string())
+    }
+}
+
+fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
+    let sealing = match manifest.protection {
+        Lock::Nothing => Sealing::Checksum,
+        _ => Sealing::Encryption,
+    };
+    Core { directory, store: manifest.store, root, sealing }
+}
+
+fn absolute(directory: &Path) -> Result<PathBuf> {
+    directory.canonicalize().map_err(|e| StoreError::io("find", directory, &e))
+}
+
+/// A directory with anything in it that no store puts there is not made a store.
+fn refuse_strangers(directory: &Path) -> Result<()> {
+    const OURS: [&str; 10] = [
+        "store.toml",
+        "store.toml.new",
+        "lock",
+        "index.redb",
+        "journal",
+        "journal.new",
+        "items",
+        "drafts",
+        "groups",
+        "lost+found",
+    ];
+    let failed = |e: &std::io::Error| StoreError::io("read", directory, e);
+    for entry in fs::read_dir(directory).map_err(|e| failed(&e))? {
+        let name = entry.map_err(|e| failed(&e))?.file_name();
+        if !OURS.iter().any(|ours| name == *ours) {
+            let path = directory.to_path_buf();
+            return Err(StoreError::NotCreated { path, what: "there are other files in it" });
+        }
+    }
+    let items = directory.join("items");
+    if !Manifest::path(directory).exists()
+        && fs::read_dir(items).is_ok_and(|mut d| d.next().is_some())
+    {
+        let path = directory.to_path_buf();
+        return Err(StoreError::NotCreated {
+            path,
+            what: "there is material in it, but no store.toml",
+        });
+    }
+    Ok(())
+}
+
+/// Edits that void what is available and chosen.
+fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) -> Vec<Edit> {
+    let available = locked.content.items.iter().filter(|(_, r)| r.state == State::Available);
+    available
+        .filter(|(_, record)| chosen(record))
+        .map(|(id, record)| {
+            let record = Record { state: State::Void(shorten(reason)), ..record.clone() };
+            Edit::Update(*id, Box::new(record))
+        })
+        .collect()
+}
+
+/// A reason in a form that can be kept and printed.
+fn shorten(reason: &str) -> String {
+    reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect()
+}
+
+fn entry(id: ItemId, record: Record) -> Entry {
+    let bytes = record.bytes();
+    let Record { stamp, state, next, created, .. } = record;
+    Entry { id, stamp, state, next, bytes, created }
+}

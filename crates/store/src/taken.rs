@@ -1,0 +1,422 @@
+//! What was taken: marked as used on disk, and now readable.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use zeroize::Zeroizing;
+
+use crate::draft::section_path;
+use crate::files::{self, Discarded};
+use crate::frame::{FileKeys, Geometry, HEADER, Header};
+use crate::index::Core;
+use crate::record::{Edit, Record, SectionFile, State};
+use crate::{ItemId, Kind, Result, Stamp, StoreError, fault};
+
+/// Material that was taken: this process, and nobody else ever again, may use it.
+///
+/// Once this and all its readers are dropped, the files of an item of which nothing is left are removed.
+#[derive(Debug)]
+pub struct Taken {
+    stamp: Stamp,
+    from: Vec<u64>,
+    upto: Vec<u64>,
+    /// Which bytes of each section belong to what was taken.
+    readable: Vec<Range<u64>>,
+    opened: Arc<Opened>,
+}
+
+/// The open files of an item.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    core: Arc<Core>,
+    id: ItemId,
+    sections: Vec<OpenSection>,
+    /// Nothing is left of the item, so its files go with this.
+    exhausted: bool,
+}
+
+/// An open file of an item, locked against removal.
+struct OpenSection {
+    path: PathBuf,
+    file: Mutex<File>,
+    keys: FileKeys,
+    geometry: Geometry,
+}
+
+impl std::fmt::Debug for OpenSection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenSection").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Taken {
+    /// Marks part of an item as used, on disk, and opens it.
+    pub(crate) fn take(
+        core: &Arc<Core>,
+        id: ItemId,
+        kind: Kind,
+        from: &[u64],
+        upto: &[u64],
+    ) -> Result<Self> {
+        let mut locked = core.exclusive()?;
+        let record = match locked.content.items.get(&id) {
+            Some(record) => record.clone(),
+            None if locked.content.spent.contains(&id) => {
+                return Err(StoreError::AlreadyUsed { item: id, what: String::new() });
+            }
+            None => return Err(StoreError::Unknown { item: id }),
+        };
+        check_range(id, &record, kind, from, upto)?;
+        let counts = &record.stamp.counts;
+        let ranges =
+            record.files.iter().map(|file| file.holds.bytes(file.bytes, from, upto, counts));
+        let readable =
+            ranges.collect::<std::result::Result<_, _>>().map_err(StoreError::Invalid)?;
+        // Opened under the store's lock and before anything is marked: what cannot be read is not wasted,
+        // and nobody removes it meanwhile.
+        let mut opened = Opened::open(core, id, &record)?;
+        fault::point("take.checked");
+        let exhausted = upto == counts;
+        let state = if exhausted { State::Used } else { State::Available };
+        let stamp = record.stamp.clone();
+        let marked = Record { next: upto.to_vec(), state, ..record };
+        locked.commit(vec![Edit::Update(id, Box::new(marked))])?;
+        fault::point("take.committed");
+        opened.exhausted = exhausted;
+        let (from, upto) = (from.to_vec(), upto.to_vec());
+        Ok(Taken { stamp, from, upto, readable, opened: Arc::new(opened) })
+    }
+
+    /// The item's name.
+    pub fn id(&self) -> ItemId {
+        self.opened.id
+    }
+
+    /// What the item is.
+    pub fn stamp(&self) -> &Stamp {
+        &self.stamp
+    }
+
+    /// The first record taken of each count.
+    pub fn from(&self) -> &[u64] {
+        &self.from
+    }
+
+    /// The first record of each count that was not taken.
+    pub fn upto(&self) -> &[u64] {
+        &self.upto
+    }
+
+    /// How many sections the item has.
+    pub fn sections(&self) -> usize {
+        self.readable.len()
+    }
+
+    /// Which bytes of a section may be read: those of the records taken, or all of a
+    /// [`crate::Section::Whole`]. Empty if there is no such section.
+    pub fn bytes(&self, section: usize) -> Range<u64> {
+        self.readable.get(section).cloned().unwrap_or(0..0)
+    }
+
+    /// Reads bytes of a section, counted from its start, frame by frame; each frame is checked before any byte of it
+    /// is released. The reader may outlive this.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if these bytes were not taken.
+    pub fn read(&self, section: usize, bytes: Range<u64>) -> Result<SectionReader> {
+        let readable = self.bytes(section);
+        let inside = readable.start <= bytes.start && bytes.end <= readable.end;
+        if section >= self.sections() || bytes.start > bytes.end || !(inside || bytes.is_empty()) {
+            return Err(StoreError::Invalid(format!(
+                "bytes {}..{} of section {section} of item {} were not taken: {}..{} were",
+                bytes.start,
+                bytes.end,
+                self.id(),
+                readable.start,
+                readable.end
+            )));
+        }
+        Ok(SectionReader::new(self.opened.clone(), section, bytes))
+    }
+
+    /// Reads everything that was taken once, to know that it is undamaged before anything depends on it.
+    ///
+    /// # Errors
+    /// [`StoreError::DamagedItem`]; what the disk refuses.
+    pub fn check(&self) -> Result<()> {
+        for (section, bytes) in self.readable.iter().enumerate() {
+            SectionReader::new(self.opened.clone(), section, bytes.clone()).skip_all(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Ends the use. If nothing is left of the item, its files are removed, unless somebody still reads
+    /// them; dropping does the same, but cannot say what went wrong.
+    ///
+    /// # Errors
+    /// What the disk refuses. The material stays used, and collecting tries again.
+    pub fn done(self) -> Result<()> {
+        match Arc::into_inner(self.opened) {
+            Some(mut opened) => opened.finish(),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_range(id: ItemId, record: &Record, kind: Kind, from: &[u64], upto: &[u64]) -> Result<()> {
+    match &record.state {
+        State::Void(reason) => {
+            return Err(StoreError::Void { item: id, reason: reason.clone() });
+        }
+        State::Used => return Err(StoreError::AlreadyUsed { item: id, what: String::new() }),
+        State::Available => {}
+    }
+    let invalid = |what: String| Err(StoreError::Invalid(format!("item {id} {what}")));
+    let counts = &record.stamp.counts;
+    if record.stamp.kind != kind {
+        return invalid(match kind {
+            Kind::Pool => "is a prepared one, which is taken as a whole".to_string(),
+            Kind::Prepared => "is a pool, of which ranges are taken".to_string(),
+        });
+    }
+    if from.len() != counts.len() || upto.len() != counts.len() {
+        return invalid(format!("has {} counts, so a range of each is taken", counts.len()));
+    }
+    for i in 0..counts.len() {
+        if from[i] > upto[i] || upto[i] > counts[i] {
+            return invalid(format!(
+                "has {} records of count {i}: {}..{} is no range of them",
+                counts[i], from[i], upto[i]
+            ));
+        }
+        if from[i] < record.next[i] {
+            let what = format!(
+                " up to record {} of count {i}, so that {}..{} cannot be taken",
+                record.next[i], from[i], upto[i]
+            );
+            return Err(StoreError::AlreadyUsed { item: id, what });
+        }
+    }
+    if from == upto {
+        return invalid("is not used by taking nothing".to_string());
+    }
+    Ok(())
+}
+
+impl Opened {
+    /// Opens the files of an item, with a first check of each. Under the store's lock.
+    pub fn open(core: &Arc<Core>, id: ItemId, record: &Record) -> Result<Self> {
+        let sections = record.files.iter().enumerate();
+        let sections = sections
+            .map(|(section, file)| OpenSection::open(core, id, section, file))
+            .collect::<Result<_>>()?;
+        Ok(Opened { core: core.clone(), id, sections, exhausted: false })
+    }
+
+    /// Reads and checks every frame; `progress` hears of the bytes of each.
+    pub fn check(self, mut progress: impl FnMut(u64)) -> Result<()> {
+        let opened = Arc::new(self);
+        for (index, section) in opened.sections.iter().enumerate() {
+            let bytes = 0..section.geometry.bytes;
+            SectionReader::new(opened.clone(), index, bytes).skip_all(&mut progress)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.exhausted) {
+            return Ok(());
+        }
+        // Our own locks would be in the way.
+        self.sections.clear();
+        match files::discard(&self.core.item(&self.id), self.core.wipes())? {
+            // Somebody still uses an earlier part; collecting finds the files later.
+            Discarded::Busy | Discarded::Gone(_) => Ok(()),
+        }
+    }
+
+    fn frame(&self, section: usize, index: u64, buffer: &mut Vec<u8>) -> Result<()> {
+        let file = &self.sections[section];
+        file.frame(index, buffer, |frame, what| StoreError::DamagedItem {
+            item: self.id,
+            section,
+            frame: Some(frame),
+            what,
+        })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // What cannot be removed now is collected later.
+        let _ = self.finish();
+    }
+}
+
+impl OpenSection {
+    fn open(core: &Core, id: ItemId, section: usize, known: &SectionFile) -> Result<Self> {
+        let damaged = |what| Err(StoreError::DamagedItem { item: id, section, frame: None, what });
+        let path = section_path(&core.item(&id), section);
+        let failed = |e: &io::Error| StoreError::io("read", &path, e);
+        let mut file = match File::open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return damaged("its file is missing"),
+            other => other.map_err(|e| failed(&e))?,
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return damaged("its file is being removed"),
+            Err(TryLockError::Error(e)) => return Err(failed(&e)),
+        }
+        let overhead = core.sealing.overhead();
+        let geometry = Geometry { bytes: known.bytes, frame: known.frame, overhead };
+        let length = file.metadata().map_err(|e| failed(&e))?.len();
+        if geometry.file() != Some(length) {
+            return damaged("its file has the wrong length");
+        }
+        let mut bytes = [0; HEADER];
+        file.read_exact(&mut bytes).map_err(|e| failed(&e))?;
+        let header = match Header::decode(&bytes) {
+            Ok(header) => header,
+            Err(what) => return damaged(what),
+        };
+        let expected = Header {
+            sealing: core.sealing,
+            store: core.store,
+            item: id,
+            section: section as u32,
+            frame: known.frame,
+            salt: header.salt,
+        };
+        if header != expected {
+            return damaged("its file belongs to another store, item or section");
+        }
+        let keys = FileKeys::new(&core.root, &header);
+        if !keys.expects(&bytes) {
+            return damaged("the start of its file is damaged");
+        }
+        Ok(OpenSection { path, file: Mutex::new(file), keys, geometry })
+    }
+
+    fn frame(
+        &self,
+        index: u64,
+        buffer: &mut Vec<u8>,
+        damaged: impl Fn(u64, &'static str) -> StoreError,
+    ) -> Result<()> {
+        let (start, length) = self.geometry.place(index);
+        buffer.resize(length, 0);
+        let read = {
+            let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
+            file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(buffer))
+        };
+        match read {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                return Err(damaged(index, "the file ends too early"));
+            }
+            Err(e) => return Err(StoreError::io("read", &self.path, &e)),
+        }
+        let last = index + 1 == self.geometry.frames();
+        self.keys.open(index, last, buffer).map_err(|what| {
+            buffer.clear();
+            damaged(index, what)
+        })
+    }
+}
+
+/// Reads bytes of a section that were taken. What [`Read`] reports carries a [`StoreError`], which
+/// [`StoreError::from_io`] brings back.
+#[derive(Debug)]
+pub struct SectionReader {
+    opened: Arc<Opened>,
+    section: usize,
+    /// What is still to be read, counted from the start of the section.
+    left: Range<u64>,
+    /// A checked frame, wiped when dropped, with room for its tag so that it never moves.
+    buffer: Zeroizing<Vec<u8>>,
+    /// Which frame that is.
+    index: Option<u64>,
+}
+
+impl SectionReader {
+    fn new(opened: Arc<Opened>, section: usize, left: Range<u64>) -> Self {
+        SectionReader { opened, section, left, buffer: Zeroizing::new(Vec::new()), index: None }
+    }
+
+    /// How many bytes are still to be read.
+    pub fn remaining(&self) -> u64 {
+        self.left.end - self.left.start
+    }
+
+    /// Fills `out`.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; what the disk refuses.
+    /// What was put into `out` until then is good.
+    pub fn fill(&mut self, mut out: &mut [u8]) -> Result<()> {
+        if out.len() as u64 > self.remaining() {
+            return Err(StoreError::Invalid(format!(
+                "{} bytes of item {} are wanted where {} remain",
+                out.len(),
+                self.opened.id,
+                self.remaining()
+            )));
+        }
+        while !out.is_empty() {
+            let part = self.available()?;
+            let n = part.len().min(out.len());
+            out[..n].copy_from_slice(&part[..n]);
+            out = &mut out[n..];
+            self.left.start += n as u64;
+        }
+        Ok(())
+    }
+
+    /// Checked bytes that come next; empty at the end.
+    fn available(&mut self) -> Result<&[u8]> {
+        if self.left.is_empty() {
+            return Ok(&[]);
+        }
+        let geometry = self.opened.sections[self.section].geometry;
+        let frame = u64::from(geometry.frame);
+        let index = self.left.start / frame;
+        if self.index != Some(index) {
+            self.index = None;
+            let room = (frame.min(geometry.bytes) as usize) + geometry.overhead;
+            let missing = room.saturating_sub(self.buffer.len());
+            self.buffer.reserve_exact(missing);
+            self.opened.frame(self.section, index, &mut self.buffer)?;
+            self.index = Some(index);
+        }
+        let start = (self.left.start - index * frame) as usize;
+        let end = (self.left.end - index * frame).min(self.buffer.len() as u64) as usize;
+        Ok(&self.buffer[start..end])
+    }
+
+    /// Reads and checks to the end; `progress` hears of the bytes of each frame.
+    fn skip_all(mut self, mut progress: impl FnMut(u64)) -> Result<()> {
+        // An empty section has one frame as well, which says that it is empty.
+        if self.opened.sections[self.section].geometry.bytes == 0 {
+            self.opened.frame(self.section, 0, &mut self.buffer)?;
+        }
+        while !self.left.is_empty() {
+            let n = self.available()?.len() as u64;
+            self.left.start += n;
+            progress(n);
+        }
+        Ok(())
+    }
+}
+
+impl Read for SectionReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let part = self.available()?;
+        let n = part.len().min(out.len());
+        out[..n].copy_from_slice(&part[..n]);
+        self.left.start += n as u64;
+        Ok(n)
+    }
+}

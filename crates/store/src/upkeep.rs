@@ -1,0 +1,194 @@
+//! Looking after a store: checking what is there, collecting what is not needed, locks on groups.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use crate::files::{self, Discarded};
+use crate::record::{Edit, State};
+use crate::taken::Opened;
+use crate::{GroupId, ItemId, Result, Store, StoreError};
+
+/// How far [`Store::verify`] has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The item being read.
+    pub item: ItemId,
+    /// The bytes read so far, of all items.
+    pub done: u64,
+    /// The bytes to be read, of all items.
+    pub total: u64,
+}
+
+/// What [`Store::gc`] removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Used and void items, no longer listed.
+    pub items: Vec<ItemId>,
+    /// Half-written items whose processes died.
+    pub drafts: usize,
+    /// Other directories of items to which no record referred.
+    pub orphans: usize,
+    /// What could not be removed, since somebody is writing or reading it.
+    pub busy: usize,
+    /// The bytes that were freed.
+    pub bytes: u64,
+}
+
+/// A lock on a group, across all processes: released when dropped, also by the end of the process.
+#[derive(Debug)]
+pub struct GroupLock {
+    group: GroupId,
+    _file: File,
+}
+
+impl GroupLock {
+    /// The group that is locked.
+    pub fn group(&self) -> &GroupId {
+        &self.group
+    }
+}
+
+impl Store {
+    /// Locks a group for one run, so that checks under one Δ come one after another; none if another
+    /// process, or another part of this one, has it locked.
+    ///
+    /// # Errors
+    /// [`StoreError::DeadGroup`]; what the disk refuses.
+    pub fn lock_group(&self, group: &GroupId) -> Result<Option<GroupLock>> {
+        // Under the store's lock, so that nobody removes the file between opening and locking it.
+        let locked = self.core.exclusive()?;
+        if let Some(reason) = locked.content.dead.get(group) {
+            let (group, reason) = (hex::encode(group), reason.clone());
+            return Err(StoreError::DeadGroup { group, reason });
+        }
+        let path = self.groups().join(format!("{}.lock", hex::encode(group)));
+        let file = files::open_or_create_private(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(GroupLock { group: *group, _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path, &e)),
+        }
+    }
+
+    fn groups(&self) -> PathBuf {
+        self.core.directory.join("groups")
+    }
+
+    /// Reads and checks every frame of every item that something is left of, and says of each what is wrong
+    /// with it. Nothing is changed: damaged items are for the caller to [void](Store::void).
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] if the index cannot be trusted; what the disk refuses.
+    pub fn verify(&self, mut progress: impl FnMut(Progress)) -> Result<Vec<(ItemId, Result<()>)>> {
+        let available = |state: &State| *state == State::Available;
+        let items: Vec<_> = {
+            let content = self.core.content(false)?;
+            content.items.into_iter().filter(|(_, record)| available(&record.state)).collect()
+        };
+        let total = items.iter().map(|(_, record)| record.bytes()).sum();
+        let mut done = 0;
+        let mut report = Vec::with_capacity(items.len());
+        for (id, _) in items {
+            // Opened under the lock, so that files are not mistaken for missing that are just removed.
+            let locked = self.core.exclusive()?;
+            let opened = match locked.content.items.get(&id) {
+                Some(record) if available(&record.state) => Opened::open(&self.core, id, record),
+                _ => continue,
+            };
+            drop(locked);
+            let checked = opened.and_then(|opened| {
+                opened.check(|bytes| {
+                    done += bytes;
+                    progress(Progress { item: id, done, total });
+                })
+            });
+            report.push((id, checked));
+        }
+        Ok(report)
+    }
+
+    /// Removes what is not needed: used and void items, half-written ones whose processes died, files that
+    /// belong to nothing. What is in use by other processes stays.
+    ///
+    /// The names of items stay used for ever, and dead groups dead.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`]; what the disk refuses.
+    pub fn gc(&self) -> Result<Collected> {
+        let mut collected = Collected::default();
+        let mut locked = self.core.exclusive()?;
+        let finished = locked.content.items.iter().filter(|(_, r)| r.state != State::Available);
+        collected.items = finished.map(|(id, _)| *id).collect();
+        locked.commit(collected.items.iter().map(|id| Edit::Forget(*id)).collect())?;
+        // Still under the lock: nobody begins, finishes or opens an item meanwhile.
+        for directory in directories(&self.core.drafts())? {
+            // Of a half-written item nothing was ever used, so nothing needs wiping.
+            if collected.count(files::discard(&directory, false)?) {
+                collected.drafts += 1;
+            }
+        }
+        for directory in directories(&self.core.items())? {
+            let name = directory.file_name().and_then(|name| name.to_str());
+            let id = name.and_then(|name| name.parse::<ItemId>().ok());
+            if id.is_some_and(|id| locked.content.items.contains_key(&id)) {
+                continue;
+            }
+            let known = id.is_some_and(|id| collected.items.contains(&id));
+            if collected.count(files::discard(&directory, self.core.wipes())?) && !known {
+                collected.orphans += 1;
+            }
+        }
+        let needed = |group: &str| {
+            let mut items = locked.content.items.values();
+            items.any(|record| hex::encode(record.stamp.group) == group)
+        };
+        collect_locks(&self.groups(), needed)?;
+        Ok(collected)
+    }
+}
+
+impl Collected {
+    /// Whether files were removed.
+    fn count(&mut self, discarded: Discarded) -> bool {
+        match discarded {
+            Discarded::Gone(bytes) => {
+                self.bytes += bytes;
+                true
+            }
+            Discarded::Busy => {
+                self.busy += 1;
+                false
+            }
+        }
+    }
+}
+
+fn directories(path: &Path) -> Result<Vec<PathBuf>> {
+    let failed = |e: &std::io::Error| StoreError::io("read", path, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(|e| failed(&e))? {
+        let entry = entry.map_err(|e| failed(&e))?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Removes lock files of groups that have no items and are not locked.
+fn collect_locks(path: &Path, needed: impl Fn(&str) -> bool) -> Result<()> {
+    for entry in fs::read_dir(path).map_err(|e| StoreError::io("read", path, &e))? {
+        let path = entry.map_err(|e| StoreError::io("read", path, &e))?.path();
+        let group = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        if needed(group) {
+            continue;
+        }
+        if let Ok(file) = File::open(&path)
+            && file.try_lock().is_ok()
+        {
+            // Under the store's lock, so nobody has opened it and is about to lock it.
+            fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;
+        }
+    }
+    Ok(())
+}
