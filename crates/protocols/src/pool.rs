@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Gates that are stored side by side.
-pub const GATES_PER_CHUNK: usize = 1024;
+pub const GATES_PER_CHUNK: usize = 128;
 
 /// The section of what belongs to the pool as a whole.
 pub const HEAD: usize = 0;
@@ -77,7 +77,7 @@ impl PoolLayout {
     }
 
     /// Bytes of one input bit of `party`.
-    fn input_bytes(self, party: PartyId) -> u64 {
+    pub fn input_bytes(self, party: PartyId) -> u64 {
         if party == self.me { 1 + 16 * self.peers() as u64 } else { 16 }
     }
 }

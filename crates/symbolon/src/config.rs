@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Receivers};
 use symbolon_protocols::{Generator, Protocol, Rho};
-use symbolon_transport::{DEFAULT_TIMEOUT, Error, Result, SimulatedLink};
+use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::reach::{Transport, Way};
 
@@ -156,6 +156,11 @@ impl Config {
 
     pub(crate) fn terms(&self) -> &Terms {
         &self.terms
+    }
+
+    /// The key that each party must prove, by party number; none over a connection without keys.
+    pub(crate) fn pins(&self) -> Vec<Option<Fingerprint>> {
+        self.transport.pins(self.terms.party)
     }
 
     pub(crate) fn into_parts(self) -> (Transport, Terms) {

@@ -49,6 +49,7 @@ mod port;
 mod reach;
 mod report;
 mod session;
+pub mod stored;
 mod triples;
 
 pub use config::{Config, MAX_THREADS};
@@ -63,6 +64,8 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{Generator, Protocol, Rho};
+/// Where material is kept between sessions; see [`stored`].
+pub use symbolon_store as store;
 pub use symbolon_transport::{
     Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, Meter, PhaseReport, Result,
     SessionId, SimulatedLink, TransportReason,

@@ -202,6 +202,21 @@ impl Transport {
         }
     }
 
+    /// The key that each party must prove, by party number, as seen by `party`.
+    pub(crate) fn pins(&self, party: PartyId) -> Vec<Option<Fingerprint>> {
+        match &self.0 {
+            Way::Pair { pin, .. } => {
+                let pin_of = |peer: PartyId| pin.filter(|_| peer != party);
+                vec![pin_of(0), pin_of(1)]
+            }
+            Way::Mesh { identity, contacts, .. } => {
+                let known = |contact: &Contact| contact.fingerprint.filter(|_| identity.is_some());
+                contacts.iter().map(known).collect()
+            }
+            Way::Channels { .. } => vec![None; self.parties()],
+        }
+    }
+
     /// Refuses what cannot work for `party` and `threads`, before anything is sent.
     pub(crate) fn check(&self, party: PartyId, threads: usize) -> Result<()> {
         let refuse = |reason: String| Err(Error::invalid_input(reason));

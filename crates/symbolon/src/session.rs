@@ -233,8 +233,9 @@ pub(crate) fn begin<T>(
     let (transport, terms) = config.into_parts();
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let Terms { party: me, rho, ot, .. } = terms;
-    let mut network = Network { me, lanes, meter, session: [0; 32], rho, ot };
+    let Terms { party: me, rho, ot, protocol, .. } = terms;
+    let form = protocol.forms()[0];
+    let mut network = Network { me, lanes, meter, session: [0; 32], rho, ot, form };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

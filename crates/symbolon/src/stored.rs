@@ -1,0 +1,634 @@
+//! The phases apart, in processes of their own and on days of their own: [`fill`] a pool, [`prepare`] circuits
+//! from it, [`run`] one in a moment, each with its own connection.
+//!
+//! ```text
+//! fill ──▶ pool in every party's store ──prepare──▶ prepared circuits in every store ──run(inputs)──▶ outputs
+//! ```
+//!
+//! # How parties agree on what they use
+//! Each tells all others what it holds of what is wanted: material for these parties with these keys, this
+//! protocol, this ρ, and made under the same global keys. What all hold is what may be used; of a pool that some
+//! have used further than others, what nobody has used. Anything else is left alone and counted in
+//! [`Agreement`]. Then each locks the group of the choice, so that checks under one Δ come one after another,
+//! marks what it takes as used, on disk, and only then sends anything that depends on it.
+//!
+//! A peer can say what it likes here: that it holds what it does not (the run fails, and material is wasted), or
+//! that it has not used what it has. Whether something was used is decided by the own store alone.
+//!
+//! After a failed check the whole group is dead, in the store as in a session.
+
+use std::io::{BufReader, Read};
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_preprocessing::bits::confirm_broadcasts;
+use symbolon_protocols::pool::{GATES, GATES_PER_CHUNK, HEAD};
+use symbolon_protocols::{
+    Engine, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared, Protocol,
+};
+use symbolon_store::{
+    DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Peer, Section, Stamp,
+    Store, StoreError, Taken,
+};
+use symbolon_transport::{Error, Hello, Result};
+
+use crate::config::{Config, Terms};
+use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
+use crate::session::{begin, counted, give_up};
+use crate::{Inputs, Outputs};
+
+/// How much a pool is to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// AND gates; rounded up to whole chunks of 128.
+    pub and_gates: u64,
+    /// Input bits of each party.
+    pub input_bits: u64,
+}
+
+/// A pool that was filled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Filled {
+    /// Its name, the same in every party's store.
+    pub item: ItemId,
+    /// AND gates in it.
+    pub and_gates: u64,
+    /// What it cost.
+    pub report: Report,
+}
+
+/// How far the parties' stores agree on what could have been used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Agreement {
+    /// Items that every party holds.
+    pub common: usize,
+    /// Items that this party holds and some other does not, or no longer: they were not used.
+    pub only_here: usize,
+    /// Items that another party holds and this one does not, or no longer.
+    pub only_elsewhere: usize,
+    /// Pools of which some parties have used more than others; what anybody has used is skipped.
+    pub uneven: usize,
+}
+
+impl Agreement {
+    /// Whether all stores hold the same.
+    pub fn is_complete(&self) -> bool {
+        self.only_here == 0 && self.only_elsewhere == 0 && self.uneven == 0
+    }
+}
+
+/// Circuits that were prepared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PreparedItems {
+    /// Their names, the same in every party's store.
+    pub items: Vec<ItemId>,
+    /// How many of them were made from pools; the others from material made on the spot.
+    pub from_pools: usize,
+    /// How far the stores agreed on their pools.
+    pub agreement: Agreement,
+    /// What it cost.
+    pub report: Report,
+}
+
+/// A prepared circuit that was run.
+#[derive(Debug)]
+pub struct RunPrepared {
+    /// What this party learnt.
+    pub outputs: Outputs,
+    /// The item that was used up.
+    pub item: ItemId,
+    /// How far the stores agreed on what they hold for this circuit.
+    pub agreement: Agreement,
+    /// What it cost.
+    pub report: Report,
+}
+
+/// Makes a pool of function-independent material with all peers, in this party's `store` and theirs.
+///
+/// # Errors
+/// `InvalidInput` when `config` cannot work or nothing is asked for; `Store` when the store cannot be written;
+/// otherwise as [`Session::connect`](crate::Session::connect).
+pub fn fill(config: Config, store: &Store, amount: Amount) -> Result<Filled> {
+    config.check_alone()?;
+    if amount.and_gates == 0 || amount.and_gates > 1 << 40 || amount.input_bits > 1 << 40 {
+        return Err(Error::invalid_input(
+            "a pool holds 1 to 2^40 AND gates, and as many input bits",
+        ));
+    }
+    let chunk = GATES_PER_CHUNK as u64;
+    let and_gates = amount.and_gates.next_multiple_of(chunk);
+    let parties = config.parties() as u16;
+    let need = Need { and_gates, input_bits: vec![amount.input_bits; parties.into()] };
+    let protocol = config.terms().protocol;
+    let hello =
+        hello(&config, "preprocess").term("gates", and_gates).term("input bits", amount.input_bits);
+    let maker = Maker::of(&config);
+    let (mut network, mut engine) = begin(config, &hello, |network| protocol.set_up(network))?;
+    let done = counted(&mut network, INDEPENDENT, |network| {
+        let stamp = maker.stamp(Kind::Pool, engine.group(), None, 0);
+        let layout = PoolLayout { me: network.me, parties };
+        let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
+        engine.fill(network, &need, &mut ToDraft(&mut draft))?;
+        let mut counts = vec![and_gates / chunk];
+        counts.extend(&need.input_bits);
+        draft.finish(counts).map_err(failed)
+    });
+    let item = or_give_up(done, &mut network)?;
+    Ok(Filled { item, and_gates, report: Report::of(&network.meter) })
+}
+
+/// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough, from
+/// material made on the spot otherwise.
+///
+/// # Errors
+/// As [`fill`]; items that were finished before an error stay.
+pub fn prepare(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    count: u32,
+) -> Result<PreparedItems> {
+    config.check(circuit)?;
+    let plan = Plan::new(circuit);
+    let need = Need::of(circuit, &plan, config.parties() as u16);
+    let hello = hello(&config, "prepare").term("circuit", digest(circuit)).term("count", count);
+    let maker = Maker::of(&config);
+    let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
+    let (mut network, (pools, mut engine)) = begin(config, &hello, |network| {
+        let pools = agree_on_pools(network, &work, count)?;
+        let fresh = pools.ranges.len() < count as usize;
+        let engine = if fresh { Some(maker.protocol.set_up(network)?) } else { None };
+        Ok((pools, engine))
+    })?;
+    let mut items = Vec::new();
+    for range in &pools.ranges {
+        let made = work.from_pool(&mut network, range);
+        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
+            kill(store, &range.group, error)?;
+        }
+        items.push(or_give_up(made, &mut network)?);
+    }
+    for number in pools.ranges.len()..count as usize {
+        let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+        let made = work.fresh(&mut network, engine, number as u64);
+        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
+            kill(store, &engine.group(), error)?;
+        }
+        items.push(or_give_up(made, &mut network)?);
+    }
+    let report = Report::of(&network.meter);
+    Ok(PreparedItems { items, from_pools: pools.ranges.len(), agreement: pools.agreement, report })
+}
+
+/// Runs a prepared circuit that all parties hold, on this party's `inputs`.
+///
+/// The item is used up, whatever comes of the run.
+///
+/// # Errors
+/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is troubled;
+/// `Store` when there is no item that all parties hold, or this party's is damaged; otherwise as
+/// [`Session::run`](crate::Session::run).
+pub fn run(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    inputs: &Inputs,
+) -> Result<RunPrepared> {
+    config.check(circuit)?;
+    inputs.check(circuit, config.terms().party)?;
+    let plan = Plan::new(circuit);
+    let hello = hello(&config, "run prepared").term("circuit", digest(circuit));
+    let maker = Maker::of(&config);
+    let patience = config.terms().timeout;
+    let (mut network, (chosen, agreement)) = begin(config, &hello, |network| {
+        choose_prepared(network, store, &maker.filter(Kind::Prepared, Some(circuit)), patience)
+    })?;
+    let done = counted(&mut network, ONLINE, |network| {
+        let prepared = load(store, &chosen, (network, circuit, &plan), maker.protocol)?;
+        let bits = prepared.evaluate(network, circuit, &plan, inputs.bits())?;
+        Outputs::new(circuit, network.me, bits)
+    });
+    if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
+        kill(store, &chosen.group, error)?;
+    }
+    let outputs = or_give_up(done, &mut network)?;
+    Ok(RunPrepared { outputs, item: chosen.id, agreement, report: Report::of(&network.meter) })
+}
+
+/// Takes the item, on disk, and reads it; its files are gone afterwards.
+fn load(
+    store: &Store,
+    chosen: &Chosen,
+    (network, circuit, plan): (&Network, &Circuit, &Plan),
+    protocol: Protocol,
+) -> Result<Box<dyn Prepared>> {
+    let taken = store.take_prepared(chosen.id).map_err(failed)?;
+    let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
+    let mut reader = BufReader::new(section);
+    let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
+    drop(reader);
+    taken.done().map_err(failed)?;
+    Ok(prepared)
+}
+
+/// What makes items and looks for them: everything that every item of a session has in common.
+struct Maker {
+    protocol: Protocol,
+    party: u16,
+    peers: Vec<Peer>,
+    rho: u32,
+}
+
+impl Maker {
+    fn of(config: &Config) -> Maker {
+        let Terms { protocol, party, rho, .. } = *config.terms();
+        let pins = config.pins();
+        let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
+        let peers = peers.map(|(party, pin)| Peer {
+            party,
+            fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
+        });
+        Maker { protocol, party, peers: peers.collect(), rho: rho.bits() }
+    }
+
+    fn stamp(&self, kind: Kind, group: GroupId, circuit: Option<&Circuit>, sequence: u64) -> Stamp {
+        Stamp {
+            kind,
+            protocol: self.protocol.name().to_string(),
+            group,
+            party: self.party,
+            peers: self.peers.clone(),
+            rho: self.rho,
+            circuit: circuit.map(Circuit::digest),
+            sequence,
+            counts: Vec::new(),
+        }
+    }
+
+    fn filter(&self, kind: Kind, circuit: Option<&Circuit>) -> Filter {
+        Filter {
+            kind: Some(kind),
+            protocol: Some(self.protocol.name().to_string()),
+            group: None,
+            party: Some(self.party),
+            peers: Some(self.peers.clone()),
+            rho: Some(self.rho),
+            circuit: Some(circuit.map(Circuit::digest)),
+        }
+    }
+}
+
+/// What one circuit after the other is prepared with.
+struct Preparing<'a> {
+    store: &'a Store,
+    circuit: &'a Circuit,
+    plan: &'a Plan,
+    need: Need,
+    maker: &'a Maker,
+}
+
+/// A part of a pool that all parties will take, the same.
+struct PoolPart {
+    id: ItemId,
+    group: GroupId,
+    from: Vec<u64>,
+    upto: Vec<u64>,
+}
+
+struct Pools {
+    ranges: Vec<PoolPart>,
+    agreement: Agreement,
+    /// Held until the circuits are prepared.
+    _locks: Vec<GroupLock>,
+}
+
+impl Preparing<'_> {
+    /// What one circuit takes of each of a pool's counts.
+    fn taken(&self) -> Vec<u64> {
+        let mut taken = vec![self.need.and_gates.div_ceil(GATES_PER_CHUNK as u64)];
+        taken.extend(&self.need.input_bits);
+        taken
+    }
+
+    fn from_pool(&self, network: &mut Network, part: &PoolPart) -> Result<ItemId> {
+        counted(network, DEPENDENT, |network| {
+            let taken = self.store.take_range(part.id, &part.from, &part.upto).map_err(failed)?;
+            let first = part.from[0] * GATES_PER_CHUNK as u64;
+            let inputs = part.from[1..].iter().zip(&part.upto[1..]);
+            let range = PoolRange {
+                gates: first..first + self.need.and_gates,
+                inputs: inputs.map(|(from, upto)| *from..*upto).collect(),
+            };
+            let protocol = self.maker.protocol;
+            let material = protocol.from_pool(network, &range, &mut FromTaken(&taken))?;
+            let prepared = material.prepare(network, self.circuit, self.plan)?;
+            self.keep(network, prepared, part.group, first)
+        })
+    }
+
+    fn fresh(&self, network: &mut Network, engine: &mut dyn Engine, number: u64) -> Result<ItemId> {
+        counted(network, DEPENDENT, |network| {
+            let material = engine.preprocess_for(network, self.circuit, self.plan)?;
+            let prepared = material.prepare(network, self.circuit, self.plan)?;
+            self.keep(network, prepared, engine.group(), number)
+        })
+    }
+
+    /// Puts a prepared circuit into the store.
+    fn keep(
+        &self,
+        network: &Network,
+        prepared: Box<dyn Prepared>,
+        group: GroupId,
+        sequence: u64,
+    ) -> Result<ItemId> {
+        let stamp = self.maker.stamp(Kind::Prepared, group, Some(self.circuit), sequence);
+        let mut draft =
+            self.store.begin(stamp, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
+        let protocol = self.maker.protocol;
+        protocol.save_prepared(network, self.circuit, prepared, draft.section(0))?;
+        draft.finish(vec![1]).map_err(failed)
+    }
+}
+
+/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input bits.
+fn sections(layout: PoolLayout) -> Vec<Section> {
+    let mut sections = vec![Section::Whole; layout.sections()];
+    sections[HEAD] = Section::Whole;
+    let bits = |bytes: u64| u32::try_from(8 * bytes).unwrap_or(u32::MAX);
+    sections[GATES] = Section::Records { counter: 0, bits: bits(layout.chunk_bytes()) };
+    for party in 0..layout.parties {
+        let bits = bits(layout.input_bytes(party));
+        let counter = 1 + usize::from(party);
+        sections[PoolLayout::inputs(party)] = Section::Records { counter, bits };
+    }
+    sections
+}
+
+struct ToDraft<'a>(&'a mut Draft);
+
+impl PoolSink for ToDraft<'_> {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        self.0.section(section).put(bytes).map_err(failed)
+    }
+}
+
+struct FromTaken<'a>(&'a Taken);
+
+impl PoolSource for FromTaken<'_> {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        Ok(Box::new(BufReader::new(self.0.read(section, bytes).map_err(failed)?)))
+    }
+}
+
+/// No party tells of more items; others wait for another time.
+const MOST: usize = 1024;
+
+const HOLDINGS: &str = "stored items";
+const LOCKED: &str = "stored items: locked";
+
+/// What a party holds, as it tells the others: names, and of pools what is left.
+type Holdings = Vec<(ItemId, Vec<u64>)>;
+
+/// Tells all peers what this party holds and hears what they hold, all the same from each.
+fn tell(network: &mut Network, own: &Holdings, counts: usize) -> Result<Vec<Holdings>> {
+    let mut bytes = Vec::new();
+    for (id, next) in own.iter().take(MOST) {
+        bytes.extend_from_slice(&id.0);
+        next.iter().for_each(|n| bytes.extend_from_slice(&n.to_le_bytes()));
+    }
+    let me = network.me;
+    let peers = network.peers();
+    for peer in peers.iter_mut() {
+        peer.send(HOLDINGS, &bytes)?;
+        peer.flush()?;
+    }
+    let each = 16 + 8 * counts;
+    let mut all = Vec::with_capacity(peers.len() + 1);
+    for peer in peers.iter_mut() {
+        let theirs = peer.recv_bounded(HOLDINGS, each * MOST)?;
+        if theirs.len() % each != 0 {
+            return Err(Error::misbehaved(peer.peer(), HOLDINGS));
+        }
+        all.push(theirs);
+    }
+    all.insert(usize::from(me), bytes);
+    let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 stored items v1");
+    for bytes in &all {
+        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
+    confirm_broadcasts(peers, hasher.finalize().as_bytes())?;
+    let decode = |bytes: Vec<u8>| {
+        let item = |item: &[u8]| {
+            let mut id = [0; 16];
+            id.copy_from_slice(&item[..16]);
+            let next = item[16..].chunks_exact(8).map(|n| {
+                let mut bytes = [0; 8];
+                bytes.copy_from_slice(n);
+                u64::from_le_bytes(bytes)
+            });
+            (ItemId(id), next.collect())
+        };
+        bytes.chunks_exact(each).map(item).collect()
+    };
+    Ok(all.into_iter().map(decode).collect())
+}
+
+/// What all hold, in the order of this party's offers: their place there, and the furthest that anybody has
+/// used of each count.
+fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Vec<(usize, Vec<u64>)>, Agreement) {
+    let mut agreement = Agreement::default();
+    let mut both = Vec::new();
+    for (place, offer) in offers.iter().enumerate() {
+        let of = |holdings: &Holdings| -> Option<Vec<u64>> {
+            holdings.iter().find(|(id, _)| *id == offer.id).map(|(_, next)| next.clone())
+        };
+        let Some(nexts) = all.iter().map(of).collect::<Option<Vec<_>>>() else {
+            agreement.only_here += 1;
+            continue;
+        };
+        agreement.uneven += usize::from(nexts.windows(2).any(|two| two[0] != two[1]));
+        let furthest = |count: usize| nexts.iter().map(|next| next[count]).max().unwrap_or(0);
+        both.push((place, (0..nexts[0].len()).map(furthest).collect()));
+    }
+    let known: Vec<ItemId> = offers.iter().map(|offer| offer.id).collect();
+    let mut others: Vec<ItemId> = (0u16..)
+        .zip(all)
+        .filter(|(party, _)| *party != me)
+        .flat_map(|(_, holdings)| holdings.iter().map(|(id, _)| *id))
+        .filter(|id| !known.contains(id))
+        .collect();
+    others.sort();
+    others.dedup();
+    agreement.only_elsewhere = others.len();
+    agreement.common = both.len();
+    (both, agreement)
+}
+
+/// Whether every party says yes; all learn the same.
+fn all_say(network: &mut Network, yes: bool) -> Result<bool> {
+    let peers = network.peers();
+    for peer in peers.iter_mut() {
+        peer.send(LOCKED, &[yes.into()])?;
+        peer.flush()?;
+    }
+    let mut answers = vec![u8::from(yes); peers.len() + 1];
+    for (peer, answer) in peers.iter_mut().zip(&mut answers) {
+        [*answer] = peer.recv_array::<1>(LOCKED)?;
+        if *answer > 1 {
+            return Err(Error::misbehaved(peer.peer(), LOCKED));
+        }
+    }
+    Ok(answers.iter().all(|answer| *answer == 1))
+}
+
+/// Locks a group on all sides or on none.
+fn lock(network: &mut Network, store: &Store, group: &GroupId) -> Result<Option<GroupLock>> {
+    // A group that was killed meanwhile is as good as one that is in use.
+    let own = store.lock_group(group).or_else(|error| match error {
+        StoreError::DeadGroup { .. } => Ok(None),
+        error => Err(failed(error)),
+    })?;
+    Ok(if all_say(network, own.is_some())? { own } else { None })
+}
+
+/// Offers in an order that all parties have, too: by name.
+fn offers(store: &Store, filter: &Filter) -> Result<Vec<Offer>> {
+    let mut offers = store.offers(filter).map_err(failed)?;
+    offers.sort_by_key(|offer| offer.id);
+    offers.truncate(MOST);
+    Ok(offers)
+}
+
+/// Finds parts of pools for as many of `count` circuits as there is enough for.
+fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
+    let offers = offers(work.store, &work.maker.filter(Kind::Pool, None))?;
+    let own: Holdings = offers.iter().map(|offer| (offer.id, offer.next.clone())).collect();
+    let counts = 1 + usize::from(network.parties());
+    let me = network.me;
+    let all = tell(network, &own, counts)?;
+    let (both, agreement) = common(&offers, &all, me);
+    let taken = work.taken();
+    let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
+    for (place, mut next) in both {
+        let Offer { id, group, stamp, .. } = &offers[place];
+        let fits = |next: &[u64]| {
+            let left = stamp.counts.iter().zip(next).zip(&taken);
+            left.fold(true, |fits, ((all, next), take)| {
+                fits & next.checked_add(*take).is_some_and(|upto| upto <= *all)
+            })
+        };
+        if pools.ranges.len() == count as usize || !fits(&next) {
+            continue;
+        }
+        let Some(locked) = lock(network, work.store, group)? else { continue };
+        pools._locks.push(locked);
+        while pools.ranges.len() < count as usize && fits(&next) {
+            let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
+            let from = std::mem::replace(&mut next, upto.clone());
+            pools.ranges.push(PoolPart { id: *id, group: *group, from, upto });
+        }
+    }
+    Ok(pools)
+}
+
+/// A prepared circuit that all parties hold and have locked.
+struct Chosen {
+    id: ItemId,
+    group: GroupId,
+    _lock: GroupLock,
+}
+
+/// Finds a prepared circuit, waiting no longer than `patience` for groups that others use.
+fn choose_prepared(
+    network: &mut Network,
+    store: &Store,
+    filter: &Filter,
+    patience: Duration,
+) -> Result<(Chosen, Agreement)> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let offers = offers(store, filter)?;
+        let own: Holdings = offers.iter().map(|offer| (offer.id, Vec::new())).collect();
+        let me = network.me;
+        let all = tell(network, &own, 0)?;
+        let (both, agreement) = common(&offers, &all, me);
+        let mut busy: Vec<GroupId> = Vec::new();
+        for (place, _) in &both {
+            let Offer { id, group, .. } = offers[*place];
+            if busy.contains(&group) {
+                continue;
+            }
+            if let Some(lock) = lock(network, store, &group)? {
+                return Ok((Chosen { id, group, _lock: lock }, agreement));
+            }
+            busy.push(group);
+        }
+        if both.is_empty() {
+            return Err(Error::Store(nothing(&offers, &all, me)));
+        }
+        // Somebody's time is up: all say so, so that all end.
+        if !all_say(network, begun.elapsed() < patience)? {
+            return Err(Error::Store(
+                "all that is prepared is in use by other runs: try again when they have ended"
+                    .into(),
+            ));
+        }
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(100));
+    }
+}
+
+fn nothing(offers: &[Offer], all: &[Holdings], me: u16) -> String {
+    let elsewhere = (0u16..).zip(all).filter(|(party, _)| *party != me);
+    let without: Vec<String> = elsewhere
+        .filter(|(_, holdings)| holdings.is_empty())
+        .map(|(party, _)| format!("party {party}"))
+        .collect();
+    match (offers.is_empty(), without.is_empty()) {
+        (true, _) => {
+            "this store holds nothing that was prepared for this circuit with these peers; \
+                      prepare it together first"
+                .to_string()
+        }
+        (false, false) => format!(
+            "{} holds nothing that was prepared for this circuit with these peers; prepare it together \
+             first",
+            without.join(" and ")
+        ),
+        (false, true) => {
+            "no circuit prepared here is in the peers' stores, too: prepare it together again"
+                .to_string()
+        }
+    }
+}
+
+fn hello(config: &Config, phase: &str) -> Hello {
+    let terms = config.terms();
+    Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
+        .term("phase", phase)
+        .term("protocol", terms.protocol.name())
+        .term("rho", terms.rho.bits())
+        .term("ot", terms.ot)
+        .term("threads", terms.threads)
+}
+
+fn digest(circuit: &Circuit) -> String {
+    hex::encode(circuit.digest())
+}
+
+fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
+    store.kill_group(group, &error.to_string()).map_err(|store| {
+        Error::Store(format!("{error}; and what was made with it could not be made void: {store}"))
+    })
+}
+
+fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
+    done.inspect_err(|error| give_up(network, error))
+}
+
+fn failed(error: StoreError) -> Error {
+    Error::Store(error.to_string())
+}

@@ -1,0 +1,227 @@
+//! The phases in sessions of their own, over stores on disk.
+#![allow(missing_docs)]
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::store::{Filter, Kind, Protection, State, Store};
+use symbolon::stored::{self, Agreement, Amount};
+use symbolon::{Config, Error, Inputs, Protocol, Result, Transport};
+
+fn circuit(name: &str) -> Circuit {
+    builtin::by_name(name).unwrap()
+}
+
+/// A store for each party.
+fn stores(folder: &Path, parties: u16) -> Vec<Store> {
+    let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
+    (0..parties).map(make).collect()
+}
+
+/// Runs `part` for every party over memory.
+fn together<T: Send>(
+    protocol: Protocol,
+    stores: &[Store],
+    part: impl Fn(Config, &Store) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mesh = Transport::memory_mesh(stores.len() as u16, 1, None).unwrap();
+    let part = &part;
+    thread::scope(|scope| {
+        let start = |((party, transport), store)| {
+            let config = Config::new(party, transport).protocol(protocol);
+            let config = config.timeout(Duration::from_secs(20));
+            scope.spawn(move || part(config, store))
+        };
+        let parties: Vec<_> = (0u16..).zip(mesh).zip(stores).map(start).collect();
+        parties.into_iter().map(|party| party.join().unwrap()).collect()
+    })
+}
+
+fn all<T>(results: Vec<Result<T>>) -> Vec<T> {
+    results.into_iter().map(Result::unwrap).collect()
+}
+
+fn sums(protocol: Protocol, stores: &[Store], values: [u128; 2]) -> Vec<Result<Option<u128>>> {
+    let circuit = circuit("add:16");
+    let circuit = &circuit;
+    together(protocol, stores, move |config, store| {
+        let me = config_party(store);
+        let mut inputs = Inputs::builder(circuit, me);
+        if let Some(value) = values.get(usize::from(me)) {
+            inputs = inputs.uint(usize::from(me), *value)?;
+        }
+        let ran = stored::run(config, store, circuit, &inputs.finish()?)?;
+        Ok(ran.outputs.get(0).and_then(|sum| sum.uint()))
+    })
+}
+
+/// Stores are in folders named by their party.
+fn config_party(store: &Store) -> u16 {
+    let name = store.directory().file_name().unwrap().to_str().unwrap();
+    name.parse().unwrap()
+}
+
+fn available(store: &Store, kind: Kind) -> usize {
+    store.offers(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
+}
+
+#[test]
+fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
+    for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 2), (Protocol::Ywz, 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), parties);
+        let amount = Amount { and_gates: 300, input_bits: 70 };
+        let filled =
+            all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
+        assert!(filled.iter().all(|f| f.item == filled[0].item && f.and_gates == 384));
+        // Two from the pool, which has input bits for four and gates for three; and one more than that.
+        let circuit = circuit("add:16");
+        for (count, from_pools) in [(2, 2), (2, 1)] {
+            let made = all(together(protocol, &stores, |config, store| {
+                stored::prepare(config, store, &circuit, count)
+            }));
+            assert!(made.iter().all(|m| m.items == made[0].items && m.from_pools == from_pools));
+            assert!(made.iter().all(|m| m.agreement.is_complete()));
+        }
+        for store in &stores {
+            assert_eq!(available(store, Kind::Prepared), 4);
+        }
+        for run in 0..4 {
+            let sums = all(sums(protocol, &stores, [run, 40_000]));
+            assert!(sums.iter().all(|sum| *sum == Some(40_000 + run)), "{sums:?}");
+        }
+        for end in sums(protocol, &stores, [1, 2]) {
+            assert!(matches!(&end, Err(Error::Store(why)) if why.contains("prepare")), "{end:?}");
+        }
+    }
+}
+
+#[test]
+fn stores_that_disagree_use_what_both_still_hold() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit("add:16");
+    let protocol = Protocol::Wrk;
+    let made = all(together(protocol, &stores, |config, store| {
+        stored::prepare(config, store, &circuit, 3)
+    }));
+    // Party 0 used one that party 1 still believes in; party 1 lost another.
+    let items = &made[0].items;
+    drop(stores[0].take_prepared(items[0]).unwrap());
+    stores[1].void(&[items[2]], "lost").unwrap();
+    let ran = all(together(protocol, &stores, |config, store| {
+        let me = config_party(store);
+        let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 5)?.finish()?;
+        stored::run(config, store, &circuit, &inputs)
+    }));
+    let expected = Agreement { common: 1, only_here: 1, only_elsewhere: 1, uneven: 0 };
+    for ran in &ran {
+        assert_eq!((ran.item, ran.agreement), (items[1], expected));
+        assert_eq!(ran.outputs.get(0).and_then(|sum| sum.uint()), Some(10));
+    }
+    for end in sums(protocol, &stores, [1, 2]) {
+        assert!(matches!(&end, Err(Error::Store(why)) if why.contains("peers' stores")), "{end:?}");
+    }
+}
+
+#[test]
+fn of_an_unevenly_used_pool_nobody_gets_what_somebody_has_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit("add:16");
+    let protocol = Protocol::Wrk;
+    let amount = Amount { and_gates: 1_000, input_bits: 1_000 };
+    let filled =
+        all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
+    // Party 0's run died after it had taken its part.
+    drop(stores[0].take_range(filled[0].item, &[0, 0, 0], &[3, 16, 16]).unwrap());
+    let made = all(together(protocol, &stores, |config, store| {
+        stored::prepare(config, store, &circuit, 1)
+    }));
+    for (made, store) in made.iter().zip(&stores) {
+        assert_eq!((made.from_pools, made.agreement.uneven), (1, 1));
+        let pools = store.offers(&Filter { kind: Some(Kind::Pool), ..Filter::default() }).unwrap();
+        assert_eq!(pools[0].next, [4, 32, 32]);
+    }
+    let sums = all(sums(protocol, &stores, [3, 4]));
+    assert_eq!(sums, [Some(7), Some(7)]);
+}
+
+#[test]
+fn runs_side_by_side_use_different_circuits() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit("add:16");
+    all(together(Protocol::Wrk, &stores, |config, store| {
+        stored::prepare(config, store, &circuit, 6)
+    }));
+    thread::scope(|scope| {
+        for run in 0..6u128 {
+            let stores = &stores;
+            scope.spawn(move || {
+                let sums = all(sums(Protocol::Wrk, stores, [run, run]));
+                assert_eq!(sums, [Some(2 * run); 2]);
+            });
+        }
+    });
+    for store in &stores {
+        assert_eq!(available(store, Kind::Prepared), 0);
+        assert!(store.list().unwrap().iter().all(|entry| entry.state == State::Used));
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_anything_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit("add:16");
+    all(together(Protocol::Wrk, &stores, |config, store| {
+        stored::prepare(config, store, &circuit, 1)
+    }));
+    let ended = together(Protocol::Wrk, &stores, |config, store| {
+        stored::fill(config, store, Amount { and_gates: 0, input_bits: 1 })
+    });
+    assert!(ended.iter().all(|end| matches!(end, Err(Error::InvalidInput(_)))));
+    // One side was asked for another phase.
+    let ended = together(Protocol::Wrk, &stores, |config, store| match config_party(store) {
+        0 => stored::prepare(config, store, &circuit, 1).map(drop),
+        me => {
+            let inputs = Inputs::builder(&circuit, me).uint(1, 5)?.finish()?;
+            stored::run(config, store, &circuit, &inputs).map(drop)
+        }
+    });
+    for end in ended {
+        assert!(
+            matches!(&end, Err(Error::PeerIncompatible { what, .. }) if what == "phase"),
+            "{end:?}"
+        );
+    }
+    // Another circuit, another protocol: there is nothing for them, and nothing is lost.
+    let ended = together(Protocol::Ywz, &stores, |config, store| {
+        let me = config_party(store);
+        let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), 5)?.finish()?;
+        stored::run(config, store, &circuit, &inputs).map(drop)
+    });
+    assert!(ended.iter().all(|end| matches!(end, Err(Error::Store(_)))));
+    assert_eq!(all(sums(Protocol::Wrk, &stores, [1, 2])), [Some(3); 2]);
+}
+
+#[test]
+fn a_damaged_item_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit("add:16");
+    let made = all(together(Protocol::Wrk, &stores, |config, store| {
+        stored::prepare(config, store, &circuit, 1)
+    }));
+    let file = stores[1].directory().join("items").join(made[0].items[0].to_string()).join("0.bin");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let ended = sums(Protocol::Wrk, &stores, [1, 2]);
+    assert!(matches!(ended[0], Err(Error::Transport { .. })), "{:?}", ended[0]);
+    assert!(matches!(&ended[1], Err(Error::Store(_))), "{:?}", ended[1]);
+}
