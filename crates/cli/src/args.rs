@@ -70,6 +70,12 @@ pub enum Command {
     Demo(DemoArgs),
     /// Be one party of a run between machines
     Run(Box<RunArgs>),
+    /// Do work ahead of time, for any circuit: fill up the pools in the parties' stores
+    Preprocess(Box<PreprocessArgs>),
+    /// Do work ahead of time, for one circuit: put prepared circuits into the parties' stores
+    Prepare(Box<PrepareArgs>),
+    /// Look after a store of material
+    Store(StoreCommandArgs),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine
@@ -97,7 +103,7 @@ pub struct DemoArgs {
 }
 
 /// Protocol parameters that all parties must agree on, and how to talk.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, Clone)]
 pub struct TuningArgs {
     /// The protocol [default: wrk between two parties, ywz among more]
     #[arg(long, value_name = "NAME")]
@@ -123,7 +129,7 @@ pub struct TuningArgs {
 }
 
 /// Changes to a circuit's owners and receivers.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Debug, Default, Clone)]
 pub struct PortArgs {
     /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or `share`:
     /// then every party brings a share of the input, which is the XOR of all
@@ -192,6 +198,7 @@ EXAMPLES
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network
+    store = \"my.store\"            # with --prepared, and for preprocess and prepare
     json = false
     [inputs]
     key = \"@key.txt\"              # any VALUE, an integer, or an array of integers
@@ -222,11 +229,34 @@ fn run_help() -> String {
 }
 
 /// Arguments of `run`.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_long_help = run_help())]
 pub struct RunArgs {
     /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
     pub circuit: Option<String>,
+    /// Who this is and where the others are.
+    #[command(flatten)]
+    pub meet: MeetArgs,
+    /// The value of an own input; INPUT is a name or a place from 0
+    #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
+    pub inputs: Vec<String>,
+    /// Whose is what.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// Use up a circuit that `symbolon prepare` put into the store
+    #[arg(long)]
+    pub prepared: bool,
+    /// The store, with --prepared.
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Who this is, where the others are, and what all must agree on.
+#[derive(Args, Debug, Default, Clone)]
+pub struct MeetArgs {
     /// Read settings from a TOML file; flags override them
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -248,18 +278,138 @@ pub struct RunArgs {
     /// How to talk [default: tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
-    /// The value of an own input; INPUT is a name or a place from 0
-    #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
-    pub inputs: Vec<String>,
-    /// Whose is what.
-    #[command(flatten)]
-    pub ports: PortArgs,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
-    /// Print the result as JSON
-    #[arg(long)]
-    pub json: bool,
+}
+
+/// Where material is kept, and what opens it.
+#[derive(Args, Debug, Default, Clone)]
+pub struct StoreArgs {
+    /// The directory of this party's store; made when it is not there
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// The key file that opens the store, made by `symbolon store keygen`
+    #[arg(long, value_name = "FILE", conflicts_with = "store_passphrase")]
+    pub store_key: Option<PathBuf>,
+    /// A file whose first line is the passphrase that opens the store
+    #[arg(long, value_name = "FILE")]
+    pub store_passphrase: Option<PathBuf>,
+}
+
+const PREPROCESS_HELP: &str = "\
+EXAMPLE
+    symbolon preprocess --config run.toml --store my.store --gates 10000000
+
+  Both sides fill up what they have in common until it is enough for so many AND gates, of whatever
+  circuits. `symbolon circuit info` says how many a circuit has.";
+
+fn preprocess_help() -> String {
+    format!("{PREPROCESS_HELP}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `preprocess`.
+#[derive(Args, Debug)]
+#[command(after_long_help = preprocess_help())]
+pub struct PreprocessArgs {
+    /// How many AND gates there is to be material for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub gates: u64,
+    /// For how many input bits of each party [default: an eighth of the gates]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=1 << 40))]
+    pub input_bits: Option<u64>,
+    /// Who this is and where the others are.
+    #[command(flatten)]
+    pub meet: MeetArgs,
+    /// The store.
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+const PREPARE_HELP: &str = "\
+EXAMPLE
+    symbolon prepare aes128 --count 10 --config run.toml --store my.store
+
+  Material comes from the pools that all sides hold where there is enough, and is made on the spot
+  otherwise. `symbolon run --prepared` uses one prepared circuit up.";
+
+fn prepare_help() -> String {
+    format!("{PREPARE_HELP}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `prepare`.
+#[derive(Args, Debug)]
+#[command(after_long_help = prepare_help())]
+pub struct PrepareArgs {
+    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    pub circuit: Option<String>,
+    /// How many times
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: u32,
+    /// Who this is and where the others are.
+    #[command(flatten)]
+    pub meet: MeetArgs,
+    /// Whose is what.
+    #[command(flatten)]
+    pub ports: PortArgs,
+    /// The store.
+    #[command(flatten)]
+    pub store: StoreArgs,
+}
+
+/// Arguments of `store`.
+#[derive(Args, Debug)]
+pub struct StoreCommandArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: StoreCommand,
+}
+
+/// What can be done with a store.
+#[derive(Subcommand, Debug)]
+pub enum StoreCommand {
+    /// List pools and prepared circuits, and what is left of them
+    Ls {
+        /// The store.
+        #[command(flatten)]
+        store: OpenArgs,
+        /// Print as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read and check everything that is left
+    Verify(OpenArgs),
+    /// Remove what is used, void or half-written
+    Gc(OpenArgs),
+    /// Print what is public about an item as JSON; material itself never leaves the store
+    Export {
+        /// The store.
+        #[command(flatten)]
+        store: OpenArgs,
+        /// The item, as `ls` names it
+        item: String,
+    },
+    /// Make a store that was copied or moved here usable: everything in it becomes void
+    Adopt(OpenArgs),
+    /// Make a key file that opens stores
+    Keygen {
+        /// Where to write it
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
+}
+
+/// A store that is there, and what opens it.
+#[derive(Args, Debug)]
+pub struct OpenArgs {
+    /// The directory of the store
+    pub directory: PathBuf,
+    /// The key file that opens it
+    #[arg(long, value_name = "FILE", conflicts_with = "store_passphrase")]
+    pub store_key: Option<PathBuf>,
+    /// A file whose first line is the passphrase that opens it
+    #[arg(long, value_name = "FILE")]
+    pub store_passphrase: Option<PathBuf>,
 }
 
 const LOCAL_HELP: &str = "\

@@ -6,6 +6,7 @@ mod circuits;
 mod demo;
 mod failure;
 mod identity;
+mod keep;
 mod local;
 mod meet;
 mod party;
@@ -15,6 +16,7 @@ mod results;
 mod run;
 mod settings;
 mod source;
+mod stores;
 mod table;
 mod troupe;
 mod tuning;
@@ -38,6 +40,9 @@ fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Demo(args) => demo::command(args),
         Command::Run(args) => run::command(args),
+        Command::Preprocess(args) => keep::preprocess(args),
+        Command::Prepare(args) => keep::prepare(args),
+        Command::Store(args) => stores::command(&args.command),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Circuit(args) => circuits::command(&args.command),

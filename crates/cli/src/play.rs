@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::Circuit;
+use symbolon::stored::RunPrepared;
 use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 
 use crate::failure::{Failure, Outcome};
@@ -36,6 +37,19 @@ pub struct Played {
     pub triples: u64,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
     pub peak_memory: Option<u64>,
+}
+
+impl Played {
+    /// A prepared circuit that was run.
+    pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> Played {
+        Played {
+            outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
+            phases: phases(&ran.report),
+            runs: Vec::new(),
+            triples: 0,
+            peak_memory: peak_memory(),
+        }
+    }
 }
 
 /// Connects and runs the phases as `course` says, telling `stage` where it is.

@@ -1,17 +1,18 @@
 //! `symbolon run`: one party of a run between machines.
 
-use symbolon::{Config, Inputs};
+use symbolon::{Config, Inputs, stored};
 
 use crate::args::{RemoteTransport, RunArgs};
 use crate::failure::{Failure, Outcome};
+use crate::keep::{tell_agreement, who};
 use crate::meet;
-use crate::play::{Course, play};
+use crate::play::{Course, Played, play};
 use crate::progress::Progress;
 use crate::results::{AskedJson, PartyJson, RemoteJson, print_json, print_outputs, tell};
 use crate::settings::Settings;
 use crate::source::Loaded;
+use crate::stores::open_or_create;
 use crate::table::costs;
-use crate::tuning::Tuning;
 use crate::values::{Given, Resolved, inputs_of, only_own, resolve};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party learnt.
@@ -20,16 +21,8 @@ use crate::values::{Given, Resolved, inputs_of, only_own, resolve};
 /// A usage failure before the peer is troubled; otherwise as the library has them.
 pub fn command(args: &RunArgs) -> Outcome<()> {
     let settings = Settings::of(args)?;
+    let (tuning, party) = who(&settings)?;
     let parties = meet::count(&settings)?;
-    let tuning = Tuning::new(&settings.tuning, parties)?;
-    let last = parties - 1;
-    let numbers = if parties == 2 { "0 or 1".to_string() } else { format!("0 to {last}") };
-    let party = settings
-        .party
-        .ok_or_else(|| Failure::usage(format!("which party is this? Say --party {numbers}")))?;
-    if party > last {
-        return Err(Failure::usage(format!("there is no party {party}: say --party {numbers}")));
-    }
     if settings.spec.circuit.is_empty() {
         return Err(Failure::usage("which circuit? Name a built-in or a file")
             .with_hint("`symbolon circuit list` shows the built-in circuits"));
@@ -39,7 +32,12 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     let circuit = loaded.circuit;
     let transport = meet::transport(&settings, party)?;
     let config = tuning.apply_with_link(Config::new(party, transport));
-    let played = {
+    let played = if args.prepared {
+        let store = open_or_create(&settings.store)?;
+        let ran = stored::run(config, &store, &circuit, &inputs)?;
+        tell_agreement(&ran.agreement);
+        Played::prepared(&circuit, &ran, parties)
+    } else {
         let mut progress = Progress::begin();
         play(config, &circuit, &inputs, Course::ONCE, &mut |stage| progress.party(party, stage))?
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use symbolon::zeroize::Zeroizing;
 
-use crate::args::{RemoteTransport, RunArgs, TuningArgs};
+use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::values::{Given, given};
@@ -32,6 +32,9 @@ struct SettingsFile {
     timeout: Option<Number>,
     link: Option<String>,
     json: Option<bool>,
+    store: Option<String>,
+    store_key: Option<String>,
+    store_passphrase: Option<String>,
     // Any value at all: what is wrong with one must not be told by the parser, which quotes it.
     inputs: BTreeMap<String, toml::Value>,
     owners: BTreeMap<String, toml::Value>,
@@ -115,6 +118,8 @@ pub struct Settings {
     pub tuning: TuningArgs,
     /// Own inputs, each with the folder from which a relative `@file` is taken.
     pub inputs: Vec<(Given, Option<PathBuf>)>,
+    /// The store, where one was named.
+    pub store: StoreArgs,
     /// Whether the result is printed as JSON.
     pub json: bool,
 }
@@ -125,7 +130,7 @@ impl Settings {
     /// # Errors
     /// A usage failure that names the file and the line.
     pub fn of(args: &RunArgs) -> Outcome<Settings> {
-        let (file, folder) = match &args.config {
+        let (file, folder) = match &args.meet.config {
             Some(path) => (read(path)?, path.parent().map(Path::to_path_buf)),
             None => (SettingsFile::default(), None),
         };
@@ -139,10 +144,10 @@ impl Settings {
             if file { path.to_string_lossy().into_owned() } else { name }
         }));
         // A flag for either end of the meeting replaces whatever the file says about it.
-        let meeting_given = args.listen.is_some() || args.connect.is_some();
+        let meeting_given = args.meet.listen.is_some() || args.meet.connect.is_some();
         let (file_listen, file_connect) =
             if meeting_given { (None, None) } else { (file.listen, file.connect) };
-        let flags = &args.tuning;
+        let flags = &args.meet.tuning;
         let mut outputs = Vec::new();
         for (name, parties) in file.outputs {
             let audience: Audience = parties
@@ -170,13 +175,13 @@ impl Settings {
         };
         Ok(Settings {
             spec: CircuitSpec { circuit: circuit.unwrap_or_default(), owners, outputs },
-            party: args.party.or(this),
+            party: args.meet.party.or(this),
             parties,
-            listen: args.listen.clone().or(file_listen),
-            connect: args.connect.clone().or(file_connect),
-            key: args.key.clone().or(file.key.map(in_folder)),
-            peer_fingerprint: args.peer_fingerprint.clone().or(file.peer_fingerprint),
-            transport: args.transport.or(file.transport).unwrap_or(RemoteTransport::Tls),
+            listen: args.meet.listen.clone().or(file_listen),
+            connect: args.meet.connect.clone().or(file_connect),
+            key: args.meet.key.clone().or(file.key.map(in_folder)),
+            peer_fingerprint: args.meet.peer_fingerprint.clone().or(file.peer_fingerprint),
+            transport: args.meet.transport.or(file.transport).unwrap_or(RemoteTransport::Tls),
             tuning: TuningArgs {
                 protocol: flags.protocol.clone().or(file.protocol),
                 rho: flags.rho.or(file.rho),
@@ -189,6 +194,15 @@ impl Settings {
                 link: flags.link.clone().or(file.link),
             },
             inputs: inputs(file.inputs, &args.inputs, folder.as_deref())?,
+            store: StoreArgs {
+                store: args.store.store.clone().or(file.store.map(in_folder)),
+                store_key: args.store.store_key.clone().or(file.store_key.map(in_folder)),
+                store_passphrase: args
+                    .store
+                    .store_passphrase
+                    .clone()
+                    .or(file.store_passphrase.map(in_folder)),
+            },
             json: args.json || file.json.unwrap_or(false),
         })
     }

@@ -23,7 +23,8 @@ use std::time::{Duration, Instant};
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::bits::confirm_broadcasts;
-use symbolon_protocols::pool::{GATES, GATES_PER_CHUNK, HEAD};
+pub use symbolon_protocols::pool::GATES_PER_CHUNK;
+use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
     Engine, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared, Protocol,
 };
@@ -38,7 +39,7 @@ use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::{begin, counted, give_up};
 use crate::{Inputs, Outputs};
 
-/// How much a pool is to hold.
+/// How much is to be in all pools together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amount {
     /// AND gates; rounded up to whole chunks of 128.
@@ -47,13 +48,17 @@ pub struct Amount {
     pub input_bits: u64,
 }
 
-/// A pool that was filled.
+/// What [`fill`] made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filled {
-    /// Its name, the same in every party's store.
-    pub item: ItemId,
-    /// AND gates in it.
-    pub and_gates: u64,
+    /// The new pool's name, the same in every party's store; none if there was enough already.
+    pub item: Option<ItemId>,
+    /// What is in it.
+    pub made: Amount,
+    /// What was left before, in the pools that all parties hold.
+    pub had: Amount,
+    /// How far the stores agreed on their pools.
+    pub agreement: Agreement,
     /// What it cost.
     pub report: Report,
 }
@@ -104,38 +109,94 @@ pub struct RunPrepared {
     pub report: Report,
 }
 
-/// Makes a pool of function-independent material with all peers, in this party's `store` and theirs.
+/// Fills up the pools of function-independent material that all parties hold, in this party's `store` and
+/// theirs, until `target` is there: makes one more pool with what is missing.
 ///
 /// # Errors
 /// `InvalidInput` when `config` cannot work or nothing is asked for; `Store` when the store cannot be written;
 /// otherwise as [`Session::connect`](crate::Session::connect).
-pub fn fill(config: Config, store: &Store, amount: Amount) -> Result<Filled> {
+pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
     config.check_alone()?;
-    if amount.and_gates == 0 || amount.and_gates > 1 << 40 || amount.input_bits > 1 << 40 {
+    if target.and_gates == 0 || target.and_gates > 1 << 40 || target.input_bits > 1 << 40 {
         return Err(Error::invalid_input(
             "a pool holds 1 to 2^40 AND gates, and as many input bits",
         ));
     }
-    let chunk = GATES_PER_CHUNK as u64;
-    let and_gates = amount.and_gates.next_multiple_of(chunk);
-    let parties = config.parties() as u16;
-    let need = Need { and_gates, input_bits: vec![amount.input_bits; parties.into()] };
     let protocol = config.terms().protocol;
-    let hello =
-        hello(&config, "preprocess").term("gates", and_gates).term("input bits", amount.input_bits);
+    let hello = hello(&config, "preprocess")
+        .term("gates", target.and_gates)
+        .term("input bits", target.input_bits);
     let maker = Maker::of(&config);
-    let (mut network, mut engine) = begin(config, &hello, |network| protocol.set_up(network))?;
-    let done = counted(&mut network, INDEPENDENT, |network| {
-        let stamp = maker.stamp(Kind::Pool, engine.group(), None, 0);
-        let layout = PoolLayout { me: network.me, parties };
-        let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
-        engine.fill(network, &need, &mut ToDraft(&mut draft))?;
-        let mut counts = vec![and_gates / chunk];
-        counts.extend(&need.input_bits);
-        draft.finish(counts).map_err(failed)
-    });
-    let item = or_give_up(done, &mut network)?;
-    Ok(Filled { item, and_gates, report: Report::of(&network.meter) })
+    let (mut network, (had, agreement, engine)) = begin(config, &hello, |network| {
+        let (had, agreement) = left_in_pools(network, store, &maker)?;
+        let enough = had.and_gates >= target.and_gates && had.input_bits >= target.input_bits;
+        let engine = if enough { None } else { Some(protocol.set_up(network)?) };
+        Ok((had, agreement, engine))
+    })?;
+    let mut made = Amount { and_gates: 0, input_bits: 0 };
+    let mut item = None;
+    if let Some(mut engine) = engine {
+        let chunk = GATES_PER_CHUNK as u64;
+        // A pool of input bits alone would be no use.
+        made.and_gates = target.and_gates.saturating_sub(had.and_gates).max(1);
+        made.and_gates = made.and_gates.next_multiple_of(chunk);
+        made.input_bits = target.input_bits.saturating_sub(had.input_bits);
+        let done = counted(&mut network, INDEPENDENT, |network| {
+            make_pool(network, engine.as_mut(), (store, &maker), made)
+        });
+        item = Some(or_give_up(done, &mut network)?);
+    }
+    Ok(Filled { item, made, had, agreement, report: Report::of(&network.meter) })
+}
+
+fn make_pool(
+    network: &mut Network,
+    engine: &mut dyn Engine,
+    (store, maker): (&Store, &Maker),
+    amount: Amount,
+) -> Result<ItemId> {
+    let parties = network.parties();
+    let Amount { and_gates, input_bits } = amount;
+    let need = Need { and_gates, input_bits: vec![input_bits; parties.into()] };
+    let stamp = maker.stamp(Kind::Pool, engine.group(), None, 0);
+    let layout = PoolLayout { me: network.me, parties };
+    let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
+    engine.fill(network, &need, &mut ToDraft(&mut draft))?;
+    let mut counts = vec![and_gates / GATES_PER_CHUNK as u64];
+    counts.extend(&need.input_bits);
+    draft.finish(counts).map_err(failed)
+}
+
+/// What is left in the pools that all parties hold, of what nobody has used.
+fn left_in_pools(
+    network: &mut Network,
+    store: &Store,
+    maker: &Maker,
+) -> Result<(Amount, Agreement)> {
+    let (offers, both, agreement) = agree(network, store, maker)?;
+    let mut left = Amount { and_gates: 0, input_bits: 0 };
+    for (place, next) in both {
+        let counts = &offers[place].stamp.counts;
+        let rest = |count: usize| counts[count].saturating_sub(next[count]);
+        left.and_gates += rest(0) * GATES_PER_CHUNK as u64;
+        left.input_bits += (1..counts.len()).map(rest).min().unwrap_or(0);
+    }
+    Ok((left, agreement))
+}
+
+/// Pools that this party holds, and which of them all others hold, too.
+fn agree(
+    network: &mut Network,
+    store: &Store,
+    maker: &Maker,
+) -> Result<(Vec<Offer>, Common, Agreement)> {
+    let offers = offers(store, &maker.filter(Kind::Pool, None))?;
+    let own: Holdings = offers.iter().map(|offer| (offer.id, offer.next.clone())).collect();
+    let counts = 1 + usize::from(network.parties());
+    let me = network.me;
+    let all = tell(network, &own, counts)?;
+    let (both, agreement) = common(&offers, &all, me);
+    Ok((offers, both, agreement))
 }
 
 /// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough, from
@@ -163,7 +224,7 @@ pub fn prepare(
     })?;
     let mut items = Vec::new();
     for range in &pools.ranges {
-        let made = work.from_pool(&mut network, range);
+        let made = work.prepare_from(&mut network, range);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &range.group, error)?;
         }
@@ -171,7 +232,7 @@ pub fn prepare(
     }
     for number in pools.ranges.len()..count as usize {
         let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
-        let made = work.fresh(&mut network, engine, number as u64);
+        let made = work.prepare_fresh(&mut network, engine, number as u64);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &engine.group(), error)?;
         }
@@ -202,10 +263,13 @@ pub fn run(
     let maker = Maker::of(&config);
     let patience = config.terms().timeout;
     let (mut network, (chosen, agreement)) = begin(config, &hello, |network| {
-        choose_prepared(network, store, &maker.filter(Kind::Prepared, Some(circuit)), patience)
+        let filter = maker.filter(Kind::Prepared, Some(circuit));
+        let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
+        let opened = (&*network, circuit, &plan);
+        Ok((chosen.take(store, opened, maker.protocol)?, agreement))
     })?;
+    let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
-        let prepared = load(store, &chosen, (network, circuit, &plan), maker.protocol)?;
         let bits = prepared.evaluate(network, circuit, &plan, inputs.bits())?;
         Outputs::new(circuit, network.me, bits)
     });
@@ -213,23 +277,32 @@ pub fn run(
         kill(store, &chosen.group, error)?;
     }
     let outputs = or_give_up(done, &mut network)?;
+    taken.done().map_err(failed)?;
     Ok(RunPrepared { outputs, item: chosen.id, agreement, report: Report::of(&network.meter) })
 }
 
-/// Takes the item, on disk, and reads it; its files are gone afterwards.
-fn load(
-    store: &Store,
-    chosen: &Chosen,
-    (network, circuit, plan): (&Network, &Circuit, &Plan),
-    protocol: Protocol,
-) -> Result<Box<dyn Prepared>> {
-    let taken = store.take_prepared(chosen.id).map_err(failed)?;
-    let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
-    let mut reader = BufReader::new(section);
-    let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
-    drop(reader);
-    taken.done().map_err(failed)?;
-    Ok(prepared)
+/// A prepared circuit that is used up now, and read.
+struct Opened {
+    prepared: Box<dyn Prepared>,
+    /// Its files, which are removed in the end: that takes longer than the run.
+    taken: Taken,
+    chosen: Chosen,
+}
+
+impl Chosen {
+    /// Takes the item, on disk, and reads it.
+    fn take(
+        self,
+        store: &Store,
+        (network, circuit, plan): (&Network, &Circuit, &Plan),
+        protocol: Protocol,
+    ) -> Result<Opened> {
+        let taken = store.take_prepared(self.id).map_err(failed)?;
+        let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
+        let mut reader = BufReader::new(section);
+        let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
+        Ok(Opened { prepared, taken, chosen: self })
+    }
 }
 
 /// What makes items and looks for them: everything that every item of a session has in common.
@@ -311,7 +384,7 @@ impl Preparing<'_> {
         taken
     }
 
-    fn from_pool(&self, network: &mut Network, part: &PoolPart) -> Result<ItemId> {
+    fn prepare_from(&self, network: &mut Network, part: &PoolPart) -> Result<ItemId> {
         counted(network, DEPENDENT, |network| {
             let taken = self.store.take_range(part.id, &part.from, &part.upto).map_err(failed)?;
             let first = part.from[0] * GATES_PER_CHUNK as u64;
@@ -327,7 +400,12 @@ impl Preparing<'_> {
         })
     }
 
-    fn fresh(&self, network: &mut Network, engine: &mut dyn Engine, number: u64) -> Result<ItemId> {
+    fn prepare_fresh(
+        &self,
+        network: &mut Network,
+        engine: &mut dyn Engine,
+        number: u64,
+    ) -> Result<ItemId> {
         counted(network, DEPENDENT, |network| {
             let material = engine.preprocess_for(network, self.circuit, self.plan)?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
@@ -437,7 +515,10 @@ fn tell(network: &mut Network, own: &Holdings, counts: usize) -> Result<Vec<Hold
 
 /// What all hold, in the order of this party's offers: their place there, and the furthest that anybody has
 /// used of each count.
-fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Vec<(usize, Vec<u64>)>, Agreement) {
+type Common = Vec<(usize, Vec<u64>)>;
+
+/// Finds what all hold.
+fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Common, Agreement) {
     let mut agreement = Agreement::default();
     let mut both = Vec::new();
     for (place, offer) in offers.iter().enumerate() {
@@ -503,12 +584,7 @@ fn offers(store: &Store, filter: &Filter) -> Result<Vec<Offer>> {
 
 /// Finds parts of pools for as many of `count` circuits as there is enough for.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
-    let offers = offers(work.store, &work.maker.filter(Kind::Pool, None))?;
-    let own: Holdings = offers.iter().map(|offer| (offer.id, offer.next.clone())).collect();
-    let counts = 1 + usize::from(network.parties());
-    let me = network.me;
-    let all = tell(network, &own, counts)?;
-    let (both, agreement) = common(&offers, &all, me);
+    let (offers, both, agreement) = agree(network, work.store, work.maker)?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
     for (place, mut next) in both {

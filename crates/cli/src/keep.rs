@@ -1,0 +1,117 @@
+//! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers, into
+//! every party's store.
+
+use symbolon::stored::{self, Agreement, Amount};
+use symbolon::{Config, Report};
+
+use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
+use crate::failure::{Failure, Outcome};
+use crate::meet;
+use crate::progress::Progress;
+use crate::results::{PartyJson, phases, print, tell};
+use crate::settings::Settings;
+use crate::stores::open_or_create;
+use crate::table::costs;
+use crate::tuning::Tuning;
+
+/// Without another word, a pool has this part of its gates as input bits of each party.
+const GATES_PER_INPUT_BIT: u64 = 8;
+
+/// Fills up the pools that all parties hold.
+///
+/// # Errors
+/// A usage failure before the peer is troubled; otherwise as the library has them.
+pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
+    let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
+    let settings = Settings::of(&run)?;
+    let (tuning, party) = who(&settings)?;
+    let store = open_or_create(&settings.store)?;
+    let input_bits = args.input_bits.unwrap_or(args.gates.div_ceil(GATES_PER_INPUT_BIT));
+    let target = Amount { and_gates: args.gates, input_bits };
+    let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let filled = {
+        let mut progress = Progress::begin();
+        progress.party(party, "preprocessing");
+        stored::fill(config, &store, target)?
+    };
+    tell_agreement(&filled.agreement);
+    let text = |amount: Amount| {
+        format!("{} AND gates and {} input bits of each party", amount.and_gates, amount.input_bits)
+    };
+    match filled.item {
+        Some(item) => print(&format!("pool {item}: {}\n", text(filled.made)))?,
+        None => print(&format!("there is enough already: {}\n", text(filled.had)))?,
+    }
+    tell_costs(&tuning, party, &filled.report);
+    Ok(())
+}
+
+/// Puts prepared circuits into the stores.
+///
+/// # Errors
+/// A usage failure before the peer is troubled; otherwise as the library has them.
+pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
+    let run = RunArgs {
+        circuit: args.circuit.clone(),
+        meet: args.meet.clone(),
+        ports: args.ports.clone(),
+        store: args.store.clone(),
+        ..RunArgs::default()
+    };
+    let settings = Settings::of(&run)?;
+    let (tuning, party) = who(&settings)?;
+    let circuit = settings.spec.load(meet::count(&settings)?)?.circuit;
+    let store = open_or_create(&settings.store)?;
+    let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let made = {
+        let mut progress = Progress::begin();
+        progress.party(party, "preparing");
+        stored::prepare(config, &store, &circuit, args.count)?
+    };
+    tell_agreement(&made.agreement);
+    for item in &made.items {
+        print(&format!("prepared {item}\n"))?;
+    }
+    if made.from_pools > 0 {
+        tell(&format!("{} of {} from pools\n", made.from_pools, made.items.len()));
+    }
+    tell_costs(&tuning, party, &made.report);
+    Ok(())
+}
+
+/// Parameters and the own number.
+///
+/// # Errors
+/// A usage failure that says what is missing.
+pub fn who(settings: &Settings) -> Outcome<(Tuning, u16)> {
+    let parties = meet::count(settings)?;
+    let tuning = Tuning::new(&settings.tuning, parties)?;
+    let last = parties - 1;
+    let numbers = if parties == 2 { "0 or 1".to_string() } else { format!("0 to {last}") };
+    let party = settings
+        .party
+        .ok_or_else(|| Failure::usage(format!("which party is this? Say --party {numbers}")))?;
+    if party > last {
+        return Err(Failure::usage(format!("there is no party {party}: say --party {numbers}")));
+    }
+    Ok((tuning, party))
+}
+
+/// Says so when the stores do not hold the same.
+pub fn tell_agreement(agreement: &Agreement) {
+    if agreement.is_complete() {
+        return;
+    }
+    let Agreement { common, only_here, only_elsewhere, uneven } = agreement;
+    tell(&format!(
+        "warning: the parties' stores differ: {common} items in all, {only_here} only here and \
+         {only_elsewhere} only elsewhere, which were left alone; {uneven} that some have used further \
+         than others, where what anybody has used was skipped\n"
+    ));
+}
+
+fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
+    let role = tuning.protocol.role(party).to_string();
+    let party = PartyJson { party, role, phases: phases(report) };
+    tell(&format!("\n{}", costs(&[party])));
+}

@@ -1,0 +1,215 @@
+//! `symbolon store`, and how a store is opened.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use symbolon::store::{Kind, Protection, State, Store, StoreError, create_key_file};
+use symbolon::zeroize::Zeroizing;
+
+use crate::args::{OpenArgs, StoreArgs, StoreCommand};
+use crate::failure::{Failure, Outcome};
+use crate::results::{print, print_json, tell};
+use crate::table::{align, bytes};
+
+/// The longest passphrase file that is read, in bytes.
+const LONGEST_PASSPHRASE: u64 = 4096;
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::usage(error.to_string())
+    }
+}
+
+/// Opens the store that was named, or makes it.
+///
+/// # Errors
+/// A usage failure when none was named, or it cannot be opened.
+pub fn open_or_create(args: &StoreArgs) -> Outcome<Store> {
+    let directory = args.store.as_ref().ok_or_else(|| {
+        Failure::usage("which store? Say --store DIR")
+            .with_hint("each party keeps what it made ahead of time in a directory of its own")
+    })?;
+    let protection = protection(args.store_key.as_deref(), args.store_passphrase.as_deref())?;
+    Ok(Store::open_or_create(directory, &protection)?)
+}
+
+/// Does what `symbolon store` was asked to do.
+///
+/// # Errors
+/// A usage failure when the store cannot be opened or is damaged.
+pub fn command(command: &StoreCommand) -> Outcome<()> {
+    match command {
+        StoreCommand::Ls { store, json } => list(&open(store)?, *json),
+        StoreCommand::Verify(store) => verify(&open(store)?),
+        StoreCommand::Gc(store) => collect(&open(store)?),
+        StoreCommand::Export { store, item } => {
+            print(&format!("{}\n", open(store)?.describe(item.parse()?)?))
+        }
+        StoreCommand::Adopt(args) => {
+            Store::adopt(&args.directory, &protection_of(args)?)?;
+            tell("the store belongs here now; everything that was in it is void\n");
+            Ok(())
+        }
+        StoreCommand::Keygen { out } => {
+            create_key_file(out)?;
+            tell(&format!(
+                "wrote {}: whoever has it can read the stores it opens; without it they are lost\n",
+                out.display()
+            ));
+            Ok(())
+        }
+    }
+}
+
+fn open(args: &OpenArgs) -> Outcome<Store> {
+    Ok(Store::open(&args.directory, &protection_of(args)?)?)
+}
+
+fn protection_of(args: &OpenArgs) -> Outcome<Protection> {
+    protection(args.store_key.as_deref(), args.store_passphrase.as_deref())
+}
+
+fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> Outcome<Protection> {
+    match (key, passphrase) {
+        (Some(_), Some(_)) => Err(Failure::usage(
+            "a store is opened by a key file or by a passphrase: say --store-key or --store-passphrase",
+        )),
+        (Some(file), None) => Ok(Protection::KeyFile(file.to_path_buf())),
+        (None, Some(file)) => {
+            let unreadable = |error: std::io::Error| {
+                Failure::usage(format!("cannot read a passphrase from {}: {error}", file.display()))
+            };
+            let file = std::fs::File::open(file).map_err(unreadable)?;
+            let mut line = Zeroizing::new(String::new());
+            BufReader::new(file.take(LONGEST_PASSPHRASE))
+                .read_line(&mut line)
+                .map_err(unreadable)?;
+            let text = line.trim_end_matches(['\r', '\n']);
+            if text.is_empty() {
+                return Err(Failure::usage("the passphrase is empty"));
+            }
+            Ok(Protection::passphrase(text))
+        }
+        (None, None) => Ok(Protection::None),
+    }
+}
+
+/// An item as `ls --json` prints it.
+#[derive(serde::Serialize)]
+struct ItemJson {
+    item: String,
+    kind: Kind,
+    protocol: String,
+    party: u16,
+    parties: usize,
+    rho: u32,
+    circuit: Option<String>,
+    state: &'static str,
+    reason: Option<String>,
+    /// Records of each count that are left.
+    left: Vec<u64>,
+    bytes: u64,
+    created: u64,
+}
+
+fn list(store: &Store, json: bool) -> Outcome<()> {
+    let entries = store.list()?;
+    let item = |entry: &symbolon::store::Entry| {
+        let stamp = &entry.stamp;
+        let (state, reason) = match &entry.state {
+            State::Available => ("available", None),
+            State::Used => ("used", None),
+            State::Void(reason) => ("void", Some(reason.clone())),
+        };
+        let left = match entry.state {
+            State::Available => {
+                stamp.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
+            }
+            _ => vec![0; stamp.counts.len()],
+        };
+        ItemJson {
+            item: entry.id.to_string(),
+            kind: stamp.kind,
+            protocol: stamp.protocol.clone(),
+            party: stamp.party,
+            parties: stamp.peers.len() + 1,
+            rho: stamp.rho,
+            circuit: stamp.circuit.map(hex::encode),
+            state,
+            reason,
+            left,
+            bytes: entry.bytes,
+            created: entry.created,
+        }
+    };
+    let items: Vec<ItemJson> = entries.iter().map(item).collect();
+    if json {
+        return print_json(&items);
+    }
+    let mut rows =
+        vec![["item", "what", "protocol", "party", "state", "left", "size"].map(String::from)];
+    for item in &items {
+        let chunk = symbolon::stored::GATES_PER_CHUNK as u64;
+        let (what, left) = match item.kind {
+            Kind::Pool => {
+                let gates = item.left.first().copied().unwrap_or(0) * chunk;
+                let inputs = item.left.iter().skip(1).min().copied().unwrap_or(0);
+                ("pool".to_string(), format!("{gates} gates, {inputs} input bits"))
+            }
+            Kind::Prepared => {
+                let circuit = item.circuit.as_deref().unwrap_or_default();
+                let left = if item.left == [1] { "1 run" } else { "nothing" };
+                (format!("circuit {}…", circuit.get(..8).unwrap_or(circuit)), left.to_string())
+            }
+        };
+        let state = match &item.reason {
+            Some(reason) => format!("{}: {reason}", item.state),
+            None => item.state.to_string(),
+        };
+        let party = format!("{} of {}", item.party, item.parties);
+        rows.push([
+            item.item.clone(),
+            what,
+            item.protocol.clone(),
+            party,
+            state,
+            left,
+            bytes(item.bytes),
+        ]);
+    }
+    print(&align(&rows, 6))
+}
+
+fn verify(store: &Store) -> Outcome<()> {
+    let report = store.verify(|_| ())?;
+    let mut damaged = 0;
+    for (id, result) in &report {
+        match result {
+            Ok(()) => print(&format!("{id}  whole\n"))?,
+            Err(error) => {
+                damaged += 1;
+                print(&format!("{id}  {error}\n"))?;
+            }
+        }
+    }
+    match damaged {
+        0 => Ok(()),
+        1 => Err(Failure::usage("an item is damaged; it will not be used")),
+        n => Err(Failure::usage(format!("{n} items are damaged; they will not be used"))),
+    }
+}
+
+fn collect(store: &Store) -> Outcome<()> {
+    let collected = store.gc()?;
+    print(&format!(
+        "removed {} items, {} half-written ones, {} stray folders: {}\n",
+        collected.items.len(),
+        collected.drafts,
+        collected.orphans,
+        bytes(collected.bytes)
+    ))?;
+    if collected.busy > 0 {
+        tell(&format!("{} are in use and stay\n", collected.busy));
+    }
+    Ok(())
+}
