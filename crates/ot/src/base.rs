@@ -18,9 +18,9 @@
 //! of different OTs are independent, so that a distinguisher for many is one for Diffie–Hellman by
 //! random self-reduction, at no loss in the number of OTs.
 //!
-//! The KDF takes the session, the OT's index and slot, and a digest of the whole transcript (A and
-//! every r), so that messages replayed from another session, or moved between OTs, give keys that
-//! nobody knows. Endemic security lets a cheater influence its *own* keys; correlated OT extension
+//! The oracles take the session, the numbers of sender and receiver, and the OT's index and slot, the
+//! KDF also a digest of the whole transcript (A and every r), so that messages replayed from another
+//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody knows. Endemic security lets a cheater influence its *own* keys; correlated OT extension
 //! allows that anyway (the functionality F_COTe lets a corrupt party choose what it receives).
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
@@ -50,23 +50,7 @@ pub fn send(
     n: usize,
     prg: &mut Prg,
 ) -> Result<Vec<[Block; 2]>> {
-    let secret = Zeroizing::new(random_scalar(prg));
-    let public = RistrettoPoint::mul_base(&secret).compress();
-    channel.send("base OT: A", public.as_bytes())?;
-
-    let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
-    let transcript = transcript(session, &public, &bytes);
-    let mut keys = Vec::with_capacity(n);
-    for (index, pair) in bytes.chunks_exact(2 * POINT).enumerate() {
-        let r = [decode(channel.peer(), &pair[..POINT])?, decode(channel.peer(), &pair[POINT..])?];
-        let key = |slot: usize| {
-            let other = &pair[(1 - slot) * POINT..][..POINT];
-            let shared = *secret * (r[slot] + mask(session, index, slot, other));
-            derive(&transcript, index, slot, &shared)
-        };
-        keys.push([key(0), key(1)]);
-    }
-    Ok(keys)
+    Sender::begin(channel, session, prg)?.finish(channel, n)
 }
 
 /// Runs `choices.len()` base OTs as the receiver: returns the key of each chosen slot.
@@ -80,35 +64,99 @@ pub fn receive(
     choices: &BitVec,
     prg: &mut Prg,
 ) -> Result<Vec<Block>> {
-    let n = choices.len();
-    let mut scalars = Zeroizing::new(Vec::with_capacity(n));
-    let mut bytes = vec![0u8; 2 * POINT * n];
-    for (index, pair) in bytes.chunks_exact_mut(2 * POINT).enumerate() {
-        let choice = choices.get(index);
-        let b = random_scalar(prg);
-        let other = random_point(prg).compress();
-        // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
-        let slot = usize::from(choice);
-        let shifted = RistrettoPoint::mul_base(&b) - mask(session, index, slot, other.as_bytes());
-        let shifted = shifted.compress();
-        let choose = 0u8.wrapping_sub(u8::from(choice));
-        for i in 0..POINT {
-            let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
-            pair[i] = (own & !choose) | (other & choose);
-            pair[POINT + i] = (own & choose) | (other & !choose);
-        }
-        scalars.push(b);
-    }
-    channel.send("base OT: r", &bytes)?;
+    Receiver::begin(channel, session, choices, prg)?.finish(channel)
+}
 
-    let public: [u8; POINT] = channel.recv_array("base OT: A")?;
-    let a = decode(channel.peer(), &public)?;
-    let transcript = transcript(session, &CompressedRistretto(public), &bytes);
-    let keys = scalars
-        .iter()
-        .enumerate()
-        .map(|(index, b)| derive(&transcript, index, usize::from(choices.get(index)), &(b * a)));
-    Ok(keys.collect())
+/// A sender whose A is sent. Neither side's first message waits for the other's, so that many pairs
+/// can begin before any goes on.
+pub(crate) struct Sender {
+    instance: [u8; 32],
+    secret: Zeroizing<Scalar>,
+    public: CompressedRistretto,
+}
+
+impl Sender {
+    /// Chooses a and sends A.
+    pub fn begin(channel: &mut Channel, session: &[u8; 32], prg: &mut Prg) -> Result<Self> {
+        let instance = instance(session, channel.me(), channel.peer());
+        let secret = Zeroizing::new(random_scalar(prg));
+        let public = RistrettoPoint::mul_base(&secret).compress();
+        channel.send("base OT: A", public.as_bytes())?;
+        Ok(Sender { instance, secret, public })
+    }
+
+    /// Receives the points of `n` OTs and computes their keys.
+    pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Vec<[Block; 2]>> {
+        let Sender { instance, secret, public } = self;
+        let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
+        let transcript = transcript(&instance, &public, &bytes);
+        let mut keys = Vec::with_capacity(n);
+        for (index, pair) in bytes.chunks_exact(2 * POINT).enumerate() {
+            let r =
+                [decode(channel.peer(), &pair[..POINT])?, decode(channel.peer(), &pair[POINT..])?];
+            let key = |slot: usize| {
+                let other = &pair[(1 - slot) * POINT..][..POINT];
+                let shared = *secret * (r[slot] + mask(&instance, index, slot, other));
+                derive(&transcript, index, slot, &shared)
+            };
+            keys.push([key(0), key(1)]);
+        }
+        Ok(keys)
+    }
+}
+
+/// A receiver whose points are sent.
+pub(crate) struct Receiver<'a> {
+    instance: [u8; 32],
+    choices: &'a BitVec,
+    scalars: Zeroizing<Vec<Scalar>>,
+    points: Vec<u8>,
+}
+
+impl<'a> Receiver<'a> {
+    /// Chooses the points of one OT per choice and sends them.
+    pub fn begin(
+        channel: &mut Channel,
+        session: &[u8; 32],
+        choices: &'a BitVec,
+        prg: &mut Prg,
+    ) -> Result<Self> {
+        let instance = instance(session, channel.peer(), channel.me());
+        let n = choices.len();
+        let mut scalars = Zeroizing::new(Vec::with_capacity(n));
+        let mut points = vec![0u8; 2 * POINT * n];
+        for (index, pair) in points.chunks_exact_mut(2 * POINT).enumerate() {
+            let choice = choices.get(index);
+            let b = random_scalar(prg);
+            let other = random_point(prg).compress();
+            // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
+            let slot = usize::from(choice);
+            let shifted =
+                RistrettoPoint::mul_base(&b) - mask(&instance, index, slot, other.as_bytes());
+            let shifted = shifted.compress();
+            let choose = 0u8.wrapping_sub(u8::from(choice));
+            for i in 0..POINT {
+                let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
+                pair[i] = (own & !choose) | (other & choose);
+                pair[POINT + i] = (own & choose) | (other & !choose);
+            }
+            scalars.push(b);
+        }
+        channel.send("base OT: r", &points)?;
+        Ok(Receiver { instance, choices, scalars, points })
+    }
+
+    /// Receives A and computes the keys.
+    pub fn finish(self, channel: &mut Channel) -> Result<Vec<Block>> {
+        let Receiver { instance, choices, scalars, points } = self;
+        let public: [u8; POINT] = channel.recv_array("base OT: A")?;
+        let a = decode(channel.peer(), &public)?;
+        let transcript = transcript(&instance, &CompressedRistretto(public), &points);
+        let key = |(index, b): (usize, &Scalar)| {
+            derive(&transcript, index, usize::from(choices.get(index)), &(b * a))
+        };
+        Ok(scalars.iter().enumerate().map(key).collect())
+    }
 }
 
 fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
@@ -119,11 +167,18 @@ fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
         .ok_or_else(|| Error::misbehaved(party, CHECK))
 }
 
+/// What all oracles are bound to: the session and who is sender and receiver in it.
+fn instance(session: &[u8; 32], sender: u16, receiver: u16) -> [u8; 32] {
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: instance");
+    hasher.update(session).update(&sender.to_le_bytes()).update(&receiver.to_le_bytes());
+    *hasher.finalize().as_bytes()
+}
+
 /// The random oracle H_slot of OT number `index`, into the group.
-fn mask(session: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
+fn mask(instance: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
     let mut hasher = Hasher::new_derive_key("symbolon base OT 1: mask");
     hasher
-        .update(session)
+        .update(instance)
         .update(&(index as u64).to_le_bytes())
         .update(&[slot as u8])
         .update(point);
@@ -132,9 +187,9 @@ fn mask(session: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> Ristrett
     RistrettoPoint::from_uniform_bytes(&wide)
 }
 
-fn transcript(session: &[u8; 32], public: &CompressedRistretto, replies: &[u8]) -> [u8; 32] {
+fn transcript(instance: &[u8; 32], public: &CompressedRistretto, replies: &[u8]) -> [u8; 32] {
     let mut hasher = Hasher::new_derive_key("symbolon base OT 1: transcript");
-    hasher.update(session).update(public.as_bytes()).update(replies);
+    hasher.update(instance).update(public.as_bytes()).update(replies);
     *hasher.finalize().as_bytes()
 }
 

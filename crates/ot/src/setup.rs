@@ -14,8 +14,6 @@
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
 
-use std::sync::Arc;
-
 use blake3::Hasher;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Result};
@@ -23,10 +21,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     CotReceiver, CotSender, base,
-    cot::{COLUMNS, GlobalKey, Stream, Verdicts},
+    cot::{COLUMNS, GlobalKey, Stream},
     generator::{BlockBits, Generator},
     iknp,
-    pprf::{self, Ground},
+    pprf::{self, Ground, Planted},
     softspoken,
 };
 
@@ -54,88 +52,216 @@ pub fn both_directions(
     generator: Generator,
     prg: &mut Prg,
 ) -> Result<Vec<Lane>> {
-    let (me, peer) = (channel.me(), channel.peer());
-    let (delta, verdicts) = (key.delta, key.verdicts.clone());
-    let choices = delta_bits(delta);
-    let bootstrap = Stream { receiver: me.min(peer), lane: 0 };
-    let (pairs, chosen): (Zeroizing<Pairs>, Zeroizing<Seeds>) = if me < peer {
-        let pairs = Zeroizing::new(base::send(channel, session, COLUMNS, prg)?);
-        let pairs: Pairs = pairs.as_slice().try_into().expect("128 pairs");
-        let mut first =
-            iknp::Receiver::new(&derive_pairs(&pairs, 0), session, bootstrap, fork(prg));
-        let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
-        first.extend(channel, &choices, &mut *macs)?;
-        (pairs.into(), std::array::from_fn(|i| seed(session, i, macs[i])).into())
-    } else {
-        let chosen = Zeroizing::new(base::receive(channel, session, &choices, prg)?);
-        let chosen: Seeds = chosen.as_slice().try_into().expect("128 seeds");
-        let own = derive_all(&chosen, 0);
-        let mut first = iknp::Sender::new(delta, &own, session, bootstrap, verdicts.clone());
-        let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
-        first.extend(channel, &mut *keys)?;
-        let pair = |i| [seed(session, i, keys[i]), seed(session, i, keys[i] ^ delta)];
-        (std::array::from_fn(pair).into(), chosen.into())
-    };
-    // The caller may turn to another peer next, who may wait for this one.
-    channel.flush()?;
-    let seeds = DirectedSeeds { delta, session, pairs, chosen, verdicts };
+    let channels = std::slice::from_mut(channel);
+    let mut made = with_all(channels, session, key, lanes, generator, prg)?;
+    Ok(made.pop().expect("one list of lanes per channel"))
+}
+
+/// The same with all peers at once, `channels` in ascending order of them: returns for each peer its
+/// lanes.
+///
+/// Every step is taken with all peers before the next one with any, and sends before it waits. So
+/// what one peer's answer takes to come is spent on the others, and the whole takes as many trips over
+/// the links as with one peer. One thread does it all: checks run one after another, and the first that
+/// fails is the last.
+///
+/// # Errors
+/// As [`both_directions`], by the first peer with whom it fails.
+pub fn with_all(
+    channels: &mut [Channel],
+    session: &[u8; 32],
+    key: &GlobalKey,
+    lanes: usize,
+    generator: Generator,
+    prg: &mut Prg,
+) -> Result<Vec<Vec<Lane>>> {
+    let pairs = base_seeds(channels, session, key, prg)?;
     match generator {
-        Generator::Iknp => Ok(seeds.iknp(me, peer, lanes, prg)),
-        Generator::SoftSpoken { k } => seeds.softspoken(channel, k, lanes, prg),
+        Generator::Iknp => Ok(pairs.iter().map(|pair| pair.iknp(lanes, prg)).collect()),
+        Generator::SoftSpoken { k } => {
+            let planted: Vec<Planted> = channels
+                .iter_mut()
+                .zip(&pairs)
+                .map(|(channel, pair)| pair.plant(channel, k))
+                .collect::<Result<_>>()?;
+            let grow = |((channel, pair), planted)| {
+                DirectedSeeds::softspoken(pair, channel, (k, planted), lanes, prg)
+            };
+            channels.iter_mut().zip(&pairs).zip(&planted).map(grow).collect()
+        }
     }
 }
 
-/// What the base OTs of both directions come to.
-struct DirectedSeeds<'a> {
-    delta: Block,
+/// Base OTs in one direction with every peer, and the other direction's seeds from the first draw.
+fn base_seeds<'a>(
+    channels: &mut [Channel],
     session: &'a [u8; 32],
+    key: &GlobalKey,
+    prg: &mut Prg,
+) -> Result<Vec<DirectedSeeds<'a>>> {
+    let towards = |channel: &mut Channel| {
+        let mut key = key.clone();
+        let delta = std::slice::from_mut(&mut key.delta);
+        channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
+        Pair {
+            session,
+            me: channel.me(),
+            peer: channel.peer(),
+            choices: delta_bits(key.delta),
+            key,
+        }
+    };
+    let pairs: Vec<Pair<'a>> = channels.iter_mut().map(towards).collect();
+    let larger = channels.partition_point(|channel| channel.peer() < channel.me());
+    let (to_smaller, to_larger) = channels.split_at_mut(larger);
+    let (smaller, larger) = pairs.split_at(larger);
+
+    let mut senders = Vec::with_capacity(larger.len());
+    for channel in to_larger.iter_mut() {
+        senders.push(base::Sender::begin(channel, session, prg)?);
+        channel.flush()?;
+    }
+    let mut receivers = Vec::with_capacity(smaller.len());
+    for (channel, pair) in to_smaller.iter_mut().zip(smaller) {
+        receivers.push(base::Receiver::begin(channel, session, &pair.choices, prg)?);
+        channel.flush()?;
+    }
+    // What comes first now waits for nothing but the above, what comes then for nothing but this.
+    let mut seeds_with_larger = Vec::with_capacity(larger.len());
+    for ((channel, pair), sender) in to_larger.iter_mut().zip(larger).zip(senders) {
+        seeds_with_larger.push(pair.seeds_as_smaller(channel, sender, prg)?);
+        channel.flush()?;
+    }
+    let mut seeds = Vec::with_capacity(pairs.len());
+    for ((channel, pair), receiver) in to_smaller.iter_mut().zip(smaller).zip(receivers) {
+        seeds.push(pair.seeds_as_larger(channel, receiver)?);
+    }
+    seeds.append(&mut seeds_with_larger);
+    Ok(seeds)
+}
+
+/// This party and one peer before they have anything in common.
+struct Pair<'a> {
+    session: &'a [u8; 32],
+    me: u16,
+    peer: u16,
+    key: GlobalKey,
+    /// The bits of Δ.
+    choices: BitVec,
+}
+
+impl<'a> Pair<'a> {
+    /// The draw from which the second direction starts.
+    fn bootstrap(&self) -> Stream {
+        Stream { receiver: self.me.min(self.peer), lane: 0 }
+    }
+
+    /// With a larger peer: this party sends base OTs, and is the receiver of the first draw.
+    fn seeds_as_smaller(
+        &self,
+        channel: &mut Channel,
+        sender: base::Sender,
+        prg: &mut Prg,
+    ) -> Result<DirectedSeeds<'a>> {
+        let pairs = Zeroizing::new(sender.finish(channel, COLUMNS)?);
+        let pairs = Zeroizing::<Pairs>::new(pairs.as_slice().try_into().expect("128 pairs"));
+        let seeds = Zeroizing::new(derive_pairs(&pairs, 0));
+        let mut first = iknp::Receiver::new(&seeds, self.session, self.bootstrap(), fork(prg));
+        let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
+        first.extend(channel, &self.choices, &mut *macs)?;
+        let chosen: Seeds = std::array::from_fn(|i| seed(self.session, i, macs[i]));
+        Ok(self.directed(pairs, chosen.into()))
+    }
+
+    /// With a smaller peer: this party receives base OTs, and is the sender of the first draw.
+    fn seeds_as_larger(
+        &self,
+        channel: &mut Channel,
+        receiver: base::Receiver<'_>,
+    ) -> Result<DirectedSeeds<'a>> {
+        let GlobalKey { delta, ref verdicts } = self.key;
+        let chosen = Zeroizing::new(receiver.finish(channel)?);
+        let chosen = Zeroizing::<Seeds>::new(chosen.as_slice().try_into().expect("128 seeds"));
+        let seeds = Zeroizing::new(derive_all(&chosen, 0));
+        let stream = self.bootstrap();
+        let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, verdicts.clone());
+        let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
+        first.extend(channel, &mut *keys)?;
+        let pair = |i| [seed(self.session, i, keys[i]), seed(self.session, i, keys[i] ^ delta)];
+        let pairs: Pairs = std::array::from_fn(pair);
+        Ok(self.directed(pairs.into(), chosen))
+    }
+
+    fn directed(&self, pairs: Zeroizing<Pairs>, chosen: Zeroizing<Seeds>) -> DirectedSeeds<'a> {
+        let Pair { session, me, peer, .. } = *self;
+        DirectedSeeds { session, me, peer, key: self.key.clone(), pairs, chosen }
+    }
+}
+
+impl Drop for Pair<'_> {
+    fn drop(&mut self) {
+        self.choices.zeroize();
+    }
+}
+
+/// What the base OTs of both directions with one peer come to.
+struct DirectedSeeds<'a> {
+    session: &'a [u8; 32],
+    me: u16,
+    peer: u16,
+    key: GlobalKey,
     pairs: Zeroizing<Pairs>,
     chosen: Zeroizing<Seeds>,
-    verdicts: Arc<Verdicts>,
 }
 
 impl DirectedSeeds<'_> {
-    fn iknp(&self, me: u16, peer: u16, lanes: usize, prg: &mut Prg) -> Vec<Lane> {
+    /// What is sent to the peer and what comes from it on a lane.
+    fn streams(&self, lane: u64) -> (Stream, Stream) {
+        (Stream { receiver: self.peer, lane }, Stream { receiver: self.me, lane })
+    }
+
+    fn iknp(&self, lanes: usize, prg: &mut Prg) -> Vec<Lane> {
         let lane = |lane: u64| {
             let own = derive_all(&self.chosen, lane);
             let pairs = derive_pairs(&self.pairs, lane);
-            let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
-            let verdicts = self.verdicts.clone();
-            let sender = iknp::Sender::new(self.delta, &own, self.session, sent, verdicts);
+            let (sent, received) = self.streams(lane);
+            let GlobalKey { delta, ref verdicts } = self.key;
+            let sender = iknp::Sender::new(delta, &own, self.session, sent, verdicts.clone());
             let receiver = iknp::Receiver::new(&pairs, self.session, received, fork(prg));
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         numbers(lanes).map(lane).collect()
     }
 
+    /// Plants the own trees and sends what the peer needs of them.
+    fn plant(&self, channel: &mut Channel, k: BlockBits) -> Result<Planted> {
+        let ground = Ground { session: self.session, planter: self.me, k };
+        let (planted, message) = pprf::plant(ground, &self.pairs);
+        channel.send("softspoken: pprf", &message)?;
+        channel.flush()?;
+        Ok(planted)
+    }
+
+    /// Receives the peer's trees and checks them.
     fn softspoken(
         &self,
         channel: &mut Channel,
-        k: BlockBits,
+        (k, planted): (BlockBits, &Planted),
         lanes: usize,
         prg: &mut Prg,
     ) -> Result<Vec<Lane>> {
-        let (me, peer, session) = (channel.me(), channel.peer(), self.session);
-        let ground = |planter| Ground { session, planter, k };
-        let (planted, message) = pprf::plant(ground(me), &self.pairs);
-        channel.send("softspoken: pprf", &message)?;
+        let session = self.session;
+        let GlobalKey { delta, ref verdicts } = self.key;
         let theirs = channel.recv("softspoken: pprf", pprf::message_bytes(k))?;
-        let punctured =
-            pprf::puncture(ground(peer), self.delta, &self.chosen, &theirs, &self.verdicts)?;
+        let ground = Ground { session, planter: self.peer, k };
+        let punctured = pprf::puncture(ground, delta, &self.chosen, &theirs, verdicts)?;
         let lane = |lane: u64| {
-            let (sent, received) = (Stream { receiver: peer, lane }, Stream { receiver: me, lane });
-            let verdicts = self.verdicts.clone();
-            let sender = softspoken::Sender::new(&punctured, session, sent, verdicts);
-            let receiver = softspoken::Receiver::new(&planted, session, received, fork(prg));
+            let (sent, received) = self.streams(lane);
+            let sender = softspoken::Sender::new(&punctured, session, sent, verdicts.clone());
+            let receiver = softspoken::Receiver::new(planted, session, received, fork(prg));
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         Ok(numbers(lanes).map(lane).collect())
-    }
-}
-
-impl Drop for DirectedSeeds<'_> {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }
 

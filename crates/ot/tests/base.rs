@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{Generator, base, iknp, setup};
 use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::bend::FnBend;
+use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
 const CHECK: &str = "base OT point decoding";
 
@@ -183,6 +184,32 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     for k in 0..4 {
         assert!(!pairs[k].contains(&first_keys[k]));
         assert!(!pairs[k].contains(&keys[k]));
+        assert!(pairs[k].iter().all(|key| !first_pairs[k].contains(key)));
+    }
+}
+
+/// A receiver's message passed on by a third party, which stands between the sender and that receiver: the
+/// two pairs have no key in common, though session, A and points are the same.
+#[test]
+fn a_reply_passed_on_gives_keys_that_nobody_knows() {
+    let choices = BitVec::from_bools(&[true, false, true, true]);
+    let run = |receiver: u16, bend: Box<FnBend>| {
+        let (mut a, mut b) =
+            memory_lanes((0, Meter::new()), (receiver, Meter::new()), 1, None).unwrap();
+        b[0].set_bend(bend);
+        both(
+            (a.remove(0), b.remove(0)),
+            |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
+            |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
+        )
+    };
+    let (record, spy) = recorder("base OT: r");
+    let (first_pairs, first_keys) = run(2, spy);
+    let passed_on = record.lock().unwrap()[0].clone();
+    let (pairs, _) = run(1, bent("base OT: r", 0, move |r| r.clone_from(&passed_on)));
+    for k in 0..4 {
+        assert!(first_pairs[k].contains(&first_keys[k]));
+        assert!(!pairs[k].contains(&first_keys[k]));
         assert!(pairs[k].iter().all(|key| !first_pairs[k].contains(key)));
     }
 }

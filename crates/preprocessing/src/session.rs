@@ -64,14 +64,10 @@ impl Preprocessor {
         let delta = prg.block().with_lsb(me != evaluator || parties % 2 == 1);
         // One set of verdicts for all peers: those in league may not collect them side by side.
         let key = GlobalKey::new(delta);
+        let of_peers = setup::with_all(first, session, &key, count, generator, &mut prg)?;
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
-        for channel in first.iter_mut() {
-            let mut towards = key.clone();
-            let delta = std::slice::from_mut(&mut towards.delta);
-            channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
-            let of_peer =
-                setup::both_directions(channel, session, &towards, count, generator, &mut prg)?;
-            for (lane, pair) in pairs.iter_mut().zip(of_peer) {
+        for lanes in of_peers {
+            for (lane, pair) in pairs.iter_mut().zip(lanes) {
                 lane.push(pair);
             }
         }
