@@ -28,7 +28,7 @@
 
 use blake3::Hasher;
 use curve25519_dalek::{
-    ristretto::{CompressedRistretto, RistrettoPoint},
+    ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint},
     scalar::Scalar,
     traits::IsIdentity,
 };
@@ -150,10 +150,11 @@ impl<'a> Receiver<'a> {
     pub fn finish(self, channel: &mut Channel) -> Result<Vec<Block>> {
         let Receiver { instance, choices, scalars, points } = self;
         let public: [u8; POINT] = channel.recv_array("base OT: A")?;
-        let a = decode(channel.peer(), &public)?;
+        // 128 products with one point: its table is soon paid for.
+        let a = RistrettoBasepointTable::create(&decode(channel.peer(), &public)?);
         let transcript = transcript(&instance, &CompressedRistretto(public), &points);
         let key = |(index, b): (usize, &Scalar)| {
-            derive(&transcript, index, usize::from(choices.get(index)), &(b * a))
+            derive(&transcript, index, usize::from(choices.get(index)), &(&a * b))
         };
         Ok(scalars.iter().enumerate().map(key).collect())
     }
