@@ -44,12 +44,18 @@ impl Batch {
     }
 }
 
-/// A batch has about this many leaky triples (100 MB of them), so that memory does not grow with the
-/// number of triples ...
-const TARGET_LEAKY: usize = 1 << 20;
+/// A leaky triple is one record of 96 bytes per peer, 210 bytes with what becomes of it in its bucket. A
+/// batch has about this many records (220 MB), so that memory does not grow with the number of triples ...
+const TARGET_RECORDS: usize = 1 << 20;
 
-/// ... and at most this many where the bucket size allows no smaller batch.
-const MAX_LEAKY: usize = 1 << 22;
+/// ... nor with that of peers: at most this many (900 MB), where the bucket size or [`LEAST_LEAKY`] allows
+/// no fewer. At ρ = 40 that is B = 3 up to six parties. With more B = 4 computes no longer, in a third of
+/// the memory; it sends a third more.
+const MAX_RECORDS: usize = 1 << 22;
+
+/// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this a long link
+/// would wait more than work. Fewer are not faster on a short one either.
+const LEAST_LEAKY: usize = 1 << 18;
 
 /// log2 P(n, B).
 pub fn log2_failure(n: usize, bucket: usize) -> f64 {
@@ -94,36 +100,43 @@ fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> O
     Some(high)
 }
 
-/// Batches that give at least `n` triples at statistical security 2^-`rho` from the fewest leaky
-/// ones. Small numbers round n up or take a larger bucket, whichever costs less; no batch ever uses
-/// a bucket size that its own number of triples does not allow.
-pub fn plan(n: usize, rho: u32) -> Vec<Batch> {
-    batches(n, rho, false)
+/// Batches that give at least `n` triples among a party and `peers` others, at statistical security
+/// 2^-`rho`, from the fewest leaky ones that memory allows.
+///
+/// Small numbers round n up or take a larger bucket, whichever costs less; so do many peers, whose
+/// records would not fit. No batch ever uses a bucket size that its own number of triples does not allow.
+pub fn plan(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
+    batches(n, rho, peers, false)
 }
 
-/// The same for tied triples: no batch but a single one is rounded up, as the first leaky triples have to
-/// be made on something.
-pub fn plan_tied(n: usize, rho: u32) -> Vec<Batch> {
-    batches(n, rho, true)
+/// The same for tied triples. Where numbers are rounded up, the first leaky triples of the last buckets
+/// have to be made on something, too.
+pub fn plan_tied(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
+    batches(n, rho, peers, true)
 }
 
-fn batches(n: usize, rho: u32, tied: bool) -> Vec<Batch> {
+fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     let smallest_batch = if tied { smallest_batch_tied } else { smallest_batch };
     if n == 0 {
         return Vec::new();
     }
     // In authenticated bits: three for a leaky triple, two for one on a given factor.
     let bits = |bucket: usize| 3 * bucket - usize::from(tied);
-    let cost = |(smallest, bucket): &(usize, usize)| n.max(*smallest) * bits(*bucket);
-    let (smallest, bucket) = (2..=rho as usize + 1)
+    // A single triple fits, whatever the number of peers.
+    let most = (MAX_RECORDS / peers.max(1)).max(rho as usize + 1);
+    let (total, bucket, fewest, smallest) = (2..=rho as usize + 1)
         .filter_map(|bucket| Some((smallest_batch(bucket, rho)?, bucket)))
-        .filter(|(smallest, bucket)| smallest * bucket <= MAX_LEAKY)
-        .min_by_key(cost)
+        .filter(|(smallest, bucket)| smallest * bucket <= most)
+        .map(|(smallest, bucket)| {
+            let fewest = n.div_ceil(most / bucket);
+            (n.max(fewest * smallest), bucket, fewest, smallest)
+        })
+        .min_by_key(|(total, bucket, ..)| total * bits(*bucket))
         .expect("with B = rho + 1 a single triple is enough");
-    let total = n.max(smallest);
+    let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
     // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can be.
-    let wanted = (total * bucket).div_ceil(TARGET_LEAKY);
-    let batches = wanted.min(total / smallest).max(1);
+    let wanted = (total * bucket).div_ceil(target);
+    let batches = wanted.min(total / smallest).max(fewest);
     let (size, larger) = (total / batches, total % batches);
     (0..batches).map(|i| Batch { triples: size + usize::from(i < larger), bucket, tied }).collect()
 }
@@ -205,18 +218,21 @@ mod tests {
 
     #[test]
     fn every_planned_batch_is_allowed_and_together_they_suffice() {
-        for rho in [5, 12, 40, 64, 80] {
+        for (rho, peers) in [5, 12, 40, 64, 80]
+            .into_iter()
+            .flat_map(|rho| [1, 2, 4, 5, 6, 15, 63, 255].map(|peers| (rho, peers)))
+        {
             for n in [1, 2, 10, 319, 320, 3_044, 6_400, 100_000, 276_324, 300_000, 10_223_616] {
                 for (batches, failure) in [
-                    (plan(n, rho), log2_failure as fn(usize, usize) -> f64),
-                    (plan_tied(n, rho), log2_failure_tied),
+                    (plan(n, rho, peers), log2_failure as fn(usize, usize) -> f64),
+                    (plan_tied(n, rho, peers), log2_failure_tied),
                 ] {
                     assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
                     for batch in &batches {
-                        assert!(
-                            failure(batch.triples, batch.bucket) <= -f64::from(rho),
-                            "rho {rho} n {n}: {batch:?}"
-                        );
+                        let what = || format!("rho {rho} n {n} peers {peers}: {batch:?}");
+                        let failure = failure(batch.triples, batch.bucket);
+                        assert!(failure <= -f64::from(rho), "{}", what());
+                        assert!(batch.leaky() * peers <= MAX_RECORDS, "{}", what());
                     }
                 }
             }
@@ -224,8 +240,17 @@ mod tests {
     }
 
     #[test]
-    fn large_numbers_use_buckets_of_three_at_forty_bits() {
-        assert!(plan(1_000_000, 40).iter().all(|b| b.bucket == 3));
-        assert!(plan(6_400, 40).iter().all(|b| b.bucket == 4));
+    fn there_is_a_plan_whatever_the_number_of_peers() {
+        for peers in [0, 1 << 16, usize::MAX] {
+            assert!(plan(3, 80, peers).iter().map(|b| b.triples).sum::<usize>() >= 3);
+        }
+    }
+
+    #[test]
+    fn large_numbers_use_buckets_of_three_at_forty_bits_while_they_fit() {
+        for (peers, bucket) in [(1, 3), (2, 3), (4, 3), (5, 3), (6, 4), (15, 4), (255, 4)] {
+            assert!(plan(1_000_000, 40, peers).iter().all(|b| b.bucket == bucket), "{peers}");
+        }
+        assert!(plan(6_400, 40, 1).iter().all(|b| b.bucket == 4));
     }
 }

@@ -267,6 +267,11 @@ impl LeakyLane {
         &mut self.bits
     }
 
+    /// How many peers there are.
+    pub fn peers(&self) -> usize {
+        self.bits.peers()
+    }
+
     /// What the lane's broadcasts come to so far.
     pub fn log_digest(&self) -> [u8; 32] {
         self.bits.log_digest()

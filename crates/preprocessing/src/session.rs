@@ -157,7 +157,7 @@ impl Preprocessor {
 
     /// The batches in which `n` triples are made.
     pub fn plan(&self, n: usize) -> Vec<bucketing::Batch> {
-        bucketing::plan(n, self.rho)
+        bucketing::plan(n, self.rho, self.lanes[0].peers())
     }
 
     /// Makes one batch of triples, on all lanes.
@@ -177,7 +177,7 @@ impl Preprocessor {
 
     /// The batches in which `n` triples on given right factors are made.
     pub fn plan_on(&self, n: usize) -> Vec<bucketing::Batch> {
-        bucketing::plan_tied(n, self.rho)
+        bucketing::plan_tied(n, self.rho, self.lanes[0].peers())
     }
 
     /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors are the

@@ -44,26 +44,51 @@ fn the_known_smallest_batches() {
 #[test]
 fn plans_at_the_edges() {
     let one = |triples, bucket| vec![Batch { triples, bucket, tied: false }];
-    assert_eq!(plan(0, 40), []);
-    assert_eq!(plan(319, 40), one(320, 5), "rounded up to what a bucket of five needs");
-    assert_eq!(plan(320, 40), one(320, 5));
-    assert_eq!(plan(2_435, 40), one(2_435, 5));
+    assert_eq!(plan(0, 40, 1), []);
+    assert_eq!(plan(319, 40, 1), one(320, 5), "rounded up to what a bucket of five needs");
+    assert_eq!(plan(320, 40, 1), one(320, 5));
+    assert_eq!(plan(2_435, 40, 1), one(2_435, 5));
     // From here on 3 044 buckets of four cost less than n of five.
-    assert_eq!(plan(2_436, 40), one(3_044, 4));
-    assert_eq!(plan(3_045, 40), one(3_045, 4));
-    assert_eq!(plan(207_243, 40), one(207_243, 4));
-    assert_eq!(plan(207_244, 40), one(276_325, 3));
+    assert_eq!(plan(2_436, 40, 1), one(3_044, 4));
+    assert_eq!(plan(3_045, 40, 1), one(3_045, 4));
+    assert_eq!(plan(207_243, 40, 1), one(207_243, 4));
+    assert_eq!(plan(207_244, 40, 1), one(276_325, 3));
     // Several batches, as equal as can be, each large enough by itself.
     let million: Vec<Batch> =
         [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: false }).into();
-    assert_eq!(plan(1_000_000, 40), million);
+    assert_eq!(plan(1_000_000, 40, 1), million);
+}
+
+#[test]
+fn plans_among_many() {
+    // Triples, bucket, batches and peers.
+    for (n, bucket, peers, batches) in [
+        // A batch of 2^20 records would be too small for buckets of three.
+        (1_000_000, 3, 2, vec![333_334, 333_333, 333_333]),
+        (600_000, 3, 4, vec![300_000; 2]),
+        // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of four.
+        (500_000, 3, 4, vec![276_325; 2]),
+        // Here they would cost more.
+        (300_000, 4, 5, vec![60_000; 5]),
+        // 2^18 leaky triples a batch, and 2^22 records.
+        (1_000_000, 4, 15, vec![62_500; 16]),
+        (100_000, 4, 63, [vec![14_286; 5], vec![14_285; 2]].concat()),
+    ] {
+        let batches: Vec<Batch> =
+            batches.into_iter().map(|triples| Batch { triples, bucket, tied: false }).collect();
+        assert_eq!(plan(n, 40, peers), batches, "{n} triples, {peers} peers");
+    }
+    // Small numbers are the same for everybody.
+    for n in [1, 320, 2_436, 6_400] {
+        assert_eq!(plan(n, 40, 15), plan(n, 40, 1));
+    }
 }
 
 #[test]
 fn no_cheaper_single_batch_exists() {
     for rho in [40, 64, 80] {
         for n in [1, 2, 7, 50, 200, 1_000, 20_000] {
-            let leaky: usize = plan(n, rho).iter().map(|batch| batch.leaky()).sum();
+            let leaky: usize = plan(n, rho, 1).iter().map(|batch| batch.leaky()).sum();
             for bucket in 2..=rho as usize + 1 {
                 // The smallest size at least n that this bucket allows, by exact arithmetic, as far as
                 // it could be cheaper.

@@ -98,12 +98,12 @@ impl Run {
         }
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
-            let [batch] = bucketing::plan_tied(ands, rho)[..] else { panic!("one batch") };
+            let [batch] = bucketing::plan_tied(ands, rho, 1)[..] else { panic!("one batch") };
             traffic.triples(batch);
             traffic.draw(self.ands);
             return traffic;
         }
-        for batch in bucketing::plan(ands, rho) {
+        for batch in bucketing::plan(ands, rho, 1) {
             traffic.triples(batch);
             traffic.draw(batch.triples as u64);
         }
@@ -198,7 +198,7 @@ fn every_phase_is_as_long_as_the_formulas_say() {
 fn many_gates() {
     let (known, rho) = (false, Rho::Bits40);
     let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho, known };
-    let leaky: usize = bucketing::plan(6_000, 40).iter().map(|batch| batch.leaky()).sum();
+    let leaky: usize = bucketing::plan(6_000, 40, 1).iter().map(|batch| batch.leaky()).sum();
     assert!(leaky > 2 * leaky::CHUNK);
     let circuit = common::two_layers(3_000, Receivers::All);
     let [garbler, _] = assert_wire(&run, &circuit);

@@ -137,7 +137,7 @@ impl Run {
             traffic.bits(n, self.inputs);
             traffic.echo(n);
             let plan = if self.known { bucketing::plan_tied } else { bucketing::plan };
-            for batch in plan(self.ands as usize, 40) {
+            for batch in plan(self.ands as usize, 40, n as usize - 1) {
                 traffic.triples(n, batch);
                 traffic.bits(n, if self.known { self.ands } else { batch.triples as u64 });
                 traffic.echo(n);
@@ -248,7 +248,7 @@ fn table_2() {
     for parties in [2, 3, 5] {
         // As many as a batch gives, so that nothing is made that is not used.
         let run = Run { parties, ands: 3_044, inputs: 200, outputs: 128, known: false };
-        let [batch] = bucketing::plan(run.ands as usize, 40)[..] else {
+        let [batch] = bucketing::plan(run.ands as usize, 40, parties as usize - 1)[..] else {
             panic!("one batch");
         };
         assert_eq!(batch.triples as u64, run.ands);
