@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use crate::files::Flock;
 use crate::frame::{FileKeys, Header};
 use crate::index::{Core, Locked};
 use crate::keys::random;
@@ -28,7 +29,7 @@ pub struct Draft {
     sections: Vec<SectionWriter>,
     directory: PathBuf,
     /// Locked as long as this process works on the draft.
-    lock: Option<File>,
+    lock: Option<Flock>,
     /// Its files are an item's now.
     moved: bool,
 }
@@ -67,9 +68,7 @@ impl Draft {
             moved: false,
         };
         let path = draft.directory.join("lock");
-        let lock = files::create_private(&path)?;
-        lock.try_lock().map_err(|e| StoreError::io("lock", &path, &e.into()))?;
-        draft.lock = Some(lock);
+        draft.lock = Flock::try_exclusive(files::create_private(&path)?, &path)?;
         drop(locked);
         for section in 0..sections.len() {
             let writer = SectionWriter::create(&draft, section, frame)?;

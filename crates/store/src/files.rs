@@ -84,6 +84,60 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
+/// A lock on a file, released when dropped.
+///
+/// Closing the file would release it too, but only when the last copy of the file descriptor is closed: a process that
+/// another thread starts has one for a moment.
+#[derive(Debug)]
+pub(crate) struct Flock(File);
+
+impl Flock {
+    /// Waits for a lock that nobody else has.
+    pub fn exclusive(file: File, path: &Path) -> Result<Self> {
+        file.lock().map_err(|e| StoreError::io("lock", path, &e))?;
+        Ok(Flock(file))
+    }
+
+    /// Waits for a lock that only others of this sort have.
+    pub fn shared(file: File, path: &Path) -> Result<Self> {
+        file.lock_shared().map_err(|e| StoreError::io("lock", path, &e))?;
+        Ok(Flock(file))
+    }
+
+    /// A lock that nobody else has; none if somebody has one.
+    pub fn try_exclusive(file: File, path: &Path) -> Result<Option<Self>> {
+        Self::tried(file.try_lock(), file, path)
+    }
+
+    /// A lock that only others of this sort have; none if somebody has an exclusive one.
+    pub fn try_shared(file: File, path: &Path) -> Result<Option<Self>> {
+        Self::tried(file.try_lock_shared(), file, path)
+    }
+
+    fn tried(
+        result: std::result::Result<(), TryLockError>,
+        file: File,
+        path: &Path,
+    ) -> Result<Option<Self>> {
+        match result {
+            Ok(()) => Ok(Some(Flock(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", path, &e)),
+        }
+    }
+
+    /// The file that is locked.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.0
+    }
+}
+
+impl Drop for Flock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// What became of files that are needed no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discarded {
@@ -111,18 +165,18 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             other => other.map_err(|e| StoreError::io("remove", &path, &e))?,
         };
-        match file.try_lock() {
-            Ok(()) => files.push((path, file)),
-            Err(TryLockError::WouldBlock) => return Ok(Discarded::Busy),
-            Err(TryLockError::Error(e)) => return Err(StoreError::io("lock", &path, &e)),
+        match Flock::try_exclusive(file, &path)? {
+            Some(lock) => files.push((path, lock)),
+            None => return Ok(Discarded::Busy),
         }
     }
     let mut freed = 0;
-    for (path, mut file) in files {
+    for (path, mut lock) in files {
+        let file = lock.file();
         freed += file.metadata().map(|m| m.len()).unwrap_or(0);
         if wipe {
             // A disk that refuses keeps the bytes; removing the file is still right.
-            let _ = overwrite(&mut file);
+            let _ = overwrite(file);
         }
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {

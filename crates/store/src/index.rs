@@ -19,6 +19,8 @@ use redb::{
     TableDefinition, WriteTransaction,
 };
 
+use crate::backend::{Image, Unlocked};
+use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::journal::Journal;
 use crate::keys::RootKey;
@@ -49,9 +51,7 @@ pub(crate) struct Core {
 pub(crate) struct Locked<'a> {
     core: &'a Core,
     pub content: Content,
-    digest: [u8; 32],
-    /// Released when dropped.
-    _lock: File,
+    _lock: Option<Flock>,
 }
 
 /// Why the database could not be used.
@@ -97,7 +97,7 @@ impl Core {
     }
 
     /// Writes an index without content.
-    pub fn create(&self) -> Result<()> {
+    pub fn create(&self, _lock: &Flock) -> Result<()> {
         let path = self.database();
         match std::fs::remove_file(&path) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -109,137 +109,110 @@ impl Core {
         let content = Content { generation: 1, ..Content::default() };
         self.write(&[], &content)?;
         fault::point("create.index");
-        let digest = self.digest()?;
+        let (_, digest) = self.image()?;
         Journal::Done { generation: content.generation, digest }
             .save(&self.directory, &self.root)?;
         fault::point("create.journal");
         files::sync_directory(&self.directory)
     }
 
+    /// Waits for the exclusive lock.
+    pub fn lock(&self) -> Result<Flock> {
+        let path = Self::lock_path(&self.directory);
+        // Only a file that is open for writing can be locked exclusively on some network file systems.
+        let opened = File::options().read(true).write(true).open(&path);
+        Flock::exclusive(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)
+    }
+
     /// Takes the exclusive lock and reads the index; carries out what a crash has left undone.
     pub fn exclusive(&self) -> Result<Locked<'_>> {
-        self.enter(self.lock()?)
+        self.enter(&mut Some(self.lock()?))
     }
 
-    /// Waits for the exclusive lock.
-    pub fn lock(&self) -> Result<File> {
-        let lock = self.lock_file(true)?;
-        lock.lock().map_err(|e| StoreError::io("lock", &Self::lock_path(&self.directory), &e))?;
-        Ok(lock)
-    }
-
-    /// Reads the index under the exclusive lock.
-    pub fn enter(&self, lock: File) -> Result<Locked<'_>> {
-        match Journal::load(&self.directory, &self.root)? {
-            Journal::Done { generation, digest } => match self.read_done(generation, digest)? {
-                Some(content) => Ok(Locked { core: self, content, digest, _lock: lock }),
-                None => self.recover(lock, generation, digest, &[]),
-            },
-            Journal::Intended { generation, before, redo } => {
-                self.recover(lock, generation, before, &redo)
-            }
-        }
+    /// Reads the index under the exclusive lock, which stays with the caller if that fails.
+    pub fn enter(&self, lock: &mut Option<Flock>) -> Result<Locked<'_>> {
+        let content = match Journal::load(&self.directory, &self.root)? {
+            Journal::Done { generation, digest } => self.read_done(generation, &digest)?,
+            Journal::Intended { generation, redo } => self.recover(generation, &redo)?,
+        };
+        Ok(Locked { core: self, content, _lock: lock.take() })
     }
 
     /// Reads the index. With `writable`, says so if it could not be written.
     pub fn content(&self, writable: bool) -> Result<Content> {
-        let lock = self.lock_file(writable)?;
-        lock.lock_shared()
-            .map_err(|e| StoreError::io("lock", &Self::lock_path(&self.directory), &e))?;
-        if let Journal::Done { generation, digest } = Journal::load(&self.directory, &self.root)?
-            && let Some(content) = self.read_done(generation, digest)?
-        {
-            return Ok(content);
+        let path = Self::lock_path(&self.directory);
+        let opened = File::options().read(true).write(writable).open(&path);
+        let lock = Flock::shared(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)?;
+        if let Journal::Done { generation, digest } = Journal::load(&self.directory, &self.root)? {
+            return self.read_done(generation, &digest);
         }
         drop(lock);
         Ok(self.exclusive()?.content)
     }
 
-    fn lock_file(&self, writable: bool) -> Result<File> {
-        let path = Self::lock_path(&self.directory);
-        // Only a file that is open for writing can be locked exclusively on some network file systems.
-        let opened = File::options().read(true).write(writable).open(&path);
-        opened.map_err(|e| StoreError::io("open", &path, &e))
-    }
-
-    /// Reads a database that the journal says is complete; none if it was not closed properly.
-    fn read_done(&self, generation: u64, digest: [u8; 32]) -> Result<Option<Content>> {
+    /// Reads a database that the journal says is complete.
+    fn read_done(&self, generation: u64, digest: &[u8; 32]) -> Result<Content> {
         let path = self.database();
-        if self.digest()? != digest {
+        let (bytes, found) = self.image()?;
+        if found != *digest {
             return Err(StoreError::damaged(
                 &path,
                 "is not as it was left: it is damaged, or older than the rest",
             ));
         }
-        let read = self.guarded(|| {
-            match redb::Builder::new().set_cache_size(CACHE).open_read_only(&path) {
-                Err(redb::DatabaseError::RepairAborted) => Ok(None),
-                other => self.read_all(&other?.begin_read()?).map(Some),
-            }
-        })?;
-        match read {
-            Some(content) if content.generation != generation => {
-                Err(StoreError::damaged(&path, "does not fit its journal"))
-            }
-            other => Ok(other),
+        let content = self.read_image(bytes)?;
+        if content.generation != generation {
+            return Err(StoreError::damaged(&path, "does not fit its journal"));
         }
+        Ok(content)
     }
 
     /// Brings the index to transaction `generation`, which may be lost, whole, or half-written.
-    fn recover(
-        &self,
-        lock: File,
-        generation: u64,
-        before: [u8; 32],
-        redo: &[Edit],
-    ) -> Result<Locked<'_>> {
-        let path = self.database();
-        let untouched = match self.digest()? == before {
-            true => self.read_done(generation.wrapping_sub(1), before).unwrap_or(None),
-            false => None,
-        };
-        let mut content = match untouched {
-            Some(content) => content,
-            None => self.guarded(|| {
-                let database = redb::Builder::new().set_cache_size(CACHE).open(&path)?;
-                self.read_all(&database.begin_read()?)
-            })?,
-        };
+    fn recover(&self, generation: u64, redo: &[Edit]) -> Result<Content> {
+        // A database that was not closed properly is repaired in memory; its file is repaired when
+        // it is next written.
+        let mut content = self.read_image(self.image()?.0)?;
         fault::point("recover.opened");
         if content.generation.checked_add(1) == Some(generation) {
-            for edit in redo {
-                content.apply(edit);
-            }
+            redo.iter().for_each(|edit| content.apply(edit));
             content.generation = generation;
             self.write(redo, &content)?;
         } else if content.generation != generation {
-            return Err(StoreError::damaged(&path, "is older than its journal"));
+            return Err(StoreError::damaged(&self.database(), "is older than its journal"));
         }
         fault::point("recover.redone");
-        let digest = self.digest()?;
+        let (_, digest) = self.image()?;
         Journal::Done { generation, digest }.save(&self.directory, &self.root)?;
-        Ok(Locked { core: self, content, digest, _lock: lock })
+        Ok(content)
     }
 
-    /// The digest of the database file.
-    fn digest(&self) -> Result<[u8; 32]> {
+    /// The bytes of the database file and their digest.
+    fn image(&self) -> Result<(Vec<u8>, [u8; 32])> {
         let path = self.database();
-        let mut hasher = self.root.hasher("index file");
-        let file = File::open(&path).map_err(|e| match e.kind() {
+        let bytes = std::fs::read(&path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => StoreError::damaged(&path, "is missing"),
-            _ => StoreError::io("open", &path, &e),
+            _ => StoreError::io("read", &path, &e),
         })?;
-        hasher.update_reader(file).map_err(|e| StoreError::io("read", &path, &e))?;
-        Ok(*hasher.finalize().as_bytes())
+        let digest = self.root.tag("index file", &bytes);
+        Ok((bytes, digest))
+    }
+
+    /// Reads everything from the bytes of a database file. What the database does to them stays in memory.
+    fn read_image(&self, bytes: Vec<u8>) -> Result<Content> {
+        if bytes.is_empty() {
+            return Err(StoreError::damaged(&self.database(), "is empty"));
+        }
+        self.guarded(|| {
+            let database = builder().create_with_backend(Image::new(bytes))?;
+            self.read_all(&database.begin_read()?)
+        })
     }
 
     /// Carries out edits that lead to `content`, on disk when this returns.
     fn write(&self, edits: &[Edit], content: &Content) -> Result<()> {
         let path = self.database();
         self.guarded(|| {
-            let mut builder = redb::Builder::new();
-            // `create` is right for a file that is there but empty, too.
-            let database = builder.set_cache_size(CACHE).create(&path)?;
+            let database = builder().create_with_backend(Unlocked::open(&path)?)?;
             fault::point("commit.opened");
             let mut transaction = database.begin_write()?;
             transaction.set_durability(Durability::Immediate)?;
@@ -315,6 +288,12 @@ impl Core {
     }
 }
 
+fn builder() -> redb::Builder {
+    let mut builder = redb::Builder::new();
+    builder.set_cache_size(CACHE);
+    builder
+}
+
 /// Closes the database, which writes to it once more.
 fn close(database: Database) {
     drop(database);
@@ -354,15 +333,15 @@ impl Locked<'_> {
         content.generation += 1;
         let generation = content.generation;
         let redo = edits.iter().filter(|edit| !edit.may_be_lost()).cloned().collect();
-        Journal::Intended { generation, before: self.digest, redo }
-            .save(&core.directory, &core.root)?;
+        Journal::Intended { generation, redo }.save(&core.directory, &core.root)?;
         files::sync_directory(&core.directory)?;
         fault::point("commit.intended");
         core.write(&edits, &content)?;
-        self.digest = core.digest()?;
         self.content = content;
         // The transaction stands even if this fails: the intention is then found to be carried out.
-        let _ = Journal::Done { generation, digest: self.digest }.save(&core.directory, &core.root);
+        let _ = core.image().and_then(|(_, digest)| {
+            Journal::Done { generation, digest }.save(&core.directory, &core.root)
+        });
         fault::point("commit.done");
         Ok(())
     }

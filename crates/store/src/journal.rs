@@ -6,7 +6,7 @@
 //! as a whole. Before a transaction it says **intended**: the number of the transaction, and the edits that use
 //! something up. Afterwards it says **done**: the digest of the database file as it was closed. The next to
 //! open the index finds either the database exactly as it was left, or an intention, whose edits it carries out if the
-//! database does not have them. A database that is older than its journal fits neither.
+//! database does not have them. A database that is older fits neither.
 
 use std::path::{Path, PathBuf};
 
@@ -35,9 +35,6 @@ pub enum Journal {
     Intended {
         /// Its number.
         generation: u64,
-        /// The digest of the database file before it.
-        #[serde(with = "hexed")]
-        before: [u8; 32],
         /// What is to be carried out if the transaction is lost.
         redo: Vec<Edit>,
     },

@@ -85,6 +85,7 @@
 //!   them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
+mod backend;
 mod draft;
 mod error;
 #[cfg(any(test, feature = "faults"))]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::draft::Draft;
-use crate::files::{self, Discarded};
+use crate::files::{self, Discarded, Flock};
 use crate::frame::Sealing;
 use crate::host::Host;
 use crate::index::{Core, Locked};
@@ -75,8 +75,8 @@ impl Store {
         files::make_directory(directory)?;
         refuse_strangers(directory)?;
         let directory = absolute(directory)?;
-        let lock = files::open_or_create_private(&Core::lock_path(&directory))?;
-        lock.lock().map_err(|e| StoreError::io("lock", &Core::lock_path(&directory), &e))?;
+        let lock_path = Core::lock_path(&directory);
+        let lock = Flock::exclusive(files::open_or_create_private(&lock_path)?, &lock_path)?;
         if Manifest::path(&directory).exists() {
             return Err(StoreError::NotCreated { path, what: "there is a store already" });
         }
@@ -85,9 +85,9 @@ impl Store {
         }
         fault::point("create.directories");
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
-        manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
+        manifest.host = Host::current(&manifest.store, &lock_path)?;
         let core = core(directory.clone(), &manifest, root);
-        core.create()?;
+        core.create(&lock)?;
         // Last: what has no manifest is no store.
         manifest.save(&directory, &core.root)?;
         fault::point("create.manifest");
@@ -153,19 +153,17 @@ impl Store {
         }
         let store = Store { core: Arc::new(core(directory.clone(), &manifest, root)) };
         let core = &store.core;
-        let lock = core.lock()?;
-        let held = lock.try_clone().map_err(|e| StoreError::io("lock", &directory, &e))?;
-        match core.enter(lock) {
+        let mut lock = Some(core.lock()?);
+        match core.enter(&mut lock) {
             Ok(mut locked) => {
                 let reason = "the store was copied or damaged, and adopted here";
                 let edits = voiding(&locked, |_| true, reason);
                 locked.commit(edits)?;
             }
             // Nothing of the old index counts any more.
-            Err(StoreError::Damaged { .. }) => core.create()?,
+            Err(StoreError::Damaged { .. }) if let Some(lock) = &lock => core.create(lock)?,
             Err(other) => return Err(other),
         }
-        drop(held);
         // Last: until then the copy is refused.
         manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
         manifest.save(&directory, &core.root)?;

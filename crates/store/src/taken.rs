@@ -1,6 +1,6 @@
 //! What was taken: marked as used on disk, and now readable.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
 use crate::draft::section_path;
-use crate::files::{self, Discarded};
+use crate::files::{self, Discarded, Flock};
 use crate::frame::{FileKeys, Geometry, HEADER, Header};
 use crate::index::Core;
 use crate::record::{Edit, Record, SectionFile, State};
@@ -41,7 +41,7 @@ pub(crate) struct Opened {
 /// An open file of an item, locked against removal.
 struct OpenSection {
     path: PathBuf,
-    file: Mutex<File>,
+    file: Mutex<Flock>,
     keys: FileKeys,
     geometry: Geometry,
 }
@@ -261,15 +261,14 @@ impl OpenSection {
         let damaged = |what| Err(StoreError::DamagedItem { item: id, section, frame: None, what });
         let path = section_path(&core.item(&id), section);
         let failed = |e: &io::Error| StoreError::io("read", &path, e);
-        let mut file = match File::open(&path) {
+        let file = match File::open(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return damaged("its file is missing"),
             other => other.map_err(|e| failed(&e))?,
         };
-        match file.try_lock_shared() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return damaged("its file is being removed"),
-            Err(TryLockError::Error(e)) => return Err(failed(&e)),
-        }
+        let Some(mut lock) = Flock::try_shared(file, &path)? else {
+            return damaged("its file is being removed");
+        };
+        let file = lock.file();
         let overhead = core.sealing.overhead();
         let geometry = Geometry { bytes: known.bytes, frame: known.frame, overhead };
         let length = file.metadata().map_err(|e| failed(&e))?.len();
@@ -297,7 +296,7 @@ impl OpenSection {
         if !keys.expects(&bytes) {
             return damaged("the start of its file is damaged");
         }
-        Ok(OpenSection { path, file: Mutex::new(file), keys, geometry })
+        Ok(OpenSection { path, file: Mutex::new(lock), keys, geometry })
     }
 
     fn frame(
@@ -309,7 +308,8 @@ impl OpenSection {
         let (start, length) = self.geometry.place(index);
         buffer.resize(length, 0);
         let read = {
-            let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
+            let mut lock = self.file.lock().unwrap_or_else(|e| e.into_inner());
+            let file = lock.file();
             file.seek(SeekFrom::Start(start)).and_then(|_| file.read_exact(buffer))
         };
         match read {

@@ -1,9 +1,9 @@
 //! Looking after a store: checking what is there, collecting what is not needed, locks on groups.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use crate::files::{self, Discarded};
+use crate::files::{self, Discarded, Flock};
 use crate::record::{Edit, State};
 use crate::taken::Opened;
 use crate::{GroupId, ItemId, Result, Store, StoreError};
@@ -38,7 +38,7 @@ pub struct Collected {
 #[derive(Debug)]
 pub struct GroupLock {
     group: GroupId,
-    _file: File,
+    _lock: Flock,
 }
 
 impl GroupLock {
@@ -63,11 +63,8 @@ impl Store {
         }
         let path = self.groups().join(format!("{}.lock", hex::encode(group)));
         let file = files::open_or_create_private(&path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(GroupLock { group: *group, _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(e)) => Err(StoreError::io("lock", &path, &e)),
-        }
+        let lock = Flock::try_exclusive(file, &path)?;
+        Ok(lock.map(|lock| GroupLock { group: *group, _lock: lock }))
     }
 
     fn groups(&self) -> PathBuf {
@@ -184,7 +181,7 @@ fn collect_locks(path: &Path, needed: impl Fn(&str) -> bool) -> Result<()> {
             continue;
         }
         if let Ok(file) = File::open(&path)
-            && file.try_lock().is_ok()
+            && Flock::try_exclusive(file, &path)?.is_some()
         {
             // Under the store's lock, so nobody has opened it and is about to lock it.
             fs::remove_file(&path).map_err(|e| StoreError::io("remove", &path, &e))?;

@@ -1,0 +1,121 @@
+//! What the tests of the store have in common.
+
+#![allow(dead_code, reason = "every test file uses a part")]
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use symbolon_store::{Filter, ItemId, Kind, Offer, Peer, Protection, Section, Stamp, Store, Taken};
+
+/// The size of a record of the pools here, in bytes.
+pub const RECORD: usize = 16;
+/// The size of a frame here: records straddle frames.
+pub const FRAME: u32 = 100;
+
+pub fn stamp(kind: Kind, group: u8, sequence: u64) -> Stamp {
+    let mut group = [group; 32];
+    group[0] ^= 0x5a;
+    Stamp {
+        kind,
+        protocol: "wrk".to_string(),
+        group,
+        party: 0,
+        peers: vec![Peer { party: 1, fingerprint: Some("ab".repeat(32)) }],
+        rho: 40,
+        circuit: (kind == Kind::Prepared).then_some([9; 32]),
+        sequence,
+        counts: Vec::new(),
+    }
+}
+
+/// What record `index` of a pool with this sequence number holds.
+pub fn record(sequence: u64, index: u64) -> [u8; RECORD] {
+    let mut out = [0; RECORD];
+    out[..8].copy_from_slice(&(sequence + 1).to_le_bytes());
+    out[8..].copy_from_slice(&(index + 1).to_le_bytes());
+    out
+}
+
+/// A pool of `count` records, whose content says which they are; and a section that all takers read.
+pub fn pool(store: &Store, group: u8, sequence: u64, count: u64) -> ItemId {
+    try_pool(store, group, sequence, count).unwrap()
+}
+
+pub fn try_pool(
+    store: &Store,
+    group: u8,
+    sequence: u64,
+    count: u64,
+) -> symbolon_store::Result<ItemId> {
+    let sections = [Section::Records { counter: 0, bits: 8 * RECORD as u32 }, Section::Whole];
+    let mut draft = store.begin(stamp(Kind::Pool, group, sequence), &sections, FRAME)?;
+    for index in 0..count {
+        draft.section(0).put(&record(sequence, index))?;
+    }
+    draft.section(1).put(b"for everybody")?;
+    draft.finish(vec![count])
+}
+
+/// A prepared item with these bytes.
+pub fn prepared(store: &Store, group: u8, sequence: u64, bytes: &[u8]) -> ItemId {
+    let stamp = stamp(Kind::Prepared, group, sequence);
+    let mut draft = store.begin(stamp, &[Section::Whole], FRAME).unwrap();
+    draft.section(0).put(bytes).unwrap();
+    draft.finish(vec![1]).unwrap()
+}
+
+/// Reads everything that was taken of a section.
+pub fn read(taken: &Taken, section: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    taken.read(section, taken.bytes(section)).unwrap().read_to_end(&mut out).unwrap();
+    out
+}
+
+/// Checks that what was taken of a pool made by [`pool`] is exactly its records.
+pub fn check_records(taken: &Taken) {
+    let sequence = taken.stamp().sequence;
+    let expected: Vec<u8> =
+        (taken.from()[0]..taken.upto()[0]).flat_map(|i| record(sequence, i)).collect();
+    assert_eq!(read(taken, 0), expected);
+    assert_eq!(read(taken, 1), b"for everybody");
+}
+
+pub fn offers(store: &Store) -> Vec<Offer> {
+    store.offers(&Filter::default()).unwrap()
+}
+
+/// A folder in memory where there is one: it is processes that die in these tests, not disks.
+pub fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+pub fn fresh(folder: &tempfile::TempDir) -> (PathBuf, Store) {
+    let path = folder.path().join("store");
+    let store = Store::create(&path, &Protection::None).unwrap();
+    (path, store)
+}
+
+pub fn open(path: &Path) -> Store {
+    Store::open(path, &Protection::None).unwrap()
+}
+
+/// Runs the test `child` of this test program as a process of its own, with these variables.
+pub fn start(variables: &[(&str, &str)]) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "child", "--nocapture", "--quiet", "--test-threads=1"]);
+    command.envs(variables.iter().copied());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Runs a child to its end.
+pub fn run_child(variables: &[(&str, &str)]) -> Output {
+    start(variables).wait_with_output().unwrap()
+}
+
+/// What this process is to do, if it is a child.
+pub fn task() -> Option<(String, PathBuf)> {
+    let task = std::env::var("SYMBOLON_TEST_TASK").ok()?;
+    Some((task, PathBuf::from(std::env::var_os("SYMBOLON_TEST_STORE")?)))
+}

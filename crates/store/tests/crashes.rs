@@ -1,0 +1,432 @@
+//! The process dies at every step of everything it does with a store; the disk is full at every write;
+//! processes are killed at random: nothing is ever available that may have been used.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+use common::*;
+use symbolon_store::*;
+
+const POOL: u64 = 40;
+
+/// Says that something is used from now on, as the first message that depends on it would. Whatever is in
+/// this log must never be available again.
+fn use_up(store: &Path, what: &str) {
+    let log = store.with_file_name("used");
+    let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
+    log.write_all(format!("{what}\n").as_bytes()).unwrap();
+}
+
+fn used(store: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(store.with_file_name("used")).unwrap_or_default();
+    text.lines().map(str::to_string).collect()
+}
+
+/// Checks what was taken and uses it up.
+fn spend(store: &Path, taken: &Taken) {
+    let id = taken.id();
+    match taken.stamp().kind {
+        Kind::Pool => {
+            check_records(taken);
+            for i in taken.from()[0]..taken.upto()[0] {
+                use_up(store, &format!("{id} {i}"));
+            }
+        }
+        Kind::Prepared => {
+            assert_eq!(read(taken, 0), [5; 300]);
+            use_up(store, &format!("{id}"));
+        }
+    }
+}
+
+/// What a child does with the store.
+fn act(task: &str, path: &Path) -> Result<()> {
+    if task == "create" {
+        return Store::open_or_create(path, &Protection::None).map(drop);
+    }
+    let store = Store::open(path, &Protection::None)?;
+    let wanted = |kind| Filter { kind: Some(kind), ..Filter::default() };
+    match task {
+        "refill" => drop(try_pool(&store, 3, 0, POOL)?),
+        "range" => {
+            let offer = store.offers(&wanted(Kind::Pool))?.remove(0);
+            let next = offer.next[0];
+            spend(path, &store.take_range(offer.id, &[next], &[next + 7])?);
+        }
+        "rest" => {
+            let offer = store.offers(&wanted(Kind::Pool))?.remove(0);
+            let taken = store.take_range(offer.id, &offer.next, &offer.stamp.counts)?;
+            spend(path, &taken);
+            taken.done()?;
+        }
+        "prepared" => {
+            let offer = store.offers(&wanted(Kind::Prepared))?.remove(0);
+            let taken = store.take_prepared(offer.id)?;
+            spend(path, &taken);
+            taken.done()?;
+        }
+        "kill" => {
+            let group = store.offers(&wanted(Kind::Pool))?[0].group;
+            use_up(path, &format!("dead {}", hex(&group)));
+            store.kill_group(&group, "a check failed")?;
+            use_up(path, &format!("surely dead {}", hex(&group)));
+        }
+        "void" => {
+            let ids: Vec<_> = store.offers(&wanted(Kind::Pool))?.iter().map(|o| o.id).collect();
+            store.void(&ids, "not wanted")?;
+            ids.iter().for_each(|id| use_up(path, &format!("void {id}")));
+        }
+        "collect" => drop(store.gc()?),
+        "share" => {
+            while let Some(offer) = store.offers(&wanted(Kind::Pool))?.first() {
+                let upto = (offer.next[0] + 3).min(POOL);
+                match store.take_range(offer.id, &offer.next, &[upto]) {
+                    Ok(taken) => spend(path, &taken),
+                    // Another process was faster.
+                    Err(StoreError::AlreadyUsed { .. }) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+        }
+        "forever" => loop {
+            let pools = store.offers(&wanted(Kind::Pool))?;
+            match pools.first() {
+                Some(offer) => {
+                    let upto = (offer.next[0] + 3).min(POOL);
+                    spend(path, &store.take_range(offer.id, &offer.next, &[upto])?);
+                }
+                None => {
+                    let sequence = u64::from_le_bytes(random());
+                    try_pool(&store, 4, sequence, POOL)?;
+                    store.gc()?;
+                }
+            }
+        },
+        other => panic!("unknown task {other}"),
+    }
+    Ok(())
+}
+
+fn random() -> [u8; 8] {
+    use std::io::Read;
+    let mut bytes = [0; 8];
+    File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
+    bytes
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Not a test of its own: what the children of the tests below run.
+#[test]
+fn child() {
+    if let Some((task, path)) = task()
+        && let Err(error) = act(&task, &path)
+    {
+        eprintln!("child: {error}");
+        std::process::exit(3);
+    }
+}
+
+/// A store with two pools, one begun, a prepared item, a void one, and a half-written one.
+fn furnish(path: &Path) {
+    let store = Store::create(path, &Protection::None).unwrap();
+    let first = pool(&store, 1, 0, POOL);
+    pool(&store, 1, 1, POOL);
+    prepared(&store, 1, 0, &[5; 300]);
+    let void = prepared(&store, 1, 1, &[5; 300]);
+    store.void(&[void], "for the collector").unwrap();
+    let spent = prepared(&store, 1, 2, &[5; 300]);
+    // Still being read when the files would be removed, so that they are there to be collected.
+    let taken = store.take_prepared(spent).unwrap();
+    let reader = taken.read(0, 0..0).unwrap();
+    std::mem::forget((taken, reader));
+    use_up(path, &format!("{spent}"));
+    let skipped = store.take_range(first, &[3], &[5]).unwrap();
+    (0..5).for_each(|i| use_up(path, &format!("{} {i}", skipped.id())));
+    fs::create_dir(path.join("drafts").join("half")).unwrap();
+    fs::write(path.join("drafts").join("half").join("0.bin"), b"half").unwrap();
+}
+
+/// What must hold whatever happened: everything available is whole, and none of it may have been used.
+fn inspect(path: &Path, what: &str) {
+    let store = open(path);
+    let used = used(path);
+    for offer in store.offers(&Filter::default()).unwrap() {
+        let id = offer.id;
+        let dead = format!("surely dead {}", hex(&offer.group));
+        assert!(!used.contains(&dead), "{what}: {id} of a dead group is offered");
+        assert!(!used.contains(&format!("void {id}")), "{what}: the void {id} is offered");
+        match offer.stamp.kind {
+            Kind::Pool => {
+                let left = offer.next[0]..offer.stamp.counts[0];
+                assert!(!left.is_empty(), "{what}");
+                for i in left {
+                    assert!(
+                        !used.contains(&format!("{id} {i}")),
+                        "{what}: {id} {i} may be used again"
+                    );
+                }
+            }
+            Kind::Prepared => {
+                assert!(!used.contains(&id.to_string()), "{what}: {id} may be used again");
+            }
+        }
+    }
+    for (id, result) in store.verify(|_| {}).unwrap() {
+        result.unwrap_or_else(|e| panic!("{what}: {id} is visible and not whole: {e}"));
+    }
+}
+
+/// The store still works: all that is left can be used, new items made, and everything collected.
+fn exercise(path: &Path, what: &str) {
+    let store = open(path);
+    for offer in offers(&store) {
+        let taken = match offer.stamp.kind {
+            Kind::Pool => store.take_range(offer.id, &offer.next, &offer.stamp.counts),
+            Kind::Prepared => store.take_prepared(offer.id),
+        };
+        let taken = taken.unwrap_or_else(|e| panic!("{what}: {e}"));
+        taken.check().unwrap();
+        spend(path, &taken);
+    }
+    store.gc().unwrap();
+    for folder in ["items", "drafts"] {
+        let left = fs::read_dir(path.join(folder)).unwrap().count();
+        assert_eq!(left, 0, "{what}: something is left in {folder}");
+    }
+    pool(&store, 9, 0, 3);
+    inspect(path, what);
+}
+
+const TASKS: [&str; 7] = ["refill", "range", "rest", "prepared", "kill", "void", "collect"];
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
+/// Puts the files of a furnished store back as they were, keeping the store's own place.
+struct Snapshot {
+    folder: tempfile::TempDir,
+}
+
+impl Snapshot {
+    fn new() -> Self {
+        let folder = scratch();
+        furnish(&folder.path().join("store"));
+        copy(&folder.path().join("store"), &folder.path().join("saved"));
+        fs::copy(folder.path().join("used"), folder.path().join("saved-used")).unwrap();
+        Snapshot { folder }
+    }
+
+    /// The store, as it was furnished.
+    fn restore(&self) -> std::path::PathBuf {
+        let (store, saved) = (self.folder.path().join("store"), self.folder.path().join("saved"));
+        for name in ["items", "drafts"] {
+            fs::remove_dir_all(store.join(name)).unwrap();
+            copy(&saved.join(name), &store.join(name));
+        }
+        for name in ["index.redb", "journal"] {
+            fs::copy(saved.join(name), store.join(name)).unwrap();
+        }
+        fs::copy(self.folder.path().join("saved-used"), self.folder.path().join("used")).unwrap();
+        store
+    }
+}
+
+fn variables<'a>(
+    task: &'a str,
+    path: &'a Path,
+    variable: &'a str,
+    at: &'a str,
+) -> [(&'a str, &'a str); 3] {
+    [("SYMBOLON_TEST_TASK", task), ("SYMBOLON_TEST_STORE", path.to_str().unwrap()), (variable, at)]
+}
+
+/// Kills the task at every point that it passes, as often as it passes it; returns these points.
+fn die_everywhere(tasks: &[&str], points: &[&'static str]) -> BTreeSet<&'static str> {
+    let snapshot = Snapshot::new();
+    let mut hit = BTreeSet::new();
+    for task in tasks {
+        for point in points {
+            for time in 1..=3 {
+                let path = snapshot.restore();
+                let at = format!("{point}:{time}");
+                let what = format!("{task} at {at}");
+                let output = run_child(&variables(task, &path, "SYMBOLON_FAULT", &at));
+                if output.status.success() {
+                    inspect(&path, &what);
+                    break;
+                }
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), None, "{what}: no crash, but {said}");
+                hit.insert(*point);
+                inspect(&path, &what);
+                exercise(&path, &what);
+            }
+        }
+    }
+    hit
+}
+
+#[test]
+fn death_at_every_step() {
+    let ordinary = |name: &&&str| !name.starts_with("create.") && !name.starts_with("recover.");
+    let points: Vec<_> = fault::POINTS.iter().filter(ordinary).copied().collect();
+    let hit = std::thread::scope(|scope| {
+        let (one, other) = TASKS.split_at(3);
+        let one = scope.spawn(|| die_everywhere(one, &points));
+        let other = scope.spawn(|| die_everywhere(other, &points));
+        [one.join().unwrap(), other.join().unwrap()].concat_sets()
+    });
+    let missed: Vec<_> = points.iter().filter(|point| !hit.contains(*point)).collect();
+    assert!(missed.is_empty(), "no task passes {missed:?}");
+}
+
+trait ConcatSets<T> {
+    fn concat_sets(self) -> BTreeSet<T>;
+}
+
+impl<T: Ord, const N: usize> ConcatSets<T> for [BTreeSet<T>; N] {
+    fn concat_sets(self) -> BTreeSet<T> {
+        self.into_iter().flatten().collect()
+    }
+}
+
+#[test]
+fn death_while_recovering_from_death() {
+    let snapshot = Snapshot::new();
+    for first in
+        ["commit.intended", "commit.opened", "commit.written", "commit.committed", "commit.closed"]
+    {
+        for second in [
+            "recover.opened",
+            "commit.opened",
+            "commit.written",
+            "commit.committed",
+            "recover.redone",
+        ] {
+            let path = snapshot.restore();
+            let what = format!("{first}, then {second}");
+            let died = run_child(&variables("rest", &path, "SYMBOLON_FAULT", first));
+            assert_eq!(died.status.code(), None, "{what}");
+            // Until the intention is known to be carried out, opening is recovering.
+            let again = run_child(&variables("range", &path, "SYMBOLON_FAULT", second));
+            assert_eq!(again.status.code(), None, "{what}");
+            inspect(&path, &what);
+            let interrupted = &offers(&open(&path)).remove(0);
+            assert_ne!(interrupted.next, [5], "{what}: what was intended is used");
+            exercise(&path, &what);
+        }
+    }
+}
+
+#[test]
+fn death_while_making_a_store() {
+    for point in fault::POINTS.iter().filter(|name| {
+        name.starts_with("create.")
+            || name.starts_with("commit.committed")
+            || *name == &"commit.opened"
+    }) {
+        let folder = scratch();
+        let path = folder.path().join("store");
+        let died = run_child(&variables("create", &path, "SYMBOLON_FAULT", point));
+        assert_eq!(died.status.code(), None, "{point}");
+        let again = run_child(&variables("create", &path, "SYMBOLON_FAULT", "none"));
+        assert!(again.status.success(), "{point}: {}", String::from_utf8_lossy(&again.stderr));
+        exercise(&path, point);
+    }
+}
+
+#[test]
+fn a_full_disk_at_every_write() {
+    let snapshot = Snapshot::new();
+    let mut hit = BTreeSet::new();
+    for task in TASKS {
+        for point in fault::WRITES {
+            for time in 1..=2 {
+                let path = snapshot.restore();
+                let at = format!("{point}:{time}");
+                let what = format!("{task} on a disk full at {at}");
+                let output = run_child(&variables(task, &path, "SYMBOLON_FULL", &at));
+                inspect(&path, &what);
+                if output.status.success() {
+                    // Not passed that often, or the failure did no harm.
+                    continue;
+                }
+                hit.insert(*point);
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert_eq!(output.status.code(), Some(3), "{what}: {said}");
+                assert!(said.contains("no room to write"), "{what}: {said}");
+                exercise(&path, &what);
+            }
+        }
+    }
+    assert_eq!(hit.len(), fault::WRITES.len(), "only {hit:?}");
+}
+
+#[test]
+fn kill_at_random() {
+    let folder = scratch();
+    let (path, store) = fresh(&folder);
+    pool(&store, 1, 0, POOL);
+    for round in 0..25_u64 {
+        let before = used(&path).len();
+        let mut children: Vec<_> =
+            (0..2).map(|_| start(&variables("forever", &path, "SYMBOLON_FAULT", "none"))).collect();
+        let pause = u64::from_le_bytes(random()) % 60_000;
+        std::thread::sleep(std::time::Duration::from_micros(20_000 + pause));
+        for running in &mut children {
+            running.kill().unwrap();
+        }
+        for running in children {
+            let output = running.wait_with_output().unwrap();
+            // It ends by itself where the other one was faster to take the same range, or to collect.
+            let said = String::from_utf8_lossy(&output.stderr);
+            let beaten = said.contains("was used already") || said.contains("holds no item");
+            assert!(output.status.code().is_none() || beaten, "round {round}: {said}");
+        }
+        inspect(&path, &format!("round {round}"));
+        let now = used(&path).len();
+        assert!(now >= before);
+    }
+    let log = fs::read_to_string(path.with_file_name("used")).unwrap();
+    assert_eq!(log.lines().count(), used(&path).len(), "something was used twice");
+    assert!(log.lines().count() > 50, "the children did next to nothing");
+    exercise(&path, "after all rounds");
+}
+
+#[test]
+fn every_record_goes_to_one_of_four_processes() {
+    let folder = scratch();
+    let path = folder.path().join("store");
+    let store = Store::create(&path, &Protection::None).unwrap();
+    let ids: Vec<_> = (0..4).map(|i| pool(&store, 1, i, POOL)).collect();
+    let children: Vec<_> =
+        (0..4).map(|_| start(&variables("share", &path, "SYMBOLON_FAULT", "none"))).collect();
+    for running in children {
+        let output = running.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let log = fs::read_to_string(path.with_file_name("used")).unwrap();
+    let mut lines: Vec<_> = log.lines().map(str::to_string).collect();
+    lines.sort();
+    let mut all: Vec<_> =
+        ids.iter().flat_map(|id| (0..POOL).map(move |i| format!("{id} {i}"))).collect();
+    all.sort();
+    assert_eq!(lines, all, "each record once");
+    assert!(offers(&store).is_empty());
+}
