@@ -266,7 +266,10 @@ pub fn run(
         let filter = maker.filter(Kind::Prepared, Some(circuit));
         let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
         let opened = (&*network, circuit, &plan);
-        Ok((chosen.take(store, opened, maker.protocol)?, agreement))
+        let chosen = chosen.take(store, opened, maker.protocol)?;
+        // Whoever waits for another's disk does so here, and not online.
+        all_say(network, true)?;
+        Ok((chosen, agreement))
     })?;
     let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
@@ -464,7 +467,7 @@ impl PoolSource for FromTaken<'_> {
 const MOST: usize = 1024;
 
 const HOLDINGS: &str = "stored items";
-const LOCKED: &str = "stored items: locked";
+const LOCKED: &str = "stored items: yes or no";
 
 /// What a party holds, as it tells the others: names, and of pools what is left.
 type Holdings = Vec<(ItemId, Vec<u64>)>;
