@@ -112,8 +112,12 @@ pub struct TuningArgs {
     /// 2^-RHO [default: 40]
     #[arg(long, value_name = "BITS")]
     pub rho: Option<u32>,
-    /// How correlated OTs are made: iknp, or softspoken2, softspoken4, softspoken8, with a half, a
-    /// quarter, an eighth of its bytes [default: iknp]
+    /// How wrk garbles: four-row, with the fewest rounds; half-gates, with fewer bytes and a round trip
+    /// more; or auto, what suits the link and the circuit [default: auto]
+    #[arg(long, value_name = "FORM")]
+    pub form: Option<String>,
+    /// How correlated OTs are made: iknp; softspoken2, softspoken4, softspoken8, with a half, a
+    /// quarter, an eighth of its bytes; or auto, what suits the link [default: auto]
     #[arg(long, value_name = "NAME")]
     pub ot: Option<String>,
     /// Connections that are used side by side, each with a thread, 1 to 64 [default: 1]
@@ -194,6 +198,8 @@ EXAMPLES
     peer_fingerprint = \"90ac…\"
     transport = \"tls\"             # or \"tcp\"
     protocol = \"wrk\"
+    form = \"auto\"
+    ot = \"auto\"
     rho = 40
     threads = 1
     timeout = 60

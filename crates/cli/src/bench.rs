@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use crate::args::{BenchArgs, LocalTransport};
 use crate::failure::{Failure, Outcome};
-use crate::local::parties;
+use crate::local::{chosen, parties};
 use crate::play::{Course, Played};
-use crate::results::{PartyJson, print, print_json};
+use crate::results::{ChoiceJson, PartyJson, print, print_json};
 use crate::source::CircuitSpec;
 use crate::table::{bytes, costs, time};
 use crate::troupe::{Troupe, Work};
@@ -25,7 +25,8 @@ struct BenchJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     protocol: Option<String>,
     rho: u32,
-    ot: String,
+    #[serde(flatten)]
+    choice: ChoiceJson,
     threads: usize,
     transport: &'static str,
     link: Option<String>,
@@ -54,9 +55,15 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
 }
 
 fn triples(args: &BenchArgs) -> Outcome<BenchJson> {
-    if args.tuning.protocol.is_some() || args.repeat.is_some() || args.apart {
-        return Err(Failure::usage("`bench triples` takes no --protocol, --repeat or --apart")
-            .with_hint("--count says how many triples are made"));
+    if args.tuning.protocol.is_some()
+        || args.tuning.form.is_some()
+        || args.repeat.is_some()
+        || args.apart
+    {
+        return Err(Failure::usage(
+            "`bench triples` takes no --protocol, --form, --repeat or --apart",
+        )
+        .with_hint("--count says how many triples are made"));
     }
     let tuning = Tuning::new(&args.tuning, args.parties.unwrap_or(2))?;
     let count = args.count.unwrap_or(1_000_000);
@@ -109,7 +116,7 @@ fn measure(
         parties,
         protocol,
         rho: tuning.rho.bits(),
-        ot: tuning.ot.name().to_string(),
+        choice: chosen(&played)?,
         threads: tuning.threads,
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
@@ -137,6 +144,7 @@ impl BenchJson {
         };
         print(&format!(
             "{}: {protocol}{} parties, {} threads each, rho {}, {}\n\
+             {}\
              {} {unit} in {}: {:.0} a second\n\
              {:.1} bytes each from a party to each other one{memory}\n\n{}",
             self.workload,
@@ -144,6 +152,7 @@ impl BenchJson {
             self.threads,
             self.rho,
             self.transport,
+            self.choice.line(),
             self.count,
             time(self.seconds),
             self.per_second,

@@ -6,7 +6,7 @@ use symbolon::zeroize::Zeroizing;
 
 use crate::args::{DemoArgs, LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::local::{agreed, parties};
+use crate::local::{agreed, chosen, parties};
 use crate::play::{Course, Played};
 use crate::results::{OutputJson, print};
 use crate::source::CircuitSpec;
@@ -63,7 +63,9 @@ pub fn command(args: &DemoArgs) -> Outcome<()> {
 
 fn show_costs(tuning: &Tuning, played: &[Played]) -> Outcome<()> {
     let costs = costs(&parties(tuning, played, |played| played.phases.clone()));
-    let indented: String = costs.lines().map(|line| format!("  {line}\n")).collect();
+    let choice = chosen(played)?.line();
+    let indented: String =
+        choice.lines().chain(costs.lines()).map(|line| format!("  {line}\n")).collect();
     print(&format!("\n{indented}"))
 }
 

@@ -6,8 +6,8 @@ use crate::args::LocalArgs;
 use crate::failure::{Failure, Outcome};
 use crate::play::{Course, Played};
 use crate::results::{
-    AskedJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print_json, print_outputs,
-    tell,
+    AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print_json,
+    print_outputs, tell,
 };
 use crate::source::CircuitSpec;
 use crate::table::costs;
@@ -39,10 +39,11 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let troupe = Troupe { work, parties: count, tuning: &tuning, transport: args.transport };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
+    let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
     if !args.json {
         print_outputs(&outputs)?;
-        tell(&format!("\n{}", costs(&parties)));
+        tell(&format!("\n{}{}", choice.line(), costs(&parties)));
         return Ok(());
     }
     let runs = (0..args.repeat as usize).map(|run| RunJson {
@@ -58,7 +59,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
             digest: hex::encode(circuit.digest()),
             protocol: tuning.protocol.name().to_string(),
             rho: tuning.rho.bits(),
-            ot: tuning.ot.name().to_string(),
+            choice,
             threads: tuning.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
@@ -68,6 +69,20 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         parties,
         runs: runs.collect(),
     })
+}
+
+/// What was chosen, the same for all.
+///
+/// # Errors
+/// An internal failure when two parties differ.
+pub fn chosen(played: &[Played]) -> Outcome<ChoiceJson> {
+    let choices = played.iter().map(|played| &played.choice);
+    match played.first() {
+        Some(first) if choices.clone().all(|choice| *choice == first.choice) => {
+            Ok(first.choice.clone())
+        }
+        _ => Err(Failure::internal("the parties differ in what they chose")),
+    }
 }
 
 /// One entry for every party.
@@ -129,7 +144,8 @@ mod tests {
             value: None,
         });
         let outputs = outputs.collect();
-        Played { outputs, phases: vec![], runs: vec![], triples: 0, peak_memory: None }
+        let choice = ChoiceJson::default();
+        Played { outputs, phases: vec![], runs: vec![], choice, triples: 0, peak_memory: None }
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub struct Job {
     pub protocol: String,
     /// Statistical security in bits.
     pub rho: u32,
-    /// The name of what makes correlated OTs.
+    /// The name of the form of garbling, or `auto`.
+    pub form: String,
+    /// The name of what makes correlated OTs, or `auto`.
     pub ot: String,
     /// Lanes.
     pub threads: usize,
@@ -117,6 +119,7 @@ fn obey() -> Outcome<Played> {
         &TuningArgs {
             protocol: Some(job.protocol.clone()),
             rho: Some(job.rho),
+            form: Some(job.form.clone()),
             ot: Some(job.ot.clone()),
             threads: Some(job.threads),
             timeout: Some(job.timeout),

@@ -6,7 +6,7 @@ use symbolon::stored::RunPrepared;
 use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 
 use crate::failure::{Failure, Outcome};
-use crate::results::{OutputJson, PhaseJson, phases};
+use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
 
 /// How the phases of a circuit run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -33,6 +33,8 @@ pub struct Played {
     pub phases: Vec<PhaseJson>,
     /// What they cost in each run; without the set-up.
     pub runs: Vec<Vec<PhaseJson>>,
+    /// How it was garbled, what made the correlated OTs, and why.
+    pub choice: ChoiceJson,
     /// AND triples that were made, when triples were all that was asked for.
     pub triples: u64,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
@@ -46,6 +48,8 @@ impl Played {
             outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
             phases: phases(&ran.report),
             runs: Vec::new(),
+            // What was prepared says how it is garbled, and no OT is made.
+            choice: ChoiceJson { ot: "none".to_string(), ..ChoiceJson::default() },
             triples: 0,
             peak_memory: peak_memory(),
         }
@@ -96,7 +100,8 @@ pub fn play(
     }
     let outputs = outputs.unwrap_or_default();
     let phases = phases(&before);
-    Ok(Played { outputs, phases, runs, triples: 0, peak_memory: peak_memory() })
+    let choice = ChoiceJson::of(session.choice());
+    Ok(Played { outputs, phases, runs, choice, triples: 0, peak_memory: peak_memory() })
 }
 
 /// Connects and makes `count` triples.
@@ -110,6 +115,7 @@ pub fn play_triples(config: Config, count: u64, stage: &mut dyn FnMut(&str)) -> 
         outputs: Vec::new(),
         phases: phases(&run.report),
         runs: Vec::new(),
+        choice: ChoiceJson { form: None, ..ChoiceJson::of(run.choice) },
         triples: run.made,
         peak_memory: peak_memory(),
     })

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
-use symbolon::{Outputs, Report};
+use symbolon::{Choice, LinkSpeed, Outputs, Report};
 
 use crate::failure::{Failure, Outcome};
+use crate::table::{rate, time};
 
 /// One output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -132,6 +133,62 @@ pub struct RunJson {
     pub parties: Vec<PartyJson>,
 }
 
+/// How it was garbled and what made the correlated OTs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChoiceJson {
+    /// The form of garbling; absent when nothing was garbled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// What made correlated OTs.
+    pub ot: String,
+    /// The slowest link and what was chosen from it; null when nothing was.
+    pub measured: Option<MeasuredJson>,
+}
+
+/// The slowest link between any two parties, and what was chosen from it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MeasuredJson {
+    /// Seconds there and back.
+    pub round_trip: f64,
+    /// Bits per second, about.
+    pub bits_per_second: f64,
+    /// `form`, `ot`, or both.
+    pub chose: Vec<String>,
+}
+
+impl ChoiceJson {
+    /// What the library says.
+    pub fn of(choice: Choice) -> ChoiceJson {
+        let Choice { form, ot, form_by_link, ot_by_link, link } = choice;
+        let chose: Vec<String> = [("form", form_by_link), ("ot", ot_by_link)]
+            .into_iter()
+            .filter_map(|(what, by_link)| by_link.then(|| what.to_string()))
+            .collect();
+        let measured = link.map(|LinkSpeed { round_trip, bytes_per_second }| MeasuredJson {
+            round_trip: round_trip.as_secs_f64(),
+            bits_per_second: bytes_per_second as f64 * 8.0,
+            chose,
+        });
+        ChoiceJson { form: Some(form.to_string()), ot: ot.to_string(), measured }
+    }
+
+    /// One line for people.
+    pub fn line(&self) -> String {
+        let by_link = |what: &str| {
+            let chosen = self.measured.as_ref().is_some_and(|m| m.chose.iter().any(|c| c == what));
+            if chosen { " (by the link)" } else { "" }
+        };
+        let form = self.form.as_ref().map(|form| format!("{form}{}, ", by_link("form")));
+        let mut line = format!("{}OT {}{}", form.unwrap_or_default(), self.ot, by_link("ot"));
+        if let Some(MeasuredJson { round_trip, bits_per_second, .. }) = &self.measured {
+            let (round_trip, rate) = (time(*round_trip), rate(*bits_per_second));
+            line.push_str(&format!("; link: round trip {round_trip}, about {rate}"));
+        }
+        line.push('\n');
+        line
+    }
+}
+
 /// What was asked for, as `local` and `run` repeat it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskedJson {
@@ -143,8 +200,9 @@ pub struct AskedJson {
     pub protocol: String,
     /// Statistical security in bits.
     pub rho: u32,
-    /// What makes correlated OTs.
-    pub ot: String,
+    /// How gates were garbled and what made correlated OTs, asked for or chosen from the link.
+    #[serde(flatten)]
+    pub choice: ChoiceJson,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.

@@ -27,12 +27,20 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         return Err(Failure::usage("which circuit? Name a built-in or a file")
             .with_hint("`symbolon circuit list` shows the built-in circuits"));
     }
+    if !args.prepared && args.store.store.is_some() {
+        return Err(Failure::usage("--store is for --prepared")
+            .with_hint("without --prepared nothing is taken from a store"));
+    }
     let loaded = settings.spec.load(parties)?;
     let inputs = own_inputs(&settings, &loaded, party)?;
     let circuit = loaded.circuit;
     let transport = meet::transport(&settings, party)?;
     let config = tuning.apply_with_link(Config::new(party, transport));
     let played = if args.prepared {
+        if settings.tuning.form.is_some() || settings.tuning.ot.is_some() {
+            return Err(Failure::usage("--prepared takes neither --form nor --ot")
+                .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
+        }
         let store = open_or_create(&settings.store)?;
         let ran = stored::run(config, &store, &circuit, &inputs)?;
         tell_agreement(&ran.agreement);
@@ -45,7 +53,8 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {
         print_outputs(&played.outputs)?;
-        tell(&format!("\n{}", costs(&[party])));
+        let choice = if args.prepared { String::new() } else { played.choice.line() };
+        tell(&format!("\n{choice}{}", costs(&[party])));
         return Ok(());
     }
     print_json(&RemoteJson {
@@ -55,7 +64,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             digest: hex::encode(circuit.digest()),
             protocol: tuning.protocol.name().to_string(),
             rho: tuning.rho.bits(),
-            ot: tuning.ot.name().to_string(),
+            choice: played.choice,
             threads: tuning.threads,
             transport: match settings.transport {
                 RemoteTransport::Tls => "tls",

@@ -27,6 +27,7 @@ struct SettingsFile {
     transport: Option<RemoteTransport>,
     protocol: Option<String>,
     rho: Option<u32>,
+    form: Option<String>,
     ot: Option<String>,
     threads: Option<usize>,
     timeout: Option<Number>,
@@ -185,6 +186,7 @@ impl Settings {
             tuning: TuningArgs {
                 protocol: flags.protocol.clone().or(file.protocol),
                 rho: flags.rho.or(file.rho),
+                form: flags.form.clone().or(file.form),
                 ot: flags.ot.clone().or(file.ot),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {

@@ -63,6 +63,18 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} TB")
 }
 
+/// `1.5 Mbit/s`: decimal units, three digits or so.
+pub fn rate(bits_per_second: f64) -> String {
+    let mut value = bits_per_second / 1000.0;
+    for unit in ["kbit/s", "Mbit/s"] {
+        if value < 999.5 {
+            return format!("{value:.*} {unit}", if value < 9.995 { 2 } else { 0 });
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} Gbit/s")
+}
+
 /// `820 µs`, `12.3 ms`, `4.56 s`.
 pub fn time(seconds: f64) -> String {
     if seconds < 0.001 {
@@ -86,6 +98,10 @@ mod tests {
             let shown = bytes(count);
             assert_eq!(shown.replace("5.0 TB", "5.00 TB"), text, "{count}");
         }
+        assert_eq!(
+            [500.0, 1.5e6, 48.4e6, 9.9996e8, 2.31e10].map(rate),
+            ["0.50 kbit/s", "1.50 Mbit/s", "48 Mbit/s", "1.0 Gbit/s", "23.1 Gbit/s"]
+        );
         assert_eq!(
             [0.00082, 0.0123, 4.561].map(time),
             ["820 µs".to_string(), "12.3 ms".into(), "4.56 s".into()]

@@ -1,14 +1,18 @@
 //! Parameters as given, checked and turned into the library's.
 
+use std::str::FromStr;
 use std::time::Duration;
 
-use symbolon::{Config, Generator, MAX_THREADS, Protocol, Rho, SimulatedLink};
+use symbolon::{Config, Form, Generator, MAX_THREADS, Protocol, Rho, SimulatedLink};
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
 
 /// The longest time-out, in seconds: a week.
 const LONGEST_TIMEOUT: f64 = 604_800.0;
+
+/// How a choice is left to the link.
+const AUTO: &str = "auto";
 
 /// Parameters of a session, checked.
 #[derive(Clone, Debug)]
@@ -17,8 +21,10 @@ pub struct Tuning {
     pub protocol: Protocol,
     /// Statistical security.
     pub rho: Rho,
-    /// How correlated OTs are made.
-    pub ot: Generator,
+    /// How gates are garbled; `None` leaves it to the link.
+    pub form: Option<Form>,
+    /// How correlated OTs are made; `None` leaves it to the link.
+    pub ot: Option<Generator>,
     /// Lanes.
     pub threads: usize,
     /// How long to wait for the peer.
@@ -45,13 +51,11 @@ impl Tuning {
         };
         let rho = Rho::from_bits(args.rho.unwrap_or(40))
             .ok_or_else(|| Failure::usage("--rho takes 40, 64 or 80"))?;
-        let ot = match args.ot.as_deref() {
-            None => Generator::default(),
-            Some(name) => name.parse().map_err(|_| {
-                let known: Vec<&str> = Generator::ALL.iter().map(|g| g.name()).collect();
-                Failure::usage(format!("--ot takes {}", known.join(", ")))
-            })?,
-        };
+        let form = choice("--form", args.form.as_deref(), &Form::ALL.map(Form::name))?;
+        if let Some(form) = form.filter(|form: &Form| !protocol.forms().contains(form)) {
+            return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
+        }
+        let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -65,7 +69,18 @@ impl Tuning {
             Some(text) => Some((text.clone(), text.parse::<SimulatedLink>()?)),
         };
         check_parties(protocol, parties)?;
-        Ok(Tuning { protocol, rho, ot, threads, timeout: Duration::from_secs_f64(seconds), link })
+        let timeout = Duration::from_secs_f64(seconds);
+        Ok(Tuning { protocol, rho, form, ot, threads, timeout, link })
+    }
+
+    /// The form as an option takes it.
+    pub fn form_name(&self) -> String {
+        self.form.map_or(AUTO, Form::name).to_string()
+    }
+
+    /// The generator as an option takes it.
+    pub fn ot_name(&self) -> String {
+        self.ot.map_or(AUTO, Generator::name).to_string()
     }
 
     /// Sets all of it but the link, which depends on the transport.
@@ -73,6 +88,7 @@ impl Tuning {
         config
             .protocol(self.protocol)
             .rho(self.rho)
+            .form(self.form)
             .ot(self.ot)
             .threads(self.threads)
             .timeout(self.timeout)
@@ -85,6 +101,17 @@ impl Tuning {
             Some((_, link)) => config.link(*link),
             None => config,
         }
+    }
+}
+
+/// What an option that can be `auto` chooses by name.
+fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> Outcome<Option<T>> {
+    match name {
+        None | Some(AUTO) => Ok(None),
+        Some(name) => name
+            .parse()
+            .map(Some)
+            .map_err(|_| Failure::usage(format!("{option} takes {AUTO}, {}", known.join(", ")))),
     }
 }
 
@@ -112,6 +139,24 @@ mod tests {
     fn defaults_and_ranges() {
         let tuning = Tuning::new(&TuningArgs::default(), 2).unwrap();
         assert_eq!((tuning.rho.bits(), tuning.threads), (40, 1));
+        assert_eq!((tuning.form, tuning.ot), (None, None));
+        let auto = TuningArgs {
+            form: Some("auto".into()),
+            ot: Some("auto".into()),
+            ..TuningArgs::default()
+        };
+        let auto = Tuning::new(&auto, 2).unwrap();
+        assert_eq!((auto.form_name(), auto.ot_name()), ("auto".to_string(), "auto".to_string()));
+        for (form, ot) in Form::ALL.into_iter().zip(Generator::ALL) {
+            let (form, ot) = (form.name().to_string(), ot.name().to_string());
+            let args = TuningArgs {
+                form: Some(form.clone()),
+                ot: Some(ot.clone()),
+                ..TuningArgs::default()
+            };
+            let told = Tuning::new(&args, 2).unwrap();
+            assert_eq!((told.form_name(), told.ot_name()), (form, ot));
+        }
         assert_eq!(tuning.protocol, Protocol::Wrk);
         assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().protocol, Protocol::Ywz);
         let wrk = TuningArgs { protocol: Some("wrk".into()), ..TuningArgs::default() };
@@ -119,7 +164,7 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 7] = [
+        let refused: [fn(&mut TuningArgs); 10] = [
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
             |args| args.threads = Some(65),
@@ -127,6 +172,12 @@ mod tests {
             |args| args.timeout = Some(f64::NAN),
             |args| args.link = Some("moon".into()),
             |args| args.protocol = Some("none".into()),
+            |args| args.form = Some("round".into()),
+            |args| args.ot = Some("softspoken3".into()),
+            |args| {
+                args.protocol = Some("ywz".into());
+                args.form = Some("four-row".into());
+            },
         ];
         for change in refused {
             let mut args = TuningArgs::default();

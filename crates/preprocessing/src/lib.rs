@@ -20,4 +20,4 @@ mod shares;
 
 pub use session::{Config, Preprocessor};
 pub use shares::{AuthBits, Share, Shares, Towards, Triples};
-pub use symbolon_ot::Generator;
+pub use symbolon_ot::{BlockBits, Generator};

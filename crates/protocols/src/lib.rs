@@ -24,7 +24,7 @@ pub use form::Form;
 pub use network::{Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
-pub use symbolon_preprocessing::Generator;
+pub use symbolon_preprocessing::{BlockBits, Generator};
 
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,35 +4,51 @@
 //! from that. More than two make one that all share:
 //!
 //! ```text
-//! i → all j   nonce_i                                session = H(what was agreed, nonce_0 … nonce_n-1)
+//! i → all j   nonce_i                                session = H(what was said, nonce_0 … nonce_n-1)
 //! i → j       H(session, id of the handshake i–j)    compared
 //! ```
 //!
-//! The nonces are broadcasts, so they are confirmed pairwise before the id is used. The id of a pair's
+//! The nonces, and the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
+//! before they are used. The id of a pair's
 //! handshake binds the connection under it, and the comparison binds that to the session: a relay
 //! between two connections does not get past it. An honest party's nonce makes the id fresh, whoever
 //! else chose last.
 
 use blake3::Hasher;
 use symbolon_preprocessing::bits::BROADCAST_CHECK;
-use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, handshake};
+use symbolon_transport::{
+    self as transport, Channel, Error, Hello, Result, SOMEBODY, SessionId, handshake_open,
+};
 
 use crate::reach::by_party;
 
-const DOMAIN: &str = "symbolon 2026 group session id v1";
+const DOMAIN: &str = "symbolon 2026 group session id v2";
 const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
 const NONCE: &str = "group nonce";
 const ECHO: &str = "group session echo";
 
-/// Agrees with every peer on `hello`; returns the session's id. `peers` ascend.
+/// What all parties agreed on.
+#[derive(Debug)]
+pub(crate) struct Agreed {
+    /// Binds all that was said, open terms included.
+    pub session: [u8; 32],
+    /// Every party's open terms, by party number, in the order of the hello.
+    pub open: Vec<Vec<Option<String>>>,
+}
+
+/// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers` ascend.
 ///
 /// # Errors
 /// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
 /// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.
-pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<[u8; 32]> {
-    let pairs = shake_hands(peers, hello)?;
+pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
+    let me = peers.first().map_or(0, Channel::me);
+    let shaken = shake_hands(peers, hello)?;
+    let (pairs, mut open): (Vec<SessionId>, Vec<_>) =
+        shaken.into_iter().map(|transport::Agreed { id, open }| (id, open)).unzip();
+    open.insert(usize::from(me), hello.open.iter().map(|(_, value)| value.clone()).collect());
     if let [pair] = pairs[..] {
-        return Ok(pair.0);
+        return Ok(Agreed { session: pair.0, open });
     }
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce)
@@ -41,7 +57,6 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<[u8; 32]> {
         peer.send(NONCE, &nonce)?;
         peer.flush()?;
     }
-    let me = peers.first().map_or(0, Channel::me);
     let mut nonces = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
         let theirs = peer.recv_array::<32>(NONCE)?;
@@ -51,7 +66,7 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<[u8; 32]> {
         nonces.push(theirs);
     }
     nonces.insert(usize::from(me), nonce);
-    let session = session_id(hello, &nonces);
+    let session = session_id(hello, &open, &nonces);
     let echo = |pair: &SessionId| {
         let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
         *hasher.update(&session).update(&pair.0).finalize().as_bytes()
@@ -67,17 +82,17 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<[u8; 32]> {
             return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
         }
     }
-    Ok(session)
+    Ok(Agreed { session, open })
 }
 
 /// Shakes hands with all peers, whatever comes of it with one: who differs from one of several differs
 /// from others too, and each of them should see the difference rather than a closed connection.
-fn shake_hands(peers: &mut [Channel], hello: &Hello) -> Result<Vec<SessionId>> {
+fn shake_hands(peers: &mut [Channel], hello: &Hello) -> Result<Vec<transport::Agreed>> {
     let several = peers.len() > 1;
     let mut pairs = Vec::with_capacity(peers.len());
     let mut failed: Option<Error> = None;
     for peer in peers {
-        match handshake(peer, hello) {
+        match handshake_open(peer, hello) {
             Ok(pair) => pairs.push(pair),
             Err(error) => {
                 let error = if several { by_party(error, peer.peer()) } else { error };
@@ -95,7 +110,7 @@ fn shake_hands(peers: &mut [Channel], hello: &Hello) -> Result<Vec<SessionId>> {
     }
 }
 
-fn session_id(hello: &Hello, nonces: &[[u8; 32]]) -> [u8; 32] {
+fn session_id(hello: &Hello, open: &[Vec<Option<String>>], nonces: &[[u8; 32]]) -> [u8; 32] {
     let mut hasher = Hasher::new_derive_key(DOMAIN);
     hasher.update(&hello.version.to_le_bytes());
     hasher.update(&(hello.parties.len() as u64).to_le_bytes());
@@ -105,6 +120,15 @@ fn session_id(hello: &Hello, nonces: &[[u8; 32]]) -> [u8; 32] {
     hasher.update(&(hello.terms.len() as u64).to_le_bytes());
     for text in hello.terms.iter().flat_map(|(name, value)| [name, value]) {
         hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+    }
+    hasher.update(&(hello.open.len() as u64).to_le_bytes());
+    for (place, (name, _)) in hello.open.iter().enumerate() {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        for value in open.iter().map(|values| values[place].as_deref()) {
+            let text = value.unwrap_or_default();
+            hasher.update(&[u8::from(value.is_some())]);
+            hasher.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
+        }
     }
     for nonce in nonces {
         hasher.update(nonce);
@@ -134,14 +158,16 @@ mod tests {
     }
 
     /// Party 2 of three shakes hands, then sends each of the others a nonce of its own.
-    fn against_two_nonces(nonces: [[u8; 32]; 2]) -> Vec<Result<[u8; 32]>> {
+    fn against_two_nonces(nonces: [[u8; 32]; 2]) -> Vec<Result<Agreed>> {
         let mut ends = mesh(3);
         let mut cheat = ends.pop().unwrap();
         thread::scope(|scope| {
             let honest: Vec<_> =
                 ends.iter_mut().map(|peers| scope.spawn(move || agree(peers, &hello(3)))).collect();
-            let pairs: Vec<_> =
-                cheat.iter_mut().map(|peer| handshake(peer, &hello(3)).unwrap()).collect();
+            let pairs: Vec<_> = cheat
+                .iter_mut()
+                .map(|peer| transport::handshake(peer, &hello(3)).unwrap())
+                .collect();
             let mut theirs = Vec::new();
             for (peer, nonce) in cheat.iter_mut().zip(&nonces) {
                 theirs.push(peer.recv_array::<32>(NONCE).unwrap());
@@ -150,7 +176,11 @@ mod tests {
             }
             // What each of the others would like to hear.
             for ((peer, pair), nonce) in cheat.iter_mut().zip(&pairs).zip(&nonces) {
-                let session = session_id(&hello(3), &[theirs[0], theirs[1], *nonce]);
+                let session = session_id(
+                    &hello(3),
+                    &[vec![], vec![], vec![]],
+                    &[theirs[0], theirs[1], *nonce],
+                );
                 let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
                 let echo = hasher.update(&session).update(&pair.0).finalize();
                 peer.send_parts(ECHO, &[&2u16.to_le_bytes(), echo.as_bytes()]).unwrap();
@@ -168,7 +198,9 @@ mod tests {
             let ids: Vec<[u8; 32]> = thread::scope(|scope| {
                 let all: Vec<_> = ends
                     .iter_mut()
-                    .map(|peers| scope.spawn(move || agree(peers, &hello(parties)).unwrap()))
+                    .map(|peers| {
+                        scope.spawn(move || agree(peers, &hello(parties)).unwrap().session)
+                    })
                     .collect();
                 all.into_iter().map(|party| party.join().unwrap()).collect()
             });
@@ -185,7 +217,7 @@ mod tests {
             "the cheat itself works"
         );
         for end in against_two_nonces([[7; 32], [8; 32]]) {
-            assert_eq!(end, Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK)));
+            assert_eq!(end.unwrap_err(), Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Receivers};
-use symbolon_protocols::{Generator, Protocol, Rho};
+use symbolon_protocols::{Form, Generator, Protocol, Rho};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::reach::{Transport, Way};
@@ -25,15 +25,19 @@ pub(crate) struct Terms {
     pub(crate) party: PartyId,
     pub(crate) protocol: Protocol,
     pub(crate) rho: Rho,
-    pub(crate) ot: Generator,
+    /// `None`: left to the link.
+    pub(crate) form: Option<Form>,
+    /// `None`: left to the link.
+    pub(crate) ot: Option<Generator>,
     pub(crate) threads: usize,
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
 }
 
 impl Config {
-    /// Party `party` over `transport`, with ρ = 40, IKNP for correlated OT, one thread, the default time-out, no simulated link,
-    /// and the protocol `wrk` between two parties or `ywz` among more.
+    /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated link, the
+    /// protocol `wrk` between two parties or `ywz` among more, and the form of garbling and the
+    /// generator of correlated OTs as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
             Way::Channels { lanes, .. } => lanes.len(),
@@ -44,7 +48,8 @@ impl Config {
             party,
             protocol: if parties == 2 { Protocol::Wrk } else { Protocol::Ywz },
             rho: Rho::Bits40,
-            ot: Generator::default(),
+            form: None,
+            ot: None,
             threads,
             timeout: DEFAULT_TIMEOUT,
             link: None,
@@ -64,9 +69,20 @@ impl Config {
         self
     }
 
-    /// Chooses how correlated OTs are made: fewer bytes for more computing.
-    pub fn ot(mut self, generator: Generator) -> Self {
-        self.terms.ot = generator;
+    /// Chooses the form of garbling, one of [`Protocol::forms`]: fewer rounds, or fewer bytes. `None`
+    /// leaves it to the others and, if they leave it too, to the link and the size of the circuit.
+    ///
+    /// Material that is prepared ahead should have its form chosen: what is best for all phases
+    /// together, which is what the link decides by, is not always what answers soonest.
+    pub fn form(mut self, form: impl Into<Option<Form>>) -> Self {
+        self.terms.form = form.into();
+        self
+    }
+
+    /// Chooses how correlated OTs are made: fewer bytes for more computing. `None` leaves it to the
+    /// others and, if they leave it too, to the link.
+    pub fn ot(mut self, generator: impl Into<Option<Generator>>) -> Self {
+        self.terms.ot = generator.into();
         self
     }
 
@@ -99,7 +115,7 @@ impl Config {
     /// begins with this.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol does not run among so many parties, this party, an input's
+    /// `InvalidInput` when the protocol does not run among so many parties or in this form, this party, an input's
     /// owner or an output's receiver is none of them, or a parameter is out of its range.
     pub fn check(&self, circuit: &Circuit) -> Result<()> {
         self.check_alone()?;
@@ -126,7 +142,7 @@ impl Config {
 
     /// Checks all that does not depend on a circuit.
     pub(crate) fn check_alone(&self) -> Result<()> {
-        let Terms { party, protocol, threads, timeout, link, .. } = &self.terms;
+        let Terms { party, protocol, form, threads, timeout, link, .. } = &self.terms;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         let (parties, possible) = (self.parties(), protocol.parties());
         let (least, most) = (usize::from(*possible.start()), usize::from(*possible.end()));
@@ -137,6 +153,9 @@ impl Config {
                 "{} runs among {range} parties, not {parties}",
                 protocol.name()
             ));
+        }
+        if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
+            return refuse(format!("{} has no form {form}", protocol.name()));
         }
         if usize::from(*party) >= parties {
             return refuse(format!(

@@ -42,6 +42,7 @@
 //! [`Error::PeerMisbehaved`] the peer's.
 
 mod agree;
+mod choice;
 mod config;
 mod inputs;
 mod outputs;
@@ -49,9 +50,11 @@ mod port;
 mod reach;
 mod report;
 mod session;
+mod settle;
 pub mod stored;
 mod triples;
 
+pub use choice::Choice;
 pub use config::{Config, MAX_THREADS};
 pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{Learnt, Outputs};
@@ -63,12 +66,12 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
-pub use symbolon_protocols::{Generator, Protocol, Rho};
+pub use symbolon_protocols::{BlockBits, Form, Generator, Protocol, Rho};
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
 pub use symbolon_transport::{
-    Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, Listener, Meter, PhaseReport, Result,
-    SessionId, SimulatedLink, TransportReason,
+    Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
+    PhaseReport, Result, SessionId, SimulatedLink, TransportReason,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

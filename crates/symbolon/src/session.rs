@@ -1,12 +1,16 @@
 //! One computation with one or more peers: connect, agree, then the three phases.
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
-use symbolon_protocols::{Engine, Need, Network, Prepared, Preprocessed, Protocol};
+use symbolon_protocols::{
+    Engine, Form, Generator, Need, Network, Prepared, Preprocessed, Protocol,
+};
 use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, TransportReason};
 
 use crate::agree::agree;
+use crate::choice::{Choice, Wishes, Work};
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP};
+use crate::settle::{settle, with_wishes};
 use crate::{Inputs, Outputs};
 
 /// A party's side of a computation of one circuit.
@@ -27,6 +31,7 @@ pub struct Session {
     circuit: Circuit,
     plan: Plan,
     protocol: Protocol,
+    choice: Choice,
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
@@ -60,9 +65,10 @@ impl Session {
         let plan = Plan::new(circuit);
         let protocol = config.terms().protocol;
         let hello = hello(config.terms(), config.parties(), circuit);
-        let (network, engine) = begin(config, &hello, |network| protocol.set_up(network))?;
-        let circuit = circuit.clone();
-        Ok(Session { circuit, plan, protocol, network, engine: Some(engine), dead: None })
+        let begun = begin(config, hello, plan.and_count(), |network| protocol.set_up(network))?;
+        let Begun { network, choice, made } = begun;
+        let (circuit, engine) = (circuit.clone(), Some(made));
+        Ok(Session { circuit, plan, protocol, choice, network, engine, dead: None })
     }
 
     /// This party.
@@ -83,6 +89,12 @@ impl Session {
     /// The protocol all parties agreed on.
     pub fn protocol(&self) -> Protocol {
         self.protocol
+    }
+
+    /// The form of garbling and the generator of correlated OTs, the same for all parties, and whether the
+    /// link decided.
+    pub fn choice(&self) -> Choice {
+        self.choice
     }
 
     /// What the handshake agreed on, the same for all parties and different in every session.
@@ -219,32 +231,46 @@ fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
     Hello::new((0..parties as u16).collect::<Vec<_>>())
         .term("protocol", terms.protocol.name())
         .term("rho", terms.rho.bits())
-        .term("ot", terms.ot)
         .term("threads", terms.threads)
         .term("circuit", hex::encode(circuit.digest()))
 }
 
-/// Connects, agrees with all peers on `hello`, and runs `set_up`.
+/// A session that has begun.
+pub(crate) struct Begun<T> {
+    pub network: Network,
+    pub choice: Choice,
+    /// What the set-up made.
+    pub made: T,
+}
+
+/// Connects, agrees with all peers on `hello`, settles what is left open, for so many AND gates, and
+/// runs `set_up`.
 pub(crate) fn begin<T>(
     config: Config,
-    hello: &Hello,
+    hello: Hello,
+    and_gates: u64,
     set_up: impl FnOnce(&mut Network) -> Result<T>,
-) -> Result<(Network, T)> {
+) -> Result<Begun<T>> {
     let (transport, terms) = config.into_parts();
+    let hello = with_wishes(hello, Wishes::of(&terms));
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let Terms { party: me, rho, ot, protocol, .. } = terms;
-    let form = protocol.forms()[0];
-    let mut network = Network { me, lanes, meter, session: [0; 32], rho, ot, form };
+    let Terms { party: me, rho, threads, .. } = terms;
+    // Until they are settled, the session's id and what it binds are nobody's.
+    let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
+    let mut network = Network { me, lanes, meter, session, rho, ot, form };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =
             first.ok_or_else(|| Error::invalid_input("a session needs a peer and a lane"))?;
-        network.session = agree(peers, hello)?;
-        set_up(network)
+        let agreed = agree(peers, &hello)?;
+        let work = Work { and_gates, rho, parties: peers.len() + 1, threads };
+        let (session, choice) = settle(peers, &agreed, work)?;
+        (network.session, network.ot, network.form) = (session, choice.ot, choice.form);
+        Ok((choice, set_up(network)?))
     });
     match done {
-        Ok(made) => Ok((network, made)),
+        Ok((choice, made)) => Ok(Begun { network, choice, made }),
         Err(error) => {
             give_up(&mut network, &error);
             Err(error)

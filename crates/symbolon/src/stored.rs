@@ -26,7 +26,8 @@ use symbolon_preprocessing::bits::confirm_broadcasts;
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Engine, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared, Protocol,
+    Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Protocol,
 };
 use symbolon_store::{
     DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Peer, Section, Stamp,
@@ -36,7 +37,7 @@ use symbolon_transport::{Error, Hello, Result};
 
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
-use crate::session::{begin, counted, give_up};
+use crate::session::{Begun, begin, counted, give_up};
 use crate::{Inputs, Outputs};
 
 /// How much is to be in all pools together.
@@ -127,12 +128,15 @@ pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
         .term("gates", target.and_gates)
         .term("input bits", target.input_bits);
     let maker = Maker::of(&config);
-    let (mut network, (had, agreement, engine)) = begin(config, &hello, |network| {
+    // A pool serves every form.
+    let config = lowest_latency(config);
+    let begun = begin(config, hello, target.and_gates, |network| {
         let (had, agreement) = left_in_pools(network, store, &maker)?;
         let enough = had.and_gates >= target.and_gates && had.input_bits >= target.input_bits;
         let engine = if enough { None } else { Some(protocol.set_up(network)?) };
         Ok((had, agreement, engine))
     })?;
+    let Begun { mut network, made: (had, agreement, engine), .. } = begun;
     let mut made = Amount { and_gates: 0, input_bits: 0 };
     let mut item = None;
     if let Some(mut engine) = engine {
@@ -215,13 +219,16 @@ pub fn prepare(
     let need = Need::of(circuit, &plan, config.parties() as u16);
     let hello = hello(&config, "prepare").term("circuit", digest(circuit)).term("count", count);
     let maker = Maker::of(&config);
+    let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
-    let (mut network, (pools, mut engine)) = begin(config, &hello, |network| {
+    let config = lowest_latency(config);
+    let begun = begin(config, hello, and_gates, |network| {
         let pools = agree_on_pools(network, &work, count)?;
         let fresh = pools.ranges.len() < count as usize;
         let engine = if fresh { Some(maker.protocol.set_up(network)?) } else { None };
         Ok((pools, engine))
     })?;
+    let Begun { mut network, made: (pools, mut engine), .. } = begun;
     let mut items = Vec::new();
     for range in &pools.ranges {
         let made = work.prepare_from(&mut network, range);
@@ -262,7 +269,9 @@ pub fn run(
     let hello = hello(&config, "run prepared").term("circuit", digest(circuit));
     let maker = Maker::of(&config);
     let patience = config.terms().timeout;
-    let (mut network, (chosen, agreement)) = begin(config, &hello, |network| {
+    // All is settled already: what was prepared says how.
+    let config = lowest_latency(config).ot(Generator::default());
+    let begun = begin(config, hello, 0, |network| {
         let filter = maker.filter(Kind::Prepared, Some(circuit));
         let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
         let opened = (&*network, circuit, &plan);
@@ -271,6 +280,7 @@ pub fn run(
         all_say(network, true)?;
         Ok((chosen, agreement))
     })?;
+    let Begun { mut network, made: (chosen, agreement), .. } = begun;
     let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
         let bits = prepared.evaluate(network, circuit, &plan, inputs.bits())?;
@@ -684,13 +694,19 @@ fn nothing(offers: &[Offer], all: &[Holdings], me: u16) -> String {
     }
 }
 
+/// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it is the one
+/// with the shortest online phase, whatever the link.
+fn lowest_latency(config: Config) -> Config {
+    let Terms { form, protocol, .. } = *config.terms();
+    config.form(form.unwrap_or(protocol.forms()[0]))
+}
+
 fn hello(config: &Config, phase: &str) -> Hello {
     let terms = config.terms();
     Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
         .term("phase", phase)
         .term("protocol", terms.protocol.name())
         .term("rho", terms.rho.bits())
-        .term("ot", terms.ot)
         .term("threads", terms.threads)
 }
 

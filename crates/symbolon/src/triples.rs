@@ -1,11 +1,13 @@
 //! AND triples alone, for measurements: how fast they come and what they cost.
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
+use symbolon_protocols::Form;
 use symbolon_transport::{Error, Hello, Result};
 
+use crate::choice::Choice;
 use crate::config::Config;
 use crate::report::{INDEPENDENT, Report};
-use crate::session::{begin, counted, give_up};
+use crate::session::{Begun, begin, counted, give_up};
 
 /// The most triples that can be asked for at once.
 pub const MAX_TRIPLES: u64 = 1 << 40;
@@ -18,6 +20,8 @@ const BALANCING: u16 = 0;
 pub struct TripleRun {
     /// How many triples were made: at least as many as were asked for.
     pub made: u64,
+    /// What made the correlated OTs; the form does not matter.
+    pub choice: Choice,
     /// What the set-up and the making (phase [`INDEPENDENT`]) cost this party.
     pub report: Report,
 }
@@ -25,7 +29,7 @@ pub struct TripleRun {
 /// Makes at least `count` authenticated AND triples among all parties and drops each batch once it is
 /// made, so that memory does not grow with their number. All parties must ask for the same.
 ///
-/// The parties, ρ and threads are those of `config`; its protocol does not matter.
+/// The parties, ρ and threads are those of `config`; its protocol and form do not matter.
 ///
 /// # Errors
 /// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`]; otherwise
@@ -40,10 +44,11 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     let hello = Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
         .term("protocol", "triples")
         .term("rho", terms.rho.bits())
-        .term("ot", terms.ot)
         .term("threads", terms.threads)
         .term("triples", count);
-    let (mut network, mut open) = begin(config, &hello, |network| {
+    // Nothing is garbled: no form is worth a measurement.
+    let config = config.form(Form::default());
+    let begun = begin(config, hello, count, |network| {
         let session = network.session;
         let config = preprocessing::Config {
             rho: network.rho.bits(),
@@ -52,6 +57,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         };
         Preprocessor::set_up(&mut network.lanes, &session, config)
     })?;
+    let Begun { mut network, choice, made: mut open } = begun;
     let made = counted(&mut network, INDEPENDENT, |network| {
         let mut made = 0;
         for batch in open.plan(wanted) {
@@ -60,7 +66,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         Ok(made)
     });
     match made {
-        Ok(made) => Ok(TripleRun { made, report: Report::of(&network.meter) }),
+        Ok(made) => Ok(TripleRun { made, choice, report: Report::of(&network.meter) }),
         Err(error) => {
             give_up(&mut network, &error);
             Err(error)

@@ -9,10 +9,13 @@ use blake3::Hasher;
 use crate::{Channel, Error, Result};
 
 /// The version of the protocols' messages.
-pub const PROTOCOL_VERSION: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 2;
 
 /// The longest encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;
+
+/// What stands for the value of a term that is left open.
+const OPEN: &str = "auto";
 
 const NONCE_KIND: &str = "handshake nonce";
 const HELLO_KIND: &str = "handshake hello";
@@ -28,12 +31,20 @@ pub struct Hello {
     /// Everything public that the parties must agree on, as (name, value), each name once: protocol,
     /// parameters, circuit digest. The order is part of it.
     pub terms: Vec<(String, String)>,
+    /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after the
+    /// handshake. Two different values are as far apart as of any other term.
+    pub open: Vec<(String, Option<String>)>,
 }
 
 impl Hello {
     /// A hello of this version, without terms.
     pub fn new(parties: impl Into<Vec<u16>>) -> Self {
-        Hello { version: PROTOCOL_VERSION, parties: parties.into(), terms: Vec::new() }
+        Hello {
+            version: PROTOCOL_VERSION,
+            parties: parties.into(),
+            terms: Vec::new(),
+            open: Vec::new(),
+        }
     }
 
     /// Adds a term.
@@ -42,7 +53,23 @@ impl Hello {
         self
     }
 
-    /// `sender`, `version`, the parties and the terms, with all lengths in front.
+    /// Adds a term that may be left open. No value is called `auto`.
+    pub fn open_term(mut self, name: impl Into<String>, value: Option<impl ToString>) -> Self {
+        self.open.push((name.into(), value.map(|value| value.to_string())));
+        self
+    }
+
+    /// The names and texts of the open terms.
+    fn open_texts(&self) -> Vec<(&str, &str)> {
+        self.open.iter().map(|(name, text)| (&**name, text.as_deref().unwrap_or(OPEN))).collect()
+    }
+
+    /// The names and texts of the other terms.
+    fn texts(&self) -> Vec<(&str, &str)> {
+        self.terms.iter().map(|(name, text)| (&**name, &**text)).collect()
+    }
+
+    /// `sender`, `version`, the parties and both lists of terms, with all lengths in front.
     fn encode(&self, sender: u16) -> Result<Vec<u8>> {
         let too_long = || {
             Error::invalid_input(format!("the session's terms are longer than {MAX_HELLO} bytes"))
@@ -55,13 +82,16 @@ impl Hello {
         for party in &self.parties {
             bytes.extend_from_slice(&party.to_le_bytes());
         }
-        bytes.extend_from_slice(&count(self.terms.len())?);
-        for (i, (name, value)) in self.terms.iter().enumerate() {
-            if self.terms[..i].iter().any(|(other, _)| other == name) {
-                let name = crate::text::printable(name);
-                return Err(Error::internal(format!("the term `{name}` is given twice")));
-            }
-            for text in [name, value] {
+        let (terms, open) = (self.texts(), self.open_texts());
+        let mut names: Vec<&str> = terms.iter().chain(&open).map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let name = crate::text::printable(twice[0]);
+            return Err(Error::internal(format!("the term `{name}` is given twice")));
+        }
+        for list in [terms, open] {
+            bytes.extend_from_slice(&count(list.len())?);
+            for text in list.into_iter().flat_map(|(name, value)| [name, value]) {
                 bytes.extend_from_slice(&count(text.len())?);
                 bytes.extend_from_slice(text.as_bytes());
             }
@@ -89,8 +119,7 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     let mut rest = bytes;
     let version = u32::from_le_bytes(take::<4>(&mut rest)?);
     if version != PROTOCOL_VERSION {
-        let hello = Hello { version, parties: Vec::new(), terms: Vec::new() };
-        return Some(Received { sender: 0, hello });
+        return Some(Received { sender: 0, hello: Hello { version, ..Hello::new([]) } });
     }
     let sender = u16::from_le_bytes(take::<2>(&mut rest)?);
     let count = u16::from_le_bytes(take::<2>(&mut rest)?);
@@ -104,7 +133,13 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     for _ in 0..count {
         terms.push((text(&mut rest)?, text(&mut rest)?));
     }
-    rest.is_empty().then_some(Received { sender, hello: Hello { version, parties, terms } })
+    let count = u16::from_le_bytes(take::<2>(&mut rest)?);
+    let mut open = Vec::new();
+    for _ in 0..count {
+        let (name, value) = (text(&mut rest)?, text(&mut rest)?);
+        open.push((name, Some(value).filter(|value| value != OPEN)));
+    }
+    rest.is_empty().then_some(Received { sender, hello: Hello { version, parties, terms, open } })
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
@@ -139,7 +174,28 @@ impl std::fmt::Debug for SessionId {
     }
 }
 
+/// What a handshake came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Binds both hellos, open terms included.
+    pub id: SessionId,
+    /// The peer's values of the open terms, in the order of the own ones. Where both parties have
+    /// one, it is the same.
+    pub open: Vec<Option<String>>,
+}
+
 /// Agrees with the peer of `channel` (lane 0) on everything in `mine`, and makes the session's id.
+///
+/// As [`handshake_open`], for hellos without open terms.
+///
+/// # Errors
+/// As [`handshake_open`].
+pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
+    handshake_open(channel, mine).map(|agreed| agreed.id)
+}
+
+/// Agrees with the peer of `channel` (lane 0) on everything in `mine` that is not left open, learns
+/// the peer's open terms, and makes the session's id.
 ///
 /// One message each way. Nothing that this side cannot know beforehand is ever allocated beyond
 /// [`MAX_HELLO`] bytes.
@@ -148,7 +204,7 @@ impl std::fmt::Debug for SessionId {
 /// [`Error::PeerIncompatible`] naming the first difference, on both sides: the version, the parties, or
 /// a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed hello.
 /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
-pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
+pub fn handshake_open(channel: &mut Channel, mine: &Hello) -> Result<Agreed> {
     let (me, peer) = (channel.me(), channel.peer());
     let my_hello = mine.encode(me)?;
     let mut my_nonce = [0; 32];
@@ -171,9 +227,10 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
     }
     compare(mine, &theirs.hello)?;
 
+    let open = theirs.hello.open.into_iter().map(|(_, value)| value).collect();
     let ours = Side { party: me, nonce: my_nonce, hello: my_hello };
     let theirs = Side { party: peer, nonce: their_nonce, hello: their_hello };
-    Ok(session_id(ours, theirs, channel.binding()))
+    Ok(Agreed { id: session_id(ours, theirs, channel.binding()), open })
 }
 
 /// One side's part of the session id.
@@ -208,203 +265,50 @@ fn compare_versions(ours: &Hello, theirs: &Hello) -> Result<()> {
     Err(Error::incompatible("the protocol version", ours, theirs))
 }
 
-/// Finds the first difference, in the order of the shared list; both sides find the same one.
+/// Finds the first difference, in the order of the shared lists; both sides find the same one.
 fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
-    let absent = || "absent".to_string();
     if ours.parties != theirs.parties {
         let list =
             |hello: &Hello| hello.parties.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
         return Err(Error::incompatible("the parties", list(ours), list(theirs)));
     }
-    if ours.terms == theirs.terms {
-        return Ok(());
-    }
-    let find = |hello: &Hello, name: &str| {
-        hello.terms.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
+    compare_terms(&ours.texts(), &theirs.texts(), |our, their| our != their)?;
+    compare_terms(&ours.open_texts(), &theirs.open_texts(), |our, their| {
+        our != their && our != OPEN && their != OPEN
+    })
+}
+
+/// The same in one list of names and values, of which `differ` says when they do not go together.
+fn compare_terms(
+    ours: &[(&str, &str)],
+    theirs: &[(&str, &str)],
+    differ: fn(&str, &str) -> bool,
+) -> Result<()> {
+    let find = |list: &[(&str, &str)], name: &str| {
+        list.iter().find(|(other, _)| *other == name).map(|(_, value)| value.to_string())
     };
-    for i in 0..ours.terms.len().max(theirs.terms.len()) {
+    for i in 0..ours.len().max(theirs.len()) {
         // At the first place where the lists differ, a name may be missing on either side; the lesser
         // name is looked at first, so that both sides report the same.
-        let mut names: Vec<&str> = [ours, theirs]
-            .into_iter()
-            .filter_map(|hello| hello.terms.get(i).map(|(name, _)| name.as_str()))
-            .collect();
+        let mut names: Vec<&str> =
+            [ours, theirs].into_iter().filter_map(|list| list.get(i)).map(|term| term.0).collect();
         names.sort_unstable();
         for name in names {
-            let (our, their) = (find(ours, name), find(theirs, name));
-            if our != their {
-                let (our, their) = (our.unwrap_or_else(absent), their.unwrap_or_else(absent));
-                return Err(Error::incompatible(name, our, their));
-            }
+            let (our, their) = match (find(ours, name), find(theirs, name)) {
+                (Some(our), Some(their)) if !differ(&our, &their) => continue,
+                pair => pair,
+            };
+            let text = |value: Option<String>| value.unwrap_or_else(|| "absent".to_string());
+            return Err(Error::incompatible(name, text(our), text(their)));
         }
     }
-    let names = |hello: &Hello| {
-        hello.terms.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
-    };
-    Err(Error::incompatible("the order of the terms", names(ours), names(theirs)))
+    let [ours, theirs] =
+        [ours, theirs].map(|list| list.iter().map(|term| term.0).collect::<Vec<_>>());
+    if ours == theirs {
+        return Ok(());
+    }
+    Err(Error::incompatible("the order of the terms", ours.join(", "), theirs.join(", ")))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::thread;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::bend::{Action, FnBend};
-    use crate::tests::pair;
-
-    fn example() -> Hello {
-        Hello::new([0, 1]).term("protocol", "wrk").term("rho", 40).term("circuit", "ab12")
-    }
-
-    fn agree(
-        (mut a, mut b): (Channel, Channel),
-        hello_a: &Hello,
-        hello_b: &Hello,
-    ) -> (Result<SessionId>, Result<SessionId>) {
-        thread::scope(|scope| {
-            let other = scope.spawn(move || handshake(&mut a, hello_a));
-            let mine = handshake(&mut b, hello_b);
-            (other.join().unwrap(), mine)
-        })
-    }
-
-    #[test]
-    fn equal_hellos_agree_and_no_session_comes_twice() {
-        let (a, b) = agree(pair(), &example(), &example());
-        let first = a.unwrap();
-        assert_eq!(first, b.unwrap());
-        let (a, _) = agree(pair(), &example(), &example());
-        assert_ne!(first, a.unwrap());
-    }
-
-    #[test]
-    fn the_first_difference_is_named_on_both_sides() {
-        let with = |f: fn(&mut Hello)| {
-            let mut hello = example();
-            f(&mut hello);
-            hello
-        };
-        let cases = [
-            (with(|h| h.version = 7), "the protocol version: ours 7, theirs 1"),
-            (with(|h| h.parties.push(2)), "the parties: ours 0, 1, 2, theirs 0, 1"),
-            (with(|h| h.terms[2].1 = "ff".into()), "circuit: ours ff, theirs ab12"),
-            (with(|h| h.terms[1].1 = "80".into()), "rho: ours 80, theirs 40"),
-            (with(|h| drop(h.terms.remove(1))), "rho: ours absent, theirs 40"),
-            (with(|h| drop(h.terms.pop())), "circuit: ours absent, theirs ab12"),
-            (with(|h| h.terms.swap(0, 1)), "the order of the terms"),
-            (with(|h| h.terms.insert(0, ("aes".into(), "1".into()))), "aes: ours 1, theirs absent"),
-        ];
-        for (hello, text) in cases {
-            let (a, b) = agree(pair(), &hello, &example());
-            let (a, b) = (a.unwrap_err(), b.unwrap_err());
-            assert!(a.to_string().contains(text), "{a}");
-            match (a, b) {
-                (
-                    Error::PeerIncompatible { what: wa, ours: oa, theirs: ta },
-                    Error::PeerIncompatible { what: wb, ours: ob, theirs: tb },
-                ) => assert_eq!((wa, oa, ta), (wb, tb, ob)),
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn echoes_and_impostors_are_refused() {
-        // A peer that sends back whatever it gets.
-        let (mut a, mut b) = pair();
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                let nonce = b.recv_array::<32>(NONCE_KIND).unwrap();
-                let hello = b.recv_bounded(HELLO_KIND, MAX_HELLO).unwrap();
-                b.send(NONCE_KIND, &nonce).unwrap();
-                b.send(HELLO_KIND, &hello).unwrap();
-                b.close().unwrap();
-            });
-            let error = handshake(&mut a, &example()).unwrap_err().to_string();
-            assert!(error.contains("echoed our own nonce"), "{error}");
-        });
-        // One that echoes the hello under its own nonce.
-        let (mut a, mut b) = pair();
-        b.send(NONCE_KIND, &[1; 32]).unwrap();
-        b.send(HELLO_KIND, &example().encode(0).unwrap()).unwrap();
-        b.flush().unwrap();
-        let error = handshake(&mut a, &example()).unwrap_err().to_string();
-        assert!(error.contains("its hello is party 0's"), "{error}");
-    }
-
-    #[test]
-    fn malformed_hellos_are_the_peers_fault() {
-        for cut in [0, 3, 5, 10, 20] {
-            let (a, mut b) = pair();
-            b.set_bend(Box::new(FnBend::new().on_message(HELLO_KIND, 0, move |hello| {
-                hello.truncate(cut);
-                Action::Send
-            })));
-            let (a, _) = agree((a, b), &example(), &example());
-            assert!(matches!(a, Err(Error::PeerMisbehaved { party: 1, check: "handshake", .. })));
-        }
-    }
-
-    #[test]
-    fn the_connection_under_a_session_is_part_of_it() {
-        // The same nonces and hellos over two connections: a relay between them gains nothing.
-        let id = |binding: Option<[u8; 32]>| {
-            let side = |party, nonce| Side { party, nonce: [nonce; 32], hello: vec![1, 2] };
-            session_id(side(0, 5), side(1, 6), binding.as_ref())
-        };
-        assert_eq!(id(Some([1; 32])), id(Some([1; 32])));
-        assert_ne!(id(Some([1; 32])), id(Some([2; 32])));
-        assert_ne!(id(Some([0; 32])), id(None));
-    }
-
-    #[test]
-    fn our_own_mistakes_are_ours() {
-        let long = example().term("x", "y".repeat(MAX_HELLO));
-        let (mut a, _b) = pair();
-        assert!(matches!(handshake(&mut a, &long), Err(Error::InvalidInput(_))));
-        let twice = example().term("rho", 80);
-        assert!(matches!(handshake(&mut a, &twice), Err(Error::Internal(_))));
-    }
-
-    proptest! {
-        #[test]
-        fn hellos_survive_the_way(
-            sender: u16,
-            parties in proptest::collection::vec(any::<u16>(), 0..20),
-            values in proptest::collection::vec(".{0,40}", 0..10),
-        ) {
-            let mut hello = Hello::new(parties);
-            for (i, value) in values.into_iter().enumerate() {
-                hello = hello.term(format!("term {i}"), value);
-            }
-            let bytes = hello.encode(sender).unwrap();
-            prop_assert_eq!(decode(&bytes), Some(Received { sender, hello }));
-            for cut in 4..bytes.len() {
-                prop_assert_eq!(decode(&bytes[..cut]), None);
-            }
-        }
-
-        #[test]
-        fn any_bytes_decode_or_do_not(
-            mut bytes in proptest::collection::vec(any::<u8>(), 0..200),
-            versioned: bool,
-        ) {
-            if versioned && bytes.len() >= 12 {
-                bytes[..4].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
-                let terms = bytes[10] % 4;
-                bytes[6..12].copy_from_slice(&[1, 0, 0, 0, terms, 0]);
-            }
-            if let Some(received) = decode(&bytes)
-                && received.hello.version == PROTOCOL_VERSION
-            {
-                let names: std::collections::HashSet<_> =
-                    received.hello.terms.iter().map(|(name, _)| name).collect();
-                if names.len() == received.hello.terms.len() {
-                    prop_assert_eq!(received.hello.encode(received.sender).unwrap(), bytes);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -45,6 +45,7 @@ mod handshake;
 mod keys;
 mod link;
 mod listen;
+mod measure;
 mod memory;
 mod meter;
 mod outlet;
@@ -60,10 +61,13 @@ pub use channel::{Channel, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{Error, Result, SOMEBODY, TransportReason};
-pub use handshake::{Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake};
+pub use handshake::{
+    Agreed, Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake, handshake_open,
+};
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;
 pub use listen::Listener;
+pub use measure::{LinkSpeed, measure};
 pub use memory::{memory_lanes, memory_pair};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use wire::tag;

@@ -1,0 +1,181 @@
+//! What is left to the link: the form of garbling and the generator of correlated OTs.
+//!
+//! Every choice is as secure as every other. The rules are functions of numbers that all parties share,
+//! in integers, so that all come to the same; `docs/performance.md` has the measurements behind them.
+
+use symbolon_protocols::{BlockBits, Form, Generator, Rho};
+use symbolon_transport::LinkSpeed;
+
+use crate::config::Terms;
+
+/// How a session garbles and what makes its correlated OTs, and whether that followed from the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The form of garbling; between more than two parties there is but one.
+    pub form: Form,
+    /// The generator of correlated OTs.
+    pub ot: Generator,
+    /// Whether nobody asked for a form, so that it was chosen from the link.
+    pub form_by_link: bool,
+    /// Whether nobody asked for a generator, so that it was chosen from the link.
+    pub ot_by_link: bool,
+    /// The slowest link between any two parties; measured only when something is chosen from it.
+    pub link: Option<LinkSpeed>,
+}
+
+/// What one party, or all of them together, ask for; `None` is left to the link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    pub form: Option<Form>,
+    pub ot: Option<Generator>,
+}
+
+impl Wishes {
+    /// This party's.
+    pub fn of(terms: &Terms) -> Wishes {
+        let only = match terms.protocol.forms() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        Wishes { form: terms.form.or(only), ot: terms.ot }
+    }
+
+    /// What is settled without the link.
+    pub fn settled(self) -> Option<Choice> {
+        let Wishes { form: Some(form), ot: Some(ot) } = self else { return None };
+        Some(Choice { form, ot, form_by_link: false, ot_by_link: false, link: None })
+    }
+
+    /// What is chosen when the slowest link is this one.
+    pub fn over(self, link: LinkSpeed, work: Work) -> Choice {
+        Choice {
+            form: self.form.unwrap_or_else(|| form_for(link, work)),
+            ot: self.ot.unwrap_or_else(|| generator_for(link, work)),
+            form_by_link: self.form.is_none(),
+            ot_by_link: self.ot.is_none(),
+            link: Some(link),
+        }
+    }
+}
+
+/// What is to be done over the link; the same for all parties.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    pub and_gates: u64,
+    pub rho: Rho,
+    pub parties: usize,
+    /// Lanes, each with a thread.
+    pub threads: usize,
+}
+
+/// What half-gates cost in computing over four rows, a gate.
+const HALF_GATES_PICOS: u128 = 50_000;
+
+/// Below this, [`FEWEST_BYTES`] is faster: what one thread that serves one link keeps up with.
+const BUSY_BYTES_PER_SECOND: u128 = 50_000_000;
+
+/// The generator with the fewest bytes.
+const FEWEST_BYTES: Generator = Generator::SoftSpoken { k: BlockBits::Eight };
+
+/// A quarter of IKNP's bytes in no more time.
+const USUAL: Generator = Generator::SoftSpoken { k: BlockBits::Four };
+
+/// Half-gates when their bytes save more time than their further round trip takes.
+fn form_for(link: LinkSpeed, work: Work) -> Form {
+    // 3κ + 4ρ bits against 2κ.
+    let saved_bytes = u128::from(16 + work.rho.bits() / 2);
+    let saved = saved_bytes * 1_000_000_000_000 / u128::from(link.bytes_per_second.max(1));
+    let saved = u128::from(work.and_gates) * saved.saturating_sub(HALF_GATES_PICOS);
+    if saved > link.round_trip.as_nanos() * 1000 { Form::HalfGates } else { Form::FourRow }
+}
+
+/// Fewer bytes for more computing, when the links of a thread are slower than its computing.
+fn generator_for(link: LinkSpeed, work: Work) -> Generator {
+    let links = work.parties.saturating_sub(1) as u128;
+    let rate = u128::from(link.bytes_per_second) * links / work.threads.max(1) as u128;
+    if rate < BUSY_BYTES_PER_SECOND { FEWEST_BYTES } else { USUAL }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const AES: u64 = 6_400;
+    const SORT: u64 = 245_696;
+
+    fn link(micros: u64, megabits: u64) -> LinkSpeed {
+        let round_trip = Duration::from_micros(micros);
+        LinkSpeed { round_trip, bytes_per_second: megabits * 125_000 }
+    }
+
+    fn work(and_gates: u64) -> Work {
+        Work { and_gates, rho: Rho::Bits40, parties: 2, threads: 1 }
+    }
+
+    /// As measured: the faster of the two, or either where they are equal.
+    #[test]
+    fn the_form_follows_link_and_circuit() {
+        use Form::{FourRow, HalfGates};
+        let cases = [
+            (link(30, 20_000), AES, FourRow),
+            (link(30, 20_000), SORT, FourRow),
+            (link(200, 10_000), SORT, FourRow),
+            (link(1_000, 1_000), SORT, HalfGates),
+            (link(1_000, 300), AES, HalfGates),
+            (link(20_000, 100), AES, FourRow),
+            (link(20_000, 100), SORT, HalfGates),
+            (link(75_000, 200), AES, FourRow),
+            (link(75_000, 200), SORT, HalfGates),
+            (link(75_000, 20), AES, HalfGates),
+        ];
+        for (link, gates, form) in cases {
+            assert_eq!(form_for(link, work(gates)), form, "{link:?}, {gates} gates");
+        }
+        // Longer MACs make longer rows.
+        let closely = link(75_000, 25);
+        assert_eq!(form_for(closely, work(AES)), FourRow);
+        assert_eq!(form_for(closely, Work { rho: Rho::Bits80, ..work(AES) }), HalfGates);
+    }
+
+    #[test]
+    fn the_generator_follows_what_a_thread_has_to_fill() {
+        for (megabits, parties, threads, expected) in [
+            (20_000, 2, 1, USUAL),
+            (1_000, 2, 1, USUAL),
+            (300, 2, 1, FEWEST_BYTES),
+            (1, 2, 1, FEWEST_BYTES),
+            (300, 3, 1, USUAL),
+            (1_000, 2, 4, FEWEST_BYTES),
+        ] {
+            let work = Work { parties, threads, ..work(AES) };
+            assert_eq!(generator_for(link(30, megabits), work), expected, "{megabits} Mbit/s");
+        }
+    }
+
+    /// A peer may report any numbers.
+    #[test]
+    fn no_link_is_too_strange() {
+        for bytes_per_second in [0, 1, u64::MAX] {
+            for round_trip in [Duration::ZERO, Duration::from_nanos(u64::MAX)] {
+                for and_gates in [0, u64::MAX] {
+                    let link = LinkSpeed { round_trip, bytes_per_second };
+                    let choice = Wishes { form: None, ot: None }.over(link, work(and_gates));
+                    assert!(choice.form_by_link && choice.ot_by_link);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn wishes_come_before_the_link() {
+        let wishes = Wishes { form: Some(Form::HalfGates), ot: None };
+        assert_eq!(wishes.settled(), None);
+        let choice = wishes.over(link(30, 20_000), work(AES));
+        assert_eq!((choice.form, choice.form_by_link), (Form::HalfGates, false));
+        assert_eq!((choice.ot, choice.ot_by_link), (USUAL, true));
+        let settled = Wishes { ot: Some(Generator::Iknp), ..wishes }.settled().unwrap();
+        assert_eq!((settled.ot, settled.link), (Generator::Iknp, None));
+    }
+}

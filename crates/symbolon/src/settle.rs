@@ -1,0 +1,218 @@
+//! Settling what the parties left open, after they have agreed on everything else.
+//!
+//! What anybody asks for is taken, and two different wishes are an error. Whatever is left open by all
+//! follows from the slowest link between any two parties:
+//!
+//! ```text
+//! i ⇄ j       both measure the link between them
+//! i → all j   the longest round trip and the lowest rate that i found
+//! i → all j   H(session, what everybody reported), what follows from it        compared
+//! ```
+//!
+//! Honest parties thus choose alike or end in an error, whatever others tell them. A lie about a link makes the
+//! computation slower, as every party can by being slow.
+
+use std::thread;
+use std::time::Duration;
+
+use blake3::Hasher;
+use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_protocols::{Form, Generator};
+use symbolon_transport::{Channel, Error, Hello, LinkSpeed, Result, SOMEBODY, measure};
+
+use crate::agree::Agreed;
+use crate::choice::{Choice, Wishes, Work};
+use crate::reach::by_party;
+
+const SESSION_DOMAIN: &str = "symbolon 2026 settled session id v1";
+const REPORTS_DOMAIN: &str = "symbolon 2026 link reports v1";
+const REPORT: &str = "link report";
+const CHOICE: &str = "link choice";
+
+const FORM: &str = "form";
+const OT: &str = "ot";
+
+/// What stands for a wish that a party does not have.
+const NO_WISH: &str = "auto";
+
+/// Adds this party's wishes to what it tells the others.
+pub(crate) fn with_wishes(hello: Hello, wishes: Wishes) -> Hello {
+    hello.open_term(FORM, wishes.form).open_term(OT, wishes.ot)
+}
+
+/// Settles everything; returns it with the session's id, which binds it.
+///
+/// # Errors
+/// `PeerIncompatible` when two parties ask for different things, or come to different conclusions;
+/// `PeerMisbehaved` when one told others of another link; `Transport` when one is gone.
+pub(crate) fn settle(
+    peers: &mut [Channel],
+    agreed: &Agreed,
+    work: Work,
+) -> Result<([u8; 32], Choice)> {
+    let form = |name: &str| Form::ALL.into_iter().find(|form| form.name() == name);
+    let ot = |name: &str| Generator::ALL.into_iter().find(|ot| ot.name() == name);
+    let wishes = Wishes { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
+    let (choice, reports) = match wishes.settled() {
+        Some(choice) => (choice, None),
+        None => {
+            let (link, reports) = slowest(peers, &agreed.session)?;
+            let choice = wishes.over(link, work);
+            compare(peers, &reports, &choice)?;
+            (choice, Some(reports))
+        }
+    };
+    let mut hasher = Hasher::new_derive_key(SESSION_DOMAIN);
+    hasher.update(&agreed.session);
+    for name in [choice.form.name(), choice.ot.name()] {
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+    }
+    match reports {
+        Some(reports) => hasher.update(&[1]).update(&reports),
+        None => hasher.update(&[0]),
+    };
+    Ok((*hasher.finalize().as_bytes(), choice))
+}
+
+/// What anybody asks for in open term number `place`; nobody asks for two different things.
+fn wish<T>(
+    agreed: &Agreed,
+    what: &str,
+    place: usize,
+    by_name: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>> {
+    let mut asked: Option<(u16, &str)> = None;
+    for (party, open) in (0u16..).zip(&agreed.open) {
+        let Some(name) = open.get(place).and_then(|value| value.as_deref()) else { continue };
+        match asked {
+            // The handshakes compared the own wish with all others: these two are others'.
+            Some((first, known)) if known != name => {
+                let theirs = format!("{known} (party {first}) and {name} (party {party})");
+                return Err(Error::incompatible(what, NO_WISH, theirs));
+            }
+            Some(_) => {}
+            None => asked = Some((party, name)),
+        }
+    }
+    let Some((party, name)) = asked else { return Ok(None) };
+    by_name(name).map(Some).ok_or_else(|| {
+        let error = Error::incompatible(what, NO_WISH, name);
+        if agreed.open.len() > 2 { by_party(error, party) } else { error }
+    })
+}
+
+/// The slowest link between any two parties, and a digest of what every party reported.
+fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8; 32])> {
+    let own = measure_all(peers)?;
+    for peer in peers.iter_mut() {
+        peer.send(REPORT, &encode(own))?;
+        peer.flush()?;
+    }
+    let me = peers.first().map_or(0, Channel::me);
+    let mut reports = Vec::with_capacity(peers.len() + 1);
+    for peer in peers.iter_mut() {
+        reports.push(peer.recv_array::<16>(REPORT)?);
+    }
+    reports.insert(usize::from(me), encode(own));
+    let mut hasher = Hasher::new_derive_key(REPORTS_DOMAIN);
+    hasher.update(session);
+    for report in &reports {
+        hasher.update(report);
+    }
+    Ok((reports.iter().map(decode).fold(own, slower), *hasher.finalize().as_bytes()))
+}
+
+/// Measures the links to all peers, side by side as the computation will use them; returns the worst.
+fn measure_all(peers: &mut [Channel]) -> Result<LinkSpeed> {
+    let results: Vec<Result<LinkSpeed>> = match peers {
+        [peer] => vec![measure(peer)],
+        peers => thread::scope(|scope| {
+            let start = |peer| {
+                let thread = thread::Builder::new().name("symbolon-measure".to_string());
+                thread.spawn_scoped(scope, move || measure(peer))
+            };
+            let threads: Vec<_> = peers.iter_mut().map(start).collect();
+            threads
+                .into_iter()
+                .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
+                    Ok(Ok(result)) => result,
+                    Ok(Err(_)) => Err(Error::internal("a thread that measures a link panicked")),
+                    Err(error) => Err(Error::internal(format!("cannot start a thread: {error}"))),
+                })
+                .collect()
+        }),
+    };
+    let mut worst: Option<LinkSpeed> = None;
+    let mut lost = None;
+    for result in results {
+        match result {
+            Ok(link) => worst = Some(worst.map_or(link, |worst| slower(worst, link))),
+            // A lost connection may only follow from what another peer did.
+            Err(error @ Error::Transport { .. }) => lost = lost.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match (lost, worst) {
+        (Some(error), _) => Err(error),
+        (None, Some(worst)) => Ok(worst),
+        (None, None) => Err(Error::internal("a session has no peer")),
+    }
+}
+
+fn slower(a: LinkSpeed, b: LinkSpeed) -> LinkSpeed {
+    LinkSpeed {
+        round_trip: a.round_trip.max(b.round_trip),
+        bytes_per_second: a.bytes_per_second.min(b.bytes_per_second),
+    }
+}
+
+fn encode(link: LinkSpeed) -> [u8; 16] {
+    let nanos = u64::try_from(link.round_trip.as_nanos()).unwrap_or(u64::MAX);
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&nanos.to_le_bytes());
+    bytes[8..].copy_from_slice(&link.bytes_per_second.to_le_bytes());
+    bytes
+}
+
+fn decode(bytes: &[u8; 16]) -> LinkSpeed {
+    let number = u128::from_le_bytes(*bytes);
+    LinkSpeed {
+        round_trip: Duration::from_nanos(number as u64),
+        // A peer may say anything.
+        bytes_per_second: ((number >> 64) as u64).max(1),
+    }
+}
+
+/// Compares what everybody reported, and what follows from it, with every peer.
+fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result<()> {
+    let place = |at: Option<usize>| at.map_or(u8::MAX, |at| at as u8);
+    let form = place(Form::ALL.iter().position(|form| *form == choice.form));
+    let ot = place(Generator::ALL.iter().position(|ot| *ot == choice.ot));
+    for peer in peers.iter_mut() {
+        peer.send_parts(CHOICE, &[reports, &[form, ot]])?;
+        peer.flush()?;
+    }
+    let several = peers.len() > 1;
+    for peer in peers.iter_mut() {
+        let theirs = peer.recv_array::<34>(CHOICE)?;
+        if theirs[..32] != reports[..] {
+            // That peer, or whoever told it of another link than us.
+            let culprit = if several { SOMEBODY } else { peer.peer() };
+            return Err(Error::misbehaved(culprit, BROADCAST_CHECK));
+        }
+        let differ = |what: &str, ours: &str, theirs: Option<&str>| {
+            let theirs = theirs.unwrap_or("something unknown here");
+            let error = Error::incompatible(format!("{what}, chosen from the link"), ours, theirs);
+            if several { by_party(error, peer.peer()) } else { error }
+        };
+        if theirs[32] != form {
+            let theirs = Form::ALL.get(usize::from(theirs[32])).map(|form| form.name());
+            return Err(differ(FORM, choice.form.name(), theirs));
+        }
+        if theirs[33] != ot {
+            let theirs = Generator::ALL.get(usize::from(theirs[33])).map(|ot| ot.name());
+            return Err(differ(OT, choice.ot.name(), theirs));
+        }
+    }
+    Ok(())
+}

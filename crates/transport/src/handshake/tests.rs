@@ -1,0 +1,198 @@
+//! Hellos that agree and that do not.
+
+use std::thread;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::bend::{Action, FnBend};
+use crate::tests::pair;
+
+fn example() -> Hello {
+    Hello::new([0, 1])
+        .term("protocol", "wrk")
+        .term("rho", 40)
+        .term("circuit", "ab12")
+        .open_term("ot", None::<&str>)
+        .open_term("form", Some("rows"))
+}
+
+fn agree(
+    (mut a, mut b): (Channel, Channel),
+    hello_a: &Hello,
+    hello_b: &Hello,
+) -> (Result<SessionId>, Result<SessionId>) {
+    thread::scope(|scope| {
+        let other = scope.spawn(move || handshake(&mut a, hello_a));
+        let mine = handshake(&mut b, hello_b);
+        (other.join().unwrap(), mine)
+    })
+}
+
+#[test]
+fn equal_hellos_agree_and_no_session_comes_twice() {
+    let (a, b) = agree(pair(), &example(), &example());
+    let first = a.unwrap();
+    assert_eq!(first, b.unwrap());
+    let (a, _) = agree(pair(), &example(), &example());
+    assert_ne!(first, a.unwrap());
+}
+
+#[test]
+fn the_first_difference_is_named_on_both_sides() {
+    let with = |f: fn(&mut Hello)| {
+        let mut hello = example();
+        f(&mut hello);
+        hello
+    };
+    let cases = [
+        (with(|h| h.version = 7), "the protocol version: ours 7, theirs 2"),
+        (with(|h| h.parties.push(2)), "the parties: ours 0, 1, 2, theirs 0, 1"),
+        (with(|h| h.terms[2].1 = "ff".into()), "circuit: ours ff, theirs ab12"),
+        (with(|h| h.terms[1].1 = "80".into()), "rho: ours 80, theirs 40"),
+        (with(|h| drop(h.terms.remove(1))), "rho: ours absent, theirs 40"),
+        (with(|h| drop(h.terms.pop())), "circuit: ours absent, theirs ab12"),
+        (with(|h| h.terms.swap(0, 1)), "the order of the terms"),
+        (with(|h| h.terms.insert(0, ("aes".into(), "1".into()))), "aes: ours 1, theirs absent"),
+        (with(|h| h.open[1].1 = Some("halves".into())), "form: ours halves, theirs rows"),
+        (with(|h| drop(h.open.remove(0))), "ot: ours absent, theirs auto"),
+        (with(|h| drop(h.open.pop())), "form: ours absent, theirs rows"),
+        (with(|h| h.open.swap(0, 1)), "the order of the terms"),
+    ];
+    for (hello, text) in cases {
+        let (a, b) = agree(pair(), &hello, &example());
+        let (a, b) = (a.unwrap_err(), b.unwrap_err());
+        assert!(a.to_string().contains(text), "{a}");
+        match (a, b) {
+            (
+                Error::PeerIncompatible { what: wa, ours: oa, theirs: ta },
+                Error::PeerIncompatible { what: wb, ours: ob, theirs: tb },
+            ) => assert_eq!((wa, oa, ta), (wb, tb, ob)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_term_left_open_goes_with_every_value_and_is_told() {
+    let hello = |ot: Option<&str>, form: Option<&str>| {
+        Hello::new([0, 1]).open_term("ot", ot).open_term("form", form)
+    };
+    let (mut a, mut b) = pair();
+    let (one, other) = (hello(Some("iknp"), None), hello(None, None));
+    let (a, b) = thread::scope(|scope| {
+        let one = scope.spawn(move || handshake_open(&mut a, &one).unwrap());
+        (handshake_open(&mut b, &other).unwrap(), one.join().unwrap())
+    });
+    assert_eq!(a.id, b.id);
+    assert_eq!((a.open, b.open), (vec![Some("iknp".to_string()), None], vec![None, None]));
+    // Only a term that is open here can be left open there.
+    let strict = Hello::new([0, 1]).term("rho", 40);
+    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", OPEN));
+    assert_eq!(a, Err(Error::incompatible("rho", "40", OPEN)));
+    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).open_term("rho", None::<&str>));
+    assert_eq!(a, Err(Error::incompatible("rho", "40", "absent")));
+}
+
+#[test]
+fn echoes_and_impostors_are_refused() {
+    // A peer that sends back whatever it gets.
+    let (mut a, mut b) = pair();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let nonce = b.recv_array::<32>(NONCE_KIND).unwrap();
+            let hello = b.recv_bounded(HELLO_KIND, MAX_HELLO).unwrap();
+            b.send(NONCE_KIND, &nonce).unwrap();
+            b.send(HELLO_KIND, &hello).unwrap();
+            b.close().unwrap();
+        });
+        let error = handshake(&mut a, &example()).unwrap_err().to_string();
+        assert!(error.contains("echoed our own nonce"), "{error}");
+    });
+    // One that echoes the hello under its own nonce.
+    let (mut a, mut b) = pair();
+    b.send(NONCE_KIND, &[1; 32]).unwrap();
+    b.send(HELLO_KIND, &example().encode(0).unwrap()).unwrap();
+    b.flush().unwrap();
+    let error = handshake(&mut a, &example()).unwrap_err().to_string();
+    assert!(error.contains("its hello is party 0's"), "{error}");
+}
+
+#[test]
+fn malformed_hellos_are_the_peers_fault() {
+    for cut in [0, 3, 5, 10, 20] {
+        let (a, mut b) = pair();
+        b.set_bend(Box::new(FnBend::new().on_message(HELLO_KIND, 0, move |hello| {
+            hello.truncate(cut);
+            Action::Send
+        })));
+        let (a, _) = agree((a, b), &example(), &example());
+        assert!(matches!(a, Err(Error::PeerMisbehaved { party: 1, check: "handshake", .. })));
+    }
+}
+
+#[test]
+fn the_connection_under_a_session_is_part_of_it() {
+    // The same nonces and hellos over two connections: a relay between them gains nothing.
+    let id = |binding: Option<[u8; 32]>| {
+        let side = |party, nonce| Side { party, nonce: [nonce; 32], hello: vec![1, 2] };
+        session_id(side(0, 5), side(1, 6), binding.as_ref())
+    };
+    assert_eq!(id(Some([1; 32])), id(Some([1; 32])));
+    assert_ne!(id(Some([1; 32])), id(Some([2; 32])));
+    assert_ne!(id(Some([0; 32])), id(None));
+}
+
+#[test]
+fn our_own_mistakes_are_ours() {
+    let long = example().term("x", "y".repeat(MAX_HELLO));
+    let (mut a, _b) = pair();
+    assert!(matches!(handshake(&mut a, &long), Err(Error::InvalidInput(_))));
+    let twice = example().term("rho", 80);
+    assert!(matches!(handshake(&mut a, &twice), Err(Error::Internal(_))));
+}
+
+proptest! {
+    #[test]
+    fn hellos_survive_the_way(
+        sender: u16,
+        parties in proptest::collection::vec(any::<u16>(), 0..20),
+        values in proptest::collection::vec(".{0,40}", 0..10),
+        open in proptest::collection::vec(proptest::option::of(".{0,40}"), 0..4),
+    ) {
+        let mut hello = Hello::new(parties);
+        for (i, value) in values.into_iter().enumerate() {
+            hello = hello.term(format!("term {i}"), value);
+        }
+        for (i, value) in open.into_iter().enumerate() {
+            hello = hello.open_term(format!("open {i}"), value.filter(|value| value != OPEN));
+        }
+        let bytes = hello.encode(sender).unwrap();
+        prop_assert_eq!(decode(&bytes), Some(Received { sender, hello }));
+        for cut in 4..bytes.len() {
+            prop_assert_eq!(decode(&bytes[..cut]), None);
+        }
+    }
+
+    #[test]
+    fn any_bytes_decode_or_do_not(
+        mut bytes in proptest::collection::vec(any::<u8>(), 0..200),
+        versioned: bool,
+    ) {
+        if versioned && bytes.len() >= 12 {
+            bytes[..4].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
+            let terms = bytes[10] % 4;
+            bytes[6..12].copy_from_slice(&[1, 0, 0, 0, terms, 0]);
+        }
+        if let Some(received) = decode(&bytes)
+            && received.hello.version == PROTOCOL_VERSION
+        {
+            let lists = [received.hello.texts(), received.hello.open_texts()].concat();
+            let names: std::collections::HashSet<_> =
+                lists.iter().map(|(name, _)| name).collect();
+            if names.len() == lists.len() {
+                prop_assert_eq!(received.hello.encode(received.sender).unwrap(), bytes);
+            }
+        }
+    }
+}
