@@ -17,13 +17,15 @@
 use blake3::Hasher;
 use symbolon_preprocessing::bits::BROADCAST_CHECK;
 use symbolon_transport::{
-    self as transport, Channel, Error, Hello, Result, SOMEBODY, SessionId, handshake_open,
+    self as transport, Channel, Error, Hello, LEFT_OPEN, Result, SOMEBODY, SessionId,
+    handshake_open,
 };
 
 use crate::reach::by_party;
 
 const DOMAIN: &str = "symbolon 2026 group session id v2";
 const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
+
 const NONCE: &str = "group nonce";
 const ECHO: &str = "group session echo";
 
@@ -34,6 +36,29 @@ pub(crate) struct Agreed {
     pub session: [u8; 32],
     /// Every party's open terms, by party number, in the order of the hello.
     pub open: Vec<Vec<Option<String>>>,
+}
+
+impl Agreed {
+    /// Every party's value of open term number `place`.
+    pub fn wishes(&self, place: usize) -> impl Iterator<Item = Option<&str>> {
+        self.open.iter().map(move |terms| terms.get(place).and_then(|value| value.as_deref()))
+    }
+
+    /// No two parties have different values of an open term.
+    ///
+    /// The handshakes compared the own values with all others'; what is found here are two others'.
+    fn check_wishes(&self, hello: &Hello) -> Result<()> {
+        for (place, (name, _)) in hello.open.iter().enumerate() {
+            let wishes = (0u16..).zip(self.wishes(place));
+            let mut wishes = wishes.filter_map(|(party, wish)| Some((party, wish?)));
+            let Some((first, known)) = wishes.next() else { continue };
+            if let Some((party, wish)) = wishes.find(|(_, wish)| *wish != known) {
+                let theirs = format!("{known} (party {first}) and {wish} (party {party})");
+                return Err(Error::incompatible(name, LEFT_OPEN, theirs));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers` ascend.
@@ -47,8 +72,10 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     let (pairs, mut open): (Vec<SessionId>, Vec<_>) =
         shaken.into_iter().map(|transport::Agreed { id, open }| (id, open)).unzip();
     open.insert(usize::from(me), hello.open.iter().map(|(_, value)| value.clone()).collect());
+    let mut agreed = Agreed { session: [0; 32], open };
+    agreed.check_wishes(hello)?;
     if let [pair] = pairs[..] {
-        return Ok(Agreed { session: pair.0, open });
+        return Ok(Agreed { session: pair.0, ..agreed });
     }
     let mut nonce = [0; 32];
     getrandom::fill(&mut nonce)
@@ -66,7 +93,8 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
         nonces.push(theirs);
     }
     nonces.insert(usize::from(me), nonce);
-    let session = session_id(hello, &open, &nonces);
+    let session = session_id(hello, &agreed.open, &nonces);
+    agreed.session = session;
     let echo = |pair: &SessionId| {
         let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
         *hasher.update(&session).update(&pair.0).finalize().as_bytes()
@@ -82,7 +110,7 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
             return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
         }
     }
-    Ok(Agreed { session, open })
+    Ok(agreed)
 }
 
 /// Shakes hands with all peers, whatever comes of it with one: who differs from one of several differs
@@ -137,7 +165,7 @@ fn session_id(hello: &Hello, open: &[Vec<Option<String>>], nonces: &[[u8; 32]]) 
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::thread;
 
     use super::*;
@@ -148,7 +176,8 @@ mod tests {
         Hello::new((0..parties).collect::<Vec<_>>()).term("circuit", "ab12")
     }
 
-    fn mesh(parties: u16) -> Vec<Vec<Channel>> {
+    /// Every party's channels to the others.
+    pub(crate) fn mesh(parties: u16) -> Vec<Vec<Channel>> {
         let ends = Transport::memory_mesh(parties, 1, None).unwrap();
         let lane = |end: Transport| match end.0 {
             Way::Channels { mut lanes, .. } => lanes.remove(0),

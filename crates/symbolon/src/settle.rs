@@ -18,7 +18,7 @@ use std::time::Duration;
 use blake3::Hasher;
 use symbolon_preprocessing::bits::BROADCAST_CHECK;
 use symbolon_protocols::{Form, Generator};
-use symbolon_transport::{Channel, Error, Hello, LinkSpeed, Result, SOMEBODY, measure};
+use symbolon_transport::{Channel, Error, Hello, LEFT_OPEN, LinkSpeed, Result, SOMEBODY, measure};
 
 use crate::agree::Agreed;
 use crate::choice::{Choice, Wishes, Work};
@@ -31,9 +31,6 @@ const CHOICE: &str = "link choice";
 
 const FORM: &str = "form";
 const OT: &str = "ot";
-
-/// What stands for a wish that a party does not have.
-const NO_WISH: &str = "auto";
 
 /// Adds this party's wishes to what it tells the others.
 pub(crate) fn with_wishes(hello: Hello, wishes: Wishes) -> Hello {
@@ -74,29 +71,19 @@ pub(crate) fn settle(
     Ok((*hasher.finalize().as_bytes(), choice))
 }
 
-/// What anybody asks for in open term number `place`; nobody asks for two different things.
+/// What anybody asks for in open term number `place`, the same thing whoever does.
 fn wish<T>(
     agreed: &Agreed,
     what: &str,
     place: usize,
     by_name: impl Fn(&str) -> Option<T>,
 ) -> Result<Option<T>> {
-    let mut asked: Option<(u16, &str)> = None;
-    for (party, open) in (0u16..).zip(&agreed.open) {
-        let Some(name) = open.get(place).and_then(|value| value.as_deref()) else { continue };
-        match asked {
-            // The handshakes compared the own wish with all others: these two are others'.
-            Some((first, known)) if known != name => {
-                let theirs = format!("{known} (party {first}) and {name} (party {party})");
-                return Err(Error::incompatible(what, NO_WISH, theirs));
-            }
-            Some(_) => {}
-            None => asked = Some((party, name)),
-        }
-    }
-    let Some((party, name)) = asked else { return Ok(None) };
+    let mut wishes = (0u16..).zip(agreed.wishes(place));
+    let Some((party, name)) = wishes.find_map(|(party, wish)| Some((party, wish?))) else {
+        return Ok(None);
+    };
     by_name(name).map(Some).ok_or_else(|| {
-        let error = Error::incompatible(what, NO_WISH, name);
+        let error = Error::incompatible(what, LEFT_OPEN, name);
         if agreed.open.len() > 2 { by_party(error, party) } else { error }
     })
 }
@@ -216,3 +203,6 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

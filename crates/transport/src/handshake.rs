@@ -14,8 +14,8 @@ pub const PROTOCOL_VERSION: u32 = 2;
 /// The longest encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;
 
-/// What stands for the value of a term that is left open.
-const OPEN: &str = "auto";
+/// What stands for the value of an open term, on the way and for people.
+pub const LEFT_OPEN: &str = "auto";
 
 const NONCE_KIND: &str = "handshake nonce";
 const HELLO_KIND: &str = "handshake hello";
@@ -53,7 +53,7 @@ impl Hello {
         self
     }
 
-    /// Adds a term that may be left open. No value is called `auto`.
+    /// Adds a term that may be left open. No value is called [`LEFT_OPEN`].
     pub fn open_term(mut self, name: impl Into<String>, value: Option<impl ToString>) -> Self {
         self.open.push((name.into(), value.map(|value| value.to_string())));
         self
@@ -61,7 +61,10 @@ impl Hello {
 
     /// The names and texts of the open terms.
     fn open_texts(&self) -> Vec<(&str, &str)> {
-        self.open.iter().map(|(name, text)| (&**name, text.as_deref().unwrap_or(OPEN))).collect()
+        self.open
+            .iter()
+            .map(|(name, text)| (&**name, text.as_deref().unwrap_or(LEFT_OPEN)))
+            .collect()
     }
 
     /// The names and texts of the other terms.
@@ -137,7 +140,7 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     let mut open = Vec::new();
     for _ in 0..count {
         let (name, value) = (text(&mut rest)?, text(&mut rest)?);
-        open.push((name, Some(value).filter(|value| value != OPEN)));
+        open.push((name, Some(value).filter(|value| value != LEFT_OPEN)));
     }
     rest.is_empty().then_some(Received { sender, hello: Hello { version, parties, terms, open } })
 }
@@ -274,7 +277,7 @@ fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     }
     compare_terms(&ours.texts(), &theirs.texts(), |our, their| our != their)?;
     compare_terms(&ours.open_texts(), &theirs.open_texts(), |our, their| {
-        our != their && our != OPEN && their != OPEN
+        our != their && our != LEFT_OPEN && their != LEFT_OPEN
     })
 }
 

@@ -62,7 +62,7 @@ pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{Error, Result, SOMEBODY, TransportReason};
 pub use handshake::{
-    Agreed, Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake, handshake_open,
+    Agreed, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake, handshake_open,
 };
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;

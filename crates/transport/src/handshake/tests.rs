@@ -88,8 +88,8 @@ fn a_term_left_open_goes_with_every_value_and_is_told() {
     assert_eq!((a.open, b.open), (vec![Some("iknp".to_string()), None], vec![None, None]));
     // Only a term that is open here can be left open there.
     let strict = Hello::new([0, 1]).term("rho", 40);
-    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", OPEN));
-    assert_eq!(a, Err(Error::incompatible("rho", "40", OPEN)));
+    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", LEFT_OPEN));
+    assert_eq!(a, Err(Error::incompatible("rho", "40", LEFT_OPEN)));
     let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).open_term("rho", None::<&str>));
     assert_eq!(a, Err(Error::incompatible("rho", "40", "absent")));
 }
@@ -165,7 +165,7 @@ proptest! {
             hello = hello.term(format!("term {i}"), value);
         }
         for (i, value) in open.into_iter().enumerate() {
-            hello = hello.open_term(format!("open {i}"), value.filter(|value| value != OPEN));
+            hello = hello.open_term(format!("open {i}"), value.filter(|value| value != LEFT_OPEN));
         }
         let bytes = hello.encode(sender).unwrap();
         prop_assert_eq!(decode(&bytes), Some(Received { sender, hello }));
