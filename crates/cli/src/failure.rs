@@ -118,8 +118,14 @@ fn incompatible_hint(what: &str) -> String {
             "both sides must name the same circuit, owners (--owner) and receivers (--output); \
              compare the digests that `symbolon circuit info` prints"
         }
-        "rho" | "ot" | "threads" | "protocol" => {
+        "form" | "ot" => {
+            return format!("give both sides the same --{what}, or only one of them");
+        }
+        "rho" | "threads" | "protocol" => {
             return format!("give both sides the same --{what}");
+        }
+        what if what.ends_with("chosen from the link") => {
+            "the two sides choose by different rules: say --form and --ot"
         }
         "the number of lanes" => "give both sides the same --threads",
         what if what.ends_with("version") => {

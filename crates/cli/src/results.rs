@@ -160,10 +160,9 @@ impl ChoiceJson {
     /// What the library says.
     pub fn of(choice: Choice) -> ChoiceJson {
         let Choice { form, ot, form_by_link, ot_by_link, link } = choice;
-        let chose: Vec<String> = [("form", form_by_link), ("ot", ot_by_link)]
-            .into_iter()
-            .filter_map(|(what, by_link)| by_link.then(|| what.to_string()))
-            .collect();
+        let chose = [("form", form_by_link), ("ot", ot_by_link)];
+        let chose = chose.iter().filter(|(_, by_link)| *by_link);
+        let chose = chose.map(|(what, _)| what.to_string()).collect();
         let measured = link.map(|LinkSpeed { round_trip, bytes_per_second }| MeasuredJson {
             round_trip: round_trip.as_secs_f64(),
             bits_per_second: bytes_per_second as f64 * 8.0,

@@ -50,8 +50,10 @@ fn the_json_is_as_promised() {
     let asked = [
         "circuit",
         "digest",
+        "form",
         "format",
         "link",
+        "measured",
         "ot",
         "outputs",
         "parties",
@@ -68,6 +70,10 @@ fn the_json_is_as_promised() {
     assert_eq!(result["digest"].as_str().unwrap().len(), 64);
     assert_eq!((&result["rho"], &result["repeat"]), (&json!(64), &json!(3)));
     assert_eq!(result["ot"], "softspoken4");
+    // Of two choices one was left to the link.
+    assert_eq!(keys(&result["measured"]), ["bits_per_second", "chose", "round_trip"]);
+    assert_eq!(result["measured"]["chose"], json!(["form"]));
+    assert!(["four-row", "half-gates"].contains(&result["form"].as_str().unwrap()));
     assert_eq!((&result["transport"], &result["link"]), (&json!("tls"), &json!(null)));
 
     let outputs = result["outputs"].as_array().unwrap();
@@ -153,6 +159,30 @@ fn a_simulated_link_delays() {
     // Half a round trip at least; how much longer it takes is the machine's affair.
     let online = &slow["parties"][1]["phases"][2];
     assert!(online["seconds"].as_f64().unwrap() >= 0.005, "{online}");
+}
+
+#[test]
+fn a_slow_link_decides_unless_told() {
+    // About a thousand AND gates: their four rows would take longer than a round trip more.
+    let words = ["local", "mul:32", "--input", "0=6", "--input", "1=7", "--link", "20ms,2mbit"];
+    let json = |more: &[&str]| symbolon(&[&words[..], &["--json"], more].concat()).expect(0).json();
+    for transport in ["memory", "tcp"] {
+        let result = json(&["--transport", transport]);
+        assert_eq!(result["outputs"][0]["value"], "42");
+        assert_eq!((&result["form"], &result["ot"]), (&json!("half-gates"), &json!("softspoken8")));
+        let measured = &result["measured"];
+        assert_eq!(measured["chose"], json!(["form", "ot"]));
+        assert!(measured["round_trip"].as_f64().unwrap() >= 0.02);
+        assert_eq!(result["parties"][0]["role"], "garbler");
+    }
+    let told = ["--form", "four-row", "--ot", "iknp", "--transport", "memory"];
+    let result = json(&told);
+    assert_eq!((&result["form"], &result["ot"]), (&json!("four-row"), &json!("iknp")));
+    assert_eq!((&result["measured"], &result["outputs"][0]["value"]), (&json!(null), &json!("42")));
+    symbolon(&words).expect(0).says(&["half-gates (by the link), OT softspoken8 (by the link)"]);
+    symbolon(&["local", "add:8", "--input", "0=6", "--input", "1=7", "--form", "half-gates"])
+        .expect(0)
+        .says(&["half-gates, OT softspoken", "(by the link); link: round trip"]);
 }
 
 #[cfg(target_os = "linux")]

@@ -129,20 +129,39 @@ fn a_wrong_key_is_code_3_and_names_the_fingerprints() {
 fn differences_are_code_4_on_both_sides_and_named() {
     let keys = keys();
     let (a, b) = tls(&keys);
-    let zero = [&["--input", "0=1", "--timeout", "20", "add:8"][..], &a].concat();
-    let cases: [(&[&str], &str, &str); 6] = [
+    let choice = ["--ot", "iknp", "--form", "half-gates"];
+    let zero = [&["--input", "0=1", "--timeout", "20", "add:8"][..], &choice, &a].concat();
+    let cases: [(&[&str], &str, &str); 8] = [
         (&["sub:8"], "circuit", "symbolon circuit info"),
         (&["add:8", "--output", "0=0"], "circuit", "--output"),
         (&["add:8", "--rho", "80"], "rho: ours 80, theirs 40", "--rho"),
         (&["add:8", "--threads", "2"], "lanes: ours 2, theirs 1", "--threads"),
         (&["add:8", "--owner", "0=1", "--input", "0=1"], "circuit", "--owner"),
         (&["add:16"], "circuit", "digest"),
+        (&["add:8", "--ot", "softspoken2"], "ot: ours softspoken2, theirs iknp", "--ot"),
+        (&["add:8", "--form", "four-row"], "form: ours four-row, theirs half-gates", "--form"),
     ];
     for (words, difference, hint) in cases {
         let one = [&["--input", "1=1", "--timeout", "20"], words, &b].concat();
         let (zero, one) = meet(&[], &zero, &one);
         zero.expect(4).says(&["the parties disagree on"]);
         one.expect(4).says(&[difference, hint]);
+    }
+}
+
+#[test]
+fn one_side_may_leave_to_the_other_what_it_does_not_care_about() {
+    let keys = keys();
+    let (a, b) = tls(&keys);
+    let same = ["add:8", "--timeout", "20", "--json"];
+    let zero = [&["--input", "0=3", "--ot", "softspoken2"][..], &a].concat();
+    let one = [&["--input", "1=4", "--form", "half-gates", "--ot", "auto"][..], &b].concat();
+    let (zero, one) = meet(&same, &zero, &one);
+    for ended in [zero, one] {
+        let result = ended.expect(0).json();
+        assert_eq!(result["outputs"][0]["value"], "7");
+        assert_eq!((&result["form"], &result["ot"]), (&"half-gates".into(), &"softspoken2".into()));
+        assert!(result["measured"].is_null());
     }
 }
 

@@ -315,6 +315,8 @@ fn triples_and_circuits_are_measured() {
     }
     for words in [
         &["triples", "--protocol", "wrk"][..],
+        &["triples", "--form", "four-row"],
+        &["add:32", "--parties", "3", "--form", "four-row"],
         &["triples", "--count", "0"],
         &["add:8", "--count", "5"],
         &["no-such"],

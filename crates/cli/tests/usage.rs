@@ -38,7 +38,7 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
         (&["local", "add:8", "--protocol", "wrk", "--parties", "3"], "2 parties, not 3"),
         (&["local", "add:8", "--protocol", "magic"], "wrk"),
         (&["local", "add:8", "--rho", "41"], "40, 64 or 80"),
-        (&["local", "add:8", "--ot", "best"], "--ot takes iknp"),
+        (&["local", "add:8", "--ot", "best"], "--ot takes auto, iknp"),
         (&["local", "add:8", "--threads", "0"], "1 to 64"),
         (&["local", "add:8", "--timeout=-1"], "--timeout"),
         (&["local", "add:8", "--link", "moon"], "lan"),

@@ -8,7 +8,7 @@ use common::{Setting, assert_runs};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::{global_keys, leaky};
-use symbolon_protocols::{Protocol, Rho};
+use symbolon_protocols::{Form, Protocol, Rho};
 use symbolon_transport::PhaseReport;
 
 /// Bytes of a message's header.
@@ -228,6 +228,22 @@ fn every_phase_is_as_long_as_the_formulas_say() {
     {
         for known in [false, true] {
             assert_wire(&Run { parties, ands, inputs, outputs, known });
+        }
+    }
+}
+
+/// The half-gates form of `wrk` sends the same, with the seats exchanged.
+#[test]
+fn half_gates_of_wrk_are_as_long() {
+    let run = Run { parties: 2, ands: 330, inputs: 9, outputs: 17 };
+    let setting = Setting { form: Form::HalfGates, ..Setting::default() };
+    let ended = assert_runs(setting, &run.circuit(), &[vec![true; 9], vec![false; 9]]);
+    for (party, seat) in [(0, 1), (1, 0)] {
+        let formulas = [("dependent", run.dependent(seat)), ("online", run.online(seat))];
+        for (name, formula) in formulas {
+            let report = phase(&ended[party].phases, name);
+            let sent = Traffic { bytes: report.bytes_sent, messages: report.messages_sent };
+            assert_eq!(sent, formula, "party {party}, {name}");
         }
     }
 }
