@@ -1,6 +1,6 @@
 //! A name for what is computed, that parties can compare.
 //!
-//! The encoding under the hash, version 1. Numbers are little-endian and of fixed width; every list
+//! The encoding under the hash. Numbers are little-endian and of fixed width; every list
 //! and every string is preceded by its length as `u64`, so no two programs share an encoding.
 //!
 //! ```text
@@ -10,25 +10,41 @@
 //! type      = 0 width:u32 | 1 width:u32 | 2 len:u32 type     (Uint, Int, Array)
 //! receivers = 0 | 1 list of u16                              (All, Only)
 //! component = inputs:u32 wires:u32 steps calls args outputs  (each a list)
-//! step      = 0 a b out | 1 a b out | 2 a out | 3 value:u8 out | 4 call   (Xor, And, Inv, Const, Call)
+//! step      = 0 a b out | 1 a b out | 2 a out | 3 value:u8 out | 4 call | 5 lookup
+//!             (Xor, And, Inv, Const, Call, Lookup)
 //! call      = component first_arg arg_count first_output
 //! arg       = first len
+//! ```
+//!
+//! This is version 1, for circuits without tables. A circuit with tables is encoded in version 2,
+//! under another hash, which differs in
+//!
+//! ```text
+//! circuit   = inputs outputs tables components
+//! table     = inputs:u32 outputs:u32 list of u64
+//! component = … outputs lookups lookup_inputs                (each a list)
+//! lookup    = table first_input input_count first_output output_count
 //! ```
 //!
 //! Tags are one byte, what has no width given is `u32`. Names of ports are part of it, since users
 //! set inputs by them; names of the circuit and its components are not.
 
-use crate::{Circuit, Component, Receivers, Step, Type};
+use crate::{Circuit, Component, Lookup, Receivers, Step, Table, Type};
 
 /// Domain and version: another encoding gets another context.
 const CONTEXT: &str = "Symbolon circuit digest, encoding version 1";
+
+/// The context of circuits with tables, so that those without keep their digests.
+const CONTEXT_WITH_TABLES: &str = "Symbolon circuit digest, encoding version 2";
 
 impl Circuit {
     /// A 256-bit BLAKE3 digest of the inputs (names, types, owners), the outputs (names, types,
     /// receivers) and the program, gate for gate as written. Two circuits with the same digest do
     /// the same in a protocol; circuits that merely compute the same function differ in it.
     pub fn digest(&self) -> [u8; 32] {
-        let mut encoder = Encoder::new();
+        // Without a table there is no look-up to encode: a valid one names a table.
+        let tables = !self.tables().is_empty();
+        let mut encoder = Encoder::new(if tables { CONTEXT_WITH_TABLES } else { CONTEXT });
         encoder.length(self.inputs().len());
         for input in self.inputs() {
             encoder.string(&input.name);
@@ -41,8 +57,17 @@ impl Circuit {
             encoder.ty(&output.ty);
             encoder.receivers(&output.to);
         }
+        if tables {
+            encoder.length(self.tables().len());
+            self.tables().iter().for_each(|table| encoder.table(table));
+        }
         encoder.length(self.components().len());
-        self.components().iter().for_each(|component| encoder.component(component));
+        for component in self.components() {
+            encoder.component(component);
+            if tables {
+                encoder.lookups(component);
+            }
+        }
         encoder.finish()
     }
 }
@@ -56,9 +81,9 @@ struct Encoder {
 impl Encoder {
     const PIECE: usize = 1 << 16;
 
-    fn new() -> Self {
+    fn new(context: &str) -> Self {
         Encoder {
-            hasher: blake3::Hasher::new_derive_key(CONTEXT),
+            hasher: blake3::Hasher::new_derive_key(context),
             buffer: Vec::with_capacity(Self::PIECE),
         }
     }
@@ -133,6 +158,22 @@ impl Encoder {
         component.outputs.iter().for_each(|&wire| self.numbers([wire]));
     }
 
+    fn table(&mut self, table: &Table) {
+        self.numbers([table.inputs(), table.outputs()]);
+        self.length(table.entries().len());
+        table.entries().iter().for_each(|entry| self.bytes(&entry.to_le_bytes()));
+    }
+
+    fn lookups(&mut self, component: &Component) {
+        self.length(component.lookups.len());
+        for lookup in &component.lookups {
+            let Lookup { table, first_input, input_count, first_output, output_count } = *lookup;
+            self.numbers([table, first_input, input_count, first_output, output_count]);
+        }
+        self.length(component.lookup_inputs.len());
+        component.lookup_inputs.iter().for_each(|&wire| self.numbers([wire]));
+    }
+
     fn step(&mut self, step: &Step) {
         match *step {
             Step::Xor { a, b, out } => {
@@ -155,6 +196,10 @@ impl Encoder {
             Step::Call(call) => {
                 self.tag(4);
                 self.numbers([call]);
+            }
+            Step::Lookup(lookup) => {
+                self.tag(5);
+                self.numbers([lookup]);
             }
         }
     }
@@ -202,6 +247,7 @@ mod tests {
             ],
             call_args: vec![WireRange { first: 0, len: 2 }, WireRange { first: 2, len: 2 }],
             outputs: vec![4, 5],
+            ..Component::default()
         };
         (inputs, outputs, vec![half, main])
     }
@@ -254,6 +300,49 @@ mod tests {
         // Parties of different releases compare digests: this one changes only with the version.
         let hex: String = digest_of(|_| {}).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(hex, "72fb5aeb29f788afe68acfd0a03676a843f9cc6e5e1aee7e65c407c2c4d3e748");
+    }
+
+    #[test]
+    fn tables_and_look_ups_count() {
+        let digest_of = |change: fn(&mut crate::Program)| {
+            let lookup = |first_input, first_output| Lookup {
+                table: 0,
+                first_input,
+                input_count: 2,
+                first_output,
+                output_count: 2,
+            };
+            let component = Component {
+                inputs: 2,
+                wires: 6,
+                steps: vec![Step::Lookup(0), Step::Lookup(1)],
+                lookups: vec![lookup(0, 2), lookup(1, 4)],
+                lookup_inputs: vec![0, 1, 0],
+                outputs: vec![2, 4],
+                ..Component::default()
+            };
+            let table = |entries: [u64; 4]| Table::new(2, 2, entries.to_vec()).unwrap();
+            let mut program = crate::Program {
+                components: vec![component],
+                tables: vec![table([0, 1, 2, 3]), table([3, 2, 1, 1])],
+            };
+            change(&mut program);
+            crate::testing::circuit(program).digest()
+        };
+        let changes: [fn(&mut crate::Program); 8] = [
+            |_| {},
+            |p| p.tables.swap(0, 1),
+            |p| p.tables.truncate(1),
+            |p| p.tables[0] = Table::new(2, 2, vec![0, 1, 2, 2]).unwrap(),
+            |p| p.components[0].lookups[0].table = 1,
+            |p| p.components[0].lookups[1].first_input = 0,
+            |p| p.components[0].lookup_inputs[0] = 1,
+            |p| p.components[0].steps.swap(0, 1),
+        ];
+        let digests: HashSet<[u8; 32]> = changes.iter().map(|change| digest_of(*change)).collect();
+        assert_eq!(digests.len(), changes.len());
+        let hex: String = digest_of(|_| {}).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, "f7b265f165ef6fa60575fd37c4b95f0fee81fb16b8b0a61d5c1277447558dd01");
     }
 
     #[test]

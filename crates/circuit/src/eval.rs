@@ -3,8 +3,8 @@
 //! A *lane word* holds one bit of every evaluation; one pass over the plan does them all. The simple
 //! evaluator in [`crate::reference`] is the specification of this one.
 
-use crate::plan::{And, Batch, Linear, Plan};
-use crate::{Circuit, CircuitError};
+use crate::plan::{And, Batch, Linear, LookupGate, Plan};
+use crate::{Circuit, CircuitError, Table};
 
 /// A word whose bits belong to independent evaluations: `u64` for 64 of them, `[u64; N]` for
 /// `64 · N`.
@@ -58,8 +58,9 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
     assert_eq!(inputs.len(), plan.input_slots().len(), "one lane word per input wire");
     let mut slots = vec![L::ZEROS; plan.slots()];
     slots[plan.input_slots()].copy_from_slice(inputs);
+    let mut places = Vec::new();
     let mut cursor = plan.cursor();
-    while let Some(Batch { base, linear, ands, .. }) = cursor.next_batch() {
+    while let Some(Batch { base, linear, ands, lookups, .. }) = cursor.next_batch() {
         let slots = &mut slots[base..];
         for op in linear {
             match *op {
@@ -76,8 +77,37 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
         for &And { a, b, out } in ands {
             slots[out as usize] = slots[a as usize].and(slots[b as usize]);
         }
+        for LookupGate { table, inputs, outputs } in lookups.iter() {
+            one_hot(inputs.iter().map(|&slot| slots[slot as usize]), &mut places);
+            look_up(&plan.tables()[table as usize], &places, |output, value| {
+                slots[outputs[output] as usize] = value;
+            });
+        }
     }
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
+}
+
+/// Sets of `places`, one for every number that so many bits can make, the one that they make in each
+/// evaluation. Every evaluation has its own, so no entry can be picked by an index.
+fn one_hot<L: Lanes>(bits: impl Iterator<Item = L>, places: &mut Vec<L>) {
+    places.clear();
+    places.push(L::ONES);
+    for bit in bits {
+        for place in 0..places.len() {
+            let high = places[place].and(bit);
+            places[place] = places[place].xor(high);
+            places.push(high);
+        }
+    }
+}
+
+/// Hands every output of a table, by number, to `write`: the entry at the place that is set.
+fn look_up<L: Lanes>(table: &Table, places: &[L], mut write: impl FnMut(usize, L)) {
+    for output in 0..table.outputs() as usize {
+        let entries = table.entries().iter().zip(places);
+        let chosen = entries.filter(|(entry, _)| **entry >> output & 1 == 1);
+        write(output, chosen.fold(L::ZEROS, |sum, (_, &place)| sum.xor(place)));
+    }
 }
 
 /// 64 evaluations at once: bit `i` of every word belongs to evaluation `i`.
@@ -95,7 +125,7 @@ pub fn eval_words(plan: &Plan, inputs: &[u64]) -> Vec<u64> {
 /// When `inputs` has another length than the main component's inputs; [`eval_ports`] checks.
 pub fn eval_bits(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
     let words: Vec<u64> = inputs.iter().map(|&bit| u64::from(bit)).collect();
-    eval_words(&Plan::new(circuit), &words).into_iter().map(|word| word & 1 == 1).collect()
+    eval_words(&Plan::with_lookups(circuit), &words).into_iter().map(|word| word & 1 == 1).collect()
 }
 
 /// One evaluation, on one bit vector per input; gives one per output.

@@ -6,13 +6,13 @@
 //! program of one component. Repeated parts are written once: 1 024 AES blocks are one AES
 //! component and 1 024 calls.
 //!
-//! Look-up gates (k bits in, m bits out) will join [`Step`] as calls do, by an index into a side
-//! table; protocols see steps only through the plan made from them, so they stay
-//! this crate's affair until a protocol wants them.
+//! A step may also be a [`Lookup`] in a [`Table`] of the program: a gate of several bits in and out.
+//! Protocols that have none see XOR, AND and NOT gates in its place
+//! ([`lower_lookups`](crate::lower_lookups)).
 
 use std::sync::Arc;
 
-use crate::{CircuitError, Type};
+use crate::{CircuitError, Table, Type};
 
 /// A wire of a component: inputs come first, then every step's output in any order, each once.
 pub type Wire = u32;
@@ -29,7 +29,17 @@ pub struct WireRange {
     pub len: u32,
 }
 
-/// One gate, or one call of another component.
+impl WireRange {
+    /// Adds a wire to the ranges from `first` on, lengthening the last one when the wire follows it.
+    pub(crate) fn push(ranges: &mut Vec<WireRange>, first: usize, wire: Wire) {
+        match ranges[first..].last_mut() {
+            Some(last) if last.first + last.len == wire => last.len += 1,
+            _ => ranges.push(WireRange { first: wire, len: 1 }),
+        }
+    }
+}
+
+/// One gate, one look-up, or one call of another component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// `out = a ⊕ b`; free in every protocol.
@@ -66,6 +76,8 @@ pub enum Step {
     },
     /// The call with this index in [`Component::calls`].
     Call(u32),
+    /// The look-up with this index in [`Component::lookups`].
+    Lookup(u32),
 }
 
 /// One use of an earlier component.
@@ -82,6 +94,29 @@ pub struct Call {
     pub first_output: Wire,
 }
 
+/// One use of a table: the bits of one entry, chosen by the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lookup {
+    /// Index of the table in [`Program::tables`].
+    pub table: u32,
+    /// Index in [`Component::lookup_inputs`] of the first of `input_count` wires; the first wire is
+    /// the least significant bit of the entry's index.
+    pub first_input: u32,
+    /// How many inputs there are: as many as the table has.
+    pub input_count: u32,
+    /// The entry's bits become the wires `first_output ..`, least significant first.
+    pub first_output: Wire,
+    /// How many outputs there are: as many as the table has.
+    pub output_count: u32,
+}
+
+impl Lookup {
+    /// The wires that it writes.
+    pub(crate) fn outputs(&self) -> std::ops::Range<Wire> {
+        self.first_output..self.first_output + self.output_count
+    }
+}
+
 /// A sub-circuit: a straight line of steps in single-assignment form.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Component {
@@ -91,14 +126,42 @@ pub struct Component {
     pub inputs: u32,
     /// How many wires there are in all.
     pub wires: u32,
-    /// Gates and calls; a wire is written before it is read, and once.
+    /// Gates, look-ups and calls; a wire is written before it is read, and once.
     pub steps: Vec<Step>,
     /// The calls that [`Step::Call`] names.
     pub calls: Vec<Call>,
     /// The argument ranges that [`Call::first_arg`] names.
     pub call_args: Vec<WireRange>,
+    /// The look-ups that [`Step::Lookup`] names.
+    pub lookups: Vec<Lookup>,
+    /// The wires that [`Lookup::first_input`] names.
+    pub lookup_inputs: Vec<Wire>,
     /// The wires that are the component's outputs, in order; a wire may stand more than once.
     pub outputs: Vec<Wire>,
+}
+
+impl Component {
+    /// The wires that one of its look-ups reads.
+    pub(crate) fn inputs_of(&self, lookup: Lookup) -> &[Wire] {
+        &self.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
+    }
+}
+
+/// Components, the last one being the main one, and the tables of their look-ups.
+///
+/// A list of components without look-ups is one, too.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Program {
+    /// The components; each calls only earlier ones.
+    pub components: Vec<Component>,
+    /// The tables that [`Lookup::table`] names; a table stands here once, however often it is used.
+    pub tables: Vec<Table>,
+}
+
+impl From<Vec<Component>> for Program {
+    fn from(components: Vec<Component>) -> Program {
+        Program { components, tables: Vec::new() }
+    }
 }
 
 /// A named, typed input of a circuit.
@@ -161,6 +224,7 @@ pub struct Circuit {
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     components: Arc<[Component]>,
+    tables: Arc<[Table]>,
 }
 
 impl Circuit {
@@ -168,19 +232,29 @@ impl Circuit {
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when a wire is read before it is written, written twice or out of
-    /// range, a call names a component that is not earlier or passes a wrong number of wires, the
-    /// widths of inputs or outputs do not add up to the main component's, two ports share a name, or
-    /// a component has more than 2^30 wires, or the flattened program would have more than 2^48
-    /// gates and calls.
+    /// range, a call names a component that is not earlier or passes a wrong number of wires, a
+    /// look-up names no table or has other numbers of wires than its table, the widths of inputs or
+    /// outputs do not add up to the main component's, two ports share a name, a component has more
+    /// than 2^30 wires or a list of more than 2^31 entries, or the flattened program would have more
+    /// than 2^48 gates and calls, look-ups counted as the gates that could stand in their place.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,
         mut outputs: Vec<Output>,
-        components: Vec<Component>,
+        program: impl Into<Program>,
     ) -> Result<Self, CircuitError> {
-        crate::validate::check(&inputs, &outputs, &components)?;
+        let program = program.into();
+        crate::validate::check(&inputs, &outputs, &program)?;
         outputs.iter_mut().for_each(|output| output.to.normalise());
-        Ok(Circuit { name: name.into(), inputs, outputs, components: components.into() })
+        let Program { components, tables } = program;
+        let (components, tables) = (components.into(), tables.into());
+        Ok(Circuit { name: name.into(), inputs, outputs, components, tables })
+    }
+
+    /// The same ports over another program, which must be valid and have as many inputs and outputs.
+    pub(crate) fn with_program(&self, program: Program) -> Self {
+        let Program { components, tables } = program;
+        Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
     }
 
     /// The same circuit under another name.
@@ -207,6 +281,16 @@ impl Circuit {
     /// The components; the last one is the main one.
     pub fn components(&self) -> &[Component] {
         &self.components
+    }
+
+    /// The tables of its look-ups.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// The tables, shared.
+    pub(crate) fn shared_tables(&self) -> Arc<[Table]> {
+        self.tables.clone()
     }
 
     /// The main component.

@@ -9,10 +9,12 @@ mod digest;
 mod error;
 pub mod eval;
 mod ir;
+mod lower;
 pub mod plan;
 pub mod reference;
 mod shared;
 mod stats;
+mod table;
 #[cfg(test)]
 mod testing;
 mod types;
@@ -21,9 +23,14 @@ pub mod value;
 
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
-pub use ir::{Call, Circuit, Component, Input, Output, PartyId, Receivers, Step, Wire, WireRange};
-pub use plan::{And, Batch, Cursor, Linear, Plan};
-pub use stats::Stats;
+pub use ir::{
+    Call, Circuit, Component, Input, Lookup, Output, PartyId, Program, Receivers, Step, Wire,
+    WireRange,
+};
+pub use lower::lower_lookups;
+pub use plan::{And, Batch, Cursor, Linear, LookupGate, LookupGates, Plan};
+pub use stats::{LookupCount, Stats};
+pub use table::Table;
 pub use types::Type;
 pub use value::{Value, format_value, parse_value, to_bits_string, to_hex};
 

@@ -1,7 +1,7 @@
 //! The simplest evaluator: one bit at a time, straight from the definition. The specification that
 //! every other evaluation is tested against.
 
-use crate::{Circuit, Component, Step};
+use crate::{Circuit, Step};
 
 /// Evaluates `circuit` on the bits of all its inputs, joined in order, and returns the bits of all
 /// its outputs, joined in order.
@@ -9,11 +9,11 @@ use crate::{Circuit, Component, Step};
 /// # Panics
 /// When `inputs` has another length than the main component's inputs.
 pub fn eval(circuit: &Circuit, inputs: &[bool]) -> Vec<bool> {
-    eval_component(circuit.components(), circuit.components().len() - 1, inputs)
+    eval_component(circuit, circuit.components().len() - 1, inputs)
 }
 
-fn eval_component(components: &[Component], index: usize, inputs: &[bool]) -> Vec<bool> {
-    let component = &components[index];
+fn eval_component(circuit: &Circuit, index: usize, inputs: &[bool]) -> Vec<bool> {
+    let component = &circuit.components()[index];
     assert_eq!(inputs.len(), component.inputs as usize, "input width");
     let mut wires = vec![false; component.wires as usize];
     wires[..inputs.len()].copy_from_slice(inputs);
@@ -31,8 +31,18 @@ fn eval_component(components: &[Component], index: usize, inputs: &[bool]) -> Ve
                     .iter()
                     .flat_map(|r| wires[r.first as usize..][..r.len as usize].to_vec())
                     .collect();
-                let results = eval_component(components, call.component as usize, &bits);
+                let results = eval_component(circuit, call.component as usize, &bits);
                 wires[call.first_output as usize..][..results.len()].copy_from_slice(&results);
+            }
+            Step::Lookup(lookup) => {
+                let lookup = component.lookups[lookup as usize];
+                let inputs = component.inputs_of(lookup).iter().enumerate();
+                let index = inputs.map(|(i, &wire)| usize::from(wires[wire as usize]) << i).sum();
+                let entry = circuit.tables()[lookup.table as usize].entry(index);
+                lookup
+                    .outputs()
+                    .enumerate()
+                    .for_each(|(i, w)| wires[w as usize] = entry >> i & 1 == 1);
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A wrapper component puts the shares together and calls the circuit as it was. It has XOR gates only,
 //! which are free in every protocol, so no protocol needs to know of shares.
 
-use crate::{Call, Circuit, CircuitError, Component, Input, PartyId, Step, WireRange};
+use crate::{Call, Circuit, CircuitError, Component, Input, PartyId, Program, Step, WireRange};
 
 impl Circuit {
     /// The same function with some of its inputs given as XOR shares: where `shared` (one entry per
@@ -36,7 +36,8 @@ impl Circuit {
         let wrapped = Wrapper::of(&self, shared, parties)?;
         let mut components = self.components().to_vec();
         components.push(wrapped.main);
-        Circuit::new(self.name(), wrapped.inputs, self.outputs().to_vec(), components)
+        let program = Program { components, tables: self.tables().to_vec() };
+        Circuit::new(self.name(), wrapped.inputs, self.outputs().to_vec(), program)
     }
 }
 

@@ -1,7 +1,9 @@
 //! How big a program is: what it will cost, before it is run.
 
-use crate::Circuit;
-use crate::plan::{And, Batch, Linear, Plan};
+use std::collections::BTreeMap;
+
+use crate::plan::{And, Batch, Linear, LookupGate, Plan};
+use crate::{Circuit, Step};
 
 /// Measures of a circuit as written, every call counted as often as it is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,9 +16,11 @@ pub struct Stats {
     pub inv: u64,
     /// Public constants.
     pub constants: u64,
-    /// The most AND gates on any path, whether or not it leads to an output.
+    /// Look-ups; [`LookupCount::of`] has them by shape.
+    pub lookups: u64,
+    /// The most AND gates and look-ups on any path, whether or not it leads to an output.
     pub and_depth: u32,
-    /// Wires of the flattened program: one per input bit and gate.
+    /// Wires of the flattened program: one per input bit, gate and output of a look-up.
     pub wires: u64,
     /// Slots that a walk over the plan needs: the live wires at their most numerous, with the room
     /// that calls take.
@@ -28,9 +32,10 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Measures a circuit. Plans it and walks it once; the memory follows the live wires.
+    /// Measures a circuit, look-ups as look-ups. Plans it and walks it once; the memory follows the live
+    /// wires.
     pub fn of(circuit: &Circuit) -> Stats {
-        Stats::of_plan(&Plan::new(circuit))
+        Stats::of_plan(&Plan::with_lookups(circuit))
     }
 
     /// Measures a circuit that is already planned.
@@ -42,8 +47,14 @@ impl Stats {
             xor: counts.xor,
             inv: counts.inv,
             constants: counts.constants,
+            lookups: counts.lookups,
             and_depth: and_depth(plan),
-            wires: input_bits + counts.and + counts.xor + counts.inv + counts.constants,
+            wires: input_bits
+                + counts.and
+                + counts.xor
+                + counts.inv
+                + counts.constants
+                + counts.lookup_outputs,
             live_width: plan.slots() as u64,
             input_bits,
             output_bits: plan.output_slots().len() as u64,
@@ -51,12 +62,61 @@ impl Stats {
     }
 }
 
+/// How many look-ups of one shape a circuit makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LookupCount {
+    /// Bits in.
+    pub inputs: u32,
+    /// Bits out.
+    pub outputs: u32,
+    /// How many, every call counted as often as it is made.
+    pub count: u64,
+}
+
+impl LookupCount {
+    /// The look-ups of a circuit as written, by shape in ascending order.
+    pub fn of(circuit: &Circuit) -> Vec<LookupCount> {
+        let mut counts = BTreeMap::new();
+        for (table, count) in circuit.tables().iter().zip(table_uses(circuit)) {
+            *counts.entry((table.inputs(), table.outputs())).or_insert(0) += count;
+        }
+        counts.retain(|_, count| *count > 0);
+        let count = |((inputs, outputs), count)| LookupCount { inputs, outputs, count };
+        counts.into_iter().map(count).collect()
+    }
+}
+
+/// How often each table is looked up in. The limit of a program's gates keeps sums from overflowing.
+fn table_uses(circuit: &Circuit) -> Vec<u64> {
+    let mut uses = vec![0; circuit.tables().len()];
+    let mut runs = vec![0u64; circuit.components().len()];
+    if let Some(main) = runs.last_mut() {
+        *main = 1;
+    }
+    // Callers stand behind what they call.
+    for (index, component) in circuit.components().iter().enumerate().rev() {
+        let times = runs[index];
+        for step in component.steps.iter().filter(|_| times > 0) {
+            match *step {
+                Step::Call(call) => {
+                    runs[component.calls[call as usize].component as usize] += times
+                }
+                Step::Lookup(lookup) => {
+                    uses[component.lookups[lookup as usize].table as usize] += times;
+                }
+                _ => {}
+            }
+        }
+    }
+    uses
+}
+
 /// The exact AND-depth, by one walk with a depth per slot. A depth beyond `u32` saturates.
 fn and_depth(plan: &Plan) -> u32 {
     let mut depths = vec![0u32; plan.slots()];
     let mut deepest = 0;
     let mut cursor = plan.cursor();
-    while let Some(Batch { base, linear, ands, .. }) = cursor.next_batch() {
+    while let Some(Batch { base, linear, ands, lookups, .. }) = cursor.next_batch() {
         let depths = &mut depths[base..];
         for op in linear {
             let (out, depth) = match *op {
@@ -70,6 +130,12 @@ fn and_depth(plan: &Plan) -> u32 {
         for &And { a, b, out } in ands {
             let depth = depths[a as usize].max(depths[b as usize]).saturating_add(1);
             depths[out as usize] = depth;
+            deepest = deepest.max(depth);
+        }
+        for LookupGate { inputs, outputs, .. } in lookups.iter() {
+            let deepest_input = inputs.iter().map(|&slot| depths[slot as usize]).max();
+            let depth = deepest_input.unwrap_or(0).saturating_add(1);
+            outputs.iter().for_each(|&slot| depths[slot as usize] = depth);
             deepest = deepest.max(depth);
         }
     }
@@ -90,6 +156,7 @@ mod tests {
         index: usize,
         depths: &[u32],
         stats: &mut Stats,
+        uses: &mut BTreeMap<u32, u64>,
     ) -> Vec<u32> {
         let component = &components[index];
         let mut wires = vec![0u32; component.wires as usize];
@@ -118,8 +185,19 @@ mod tests {
                         .iter()
                         .flat_map(|r| wires[r.first as usize..][..r.len as usize].to_vec())
                         .collect();
-                    let results = measure(components, call.component as usize, &args, stats);
+                    let callee = call.component as usize;
+                    let results = measure(components, callee, &args, stats, uses);
                     wires[call.first_output as usize..][..results.len()].copy_from_slice(&results);
+                }
+                Step::Lookup(lookup) => {
+                    let lookup = component.lookups[lookup as usize];
+                    let inputs = component.inputs_of(lookup).iter();
+                    let depth = inputs.map(|&wire| wires[wire as usize]).max().unwrap() + 1;
+                    lookup.outputs().for_each(|wire| wires[wire as usize] = depth);
+                    stats.lookups += 1;
+                    stats.wires += u64::from(lookup.output_count);
+                    stats.and_depth = stats.and_depth.max(depth);
+                    *uses.entry(lookup.table).or_default() += 1;
                 }
             }
         }
@@ -132,14 +210,23 @@ mod tests {
             let mut expected = Stats::default();
             let main = circuit.main();
             let inputs = vec![0; main.inputs as usize];
-            measure(circuit.components(), circuit.components().len() - 1, &inputs, &mut expected);
+            let last = circuit.components().len() - 1;
+            let mut uses = BTreeMap::new();
+            measure(circuit.components(), last, &inputs, &mut expected, &mut uses);
+            let by_table = table_uses(&circuit);
+            prop_assert_eq!(by_table.iter().filter(|count| **count > 0).count(), uses.len());
+            uses.iter().for_each(|(&table, &count)| assert_eq!(by_table[table as usize], count));
+            let shapes = LookupCount::of(&circuit);
+            prop_assert!(shapes.is_sorted_by_key(|shape| (shape.inputs, shape.outputs)));
+            prop_assert_eq!(shapes.iter().map(|s| s.count).sum::<u64>(), expected.lookups);
             expected.input_bits = u64::from(main.inputs);
             expected.output_bits = main.outputs.len() as u64;
-            expected.wires = expected.input_bits
+            expected.wires += expected.input_bits
                 + expected.and + expected.xor + expected.inv + expected.constants;
             let stats = Stats::of(&circuit);
             expected.live_width = stats.live_width;
-            prop_assert!(stats.live_width <= expected.wires + Plan::new(&circuit).counts().copies);
+            let copies = Plan::with_lookups(&circuit).counts().copies;
+            prop_assert!(stats.live_width <= expected.wires + copies);
             prop_assert_eq!(stats, expected);
         }
     }

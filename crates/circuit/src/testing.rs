@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use crate::{Call, Circuit, Component, Input, Output, Receivers, Step, Type, WireRange};
+use crate::{
+    Call, Circuit, Component, Input, Lookup, Output, Program, Receivers, Step, Table, Type,
+    WireRange,
+};
 
 /// A small generator of random choices, driven by a seed that proptest picks.
 pub(crate) struct Choices(u64);
@@ -34,8 +37,9 @@ pub(crate) fn bits(seed: u64, n: usize) -> Vec<bool> {
 }
 
 /// Wraps components whose last one is the main one: one input and one output, of its widths.
-pub(crate) fn circuit(components: Vec<Component>) -> Circuit {
-    let main = components.last().expect("a main component");
+pub(crate) fn circuit(program: impl Into<Program>) -> Circuit {
+    let program = program.into();
+    let main = program.components.last().expect("a main component");
     let inputs = match main.inputs {
         0 => Vec::new(),
         n => vec![Input { name: "x".into(), ty: Type::Uint(n), owner: 0 }],
@@ -44,31 +48,55 @@ pub(crate) fn circuit(components: Vec<Component>) -> Circuit {
         0 => Vec::new(),
         n => vec![Output { name: "y".into(), ty: Type::Uint(n), to: Receivers::All }],
     };
-    Circuit::new("test", inputs, outputs, components).expect("a valid program")
+    Circuit::new("test", inputs, outputs, program).expect("a valid program")
 }
 
 /// Programs of a few components with all kinds of steps, dead gates, repeated and aliased outputs,
-/// wires numbered out of order, empty argument ranges and components without inputs or outputs.
+/// wires numbered out of order, empty argument ranges, components without inputs or outputs, and, in
+/// half of them, look-ups.
 pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
     (any::<u64>(), 1usize..5, 1u32..60).prop_map(|(seed, components, steps)| {
         let mut choices = Choices::new(seed);
-        let mut list: Vec<Component> = Vec::new();
+        let mut program = Program::default();
+        if choices.below(2) == 0 {
+            program.tables = (0..1 + choices.below(4)).map(|_| table(&mut choices)).collect();
+        }
         for _ in 0..components {
             let steps = choices.below(steps + 1);
-            let next = component(&mut choices, &list, steps);
-            list.push(next);
+            let next = component(&mut choices, &program, steps);
+            program.components.push(next);
         }
-        circuit(list)
+        circuit(program)
     })
 }
 
-fn component(choices: &mut Choices, earlier: &[Component], steps: u32) -> Component {
+/// Tables of all shapes, small ones more often than others.
+pub(crate) fn arbitrary_table() -> impl Strategy<Value = Table> {
+    any::<u64>().prop_map(|seed| table(&mut Choices::new(seed)))
+}
+
+fn table(choices: &mut Choices) -> Table {
+    let mut size = |most: u32| {
+        let most = 1 + choices.below(most);
+        1 + choices.below(most)
+    };
+    let (inputs, outputs) = (size(Table::MAX_INPUTS), size(Table::MAX_OUTPUTS));
+    // Sparse and dense ones.
+    let density = choices.below(3);
+    let entry = |_| (0..density).fold(choices.word(), |word, _| word & choices.word());
+    let entries: Vec<u64> = (0..1 << inputs).map(entry).collect();
+    let cut = |entry: &u64| entry & u64::MAX >> (Table::MAX_OUTPUTS - outputs);
+    Table::new(inputs, outputs, entries.iter().map(cut).collect::<Vec<_>>()).expect("a table")
+}
+
+fn component(choices: &mut Choices, program: &Program, steps: u32) -> Component {
+    let earlier = &program.components[..];
     let inputs = choices.below(9);
     let mut made = Component { name: "random".into(), inputs, ..Component::default() };
     let mut wires = inputs;
     for _ in 0..steps {
         let out = wires;
-        let kind = if wires == 0 { 3 } else { choices.below(8) };
+        let kind = if wires == 0 { 3 } else { choices.below(9) };
         if kind < 6 {
             wires += 1;
         }
@@ -83,6 +111,8 @@ fn component(choices: &mut Choices, earlier: &[Component], steps: u32) -> Compon
             }
             3 => made.steps.push(Step::Const { value: choices.word() & 1 == 1, out }),
             5 => made.steps.push(Step::Inv { a: choices.below(out), out }),
+            6 if program.tables.is_empty() => {}
+            6 => wires += lookup(choices, &program.tables, &mut made, out),
             _ if earlier.is_empty() => {}
             _ => wires += call(choices, earlier, &mut made, out),
         }
@@ -93,6 +123,22 @@ fn component(choices: &mut Choices, earlier: &[Component], steps: u32) -> Compon
     }
     renumber(choices, &mut made);
     made
+}
+
+/// Adds a look-up by random wires; gives the number of its results.
+fn lookup(choices: &mut Choices, tables: &[Table], made: &mut Component, wires: u32) -> u32 {
+    let index = choices.below(tables.len() as u32);
+    let table = &tables[index as usize];
+    made.steps.push(Step::Lookup(made.lookups.len() as u32));
+    made.lookups.push(Lookup {
+        table: index,
+        first_input: made.lookup_inputs.len() as u32,
+        input_count: table.inputs(),
+        first_output: wires,
+        output_count: table.outputs(),
+    });
+    made.lookup_inputs.extend((0..table.inputs()).map(|_| choices.below(wires)));
+    table.outputs()
 }
 
 /// Adds a call whose arguments are random runs of the wires so far; gives the number of its results.
@@ -113,10 +159,10 @@ fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wire
     callee.outputs.len() as u32
 }
 
-/// Reverses the numbers of the gates' results when the component has no calls (whose results and
-/// arguments must stay runs), so that wires are not always written in ascending order.
+/// Reverses the numbers of the gates' results when the component has no calls or look-ups (whose results
+/// must stay runs), so that wires are not always written in ascending order.
 fn renumber(choices: &mut Choices, made: &mut Component) {
-    if !made.calls.is_empty() || choices.below(2) == 0 {
+    if !made.calls.is_empty() || !made.lookups.is_empty() || choices.below(2) == 0 {
         return;
     }
     let (inputs, wires) = (made.inputs, made.wires);
@@ -132,7 +178,7 @@ fn renumber(choices: &mut Choices, made: &mut Component) {
             }
             Step::Inv { a, out } => [a, out].into_iter().for_each(new),
             Step::Const { out, .. } => new(out),
-            Step::Call(_) => {}
+            Step::Call(_) | Step::Lookup(_) => {}
         }
     }
     made.outputs.iter_mut().for_each(new);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{CircuitError, Component, Input, Output, Step};
+use crate::{CircuitError, Component, Input, Lookup, Output, Program, Step, Table};
 
 /// A flattened program may have at most this many gates: enough for anyone, and small enough that
 /// counts of gates, bytes and hashes never overflow.
@@ -12,17 +12,22 @@ const MAX_GATES: u64 = 1 << 48;
 /// fit a `u32` side by side.
 pub(crate) const MAX_WIRES: u32 = 1 << 30;
 
+/// A component's lists of calls, arguments and look-ups may have at most this many entries, so that
+/// turning look-ups into calls never makes one that a `u32` cannot index.
+const MAX_LIST: u64 = 1 << 31;
+
 pub(crate) fn check(
     inputs: &[Input],
     outputs: &[Output],
-    components: &[Component],
+    program: &Program,
 ) -> Result<(), CircuitError> {
+    let components = &program.components[..];
     let main = components
         .last()
         .ok_or_else(|| CircuitError::invalid("a program needs at least one component"))?;
     let mut sizes: Vec<u64> = Vec::with_capacity(components.len());
     for index in 0..components.len() {
-        sizes.push(check_component(components, index, &sizes)?);
+        sizes.push(check_component(program, index, &sizes)?);
     }
     check_ports("input", inputs.iter().map(|i| (&i.name, i.ty.width())), u64::from(main.inputs))?;
     check_ports(
@@ -59,11 +64,8 @@ fn check_ports<'a>(
 }
 
 /// Checks one component, given the flattened sizes of those before it; returns its own.
-fn check_component(
-    components: &[Component],
-    index: usize,
-    sizes: &[u64],
-) -> Result<u64, CircuitError> {
+fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64, CircuitError> {
+    let components = &program.components[..];
     let component = &components[index];
     let name = &component.name;
     if component.inputs > component.wires {
@@ -74,11 +76,13 @@ fn check_component(
     if component.wires > MAX_WIRES {
         return Err(CircuitError::invalid(format!("component `{name}` has more than 2^30 wires")));
     }
+    check_lists(component, &program.tables)?;
     // Every wire that is neither an input nor written by a step makes the claimed count too large,
     // so the count is bounded by what the steps really hold before anything is allocated for it.
     let written = component.steps.iter().try_fold(u64::from(component.inputs), |sum, step| {
         let outputs = match *step {
             Step::Call(call) => called(component, call, index)?.1.outputs_of(components),
+            Step::Lookup(lookup) => u64::from(looked_up(component, lookup)?.output_count),
             _ => 1,
         };
         Ok::<u64, CircuitError>(sum.saturating_add(outputs))
@@ -111,6 +115,15 @@ fn check_component(
             Step::Call(call) => {
                 size = size.saturating_add(check_call(components, index, call, sizes, &mut wires)?);
             }
+            Step::Lookup(lookup) => {
+                let lookup = looked_up(component, lookup)?;
+                component.inputs_of(lookup).iter().try_for_each(|&wire| wires.read(wire))?;
+                for i in 0..lookup.output_count {
+                    wires.write(lookup.first_output.saturating_add(i))?;
+                }
+                // Protocols without look-ups call a component in its place.
+                size += program.tables[lookup.table as usize].most_gates() + 1;
+            }
         }
         if size > MAX_GATES {
             return Err(CircuitError::invalid(format!(
@@ -120,6 +133,45 @@ fn check_component(
     }
     component.outputs.iter().try_for_each(|&w| wires.read(w))?;
     Ok(size)
+}
+
+/// Checks the lengths of a component's lists, and that every look-up fits a table and finds its inputs.
+fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitError> {
+    let name = &component.name;
+    let reads = component.lookups.iter().map(|lookup| u64::from(lookup.input_count));
+    let reads = reads.fold(0, u64::saturating_add);
+    let longest = component.calls.len().max(component.call_args.len()).max(component.lookups.len());
+    if reads.max(longest as u64) > MAX_LIST {
+        return Err(CircuitError::invalid(format!(
+            "component `{name}` has more than 2^31 calls, arguments or inputs of look-ups"
+        )));
+    }
+    for lookup in &component.lookups {
+        let table = tables.get(lookup.table as usize).ok_or_else(|| {
+            CircuitError::invalid(format!("`{name}` looks up in table {}: none", lookup.table))
+        })?;
+        if (lookup.input_count, lookup.output_count) != (table.inputs(), table.outputs()) {
+            return Err(CircuitError::invalid(format!(
+                "`{name}` looks up {} bits by {} in table {}, which has {} by {}",
+                lookup.output_count,
+                lookup.input_count,
+                lookup.table,
+                table.outputs(),
+                table.inputs()
+            )));
+        }
+        let end = u64::from(lookup.first_input) + u64::from(lookup.input_count);
+        if end > component.lookup_inputs.len() as u64 {
+            return Err(CircuitError::invalid(format!("`{name}`: look-up inputs out of range")));
+        }
+    }
+    Ok(())
+}
+
+fn looked_up(component: &Component, lookup: u32) -> Result<Lookup, CircuitError> {
+    component.lookups.get(lookup as usize).copied().ok_or_else(|| {
+        CircuitError::invalid(format!("`{}`: no look-up number {lookup}", component.name))
+    })
 }
 
 fn check_call(
@@ -265,6 +317,7 @@ mod tests {
             calls: vec![Call { component: 0, first_arg: 0, arg_count: 1, first_output: 2 }],
             call_args: vec![WireRange { first: 0, len: 2 }],
             outputs: vec![3, 2],
+            ..Component::default()
         }
     }
 
@@ -330,6 +383,58 @@ mod tests {
             break_it(&mut component);
             let found = refusal(vec![leaf(), component]);
             assert!(found.contains(reason), "{reason}: {found}");
+        }
+    }
+
+    /// Looks up both inputs in a table of two bits in and two out.
+    fn looker() -> Program {
+        let lookup =
+            Lookup { table: 0, first_input: 0, input_count: 2, first_output: 2, output_count: 2 };
+        let component = Component {
+            name: "looker".into(),
+            inputs: 2,
+            wires: 4,
+            steps: vec![Step::Lookup(0)],
+            lookups: vec![lookup],
+            lookup_inputs: vec![1, 0],
+            outputs: vec![2, 3],
+            ..Component::default()
+        };
+        let table = Table::new(2, 2, vec![3, 1, 0, 2]).expect("a table");
+        Program { components: vec![component], tables: vec![table] }
+    }
+
+    #[test]
+    fn broken_look_ups_are_refused() {
+        let (inputs, outputs) = ports(2);
+        Circuit::new("test", inputs, outputs, looker()).expect("valid");
+        let cases: [Case<fn(&mut Program)>; 11] = [
+            ("looks up in table 0: none", |p| p.tables.clear()),
+            ("looks up in table 1: none", |p| p.components[0].lookups[0].table = 1),
+            ("looks up 2 bits by 3 in table 0, which has 2 by 2", |p| {
+                p.components[0].lookups[0].input_count = 3;
+            }),
+            ("looks up 1 bits by 2", |p| p.components[0].lookups[0].output_count = 1),
+            ("inputs out of range", |p| p.components[0].lookups[0].first_input = 1),
+            ("inputs out of range", |p| p.components[0].lookups[0].first_input = u32::MAX),
+            ("no look-up number 1", |p| p.components[0].steps[0] = Step::Lookup(1)),
+            ("reads wire 2 before", |p| p.components[0].lookup_inputs[1] = 2),
+            ("writes wire 4 twice, or it is out of range", |p| {
+                p.components[0].lookups[0].first_output = 3;
+            }),
+            ("writes wire 1 twice", |p| p.components[0].lookups[0].first_output = 1),
+            ("claims 4 wires, its inputs and steps write 6", |p| {
+                p.components[0].steps.push(Step::Lookup(0));
+            }),
+        ];
+        for (reason, break_it) in cases {
+            let mut program = looker();
+            break_it(&mut program);
+            let (inputs, outputs) = ports(2);
+            match Circuit::new("test", inputs, outputs, program) {
+                Err(CircuitError::Invalid(found)) => assert!(found.contains(reason), "{found}"),
+                other => panic!("not refused as invalid: {other:?}"),
+            }
         }
     }
 

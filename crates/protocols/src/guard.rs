@@ -52,6 +52,14 @@ fn dead() -> Error {
     Error::InvalidInput("the session failed before and must be set up afresh".into())
 }
 
+/// Refuses a plan that a walk without look-ups would follow in silence, leaving them out.
+fn refuse_lookups(plan: &Plan) -> Result<()> {
+    if plan.counts().lookups == 0 {
+        return Ok(());
+    }
+    Err(Error::invalid_input("the plan was made with look-ups: make it with Plan::new"))
+}
+
 /// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something did.
 struct Guarded<T: ?Sized> {
     inner: Option<Box<T>>,
@@ -108,6 +116,7 @@ impl Preprocessed for Guarded<dyn Preprocessed> {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Prepared>> {
+        refuse_lookups(plan)?;
         let Guarded { inner, fate } = *self;
         let made = fate.run(|| inner.ok_or_else(dead)?.prepare(net, circuit, plan))?;
         Ok(Box::new(Guarded { inner: Some(made), fate }))
@@ -122,6 +131,7 @@ impl Prepared for Guarded<dyn Prepared> {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
+        refuse_lookups(plan)?;
         let Guarded { inner, fate } = *self;
         fate.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
     }

@@ -23,6 +23,7 @@
 //! [`Circuit::with_receivers`](crate::Circuit::with_receivers) change that.
 
 mod read;
+mod tables;
 mod text;
 mod write;
 

@@ -1,9 +1,12 @@
 //! Reading circuit files that may be wrong or hostile: memory is bounded by what the file holds,
 //! never by what it claims.
 
-use super::Format;
 use super::text::{Line, Lines, quote};
-use crate::{Circuit, CircuitError, Component, Input, Output, Receivers, Step, Type, Wire};
+use super::{Format, tables};
+use crate::{
+    Circuit, CircuitError, Component, Input, Lookup, Output, Program, Receivers, Step, Table, Type,
+    Wire,
+};
 
 /// Input wires cost no text, so their number is bounded by this much plus the file's length.
 const FREE_INPUTS: u64 = 1 << 20;
@@ -24,7 +27,7 @@ const UNWRITTEN: Wire = Wire::MAX;
 pub fn read(text: &[u8]) -> Result<(Circuit, Format), CircuitError> {
     let mut lines = Lines::new(text);
     let header = Header::read(&mut lines, text.len())?;
-    let component = Reader::new(&header, text.len()).gates(&header, lines)?;
+    let program = Reader::new(&header, text.len()).gates(&header, lines)?;
     let inputs = header.inputs.iter().map(|&(i, width)| Input {
         name: format!("in{i}"),
         ty: Type::Uint(width),
@@ -35,7 +38,7 @@ pub fn read(text: &[u8]) -> Result<(Circuit, Format), CircuitError> {
         ty: Type::Uint(width),
         to: Receivers::All,
     });
-    let circuit = Circuit::new("bristol", inputs.collect(), outputs.collect(), vec![component])?;
+    let circuit = Circuit::new("bristol", inputs.collect(), outputs.collect(), program)?;
     Ok((circuit, header.format))
 }
 
@@ -52,7 +55,8 @@ struct Header<'a> {
     output_bits: u32,
     /// The line that declares the wires.
     line: Line<'a>,
-    /// The first gate's line, when it had to be looked at to tell the formats apart.
+    tables: Vec<Table>,
+    /// The first gate's line, which had to be looked at to see that it is one.
     first_gate: Option<Line<'a>>,
 }
 
@@ -68,17 +72,19 @@ impl<'a> Header<'a> {
         let second = lines.next().ok_or_else(|| lines.ended("the inputs' widths are missing"))?;
         let third = lines.next();
         // A gate's line ends in its name; the outputs' widths of Bristol Fashion are all numbers.
+        // A table can only stand behind them, but may well end in a digit.
         let old = third.is_none_or(|line| {
-            line.words().last().is_some_and(|word| word.iter().any(u8::is_ascii_alphabetic))
+            tables::is_table(line)
+                || line.words().last().is_some_and(|word| word.iter().any(u8::is_ascii_alphabetic))
         });
-        let (format, inputs, outputs, first_gate) = match third {
+        let (format, inputs, outputs) = match third {
             Some(third) if !old => {
                 let inputs = counted_widths(second, "input")?;
-                (Format::Fashion, inputs, counted_widths(third, "output")?, None)
+                (Format::Fashion, inputs, counted_widths(third, "output")?)
             }
             _ => {
                 let (inputs, outputs) = old_widths(second)?;
-                (Format::Old, inputs, outputs, third)
+                (Format::Old, inputs, outputs)
             }
         };
         let input_bits = total(second, &inputs, "input", u64::from(wires))?;
@@ -86,6 +92,10 @@ impl<'a> Header<'a> {
         if u64::from(input_bits) > FREE_INPUTS + length as u64 {
             return Err(second.error("more input wires than a file of this length can use"));
         }
+        let (tables, first_gate) = match format {
+            Format::Fashion => tables::read(lines)?,
+            Format::Old => (Vec::new(), third),
+        };
         Ok(Header {
             format,
             gates,
@@ -95,6 +105,7 @@ impl<'a> Header<'a> {
             input_bits,
             output_bits,
             line,
+            tables,
             first_gate,
         })
     }
@@ -155,9 +166,21 @@ enum Kind {
     Eq,
     Eqw,
     Mand,
+    /// A look-up in the table with this number.
+    Lut(u32),
 }
 
 impl Kind {
+    fn of(line: Line<'_>, name: &[u8]) -> Result<Kind, CircuitError> {
+        match Kind::named(name) {
+            Some(kind) => Ok(kind),
+            None => match tables::number(line, name)? {
+                Some(table) => Ok(Kind::Lut(table)),
+                None => Err(line.error(format!("unknown gate {}", quote(name)))),
+            },
+        }
+    }
+
     fn named(name: &[u8]) -> Option<Kind> {
         const NAMES: [(&[u8], Kind); 11] = [
             (b"XOR", Kind::Xor),
@@ -176,8 +199,11 @@ impl Kind {
     }
 
     /// Whether a gate of this kind may have so many inputs and outputs.
-    fn takes(self, inputs: u32, outputs: u32) -> bool {
+    fn takes(self, inputs: u32, outputs: u32, tables: &[Table]) -> bool {
         match self {
+            Kind::Lut(table) => tables
+                .get(table as usize)
+                .is_some_and(|table| (inputs, outputs) == (table.inputs(), table.outputs())),
             Kind::Inv | Kind::Eq | Kind::Eqw => (inputs, outputs) == (1, 1),
             Kind::Mand => outputs > 0 && u64::from(inputs) == 2 * u64::from(outputs),
             _ => (inputs, outputs) == (2, 1),
@@ -193,6 +219,7 @@ struct Reader<'a> {
     limit: u64,
     written: u32,
     component: Component,
+    tables: Vec<Table>,
     /// The wires of the line at hand; kept for the next one.
     words: Vec<&'a [u8]>,
     /// The results of the line at hand; kept for the next one.
@@ -206,15 +233,12 @@ impl<'a> Reader<'a> {
             Component { name: "bristol".into(), inputs, wires: inputs, ..Component::default() };
         let limit = u64::from(inputs) + length as u64;
         let (words, results) = (Vec::new(), Vec::new());
-        Reader { map: (0..inputs).collect(), limit, written: inputs, component, words, results }
+        let (map, tables) = ((0..inputs).collect(), header.tables.clone());
+        Reader { map, limit, written: inputs, component, tables, words, results }
     }
 
     /// Reads all gates, then takes the outputs from the last wires.
-    fn gates(
-        mut self,
-        header: &Header<'a>,
-        mut lines: Lines<'a>,
-    ) -> Result<Component, CircuitError> {
+    fn gates(mut self, header: &Header<'a>, mut lines: Lines<'a>) -> Result<Program, CircuitError> {
         if u64::from(header.wires) > self.limit {
             return Err(header.line.error("more wires than a file of this length can write"));
         }
@@ -241,18 +265,25 @@ impl<'a> Reader<'a> {
         }
         let first = self.map.len() - header.output_bits as usize;
         self.component.outputs = self.map.split_off(first);
-        Ok(self.component)
+        Ok(Program { components: vec![self.component], tables: self.tables })
     }
 
     fn gate(&mut self, line: Line<'a>, words: &[&[u8]]) -> Result<(), CircuitError> {
         let [inputs, outputs, rest @ .., name] = words else {
             return Err(line.error("a gate has a number of inputs, one of outputs, and a name"));
         };
+        if tables::is_table(line) {
+            return Err(line.error("tables stand before the gates, in Bristol Fashion only"));
+        }
         let inputs = line.parse(inputs, "the number of a gate's inputs")?;
         let outputs = line.parse(outputs, "the number of a gate's outputs")?;
-        let kind =
-            Kind::named(name).ok_or_else(|| line.error(format!("unknown gate {}", quote(name))))?;
-        if !kind.takes(inputs, outputs) {
+        let kind = Kind::of(line, name)?;
+        if let Kind::Lut(table) = kind
+            && table as usize >= self.tables.len()
+        {
+            return Err(line.error(format!("table {table}: only {} declared", self.tables.len())));
+        }
+        if !kind.takes(inputs, outputs, &self.tables) {
             return Err(line.error(format!(
                 "a gate {} cannot have {inputs} inputs and {outputs} outputs",
                 quote(name)
@@ -285,8 +316,40 @@ impl<'a> Reader<'a> {
                 let out = self.inv(line, a)?;
                 self.write(line, results[0], out)
             }
+            Kind::Lut(table) => self.lookup(line, table, operands, results),
             _ => self.binary(line, kind, operands, results),
         }
+    }
+
+    /// A look-up; it writes new wires in a row, whatever the file calls them.
+    fn lookup(
+        &mut self,
+        line: Line<'_>,
+        table: u32,
+        operands: &[&[u8]],
+        results: &[&[u8]],
+    ) -> Result<(), CircuitError> {
+        let Ok(first_input) = u32::try_from(self.component.lookup_inputs.len()) else {
+            return Err(line.error("too many inputs of look-ups"));
+        };
+        for word in operands {
+            let wire = self.wire(line, word)?;
+            self.component.lookup_inputs.push(wire);
+        }
+        let first_output = self.component.wires;
+        for word in results {
+            let wire = self.fresh(line)?;
+            self.write(line, word, wire)?;
+        }
+        self.component.steps.push(Step::Lookup(self.component.lookups.len() as u32));
+        self.component.lookups.push(Lookup {
+            table,
+            first_input,
+            input_count: operands.len() as u32,
+            first_output,
+            output_count: results.len() as u32,
+        });
+        Ok(())
     }
 
     /// The gates of two operands; the left ones stand first, then the right ones. All are read

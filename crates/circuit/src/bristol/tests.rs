@@ -146,6 +146,89 @@ fn wrong_files_are_refused_with_line_and_reason() {
     }
 }
 
+/// A table of two bits in and three out, and two look-ups in it.
+const LOOKUPS: &str = "\
+3 9
+1 2
+2 1 4
+TABLE 1 1 1 0
+TABLE 2 3 0 5 7 2
+
+1 1 0 2 LUT:0
+2 3 0 1 5 3 7 LUT:1
+2 3 7 2 6 8 4 LUT:1
+";
+
+#[test]
+fn look_ups_in_declared_tables() {
+    let circuit = fashion(LOOKUPS);
+    assert_eq!(circuit.tables().len(), 2);
+    let table = |index: u32| [0, 5, 7, 2][index as usize];
+    for x in 0..4 {
+        let not = x & 1 ^ 1;
+        // Wires 5, 3 and 7, then 6, 8 and 4.
+        let first = table(x);
+        let second = table(first >> 2 | not << 1);
+        // Wires 4 to 8.
+        let bits = [second >> 2, first, second, first >> 2, second >> 1];
+        let expected: u32 = bits.iter().enumerate().map(|(i, bit)| (bit & 1) << i).sum();
+        assert_eq!(eval(&circuit, x), expected, "input {x:02b}");
+    }
+    let mut written = Vec::new();
+    write_fashion(&circuit, &mut written).expect("memory");
+    assert!(String::from_utf8_lossy(&written).contains("TABLE 2 3 0 5 7 2\n\n1 1 0 "));
+    let (again, _) = read(&written).expect("what was written");
+    assert_eq!(again.tables(), circuit.tables());
+    // The case of letters does not matter, nor do leading zeros.
+    let other = LOOKUPS.replace("TABLE 2 3 0 5", "table 2 3 000 05").replace("LUT:1", "lut:01");
+    assert_eq!(fashion(&other), circuit);
+}
+
+#[test]
+fn wrong_tables_and_look_ups_are_refused_with_line_and_reason() {
+    let full = format!("TABLE 8 64{}\n\n", " ffffffffffffffff".repeat(256));
+    assert_eq!(fashion(&LOOKUPS.replace("\n\n", &format!("\n{full}"))).tables().len(), 3);
+    let cases = [
+        ("TABLE 2 3 0 5 7 2", "TABLE", 5, "number of a table's inputs is missing"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2", 5, "number of a table's outputs is missing"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 3", 5, "has 4 entries, 0 given"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 3 0 5 7 2 1", 5, "has 4 entries, 5 given"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 3 0 5 8 2", 5, "entry 2 of a table of 3 outputs"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 3 0 5 7 x2", 5, "`x2` is not hexadecimal"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 3 0 5 7 10000000000000000", 5, "is too large"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 0 3 0", 5, "1 to 8 inputs, not 0"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 9 3 0", 5, "1 to 8 inputs, not 9"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 4000000000 3 0", 5, "1 to 8 inputs"),
+        ("TABLE 2 3 0 5 7 2", "TABLE 2 65 0 5 7 2", 5, "1 to 64 outputs, not 65"),
+        ("TABLE 2 3 0 5 7 2", "TABLES 2 3 0 5 7 2", 5, "`TABLES` is not a number"),
+        ("TABLE 2 3 0 5 7 2", "", 8, "table 1: only 1 declared"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:", 7, "unknown gate `LUT:`"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT", 7, "unknown gate `LUT`"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:x", 7, "`x` is not a number"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:2", 7, "table 2: only 2 declared"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:1", 7, "`LUT:1` cannot have 1 inputs and 1"),
+        ("1 1 0 2 LUT:0", "2 3 0 1 2 3 LUT:1", 7, "4 wires given"),
+        ("1 1 0 2 LUT:0", "2 3 0 1 2 2 3 LUT:1", 7, "wire 2 is written twice"),
+        ("1 1 0 2 LUT:0", "2 3 0 2 2 3 4 LUT:1", 7, "wire 2 is read before"),
+        ("1 1 0 2 LUT:0", "1 1 0 2 LUT:0\nTABLE 1 1 1 0", 8, "tables stand before the gates"),
+        ("1 2\n2 1 4\n", "1 1 1\n", 3, "tables stand before the gates, in Bristol Fashion"),
+    ];
+    for (from, to, line, reason) in cases {
+        let text = LOOKUPS.replacen(from, to, 1);
+        let found = error(&text);
+        assert!(found.0 == line && found.1.contains(reason), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn the_old_format_has_gates_instead_of_look_ups() {
+    let circuit = fashion(LOOKUPS);
+    let mut text = Vec::new();
+    write_old(&circuit, &mut text).expect("memory");
+    let again = check_round_trip(&circuit, &text, Format::Old, 1);
+    assert!(again.tables().is_empty());
+}
+
 #[test]
 fn claims_are_not_believed() {
     for text in [
@@ -198,6 +281,8 @@ proptest! {
             (before.and, before.xor, before.inv, before.constants, before.and_depth),
             (after.and, after.xor, after.inv, after.constants, after.and_depth)
         );
+        prop_assert_eq!(crate::LookupCount::of(&circuit), crate::LookupCount::of(&again));
+        prop_assert_eq!(again.tables(), circuit.tables());
         // A second round trip changes nothing but the order of what the plan may reorder.
         let mut second = Vec::new();
         write_fashion(&again, &mut second)?;
@@ -210,7 +295,10 @@ proptest! {
         match write_old(&circuit, &mut text) {
             Ok(()) => {
                 let again = check_round_trip(&circuit, &text, Format::Old, seed >> 1);
-                prop_assert_eq!(crate::Stats::of(&again).and, crate::Stats::of(&circuit).and);
+                prop_assert_eq!(
+                    crate::Stats::of(&again).and,
+                    crate::Plan::new(&circuit).and_count()
+                );
             }
             Err(error) => {
                 prop_assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
@@ -229,7 +317,7 @@ proptest! {
     fn damaged_files_are_read_or_refused(
         circuit in arbitrary_circuit(),
         at in any::<proptest::sample::Index>(),
-        byte in proptest::sample::select(b"0123456789 \n-XORANDEQINVM\0\xff".to_vec()),
+        byte in proptest::sample::select(b"0123456789 \n-XORANDEQINVMLUT:BLE\0\xff".to_vec()),
     ) {
         let mut text = Vec::new();
         write_fashion(&circuit, &mut text)?;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::bit::{Bit, Word};
+use super::lookup::Lookups;
 use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key};
 use crate::{Call, Step, Wire, WireRange};
@@ -25,6 +26,7 @@ pub struct Gates {
     pub(super) callees: Vec<Subcircuit>,
     /// Where each callee stands in `callees`, by its identity.
     pub(super) callee_places: HashMap<usize, u32>,
+    pub(super) lookups: Lookups,
     /// The runs of wires that are inputs. A gap of one unused wire follows each run, so that
     /// wires that are neighbours here are still neighbours once the inputs have been moved to the
     /// front.
@@ -47,6 +49,7 @@ impl Gates {
             call_args: Vec::new(),
             callees: Vec::new(),
             callee_places: HashMap::new(),
+            lookups: Lookups::default(),
             inputs: Vec::new(),
             next_wire: 0,
             too_large: false,
@@ -234,7 +237,9 @@ impl Gates {
         if found != place {
             return match self.steps[found as usize] {
                 Step::Xor { out, .. } | Step::And { out, .. } | Step::Inv { out, .. } => out,
-                Step::Const { .. } | Step::Call(_) => unreachable!("the table holds gates"),
+                Step::Const { .. } | Step::Call(_) | Step::Lookup(_) => {
+                    unreachable!("the table holds gates")
+                }
             };
         }
         let out = self.next_wire;
@@ -255,7 +260,7 @@ impl Gates {
         self.steps.get(self.run_step + offset).copied()
     }
 
-    fn start_run(&mut self) {
+    pub(super) fn start_run(&mut self) {
         self.run_step = self.steps.len();
         self.run_wire = self.next_wire;
     }

@@ -25,6 +25,7 @@ mod bit;
 mod compare;
 mod divide;
 mod gates;
+mod lookup;
 mod network;
 mod shift;
 mod subcircuit;
@@ -99,9 +100,8 @@ impl Builder {
         if let Some(error) = self.mismatch {
             return Err(error);
         }
-        let (main, callees) = sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?;
-        let components = subcircuit::link(main, &callees);
-        Circuit::new(self.name, self.inputs, self.outputs, components)
+        let main = sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?;
+        Circuit::new(self.name, self.inputs, self.outputs, subcircuit::link(main))
     }
 }
 
@@ -120,7 +120,7 @@ impl DerefMut for Builder {
 }
 
 /// The number of AND gates that a circuit computes, each component counted as often as it is
-/// called.
+/// called. Look-ups are none.
 pub fn and_count(circuit: &Circuit) -> u64 {
     let mut counts: Vec<u64> = Vec::with_capacity(circuit.components().len());
     for component in circuit.components() {

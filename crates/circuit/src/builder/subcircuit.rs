@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
-use super::sweep::sweep;
-use crate::{Call, CircuitError, Component, WireRange};
+use super::sweep::{Swept, sweep};
+use crate::{Call, CircuitError, Component, Program, Table, WireRange};
 
 /// A finished component, to be called by [`Gates::call`]; cheap to clone.
 ///
@@ -20,13 +20,15 @@ struct Definition {
     /// Its calls name components by their places in `callees`.
     component: Component,
     callees: Vec<Subcircuit>,
+    /// Its look-ups name tables by their places in this list.
+    tables: Vec<Table>,
     input_widths: Vec<usize>,
     output_widths: Vec<usize>,
     ands: u64,
 }
 
 impl Subcircuit {
-    /// The number of AND gates that a call computes.
+    /// The number of AND gates that a call computes, look-ups not counted.
     pub fn and_count(&self) -> u64 {
         self.0.ands
     }
@@ -34,6 +36,11 @@ impl Subcircuit {
     /// An address that no other component has while this one lives.
     fn identity(&self) -> usize {
         Arc::as_ptr(&self.0).addr()
+    }
+
+    /// The component itself, with calls that mean nothing outside.
+    pub(crate) fn component(&self) -> &Component {
+        &self.0.component
     }
 
     pub(super) fn output_bits(&self) -> u32 {
@@ -90,12 +97,13 @@ impl ComponentBuilder {
     /// # Errors
     /// [`CircuitError::Invalid`] when it has more than about 2^31 wires.
     pub fn finish(self) -> Result<Subcircuit, CircuitError> {
-        let (component, callees) = sweep(self.gates, self.name, &self.outputs)?;
+        let Swept { component, callees, tables } = sweep(self.gates, self.name, &self.outputs)?;
         let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
         let ands = calls.fold(super::own_ands(&component), u64::saturating_add);
         Ok(Subcircuit(Arc::new(Definition {
             component,
             callees,
+            tables,
             input_widths: self.input_widths,
             output_widths: self.output_widths,
             ands,
@@ -143,10 +151,7 @@ impl Gates {
         for &arg in args {
             for &bit in arg {
                 let wire = self.materialise(bit);
-                match self.call_args[first_arg..].last_mut() {
-                    Some(range) if range.first + range.len == wire => range.len += 1,
-                    _ => self.call_args.push(WireRange { first: wire, len: 1 }),
-                }
+                WireRange::push(&mut self.call_args, first_arg, wire);
             }
         }
         let fits = u32::try_from(self.call_args.len()).is_ok();
@@ -185,24 +190,32 @@ impl Gates {
     }
 }
 
-/// The program of a main component and all that it calls, each once, callees first.
-pub(super) fn link(mut main: Component, callees: &[Subcircuit]) -> Vec<Component> {
-    let mut linker = Linker { components: Vec::new(), places: HashMap::new() };
-    linker.relocate(&mut main, callees);
-    linker.components.push(main);
-    linker.components
+/// The program of a main component and all that it calls, each once, callees first; and all tables,
+/// each once.
+pub(super) fn link(main: Swept) -> Program {
+    let mut linker = Linker::default();
+    let Swept { mut component, callees, tables } = main;
+    linker.relocate(&mut component, &callees, &tables);
+    linker.program.components.push(component);
+    linker.program
 }
 
+#[derive(Default)]
 struct Linker {
-    components: Vec<Component>,
+    program: Program,
     places: HashMap<usize, u32>,
+    tables: HashMap<Table, u32>,
 }
 
 impl Linker {
-    fn relocate(&mut self, component: &mut Component, callees: &[Subcircuit]) {
+    fn relocate(&mut self, component: &mut Component, callees: &[Subcircuit], tables: &[Table]) {
         let places: Vec<u32> = callees.iter().map(|callee| self.place(callee)).collect();
         for call in &mut component.calls {
             call.component = places[call.component as usize];
+        }
+        let places: Vec<u32> = tables.iter().map(|table| self.table(table)).collect();
+        for lookup in &mut component.lookups {
+            lookup.table = places[lookup.table as usize];
         }
     }
 
@@ -212,10 +225,18 @@ impl Linker {
         }
         let definition = &*subcircuit.0;
         let mut component = definition.component.clone();
-        self.relocate(&mut component, &definition.callees);
-        let place = self.components.len() as u32;
-        self.components.push(component);
+        self.relocate(&mut component, &definition.callees, &definition.tables);
+        let place = self.program.components.len() as u32;
+        self.program.components.push(component);
         self.places.insert(subcircuit.identity(), place);
         place
+    }
+
+    fn table(&mut self, table: &Table) -> u32 {
+        let Linker { program, tables, .. } = self;
+        *tables.entry(table.clone()).or_insert_with(|| {
+            program.tables.push(table.clone());
+            program.tables.len() as u32 - 1
+        })
     }
 }

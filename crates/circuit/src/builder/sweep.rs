@@ -4,15 +4,23 @@
 use super::bit::Bit;
 use super::gates::Gates;
 use super::subcircuit::Subcircuit;
-use crate::{CircuitError, Component, Step, Wire, WireRange};
+use crate::{CircuitError, Component, Lookup, Step, Table, Wire, WireRange};
 
-/// Finishes the gates into a component with these outputs, and the subcircuits that its calls'
-/// component indices name.
+/// A component, and what the numbers in it name.
+pub(super) struct Swept {
+    pub(super) component: Component,
+    /// What its calls name.
+    pub(super) callees: Vec<Subcircuit>,
+    /// What its look-ups name.
+    pub(super) tables: Vec<Table>,
+}
+
+/// Finishes the gates into a component with these outputs.
 pub(super) fn sweep(
     mut gates: Gates,
     name: String,
     outputs: &[Bit],
-) -> Result<(Component, Vec<Subcircuit>), CircuitError> {
+) -> Result<Swept, CircuitError> {
     let outputs: Vec<Wire> = outputs.iter().map(|&bit| gates.materialise(bit)).collect();
     if gates.too_large {
         return Err(CircuitError::invalid(format!("`{name}` has more wires than can be numbered")));
@@ -31,24 +39,41 @@ pub(super) fn sweep(
         outputs: outputs.into_iter().map(|wire| numbers.of(wire)).collect(),
         ..Component::default()
     };
-    let mut callees = Callees::new(std::mem::take(&mut gates.callees));
+    let mut callees = Used::new(std::mem::take(&mut gates.callees));
+    let mut tables = Used::new(std::mem::take(&mut gates.lookups.tables));
     for step in &mut steps {
-        if let Step::Call(index) = step {
-            let mut call = gates.calls[*index as usize];
-            let args = &gates.call_args[call.first_arg as usize..][..call.arg_count as usize];
-            call.first_arg = component.call_args.len() as u32;
-            component.call_args.extend(
-                args.iter().map(|arg| WireRange { first: numbers.of(arg.first), len: arg.len }),
-            );
-            call.first_output = numbers.of(call.first_output);
-            call.component = callees.use_of(call.component);
-            *index = component.calls.len() as u32;
-            component.calls.push(call);
+        match step {
+            Step::Call(index) => {
+                let mut call = gates.calls[*index as usize];
+                let args = &gates.call_args[call.first_arg as usize..][..call.arg_count as usize];
+                call.first_arg = component.call_args.len() as u32;
+                component.call_args.extend(
+                    args.iter().map(|arg| WireRange { first: numbers.of(arg.first), len: arg.len }),
+                );
+                call.first_output = numbers.of(call.first_output);
+                call.component = callees.use_of(call.component);
+                *index = component.calls.len() as u32;
+                component.calls.push(call);
+            }
+            Step::Lookup(index) => {
+                let lookup = gates.lookups.gates[*index as usize];
+                let first_input = component.lookup_inputs.len() as u32;
+                let inputs = gates.lookups.inputs_of(lookup).iter();
+                component.lookup_inputs.extend(inputs.map(|&wire| numbers.of(wire)));
+                *index = component.lookups.len() as u32;
+                component.lookups.push(Lookup {
+                    table: tables.use_of(lookup.table),
+                    first_input,
+                    first_output: numbers.of(lookup.first_output),
+                    ..lookup
+                });
+            }
+            _ => {}
         }
     }
     steps.shrink_to_fit();
     component.steps = steps;
-    Ok((component, callees.used))
+    Ok(Swept { component, callees: callees.used, tables: tables.used })
 }
 
 /// Adds every wire on which a wire of the set depends.
@@ -76,6 +101,14 @@ fn mark(gates: &Gates, live: &mut WireSet) {
                     live.insert_all(outputs);
                     let args = &gates.call_args[call.first_arg as usize..];
                     args[..call.arg_count as usize].iter().for_each(|&arg| live.insert_all(arg));
+                }
+            }
+            Step::Lookup(index) => {
+                let lookup = gates.lookups.gates[index as usize];
+                let outputs = WireRange { first: lookup.first_output, len: lookup.output_count };
+                if live.meets(outputs) {
+                    live.insert_all(outputs);
+                    gates.lookups.inputs_of(lookup).iter().for_each(|&wire| live.insert(wire));
                 }
             }
         }
@@ -112,25 +145,28 @@ fn keep(step: &mut Step, gates: &Gates, numbers: &Numbers) -> bool {
             return gates.callees[call.component as usize].output_bits() > 0
                 && numbers.live.contains(call.first_output);
         }
+        Step::Lookup(index) => {
+            return numbers.live.contains(gates.lookups.gates[*index as usize].first_output);
+        }
     }
     true
 }
 
-/// The called subcircuits that are still called, numbered in order of their first use.
-struct Callees {
-    all: Vec<Subcircuit>,
+/// What of a list is still used, numbered in order of first use.
+struct Used<T> {
+    all: Vec<T>,
     numbers: Vec<Option<u32>>,
-    used: Vec<Subcircuit>,
+    used: Vec<T>,
 }
 
-impl Callees {
-    fn new(all: Vec<Subcircuit>) -> Callees {
-        Callees { numbers: vec![None; all.len()], all, used: Vec::new() }
+impl<T: Clone> Used<T> {
+    fn new(all: Vec<T>) -> Used<T> {
+        Used { numbers: vec![None; all.len()], all, used: Vec::new() }
     }
 
-    fn use_of(&mut self, callee: u32) -> u32 {
-        *self.numbers[callee as usize].get_or_insert_with(|| {
-            self.used.push(self.all[callee as usize].clone());
+    fn use_of(&mut self, place: u32) -> u32 {
+        *self.numbers[place as usize].get_or_insert_with(|| {
+            self.used.push(self.all[place as usize].clone());
             self.used.len() as u32 - 1
         })
     }

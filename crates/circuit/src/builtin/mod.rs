@@ -15,7 +15,7 @@ mod keccak;
 mod matmul;
 mod name;
 mod random;
-mod sbox;
+pub(crate) mod sbox;
 mod sha1;
 mod sha2;
 mod sort;

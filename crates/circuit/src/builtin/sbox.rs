@@ -5,10 +5,33 @@
 //! S-Box" (SEC 2012): a linear layer from 8 to 22 bits, inversion in a tower of fields
 //! GF(((2²)²)²) by 32 ANDs, a linear layer back. Their bits are numbered from the most significant.
 
+use std::sync::LazyLock;
+
+use crate::Table;
 use crate::builder::{Bit, Gates, Word};
 
+/// The S-box as a table, bytes least significant bit first.
+pub(crate) static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let entries: Vec<u64> = (0..=255).map(|x| definition(x).into()).collect();
+    Table::new(8, 8, entries).expect("256 bytes")
+});
+
+/// The S-box by its definition in FIPS-197, 5.1.1: an inverse, and an affine map.
+fn definition(x: u8) -> u8 {
+    let inverse = (0..=255).find(|&y| mul(x, y) == 1).unwrap_or(0);
+    (1..=4).fold(0x63 ^ inverse, |sum, by| sum ^ inverse.rotate_left(by))
+}
+
+/// Product in GF(2⁸) modulo x⁸ + x⁴ + x³ + x + 1.
+fn mul(a: u8, b: u8) -> u8 {
+    (0..8).rev().fold(0u8, |sum, i| {
+        let doubled = sum << 1 ^ if sum & 0x80 != 0 { 0x1b } else { 0 };
+        if b >> i & 1 == 1 { doubled ^ a } else { doubled }
+    })
+}
+
 /// The S-box of one byte; 32 ANDs, six of them in the longest chain.
-pub(super) fn sbox(g: &mut Gates, byte: &[Bit]) -> Word {
+pub(crate) fn sbox(g: &mut Gates, byte: &[Bit]) -> Word {
     let x: [Bit; 8] = std::array::from_fn(|i| byte[7 - i]);
     let y = top(g, &x);
     let t = middle(g, &y, x[7]);
@@ -161,20 +184,6 @@ mod tests {
     use super::*;
     use crate::builder::{Builder, and_count};
     use crate::{Receivers, Type, reference};
-
-    /// Product in GF(2⁸) modulo x⁸ + x⁴ + x³ + x + 1.
-    fn mul(a: u8, b: u8) -> u8 {
-        (0..8).rev().fold(0u8, |sum, i| {
-            let doubled = sum << 1 ^ if sum & 0x80 != 0 { 0x1b } else { 0 };
-            if b >> i & 1 == 1 { doubled ^ a } else { doubled }
-        })
-    }
-
-    /// The S-box by its definition in FIPS-197, 5.1.1.
-    fn definition(x: u8) -> u8 {
-        let inverse = (0..=255).find(|&y| mul(x, y) == 1).unwrap_or(0);
-        (1..=4).fold(0x63 ^ inverse, |sum, by| sum ^ inverse.rotate_left(by))
-    }
 
     #[test]
     fn is_the_s_box_for_every_byte() {

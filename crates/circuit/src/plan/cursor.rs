@@ -1,9 +1,9 @@
 //! Walking a plan: a resumable position in the flattened program.
 
 use super::frame::{Frame, Run, SKIP, Segment};
-use super::{And, Linear, Plan};
+use super::{And, Linear, LookupGates, Plan};
 
-/// A piece of the walk: free operations, then independent AND gates.
+/// A piece of the walk: free operations, then independent AND gates and look-ups.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
     /// What every slot number in the batch counts from.
@@ -14,6 +14,9 @@ pub struct Batch<'a> {
     pub ands: &'a [And],
     /// The number of the first of `ands` among all AND gates of the walk; the others follow it.
     pub first_and: u64,
+    /// To be done with the `ands`: independent of them and of each other. Always empty unless the plan
+    /// was made [`with_lookups`](Plan::with_lookups).
+    pub lookups: LookupGates<'a>,
 }
 
 /// A walk through a [`Plan`], one [`Batch`] at a time.
@@ -35,11 +38,12 @@ struct Position {
     segment: usize,
     linear: usize,
     and: usize,
+    lookup: usize,
 }
 
 impl Position {
     fn start(frame: usize, base: usize) -> Position {
-        Position { frame, base, segment: 0, linear: 0, and: 0 }
+        Position { frame, base, segment: 0, linear: 0, and: 0, lookup: 0 }
     }
 }
 
@@ -54,8 +58,8 @@ impl<'a> Cursor<'a> {
         self.next_and
     }
 
-    /// The next batch, or `None` when the walk has ended. Either list of a batch may be empty, but
-    /// not both.
+    /// The next batch, or `None` when the walk has ended. Any list of a batch may be empty, but not
+    /// all.
     ///
     /// The batch borrows the cursor: copies into and out of calls are made up as the walk goes.
     pub fn next_batch(&mut self) -> Option<Batch<'_>> {
@@ -63,15 +67,18 @@ impl<'a> Cursor<'a> {
             let position = self.stack.last_mut()?;
             let frame: &'a Frame = &self.plan.frames[position.frame];
             match frame.segments.get(position.segment) {
-                Some(&Segment::Batch { linear_end, and_end }) => {
+                Some(&Segment::Batch { linear_end, and_end, lookup_end }) => {
                     let linear = &frame.linear[position.linear..linear_end as usize];
                     let ands = &frame.ands[position.and..and_end as usize];
+                    let lookups = frame.lookups.part(position.lookup..lookup_end as usize);
                     let first_and = self.next_and;
                     self.next_and += ands.len() as u64;
                     position.segment += 1;
                     position.linear = linear_end as usize;
                     position.and = and_end as usize;
-                    return Some(Batch { base: position.base, linear, ands, first_and });
+                    position.lookup = lookup_end as usize;
+                    let base = position.base;
+                    return Some(Batch { base, linear, ands, first_and, lookups });
                 }
                 Some(&Segment::Call(call)) => {
                     let base = position.base;
@@ -87,7 +94,8 @@ impl<'a> Cursor<'a> {
                 }
             }
         };
-        Some(Batch { base, linear: &self.copies, ands: &[], first_and: self.next_and })
+        let (linear, lookups) = (&self.copies, LookupGates::default());
+        Some(Batch { base, linear, ands: &[], first_and: self.next_and, lookups })
     }
 
     /// Enters a call: makes the copies of its arguments.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::rewrite::{arguments, output};
+use super::lookups::LookupList;
+use super::rewrite::{arguments, outputs_of};
 use super::slots::Slots;
 use super::{And, GateCounts, Limits, Linear};
-use crate::{Call, Component, Step, Wire};
+use crate::{Call, Component, Lookup, Step, Wire};
 
 /// The first slot of a [`Run`] of results that nobody reads: they are not copied.
 pub(super) const SKIP: u32 = u32::MAX;
@@ -20,6 +21,7 @@ pub(super) struct Frame {
     pub(super) depth: usize,
     pub(super) linear: Vec<Linear>,
     pub(super) ands: Vec<And>,
+    pub(super) lookups: LookupList,
     pub(super) segments: Vec<Segment>,
     pub(super) calls: Vec<FrameCall>,
     /// What [`FrameCall`]'s ranges point into.
@@ -34,7 +36,7 @@ pub(super) struct Frame {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Segment {
     /// Everything up to these places in the frame's lists.
-    Batch { linear_end: u32, and_end: u32 },
+    Batch { linear_end: u32, and_end: u32, lookup_end: u32 },
     /// The call with this index in [`Frame::calls`].
     Call(u32),
 }
@@ -100,8 +102,8 @@ struct Planner<'a> {
     reads: Vec<u32>,
     /// Where each live wire lies.
     slot: Vec<u32>,
-    /// How many ANDs of the current window lie on the deepest path to each wire.
-    level: Vec<u16>,
+    /// How many ANDs and look-ups of the current window lie on the deepest path to each wire.
+    level: Vec<u32>,
     /// How many of the frame's free gates lie in batches that have ended.
     batched: u32,
     /// The deepest frame called so far.
@@ -115,7 +117,6 @@ struct Scratch {
     keys: Vec<u32>,
     starts: Vec<u32>,
     order: Vec<u32>,
-    batch: Vec<And>,
 }
 
 impl<'a> Planner<'a> {
@@ -159,7 +160,7 @@ impl<'a> Planner<'a> {
         slot
     }
 
-    /// Schedules gates that stand together: by AND-level, free gates before the ANDs of a level.
+    /// Schedules gates that stand together: by level, free gates before the ANDs and look-ups of one.
     fn window(&mut self, gates: &[Step]) {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.sort(gates, &mut scratch);
@@ -173,18 +174,19 @@ impl<'a> Planner<'a> {
                 group.iter().for_each(|&i| self.linear(gates[i as usize]));
             } else {
                 for batch in group.chunks(self.limits.batch) {
-                    self.ands(gates, batch, &mut scratch.batch);
+                    self.independent(gates, batch);
                 }
             }
         }
         for gate in gates {
-            self.level[output(gate) as usize] = 0;
+            let written = outputs_of(self.component, gate);
+            self.level[written.start as usize..written.end as usize].fill(0);
         }
         self.scratch = scratch;
     }
 
-    /// Puts into `scratch.order` the gates' indices, stably sorted by key: twice the AND-level of
-    /// the gate's operands, plus one for an AND.
+    /// Puts into `scratch.order` the gates' indices, stably sorted by key: twice the level of the
+    /// gate's operands, plus one for an AND or a look-up.
     fn sort(&mut self, gates: &[Step], scratch: &mut Scratch) {
         let Scratch { keys, starts, order, .. } = scratch;
         keys.clear();
@@ -195,10 +197,16 @@ impl<'a> Planner<'a> {
                 Step::And { a, b, .. } => (level(a).max(level(b)), 1),
                 Step::Xor { a, b, .. } => (level(a).max(level(b)), 0),
                 Step::Inv { a, .. } => (level(a), 0),
+                Step::Lookup(lookup) => {
+                    let lookup = self.component.lookups[lookup as usize];
+                    let inputs = self.component.inputs_of(lookup).iter();
+                    (inputs.map(|&wire| level(wire)).max().unwrap_or(0), 1)
+                }
                 Step::Const { .. } | Step::Call(_) => (0, 0),
             };
-            self.level[output(gate) as usize] = depth + and;
-            let key = 2 * u32::from(depth) + u32::from(and);
+            let written = outputs_of(self.component, gate);
+            self.level[written.start as usize..written.end as usize].fill(depth + and);
+            let key = 2 * depth + and;
             keys.push(key);
             if starts.len() <= key as usize + 1 {
                 starts.resize(key as usize + 2, 0);
@@ -235,37 +243,65 @@ impl<'a> Planner<'a> {
                 self.frame.counts.constants += 1;
                 (Linear::Const { value, out: self.write(out) }, out)
             }
-            Step::And { .. } | Step::Call(_) => unreachable!("sorted among the free gates"),
+            Step::And { .. } | Step::Lookup(_) | Step::Call(_) => {
+                unreachable!("sorted among the free gates")
+            }
         };
         self.frame.linear.push(op);
         self.free_if_dead(wire);
     }
 
-    /// Ends a batch with these AND gates. Their results get slots before any operand's is freed.
-    fn ands(&mut self, gates: &[Step], batch: &[u32], wires: &mut Vec<And>) {
-        wires.clear();
-        wires.extend(batch.iter().filter_map(|&i| match gates[i as usize] {
-            Step::And { a, b, out } => Some(And { a, b, out }),
-            _ => None,
-        }));
-        for &And { a, b, out } in wires.iter() {
-            let (a, b) = (self.slot[a as usize], self.slot[b as usize]);
-            let out = self.write(out);
-            self.frame.ands.push(And { a, b, out });
+    /// Ends a batch with these AND gates and look-ups. Their results get slots before any operand's is
+    /// freed.
+    fn independent(&mut self, gates: &[Step], batch: &[u32]) {
+        let component = self.component;
+        for &i in batch {
+            match gates[i as usize] {
+                Step::And { a, b, out } => {
+                    let (a, b) = (self.slot[a as usize], self.slot[b as usize]);
+                    let out = self.write(out);
+                    self.frame.ands.push(And { a, b, out });
+                    self.frame.counts.and += 1;
+                }
+                Step::Lookup(lookup) => self.lookup(component.lookups[lookup as usize]),
+                _ => unreachable!("sorted among the gates that cost"),
+            }
         }
-        for &And { a, b, out } in wires.iter() {
-            self.read(a);
-            self.read(b);
-            self.free_if_dead(out);
+        for &i in batch {
+            match gates[i as usize] {
+                Step::And { a, b, out } => {
+                    self.read(a);
+                    self.read(b);
+                    self.free_if_dead(out);
+                }
+                Step::Lookup(lookup) => {
+                    let lookup = component.lookups[lookup as usize];
+                    component.inputs_of(lookup).iter().for_each(|&wire| self.read(wire));
+                    lookup.outputs().for_each(|wire| self.free_if_dead(wire));
+                }
+                _ => unreachable!("sorted among the gates that cost"),
+            }
         }
-        self.frame.counts.and += wires.len() as u64;
         self.end_batch();
     }
 
+    fn lookup(&mut self, lookup: Lookup) {
+        for wire in lookup.outputs() {
+            self.write(wire);
+        }
+        let slot = |wire: Wire| self.slot[wire as usize];
+        let inputs = self.component.inputs_of(lookup).iter().map(|&wire| slot(wire));
+        self.frame.lookups.push(lookup.table, inputs, lookup.outputs().map(slot));
+        self.frame.counts.lookups += 1;
+        self.frame.counts.lookup_outputs += u64::from(lookup.output_count);
+    }
+
     fn end_batch(&mut self) {
-        let (linear, ands) = (self.frame.linear.len() as u32, self.frame.ands.len() as u32);
-        self.frame.segments.push(Segment::Batch { linear_end: linear, and_end: ands });
-        self.batched = linear;
+        let frame = &mut self.frame;
+        let linear_end = frame.linear.len() as u32;
+        let (and_end, lookup_end) = (frame.ands.len() as u32, frame.lookups.len() as u32);
+        frame.segments.push(Segment::Batch { linear_end, and_end, lookup_end });
+        self.batched = linear_end;
     }
 
     /// Ends a batch of free gates only, when some stand open.
@@ -348,6 +384,10 @@ fn count_reads(component: &Component) -> Vec<u32> {
             Step::Const { .. } => {}
             Step::Call(call) => {
                 arguments(component, component.calls[call as usize]).for_each(&mut read);
+            }
+            Step::Lookup(lookup) => {
+                let inputs = component.inputs_of(component.lookups[lookup as usize]);
+                inputs.iter().for_each(|&wire| read(wire));
             }
         }
     }

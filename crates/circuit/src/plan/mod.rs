@@ -9,8 +9,12 @@
 //! Keep one value per slot ([`Plan::slots`] of them). Put the inputs' bits, in order, into the slots
 //! [`Plan::input_slots`]; then take [`Batch`]es from a [`Cursor`] until there are none; then the
 //! outputs' bits, in order, are in the slots [`Plan::output_slots`]. For every batch, first do its
-//! [`Linear`] operations one after the other, then its [`And`] gates in any order or all at once.
-//! Every slot number of a batch counts from the batch's `base`.
+//! [`Linear`] operations one after the other, then its [`And`] gates and its [`LookupGates`] in any
+//! order or all at once. Every slot number of a batch counts from the batch's `base`.
+//!
+//! # Look-ups
+//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: whoever walks
+//! such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps them.
 //!
 //! # How it is made
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
@@ -21,16 +25,20 @@
 //! not depend on each other are made together, so that their gates share batches.
 
 mod cursor;
+pub(crate) mod flat;
 mod frame;
+mod lookups;
 mod program;
 mod rewrite;
 mod slots;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use cursor::{Batch, Cursor};
+pub use lookups::{LookupGate, LookupGates};
 
-use crate::Circuit;
+use crate::{Circuit, Table, lower_lookups};
 use frame::Frame;
 use program::Program;
 
@@ -41,7 +49,8 @@ pub struct And {
     pub a: u32,
     /// Right operand's slot.
     pub b: u32,
-    /// Result's slot; different from every slot that an AND gate of the same batch reads or writes.
+    /// Result's slot; different from every slot that the AND gates and look-ups of the same batch read,
+    /// and from those of their other results.
     pub out: u32,
 }
 
@@ -86,7 +95,7 @@ pub struct Limits {
     /// Gates are reordered within windows of this many (1 to 65 535; values outside are moved to the
     /// nearest of these). A wider window makes wider batches and keeps more wires alive.
     pub window: usize,
-    /// The most AND gates in one batch (at least 1).
+    /// The most AND gates and look-ups in one batch (at least 1).
     pub batch: usize,
 }
 
@@ -112,6 +121,10 @@ pub struct GateCounts {
     pub inv: u64,
     /// Constants.
     pub constants: u64,
+    /// Look-ups.
+    pub lookups: u64,
+    /// Outputs of all look-ups.
+    pub lookup_outputs: u64,
     /// Bits copied into and out of calls; these are no gates.
     pub copies: u64,
 }
@@ -122,6 +135,8 @@ impl GateCounts {
         self.xor += other.xor;
         self.inv += other.inv;
         self.constants += other.constants;
+        self.lookups += other.lookups;
+        self.lookup_outputs += other.lookup_outputs;
         self.copies = self.copies.saturating_add(other.copies);
     }
 }
@@ -132,16 +147,26 @@ pub struct Plan {
     /// One per component that the main one needs, callees before callers; the last is the main one.
     frames: Vec<Frame>,
     limits: Limits,
+    tables: Arc<[Table]>,
 }
 
 impl Plan {
-    /// Plans `circuit` with the default [`Limits`].
+    /// Plans `circuit` with the default [`Limits`], look-ups turned into gates.
     pub fn new(circuit: &Circuit) -> Plan {
         Plan::with_limits(circuit, Limits::DEFAULT)
     }
 
-    /// Plans `circuit` with other limits.
+    /// Plans `circuit` with other limits, look-ups turned into gates.
     pub fn with_limits(circuit: &Circuit, limits: Limits) -> Plan {
+        Plan::of(&lower_lookups(circuit), limits)
+    }
+
+    /// Plans `circuit` with the default [`Limits`], look-ups kept.
+    pub fn with_lookups(circuit: &Circuit) -> Plan {
+        Plan::of(circuit, Limits::DEFAULT)
+    }
+
+    fn of(circuit: &Circuit, limits: Limits) -> Plan {
         let limits = Limits { window: limits.window.clamp(1, 65_535), batch: limits.batch.max(1) };
         let program = Program::arrange(circuit.components(), limits.window);
         let needed = program.needed();
@@ -155,7 +180,7 @@ impl Plan {
                 frames.push(frame);
             }
         }
-        Plan { frames, limits }
+        Plan { frames, limits, tables: circuit.shared_tables() }
     }
 
     fn main(&self) -> &Frame {
@@ -198,7 +223,13 @@ impl Plan {
         &self.main().outputs
     }
 
-    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates.
+    /// What the look-ups' tables numbers name; empty unless the plan was made
+    /// [`with_lookups`](Self::with_lookups).
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates and look-ups.
     pub fn limits(&self) -> Limits {
         self.limits
     }

@@ -133,6 +133,10 @@ fn sizes(components: &[Component]) -> Vec<u64> {
         let size = component.steps.iter().fold(ports, |size, step| {
             let step = match *step {
                 Step::Call(call) => sizes[component.calls[call as usize].component as usize],
+                Step::Lookup(lookup) => {
+                    let lookup = component.lookups[lookup as usize];
+                    u64::from(lookup.input_count + lookup.output_count)
+                }
                 _ => 1,
             };
             size.saturating_add(step)

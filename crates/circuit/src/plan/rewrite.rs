@@ -1,6 +1,8 @@
 //! Writing a component anew: in another order, with calls written out or joined.
 
-use crate::{Call, Component, Step, Wire, WireRange};
+use std::ops::Range;
+
+use crate::{Call, Component, Lookup, Step, Wire, WireRange};
 
 /// A new component that is written from the steps of an old one.
 pub(super) struct Rewriter<'a> {
@@ -40,9 +42,9 @@ impl<'a> Rewriter<'a> {
         new
     }
 
-    /// Takes over a gate.
+    /// Takes over a gate or a look-up.
     pub(super) fn gate(&mut self, gate: Step) {
-        push(&mut self.new, &mut self.map, gate);
+        push(&mut self.new, self.old, &mut self.map, gate);
     }
 
     /// Writes out a call of a component that has no calls itself.
@@ -60,7 +62,8 @@ impl<'a> Rewriter<'a> {
         for &call in calls {
             let call = self.old.calls[call as usize];
             for wire in arguments(self.old, call) {
-                push_wire(&mut self.new.call_args, first_arg, self.map[wire as usize]);
+                let wire = self.map[wire as usize];
+                WireRange::push(&mut self.new.call_args, first_arg, wire);
             }
             for i in 0..outputs {
                 self.map[(call.first_output + i) as usize] = self.new.wires;
@@ -105,7 +108,10 @@ impl<'a> Rewriter<'a> {
                         let Call { component, first_output, .. } = old.calls[call as usize];
                         (first_output as usize, outputs[component as usize] as usize, component + 1)
                     }
-                    gate => (output(&gate) as usize, 1, 0),
+                    gate => {
+                        let written = outputs_of(old, &gate);
+                        (written.start as usize, written.len(), 0)
+                    }
                 };
                 levels[first..first + len].fill(level + u32::from(kind > 0));
                 written += len.max(1);
@@ -143,13 +149,14 @@ pub(super) fn arguments(caller: &Component, call: Call) -> impl Iterator<Item = 
     ranges.iter().flat_map(|range| range.first..range.first + range.len)
 }
 
-/// The wire that a gate writes.
-pub(super) fn output(gate: &Step) -> Wire {
+/// The wires that a gate or a look-up writes.
+pub(super) fn outputs_of(component: &Component, gate: &Step) -> Range<Wire> {
     match *gate {
         Step::Xor { out, .. }
         | Step::And { out, .. }
         | Step::Inv { out, .. }
-        | Step::Const { out, .. } => out,
+        | Step::Const { out, .. } => out..out + 1,
+        Step::Lookup(lookup) => component.lookups[lookup as usize].outputs(),
         Step::Call(_) => unreachable!("calls are handled apart from gates"),
     }
 }
@@ -164,6 +171,10 @@ fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
         Step::Call(call) => {
             arguments(component, component.calls[call as usize]).map(level).max().unwrap_or(0)
         }
+        Step::Lookup(lookup) => {
+            let inputs = component.inputs_of(component.lookups[lookup as usize]);
+            inputs.iter().map(|&wire| level(wire)).max().unwrap_or(0)
+        }
     }
 }
 
@@ -171,29 +182,29 @@ fn deepest(component: &Component, step: &Step, levels: &[u32]) -> u32 {
 fn append(to: &mut Component, component: &Component, inputs: Vec<Wire>) -> Vec<Wire> {
     let mut map = inputs;
     map.resize(component.wires as usize, 0);
-    component.steps.iter().for_each(|&gate| push(to, &mut map, gate));
+    component.steps.iter().for_each(|&gate| push(to, component, &mut map, gate));
     component.outputs.iter().map(|&wire| map[wire as usize]).collect()
 }
 
-/// Adds a gate whose wires `map` translates.
-fn push(to: &mut Component, map: &mut [Wire], gate: Step) {
+/// Adds a gate or a look-up of component `from`, whose wires `map` translates.
+fn push(to: &mut Component, from: &Component, map: &mut [Wire], gate: Step) {
+    let written = outputs_of(from, &gate);
     let out = to.wires;
-    to.wires += 1;
+    to.wires += written.len() as u32;
     let new = |wire: Wire| map[wire as usize];
     to.steps.push(match gate {
         Step::Xor { a, b, .. } => Step::Xor { a: new(a), b: new(b), out },
         Step::And { a, b, .. } => Step::And { a: new(a), b: new(b), out },
         Step::Inv { a, .. } => Step::Inv { a: new(a), out },
         Step::Const { value, .. } => Step::Const { value, out },
+        Step::Lookup(lookup) => {
+            let lookup = from.lookups[lookup as usize];
+            let first_input = to.lookup_inputs.len() as u32;
+            to.lookup_inputs.extend(from.inputs_of(lookup).iter().map(|&wire| new(wire)));
+            to.lookups.push(Lookup { first_input, first_output: out, ..lookup });
+            Step::Lookup(to.lookups.len() as u32 - 1)
+        }
         Step::Call(_) => unreachable!("calls are handled apart from gates"),
     });
-    map[output(&gate) as usize] = out;
-}
-
-/// Adds a wire to the ranges from `first` on, lengthening the last one when the wire follows it.
-fn push_wire(ranges: &mut Vec<WireRange>, first: usize, wire: Wire) {
-    match ranges[first..].last_mut() {
-        Some(last) if last.first + last.len == wire => last.len += 1,
-        _ => ranges.push(WireRange { first: wire, len: 1 }),
-    }
+    written.zip(out..).for_each(|(old, new)| map[old as usize] = new);
 }

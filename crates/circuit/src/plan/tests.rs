@@ -12,9 +12,9 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     slots[plan.input_slots()].copy_from_slice(inputs);
     let mut counts = GateCounts::default();
     let mut cursor = plan.cursor();
-    while let Some(Batch { base, linear, ands, first_and }) = cursor.next_batch() {
-        assert!(!linear.is_empty() || !ands.is_empty());
-        assert!(ands.len() <= plan.limits().batch);
+    while let Some(Batch { base, linear, ands, first_and, lookups }) = cursor.next_batch() {
+        assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
+        assert!(ands.len() + lookups.len() <= plan.limits().batch);
         assert_eq!(first_and, counts.and);
         let slots = &mut slots[base..];
         for op in linear {
@@ -38,12 +38,28 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
             };
             slots[out as usize] = value;
         }
-        let outs: HashSet<u32> = ands.iter().map(|and| and.out).collect();
-        assert_eq!(outs.len(), ands.len(), "two ANDs of a batch write one slot");
+        let written = || {
+            let looked_up = lookups.iter().flat_map(|lookup| lookup.outputs.iter().copied());
+            ands.iter().map(|and| and.out).chain(looked_up)
+        };
+        let outs: HashSet<u32> = written().collect();
+        assert_eq!(outs.len(), written().count(), "two gates of a batch write one slot");
         for and in ands {
             assert!(!outs.contains(&and.a) && !outs.contains(&and.b), "an AND reads a result");
             slots[and.out as usize] = slots[and.a as usize] & slots[and.b as usize];
             counts.and += 1;
+        }
+        for LookupGate { table, inputs, outputs } in lookups.iter() {
+            assert!(inputs.iter().all(|slot| !outs.contains(slot)), "a look-up reads a result");
+            let index = inputs.iter().rev().fold(0, |i, &s| 2 * i + usize::from(slots[s as usize]));
+            let table = &plan.tables()[table as usize];
+            let shape = (table.inputs() as usize, table.outputs() as usize);
+            assert_eq!((inputs.len(), outputs.len()), shape);
+            let entry = table.entry(index);
+            let bits = outputs.iter().enumerate();
+            bits.for_each(|(i, &slot)| slots[slot as usize] = entry >> i & 1 == 1);
+            counts.lookups += 1;
+            counts.lookup_outputs += outputs.len() as u64;
         }
     }
     assert!(cursor.next_batch().is_none(), "a walk that has ended stays so");
@@ -63,8 +79,12 @@ proptest! {
         let inputs = bits(seed, circuit.main().inputs as usize);
         let expected = reference::eval(&circuit, &inputs);
         prop_assert_eq!(&walk(&Plan::new(&circuit), &inputs), &expected);
-        let plan = Plan::with_limits(&circuit, Limits { window, batch });
+        let limits = Limits { window, batch };
+        let plan = Plan::with_limits(&circuit, limits);
         prop_assert_eq!(&walk(&plan, &inputs), &expected);
+        prop_assert!(plan.counts().lookups == 0 && plan.tables().is_empty());
+        prop_assert_eq!(&walk(&Plan::with_lookups(&circuit), &inputs), &expected);
+        prop_assert_eq!(&walk(&Plan::of(&circuit, limits), &inputs), &expected);
     }
 
     #[test]
@@ -96,6 +116,7 @@ fn chain(calls: u32) -> Circuit {
             .collect(),
         call_args: (0..calls).map(|first| crate::WireRange { first, len: 1 }).collect(),
         outputs: vec![calls],
+        ..Component::default()
     };
     crate::testing::circuit(vec![not, main])
 }
@@ -127,6 +148,7 @@ fn deep_nesting_is_walked_without_recursion() {
             calls: vec![crate::Call { component, first_arg: 0, arg_count: 1, first_output: 1 }],
             call_args: vec![crate::WireRange { first: 0, len: 1 }],
             outputs: vec![1],
+            ..Component::default()
         });
     }
     let plan = Plan::new(&crate::testing::circuit(components));
@@ -193,6 +215,7 @@ fn rounds(width: u32, rounds: u32) -> Circuit {
         calls: (0..calls).map(call).collect(),
         call_args: (0..calls).map(|first| crate::WireRange { first, len: 1 }).collect(),
         outputs: (calls..width + calls).collect(),
+        ..Component::default()
     };
     crate::testing::circuit(vec![square, main])
 }
