@@ -28,7 +28,7 @@ pub use ir::{
     WireRange,
 };
 pub use lower::lower_lookups;
-pub use plan::{And, Batch, Cursor, Linear, LookupGate, LookupGates, Plan};
+pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
 pub use stats::{LookupCount, Stats};
 pub use table::Table;
 pub use types::Type;

@@ -49,12 +49,7 @@ impl Stats {
             constants: counts.constants,
             lookups: counts.lookups,
             and_depth: and_depth(plan),
-            wires: input_bits
-                + counts.and
-                + counts.xor
-                + counts.inv
-                + counts.constants
-                + counts.lookup_outputs,
+            wires: input_bits + counts.wires(),
             live_width: plan.slots() as u64,
             input_bits,
             output_bits: plan.output_slots().len() as u64,

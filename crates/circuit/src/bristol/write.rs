@@ -42,7 +42,7 @@ pub fn write_fashion(circuit: &Circuit, out: impl Write) -> io::Result<()> {
 pub fn write_old(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     let writer = Writer::new(Plan::new(circuit), Format::Old);
     // Without inputs, every gate comes from a constant, and every output from a gate.
-    if writer.inputs == 0 && writer.gates() > 0 {
+    if writer.inputs == 0 && writer.plan.counts().gates() > 0 {
         let reason = "the old Bristol format cannot write a circuit without inputs";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, CircuitError::invalid(reason)));
     }
@@ -100,17 +100,11 @@ impl Writer {
         Writer { format, plan, inputs, direct, copied, zero }
     }
 
-    /// The circuit's own gates.
-    fn gates(&self) -> u64 {
-        let counts = self.plan.counts();
-        counts.and + counts.xor + counts.inv + counts.constants + counts.lookups
-    }
-
     fn write(&self, out: impl Write, ports: &str) -> io::Result<()> {
         let mut out = BufWriter::with_capacity(1 << 16, out);
-        let gates = self.gates() + self.copied.len() as u64 + u64::from(self.zero);
         let counts = self.plan.counts();
-        let wires = self.inputs + gates + (counts.lookup_outputs - counts.lookups);
+        let made = self.copied.len() as u64 + u64::from(self.zero);
+        let (gates, wires) = (counts.gates() + made, self.inputs + counts.wires() + made);
         let first_output = wires - self.plan.output_slots().len() as u64;
         writeln!(out, "{gates} {wires}\n{ports}")?;
         self.plan.tables().iter().try_for_each(|table| tables::write(table, &mut out))?;

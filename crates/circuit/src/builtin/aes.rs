@@ -1,34 +1,71 @@
 //! AES (FIPS-197) with 128, 192 and 256-bit keys, and CBC-MAC over AES-128.
 //!
-//! Keys, messages and ciphertexts are the standard's byte strings read as big-endian integers.
+//! Keys, messages and ciphertexts are the standard's byte strings read as big-endian integers. So is an
+//! expanded key: the words of the key schedule from the first to the last, the cipher key itself first.
+//!
+//! The S-box comes as gates or as a look-up in its table, for protocols that have look-ups.
 
-use super::sbox::sbox;
-use super::{big_endian, from_big_endian};
+use super::{big_endian, from_big_endian, sbox};
 use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Word};
 use crate::{Circuit, CircuitError, Receivers, Type};
 
+/// The S-box of one byte.
+type Sbox = fn(&mut Gates, &[Bit]) -> Word;
+
+/// The S-box as 32 ANDs.
+const BY_GATES: Sbox = sbox::sbox;
+
+/// The S-box as one look-up.
+const BY_TABLE: Sbox = |g, byte| g.lookup(&sbox::TABLE, byte);
+
 /// AES-128: 6 400 ANDs.
 pub(super) fn aes128() -> Result<Circuit, CircuitError> {
-    aes("aes128", 4)
+    aes("aes128", 4, BY_GATES)
+}
+
+/// AES-128: 200 look-ups, 40 of them in the key schedule; no ANDs.
+pub(super) fn aes128_sbox() -> Result<Circuit, CircuitError> {
+    aes("aes128:sbox", 4, BY_TABLE)
+}
+
+/// AES-128 under an expanded key: 5 120 ANDs.
+pub(super) fn aes128_expanded() -> Result<Circuit, CircuitError> {
+    expanded("aes128:expanded", BY_GATES)
+}
+
+/// AES-128 under an expanded key: 160 look-ups, no ANDs.
+pub(super) fn aes128_sbox_expanded() -> Result<Circuit, CircuitError> {
+    expanded("aes128:sbox-expanded", BY_TABLE)
 }
 
 /// AES-192: 7 168 ANDs.
 pub(super) fn aes192() -> Result<Circuit, CircuitError> {
-    aes("aes192", 6)
+    aes("aes192", 6, BY_GATES)
 }
 
 /// AES-256: 8 832 ANDs.
 pub(super) fn aes256() -> Result<Circuit, CircuitError> {
-    aes("aes256", 8)
+    aes("aes256", 8, BY_GATES)
 }
 
 /// One block, with the key schedule; `key_words` is the standard's Nk.
-fn aes(name: &str, key_words: usize) -> Result<Circuit, CircuitError> {
+fn aes(name: &str, key_words: usize, sbox: Sbox) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(name);
     let key = b.input("key", Type::Uint(32 * key_words as u32), 0);
     let message = b.input("message", Type::Uint(128), 1);
-    let round_keys = key_schedule(&mut b, &key, key_words);
-    let ciphertext = cipher(&mut b, &round_keys, &message);
+    let round_keys = key_schedule(&mut b, &key, key_words, sbox);
+    let ciphertext = cipher(&mut b, &round_keys, &message, sbox);
+    b.output("ciphertext", &ciphertext, Type::Uint(128), Receivers::All);
+    b.finish()
+}
+
+/// One block of AES-128 whose key its owner has expanded.
+fn expanded(name: &str, sbox: Sbox) -> Result<Circuit, CircuitError> {
+    let mut b = Builder::new(name);
+    let key = b.input("expanded_key", Type::Uint(11 * 128), 0);
+    let message = b.input("message", Type::Uint(128), 1);
+    let round_keys = big_endian(&key, 128);
+    let ciphertext = cipher(&mut b, &round_keys, &message, sbox);
     b.output("ciphertext", &ciphertext, Type::Uint(128), Receivers::All);
     b.finish()
 }
@@ -38,7 +75,7 @@ fn aes(name: &str, key_words: usize) -> Result<Circuit, CircuitError> {
 pub(super) fn cbcmac(blocks: u32) -> Result<Circuit, CircuitError> {
     let mut c = ComponentBuilder::new("aes128-key-schedule");
     let key = c.input(128);
-    let round_keys = key_schedule(&mut c, &key, 4);
+    let round_keys = key_schedule(&mut c, &key, 4, BY_GATES);
     c.output(&Word::join(&round_keys));
     let schedule = c.finish()?;
 
@@ -46,7 +83,7 @@ pub(super) fn cbcmac(blocks: u32) -> Result<Circuit, CircuitError> {
     let round_keys = c.input(11 * 128).split(128);
     let (chain, block) = (c.input(128), c.input(128));
     let input = c.xor(&chain, &block);
-    let output = cipher(&mut c, &round_keys, &input);
+    let output = cipher(&mut c, &round_keys, &input, BY_GATES);
     c.output(&output);
     let chained = c.finish()?;
 
@@ -63,19 +100,19 @@ pub(super) fn cbcmac(blocks: u32) -> Result<Circuit, CircuitError> {
 }
 
 /// The round keys, 128 bits each.
-fn key_schedule(g: &mut Gates, key: &Word, key_words: usize) -> Vec<Word> {
+fn key_schedule(g: &mut Gates, key: &Word, key_words: usize, sbox: Sbox) -> Vec<Word> {
     let rounds = key_words + 6;
     let mut words = big_endian(key, 32);
     let mut constant = 1u8;
     for i in key_words..4 * (rounds + 1) {
         let mut word = words[i - 1].clone();
         if i % key_words == 0 {
-            word = sub_bytes(g, &word.rotl(8));
+            word = sub_bytes(g, &word.rotl(8), sbox);
             let rcon = Word::constant(32, u128::from(constant) << 24);
             word = g.xor(&word, &rcon);
             constant = constant << 1 ^ if constant & 0x80 != 0 { 0x1b } else { 0 };
         } else if key_words > 6 && i % key_words == 4 {
-            word = sub_bytes(g, &word);
+            word = sub_bytes(g, &word, sbox);
         }
         let next = g.xor(&word, &words[i - key_words]);
         words.push(next);
@@ -84,11 +121,11 @@ fn key_schedule(g: &mut Gates, key: &Word, key_words: usize) -> Vec<Word> {
 }
 
 /// One block under an expanded key.
-fn cipher(g: &mut Gates, round_keys: &[Word], message: &Word) -> Word {
+fn cipher(g: &mut Gates, round_keys: &[Word], message: &Word, sbox: Sbox) -> Word {
     let last = round_keys.len() - 1;
     let mut state = g.xor(message, &round_keys[0]);
     for (round, round_key) in round_keys.iter().enumerate().skip(1) {
-        let bytes = big_endian(&sub_bytes(g, &state), 8);
+        let bytes = big_endian(&sub_bytes(g, &state, sbox), 8);
         // ShiftRows: row r of the column-major state moves r columns to the left.
         let shifted: [Word; 16] = std::array::from_fn(|i| bytes[(i + 4 * (i % 4)) % 16].clone());
         let mixed = match round == last {
@@ -100,7 +137,7 @@ fn cipher(g: &mut Gates, round_keys: &[Word], message: &Word) -> Word {
     state
 }
 
-fn sub_bytes(g: &mut Gates, word: &Word) -> Word {
+fn sub_bytes(g: &mut Gates, word: &Word, sbox: Sbox) -> Word {
     word.chunks(8).flat_map(|byte| sbox(g, byte).to_vec()).collect()
 }
 
@@ -133,6 +170,7 @@ mod tests {
     use super::*;
     use crate::builder::and_count;
     use crate::builtin::testing::{hex, run};
+    use crate::{Layered, LookupCount, Plan};
     use num_bigint::BigUint;
 
     /// FIPS-197, appendix C.
@@ -156,8 +194,42 @@ mod tests {
     fn fips_197_worked_example() {
         let key = hex("2b7e151628aed2a6abf7158809cf4f3c");
         let message = hex("3243f6a8885a308d313198a2e0370734");
-        let circuit = aes128().unwrap();
-        assert_eq!(run(&circuit, &[key, message]), [hex("3925841d02dc09fbdc118597196a0b32")]);
+        let expected = [hex("3925841d02dc09fbdc118597196a0b32")];
+        for circuit in [aes128(), aes128_sbox()] {
+            assert_eq!(run(&circuit.unwrap(), &[key.clone(), message.clone()]), expected);
+        }
+        let expanded_key = hex(EXPANDED);
+        for circuit in [aes128_expanded(), aes128_sbox_expanded()] {
+            assert_eq!(run(&circuit.unwrap(), &[expanded_key.clone(), message.clone()]), expected);
+        }
+    }
+
+    /// FIPS-197, appendix A.1: the key of appendix B, expanded.
+    const EXPANDED: &str = "2b7e151628aed2a6abf7158809cf4f3c\
+        a0fafe1788542cb123a339392a6c7605f2c295f27a96b9435935807a7359f67f\
+        3d80477d4716fe3e1e237e446d7a883bef44a541a8525b7fb671253bdb0bad00\
+        d4d1c6f87c839d87caf2b8bc11f915bc6d88a37a110b3efddbf98641ca0093fd\
+        4e54f70e5f5fc9f384a64fb24ea6dc4fead27321b58dbad2312bf5607f8d292f\
+        ac7766f319fadc2128d12941575c006ed014f9a8c9ee2589e13f0cc8b6630ca6";
+
+    #[test]
+    fn look_ups_stand_in_ten_layers() {
+        for (circuit, lookups, lowered) in
+            [(aes128_sbox(), 200, 6400), (aes128_sbox_expanded(), 160, 5120)]
+        {
+            let circuit = circuit.unwrap();
+            let shape = LookupCount { inputs: 8, outputs: 8, count: lookups };
+            assert_eq!(LookupCount::of(&circuit), [shape]);
+            assert_eq!(circuit.tables(), std::slice::from_ref(&*sbox::TABLE));
+            let layered = Layered::new(&circuit).unwrap();
+            assert_eq!((layered.depth(), layered.counts().and), (10, 0));
+            let each = usize::try_from(lookups / 10).unwrap();
+            assert!(layered.layers().take(10).all(|layer| layer.lookups.len() == each));
+            assert_eq!(Plan::new(&circuit).and_count(), lowered);
+            // The expanded key, and the state before and after a layer of look-ups.
+            assert!(layered.slots() <= 11 * 128 + 2 * 128 + 64, "{}", layered.slots());
+        }
+        assert_eq!(and_count(&aes128_expanded().unwrap()), 5120);
     }
 
     fn encrypt<C: KeyInit + BlockCipherEncrypt>(key: &[u8], block: &[u8]) -> Vec<u8> {
@@ -173,6 +245,7 @@ mod tests {
         fn agrees_with_an_independent_implementation(key: [u8; 32], message: [u8; 16]) {
             let expected = [
                 (aes128().unwrap(), 16, encrypt::<aes::Aes128>(&key[..16], &message)),
+                (aes128_sbox().unwrap(), 16, encrypt::<aes::Aes128>(&key[..16], &message)),
                 (aes192().unwrap(), 24, encrypt::<aes::Aes192>(&key[..24], &message)),
                 (aes256().unwrap(), 32, encrypt::<aes::Aes256>(&key, &message)),
             ];

@@ -6,10 +6,18 @@ use super::{aes, arith, auction, hamming, keccak, matmul, random, sha1, sha2, so
 pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "aes128",
-        parameters: "",
+        parameters: " or aes128:V with V sbox (S-boxes are look-ups), expanded (the key is expanded \
+                     already: 1408 bits) or sbox-expanded (both)",
         description: "AES-128 of one block (key, message), key schedule included",
         example: "aes128",
-        form: Form::Plain(aes::aes128),
+        form: Form::Variants {
+            default: aes::aes128,
+            others: &[
+                ("sbox", aes::aes128_sbox),
+                ("expanded", aes::aes128_expanded),
+                ("sbox-expanded", aes::aes128_sbox_expanded),
+            ],
+        },
     },
     Entry {
         name: "aes192",

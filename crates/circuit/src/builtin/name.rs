@@ -18,11 +18,16 @@ pub struct Entry {
     pub(super) form: Form,
 }
 
+/// Builds a circuit that has no parameters.
+type Build = fn() -> Result<Circuit, CircuitError>;
+
 /// How an entry is parameterised and built.
 #[derive(Debug)]
 pub(super) enum Form {
     /// `name`.
-    Plain(fn() -> Result<Circuit, CircuitError>),
+    Plain(Build),
+    /// `name`, or `name:VARIANT` with one of these.
+    Variants { default: Build, others: &'static [(&'static str, Build)] },
     /// `name:N`, or `name` alone when there is a default.
     Size {
         range: RangeInclusive<u32>,
@@ -68,6 +73,11 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
     match (&entry.form, parameters) {
         (Form::Plain(build), None) => build(),
         (Form::Plain(_), Some(_)) => Err(refuse("takes no parameters".into())),
+        (Form::Variants { default, .. }, None) => default(),
+        (Form::Variants { others, .. }, Some(text)) => {
+            let found = others.iter().find(|(name, _)| *name == text);
+            found.ok_or_else(|| refuse(format!("there is no `{}` of it", shown(text))))?.1()
+        }
         (Form::Size { default: Some(size), build, .. }, None) => build(*size),
         (_, None) => Err(refuse("needs parameters".into())),
         (Form::Size { range, build, .. }, Some(text)) => {
@@ -159,9 +169,9 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::CircuitError;
     use crate::builder::and_count;
     use crate::builtin::{by_name, catalogue};
+    use crate::{CircuitError, Plan};
 
     use super::*;
 
@@ -189,7 +199,9 @@ mod tests {
         assert!(refusal("").contains("there are aes128, "));
         assert!(refusal("\u{1b}[2J").contains("\\u{1b}"));
         assert!(refusal(&"z".repeat(1 << 20)).len() < 1000);
-        assert!(refusal("aes128:7").contains("takes no parameters"));
+        assert!(refusal("aes192:7").contains("takes no parameters"));
+        assert!(refusal("aes128:7").contains("there is no `7` of it (write aes128 or aes128:V"));
+        assert!(refusal("aes128:").contains("there is no `` of it"));
         assert!(refusal("sort").contains("needs parameters"));
         assert!(refusal("sort:16").contains("needs two numbers"));
         assert!(refusal("sort:1x8").contains("1 is not within 2 to 65536"));
@@ -206,6 +218,13 @@ mod tests {
     }
 
     #[test]
+    fn variants_carry_their_names() {
+        for name in ["aes128", "aes128:sbox", "aes128:expanded", "aes128:sbox-expanded"] {
+            assert_eq!(by_name(name).unwrap().name(), name);
+        }
+    }
+
+    #[test]
     fn a_default_stands_for_its_parameter() {
         let plain = by_name("millionaires").unwrap();
         assert_eq!(plain, by_name("millionaires:64").unwrap());
@@ -219,6 +238,9 @@ mod tests {
         for entry in catalogue() {
             let names = match &entry.form {
                 Form::Plain(_) => Vec::new(),
+                Form::Variants { others, .. } => {
+                    others.iter().map(|(variant, _)| format!("{}:{variant}", entry.name)).collect()
+                }
                 Form::Size { range, .. } => vec![format!("{}:{}", entry.name, range.end())],
                 Form::Grid { number, width, most, .. } => {
                     let fits = |other: u32| (most / u64::from(other)) as u32;
@@ -235,7 +257,7 @@ mod tests {
             };
             for name in names {
                 let circuit = by_name(&name).unwrap();
-                assert!(and_count(&circuit) > 0, "{name}");
+                assert!(Plan::new(&circuit).and_count() > 0, "{name}");
             }
         }
     }

@@ -27,6 +27,7 @@
 mod cursor;
 pub(crate) mod flat;
 mod frame;
+mod layered;
 mod lookups;
 mod program;
 mod rewrite;
@@ -36,6 +37,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use cursor::{Batch, Cursor};
+pub use layered::{Layer, Layered};
 pub use lookups::{LookupGate, LookupGates};
 
 use crate::{Circuit, Table, lower_lookups};
@@ -130,6 +132,16 @@ pub struct GateCounts {
 }
 
 impl GateCounts {
+    /// How many wires these gates write.
+    pub fn wires(&self) -> u64 {
+        self.and + self.xor + self.inv + self.constants + self.lookup_outputs
+    }
+
+    /// How many gates there are.
+    pub fn gates(&self) -> u64 {
+        self.and + self.xor + self.inv + self.constants + self.lookups
+    }
+
     fn add(&mut self, other: &GateCounts) {
         self.and += other.and;
         self.xor += other.xor;
@@ -227,6 +239,10 @@ impl Plan {
     /// [`with_lookups`](Self::with_lookups).
     pub fn tables(&self) -> &[Table] {
         &self.tables
+    }
+
+    fn shared_tables(&self) -> Arc<[Table]> {
+        self.tables.clone()
     }
 
     /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates and look-ups.
