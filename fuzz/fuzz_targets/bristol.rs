@@ -4,13 +4,17 @@
 
 use libfuzzer_sys::fuzz_target;
 use symbolon_circuit::bristol::{Format, read, write_fashion, write_old};
-use symbolon_circuit::{Circuit, Plan, eval_words};
+use symbolon_circuit::{Circuit, Layered, Plan, eval_words};
 
-/// 64 evaluations on inputs that depend on the wire only.
+/// 64 evaluations on inputs that depend on the wire only, the same with look-ups and without.
 fn outputs(circuit: &Circuit) -> Vec<u64> {
     let word = |i: u64| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17);
     let inputs: Vec<u64> = (0..u64::from(circuit.main().inputs)).map(word).collect();
-    eval_words(&Plan::new(circuit), &inputs)
+    let outputs = eval_words(&Plan::with_lookups(circuit), &inputs);
+    assert_eq!(eval_words(&Plan::new(circuit), &inputs), outputs);
+    let layered = Layered::new(circuit).expect("a small circuit");
+    assert_eq!(layered.output_slots().len(), outputs.len());
+    outputs
 }
 
 fuzz_target!(|data: &[u8]| {

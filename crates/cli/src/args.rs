@@ -572,6 +572,9 @@ pub struct ExportArgs {
     /// The format
     #[arg(long, default_value = "fashion")]
     pub format: ExportFormat,
+    /// Write look-ups as gates; `bristol` always does
+    #[arg(long)]
+    pub gates: bool,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

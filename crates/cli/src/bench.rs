@@ -82,8 +82,8 @@ fn circuit(args: &BenchArgs) -> Outcome<BenchJson> {
     let tuning = Tuning::new(&args.tuning, count)?;
     let (circuit, repeat) = (loaded.circuit, args.repeat.unwrap_or(1));
     let inputs = random_values(&circuit)?;
-    let gates = symbolon::circuit::Stats::of(&circuit).and * u64::from(repeat);
     let course = Course { repeat, apart: args.apart };
+    let gates = symbolon::circuit::Plan::new(&circuit).and_count() * u64::from(repeat);
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     measure(args, &tuning, count, work, |_| gates)
 }

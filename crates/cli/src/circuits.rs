@@ -3,7 +3,10 @@
 use std::io::{BufWriter, Write};
 
 use serde::Serialize;
-use symbolon::circuit::{Circuit, Receivers, Stats, bristol, builtin, eval_ports, parse_value};
+use symbolon::circuit::{
+    Circuit, LookupCount, Plan, Receivers, Stats, bristol, builtin, eval_ports, lower_lookups,
+    parse_value,
+};
 
 use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
 use crate::failure::{Failure, Outcome};
@@ -47,6 +50,9 @@ struct InfoJson {
     outputs: Vec<PortJson>,
     components: usize,
     gates: GatesJson,
+    lookups: Vec<LookupsJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    and_without_lookups: Option<u64>,
     and_depth: u32,
     wires: u64,
     live_width: u64,
@@ -70,6 +76,13 @@ struct GatesJson {
     xor: u64,
     inv: u64,
     constants: u64,
+}
+
+#[derive(Serialize)]
+struct LookupsJson {
+    inputs: u32,
+    outputs: u32,
+    count: u64,
 }
 
 fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
@@ -104,6 +117,11 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
             inv: stats.inv,
             constants: stats.constants,
         },
+        lookups: LookupCount::of(circuit)
+            .into_iter()
+            .map(|LookupCount { inputs, outputs, count }| LookupsJson { inputs, outputs, count })
+            .collect(),
+        and_without_lookups: (stats.lookups > 0).then(|| Plan::new(circuit).and_count()),
         and_depth: stats.and_depth,
         wires: stats.wires,
         live_width: stats.live_width,
@@ -138,7 +156,7 @@ fn info(args: &InfoArgs) -> Outcome<()> {
         };
         rows.push([format!("output {place}"), output.name.clone(), output.ty.clone(), to]);
     }
-    let facts = [
+    let mut facts = vec![
         ["AND gates".to_string(), info.gates.and.to_string()],
         ["XOR gates".to_string(), info.gates.xor.to_string()],
         ["NOT gates".to_string(), info.gates.inv.to_string()],
@@ -149,6 +167,12 @@ fn info(args: &InfoArgs) -> Outcome<()> {
         ["components".to_string(), info.components.to_string()],
         ["digest".to_string(), info.digest.clone()],
     ];
+    let lookups = info.lookups.iter().map(|LookupsJson { inputs, outputs, count }| {
+        [format!("look-ups, {inputs} bits in, {outputs} out"), count.to_string()]
+    });
+    let lowered = info.and_without_lookups.iter();
+    let lowered = lowered.map(|ands| ["AND gates in their place".to_string(), ands.to_string()]);
+    facts.splice(4..4, lookups.chain(lowered));
     print(&format!("{}\n\n{}\n{}", info.circuit, align(&rows, 4), align(&facts, 2)))
 }
 
@@ -197,7 +221,10 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
 
 fn export(args: &ExportArgs) -> Outcome<()> {
     let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
-    let circuit = spec.load_for_all()?.0.circuit;
+    let mut circuit = spec.load_for_all()?.0.circuit;
+    if args.gates {
+        circuit = lower_lookups(&circuit);
+    }
     let write = |out: &mut dyn Write| {
         let mut out = BufWriter::with_capacity(1 << 16, out);
         match args.format {

@@ -166,6 +166,11 @@ fn circuits_are_listed_described_and_evaluated() {
     assert_eq!(plain["gates"]["and"], 6400);
     assert_eq!(plain["inputs"][0]["owner"], 0);
     assert_eq!(plain["outputs"][0]["receivers"], serde_json::json!([0, 1]));
+    assert_eq!(plain["lookups"], serde_json::json!([]));
+    let text = symbolon(&["circuit", "info", "aes128:sbox"]).expect(0).out;
+    for fact in ["look-ups, 8 bits in, 8 out", "200", "6400"] {
+        assert!(text.contains(fact), "no {fact} in {text}");
+    }
     let other = info(&["--owner", "message=0", "--output", "0=1"]);
     assert_eq!(other["inputs"][1]["owner"], 0);
     assert_eq!(other["outputs"][0]["receivers"], serde_json::json!([1]));
@@ -192,6 +197,17 @@ fn exported_circuits_compute_the_same() {
         assert_eq!(piped, std::fs::read_to_string(folder.path().join(&file)).unwrap());
         let words = ["circuit", "eval", &file, "--input", "in0=@x.txt", "--input", "1=3"];
         assert_eq!(here(&words).expect(0).out, "out0 = 2\n", "{format}");
+    }
+    let here = |words: &[&str]| symbolon_in(folder.path(), "", words).expect(0).out;
+    let export = ["circuit", "export", "aes128:sbox-expanded", "--out", "aes.txt"];
+    for (more, lines) in [(&[][..], 1), (&["--gates"][..], 0)] {
+        here(&[&export[..], more].concat());
+        let text = std::fs::read_to_string(folder.path().join("aes.txt")).unwrap();
+        assert_eq!(text.lines().filter(|line| line.starts_with("TABLE")).count(), lines);
+        let eval = ["--input", "0=5", "--input", "1=6"];
+        let again = here(&[&["circuit", "eval", "aes.txt"][..], &eval].concat());
+        let built_in = here(&[&["circuit", "eval", "aes128:expanded"][..], &eval].concat());
+        assert_eq!(again.split_once('=').unwrap().1, built_in.split_once('=').unwrap().1);
     }
     let broken = folder.path().join("broken.txt");
     std::fs::write(&broken, "1 3\n2 1 1\n1 1\n\n2 1 0 9 2 AND\n").unwrap();
