@@ -159,6 +159,17 @@ mod tests {
     }
 
     #[test]
+    fn look_ups_are_kept() {
+        let circuit = crate::builtin::by_name("aes128:sbox").unwrap();
+        let split = circuit.clone().with_shared_inputs(&[true, false], 2).unwrap();
+        assert_eq!(split.tables(), circuit.tables());
+        let [a, b, message] = [1, 2, 3].map(|seed| bits(seed, 128));
+        let key = a.iter().zip(&b).map(|(a, b)| a ^ b).collect();
+        let expected = eval_ports(&circuit, &[key, message.clone()]);
+        assert_eq!(eval_ports(&split, &[a, b, message]), expected);
+    }
+
+    #[test]
     fn shares_have_names_and_owners() {
         let split = example().with_shared_inputs(&[false, true, false], 3).unwrap();
         let ports: Vec<_> = split.inputs().iter().map(|i| (i.name.as_str(), i.owner)).collect();

@@ -171,7 +171,7 @@ fn info(args: &InfoArgs) -> Outcome<()> {
         [format!("look-ups, {inputs} bits in, {outputs} out"), count.to_string()]
     });
     let lowered = info.and_without_lookups.iter();
-    let lowered = lowered.map(|ands| ["AND gates in their place".to_string(), ands.to_string()]);
+    let lowered = lowered.map(|ands| ["AND gates without look-ups".to_string(), ands.to_string()]);
     facts.splice(4..4, lookups.chain(lowered));
     print(&format!("{}\n\n{}\n{}", info.circuit, align(&rows, 4), align(&facts, 2)))
 }

@@ -32,6 +32,24 @@ fn every_transport_computes_the_same() {
 }
 
 #[test]
+fn look_ups_are_computed_and_agreed_on() {
+    let info = symbolon(&["circuit", "info", "aes128:sbox", "--json"]).expect(0).json();
+    for protocol in ["wrk", "ywz"] {
+        let words =
+            ["local", "aes128:sbox", "--transport", "memory", "--json", "--protocol", protocol];
+        let values = [
+            "--input",
+            "key=hex:2b7e151628aed2a6abf7158809cf4f3c",
+            "--input",
+            "message=hex:3243f6a8885a308d313198a2e0370734",
+        ];
+        let result = symbolon(&[&words[..], &values].concat()).expect(0).json();
+        assert_eq!(result["outputs"][0]["hex"], "hex:3925841d02dc09fbdc118597196a0b32");
+        assert_eq!(result["digest"], info["digest"], "that of the circuit with its look-ups");
+    }
+}
+
+#[test]
 fn the_json_is_as_promised() {
     let words = [
         "local",

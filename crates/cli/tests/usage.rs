@@ -168,7 +168,7 @@ fn circuits_are_listed_described_and_evaluated() {
     assert_eq!(plain["outputs"][0]["receivers"], serde_json::json!([0, 1]));
     assert_eq!(plain["lookups"], serde_json::json!([]));
     let text = symbolon(&["circuit", "info", "aes128:sbox"]).expect(0).out;
-    for fact in ["look-ups, 8 bits in, 8 out", "200", "6400"] {
+    for fact in ["look-ups, 8 bits in, 8 out", "200", "without look-ups", "6400"] {
         assert!(text.contains(fact), "no {fact} in {text}");
     }
     let other = info(&["--owner", "message=0", "--output", "0=1"]);
