@@ -146,7 +146,7 @@ impl Draft {
         files::sync_directory(&core.items())?;
         files::sync_directory(&core.drafts())?;
         fault::point("finish.renamed");
-        locked.commit(vec![Edit::Add(self.id, Box::new(record))])?;
+        locked.commit(&[Edit::Put(self.id, Box::new(record))])?;
         fault::point("finish.committed");
         Ok(())
     }

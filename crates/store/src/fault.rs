@@ -12,7 +12,7 @@
 pub const POINTS: &[&str] = &[
     "create.directories",
     "create.index",
-    "create.journal",
+    "create.head",
     "create.manifest",
     "begin.directory",
     "begin.files",
@@ -21,31 +21,21 @@ pub const POINTS: &[&str] = &[
     "finish.unlocked",
     "finish.renamed",
     "finish.committed",
-    "commit.intended",
-    "commit.opened",
     "commit.written",
-    "commit.committed",
-    "commit.closed",
+    "commit.decided",
+    "commit.settled",
     "commit.done",
     "take.checked",
     "take.committed",
     "void.committed",
     "discard.file",
     "discard.directory",
-    "recover.opened",
-    "recover.redone",
 ];
 
 /// The points of [`POINTS`] and more at which the disk can be full.
 #[cfg(any(test, feature = "faults"))]
-pub const WRITES: &[&str] = &[
-    "begin.directory",
-    "begin.files",
-    "write.frame",
-    "finish.flushed",
-    "replace.write",
-    "commit.written",
-];
+pub const WRITES: &[&str] =
+    &["begin.directory", "begin.files", "write.frame", "finish.flushed", "replace.write"];
 
 #[cfg(any(test, feature = "faults"))]
 mod active {

@@ -52,19 +52,24 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let fresh = path.with_file_name(name);
+    overwrite(&fresh, bytes)?;
+    fs::rename(&fresh, path).map_err(|e| StoreError::io("write", path, &e))
+}
+
+/// Writes a file, whatever was in it before, and flushes it. If that fails, it is removed.
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<()> {
     let written = (|| {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&fresh)?;
+        let mut file = options.open(path)?;
         fault::write("replace.write")?;
         file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
+        file.sync_all()
     })();
     written.map_err(|e| {
-        let _ = fs::remove_file(&fresh);
+        let _ = fs::remove_file(path);
         StoreError::io("write", path, &e)
     })
 }
@@ -176,7 +181,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
         freed += file.metadata().map(|m| m.len()).unwrap_or(0);
         if wipe {
             // A disk that refuses keeps the bytes; removing the file is still right.
-            let _ = overwrite(file);
+            let _ = wipe_file(file);
         }
         match fs::remove_file(&path) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => {
@@ -192,7 +197,7 @@ pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     Ok(Discarded::Gone(freed))
 }
 
-fn overwrite(file: &mut File) -> io::Result<()> {
+fn wipe_file(file: &mut File) -> io::Result<()> {
     let length = file.metadata()?.len();
     file.rewind()?;
     io::copy(&mut io::repeat(0).take(length), file)?;

@@ -41,7 +41,7 @@
 //! store.toml            format, name, protection, place; written last when a store is made
 //! lock                  locked during each transaction; its inode is part of the store's place
 //! index.redb            the index: records, used names, dead groups (an embedded database)
-//! journal               which transaction the index is at, or is about to make
+//! head                  the digest of the index: replacing it is what makes a transaction happen
 //! items/ID/0.bin …      the sections of an item
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
@@ -53,20 +53,15 @@
 //! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the end of writing it, so of
 //!    two processes, or threads, that want the same records one sees what the other has marked.
 //!    The operating system releases the lock of a process that dies.
-//! 2. *An index that can be believed.* It must have the digest that the journal gives (or be the outcome of the one transaction that the
-//!    journal says was begun), carry a tag over all its content, and have the journal's number.
-//!    An index that is damaged, exchanged for another store's, or older than the journal is refused, and with it everything
-//!    in the store.
-//! 3. *The intention on disk.* The journal with the new mark is written to a new file, flushed, moved over the old one, and the directory
-//!    flushed. A crash before that moment leaves the old journal: nothing was handed out. From that moment on
-//!    whoever opens the store sees the mark or completes it, even if the database goes back to an earlier
-//!    transaction.
-//! 4. *The mark on disk.* The database commits and flushes.
-//! 5. Only now does `take_*` return, and the caller can send something. A crash between 3 and 5 wastes what was
-//!    marked.
+//! 2. *An index that can be believed.* The index must have the digest that the head gives. One that is damaged, exchanged for
+//!    another store's, older or newer is refused, and with it everything in the store.
+//! 3. *The mark on disk.* The new index, in which the records are marked, is written beside the old one and flushed; then a
+//!    new head with its digest is written, flushed, moved over the old one, and the directory flushed. A crash before the move
+//!    leaves everything as it was, and nothing was handed out. From the move on, only the new index counts: no
+//!    crash and no recovery brings back the old one.
+//! 4. Only now does `take_*` return, and the caller can send something. A crash before that wastes what was marked.
 //!
-//! An item becomes visible by a transaction of the same form after its files and directories were flushed; that one may be lost, and then
-//! the item was never there. Names of items (of group, kind, sequence number) are never given twice, and
+//! An item becomes visible by a transaction of the same form, after its files and directories were flushed. Names of items (of group, kind, sequence number) are never given twice, and
 //! nothing can be added to a dead group. Frames are bound to their place in one file of one item of one store, so files that are
 //! exchanged among items or stores are damage.
 //!
@@ -94,10 +89,10 @@ pub mod fault;
 mod fault;
 mod files;
 mod frame;
+mod head;
 mod hexed;
 mod host;
 mod index;
-mod journal;
 mod keys;
 mod manifest;
 mod record;
@@ -122,7 +117,7 @@ pub use upkeep::{Collected, GroupLock, Progress};
 #[doc(hidden)]
 pub mod fuzzing {
     pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
-    pub use crate::journal::Journal;
+    pub use crate::head::Head;
     pub use crate::keys::RootKey;
     pub use crate::manifest::Manifest;
     pub use crate::record::Record;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::Geometry;
 use crate::stamp::{FRAMES, MAX_SECTIONS};
-use crate::{GroupId, ItemId, Section, Stamp, hexed};
+use crate::{GroupId, ItemId, Section, Stamp};
 
 /// What may be done with an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,24 +104,14 @@ impl Record {
 }
 
 /// One change of the index.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum Edit {
-    /// A new item.
-    Add(ItemId, Box<Record>),
-    /// Something was taken of an item, or it was voided.
-    Update(ItemId, Box<Record>),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Edit {
+    /// A new item, or what is left of one.
+    Put(ItemId, Box<Record>),
     /// An item's record is not needed any more; its name stays used.
     Forget(ItemId),
     /// A group is dead.
-    Kill(#[serde(with = "hexed")] GroupId, String),
-}
-
-impl Edit {
-    /// Whether it may be lost without harm. All others are done again after a crash.
-    pub(crate) fn may_be_lost(&self) -> bool {
-        matches!(self, Edit::Add(..))
-    }
+    Kill(GroupId, String),
 }
 
 /// All that the index knows.
@@ -138,7 +128,7 @@ pub(crate) struct Content {
 impl Content {
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
-            Edit::Add(id, record) | Edit::Update(id, record) => {
+            Edit::Put(id, record) => {
                 self.items.insert(*id, (**record).clone());
             }
             Edit::Forget(id) => {
@@ -148,25 +138,6 @@ impl Content {
             Edit::Kill(group, reason) => {
                 self.dead.insert(*group, reason.clone());
             }
-        }
-    }
-
-    /// Feeds everything to a tag: any two different contents feed different bytes.
-    pub fn feed(&self, hasher: &mut blake3::Hasher) {
-        let number = |n: usize| (n as u64).to_le_bytes();
-        hasher.update(&self.generation.to_le_bytes());
-        hasher.update(&number(self.items.len()));
-        for (id, record) in &self.items {
-            let bytes = record.encode();
-            hasher.update(&id.0).update(&number(bytes.len())).update(&bytes);
-        }
-        hasher.update(&number(self.spent.len()));
-        for id in &self.spent {
-            hasher.update(&id.0);
-        }
-        hasher.update(&number(self.dead.len()));
-        for (group, reason) in &self.dead {
-            hasher.update(group).update(&number(reason.len())).update(reason.as_bytes());
         }
     }
 }

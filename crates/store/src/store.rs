@@ -76,7 +76,7 @@ impl Store {
         refuse_strangers(directory)?;
         let directory = absolute(directory)?;
         let lock_path = Core::lock_path(&directory);
-        let lock = Flock::exclusive(files::open_or_create_private(&lock_path)?, &lock_path)?;
+        let _lock = Flock::exclusive(files::open_or_create_private(&lock_path)?, &lock_path)?;
         if Manifest::path(&directory).exists() {
             return Err(StoreError::NotCreated { path, what: "there is a store already" });
         }
@@ -87,7 +87,7 @@ impl Store {
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
         manifest.host = Host::current(&manifest.store, &lock_path)?;
         let core = core(directory.clone(), &manifest, root);
-        core.create(&lock)?;
+        core.create()?;
         // Last: what has no manifest is no store.
         manifest.save(&directory, &core.root)?;
         fault::point("create.manifest");
@@ -153,16 +153,15 @@ impl Store {
         }
         let store = Store { core: Arc::new(core(directory.clone(), &manifest, root)) };
         let core = &store.core;
-        let mut lock = Some(core.lock()?);
-        match core.enter(&mut lock) {
+        match core.enter(core.lock()?) {
             Ok(mut locked) => {
                 let reason = "the store was copied or damaged, and adopted here";
                 let edits = voiding(&locked, |_| true, reason);
-                locked.commit(edits)?;
+                locked.commit(&edits)?;
             }
             // Nothing of the old index counts any more.
-            Err(StoreError::Damaged { .. }) if let Some(lock) = &lock => core.create(lock)?,
-            Err(other) => return Err(other),
+            Err((StoreError::Damaged { .. }, _lock)) => core.create()?,
+            Err((other, _)) => return Err(other),
         }
         // Last: until then the copy is refused.
         manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
@@ -263,11 +262,11 @@ impl Store {
         let ids: Vec<ItemId> = edits
             .iter()
             .filter_map(|edit| match edit {
-                Edit::Update(id, _) => Some(*id),
+                Edit::Put(id, _) => Some(*id),
                 _ => None,
             })
             .collect();
-        locked.commit(edits)?;
+        locked.commit(&edits)?;
         drop(locked);
         fault::point("void.committed");
         for id in ids {
@@ -325,13 +324,14 @@ fn absolute(directory: &Path) -> Result<PathBuf> {
 
 /// A directory with anything in it that no store puts there is not made a store.
 fn refuse_strangers(directory: &Path) -> Result<()> {
-    const OURS: [&str; 10] = [
+    const OURS: [&str; 11] = [
         "store.toml",
         "store.toml.new",
         "lock",
         "index.redb",
-        "journal",
-        "journal.new",
+        "index.redb.new",
+        "head",
+        "head.new",
         "items",
         "drafts",
         "groups",
@@ -365,7 +365,7 @@ fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) 
         .filter(|(_, record)| chosen(record))
         .map(|(id, record)| {
             let record = Record { state: State::Void(shorten(reason)), ..record.clone() };
-            Edit::Update(*id, Box::new(record))
+            Edit::Put(*id, Box::new(record))
         })
         .collect()
 }

@@ -83,7 +83,7 @@ impl Taken {
         let state = if exhausted { State::Used } else { State::Available };
         let stamp = record.stamp.clone();
         let marked = Record { next: upto.to_vec(), state, ..record };
-        locked.commit(vec![Edit::Update(id, Box::new(marked))])?;
+        locked.commit(&[Edit::Put(id, Box::new(marked))])?;
         fault::point("take.committed");
         opened.exhausted = exhausted;
         let (from, upto) = (from.to_vec(), upto.to_vec());

@@ -116,7 +116,8 @@ impl Store {
         let mut locked = self.core.exclusive()?;
         let finished = locked.content.items.iter().filter(|(_, r)| r.state != State::Available);
         collected.items = finished.map(|(id, _)| *id).collect();
-        locked.commit(collected.items.iter().map(|id| Edit::Forget(*id)).collect())?;
+        let edits: Vec<_> = collected.items.iter().map(|id| Edit::Forget(*id)).collect();
+        locked.commit(&edits)?;
         // Still under the lock: nobody begins, finishes or opens an item meanwhile.
         for directory in directories(&self.core.drafts())? {
             // Of a half-written item nothing was ever used, so nothing needs wiping.

@@ -302,7 +302,7 @@ fn secrets_are_not_printed_and_files_are_private() {
         for folder in [&path, &path.join("items"), &path.join("drafts"), &item] {
             assert_eq!(mode(folder) & 0o777, 0o700, "{}", folder.display());
         }
-        for name in ["store.toml", "index.redb", "journal", "lock"] {
+        for name in ["store.toml", "index.redb", "head", "lock"] {
             assert_eq!(mode(&path.join(name)) & 0o777, 0o600, "{name}");
         }
         assert_eq!(mode(&item.join("0.bin")) & 0o777, 0o600);

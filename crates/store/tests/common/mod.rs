@@ -100,13 +100,18 @@ pub fn open(path: &Path) -> Store {
     Store::open(path, &Protection::None).unwrap()
 }
 
-/// Runs the test `child` of this test program as a process of its own, with these variables.
-pub fn start(variables: &[(&str, &str)]) -> Child {
+/// The test `child` of this test program as a process of its own, with these variables.
+pub fn command(variables: &[(&str, &str)]) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--nocapture", "--quiet", "--test-threads=1"]);
     command.envs(variables.iter().copied());
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().unwrap()
+    command
+}
+
+/// Starts a child.
+pub fn start(variables: &[(&str, &str)]) -> Child {
+    command(variables).spawn().unwrap()
 }
 
 /// Runs a child to its end.

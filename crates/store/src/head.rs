@@ -1,0 +1,75 @@
+//! The head: which index is the right one.
+//!
+//! An embedded database recovers from a crash by going back to its last whole transaction, and damage can make it
+//! go back further than what was promised to be on disk. For this store that would mean to hand out
+//! material twice. So the database never recovers anything: a transaction makes a new database file, flushes
+//! it, and then replaces this small file, which holds the digest of the right one. That is the moment at
+//! which the transaction happens. An index of another digest, be it damaged, older or newer, is none.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::RootKey;
+use crate::{Result, StoreError, files, hexed};
+
+/// No head is longer, in bytes.
+const MAX_HEAD: u64 = 4096;
+/// The length of its tag, and the end of the line.
+const TAG: usize = 65;
+
+/// What the head says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The number of the last transaction.
+    pub generation: u64,
+    /// The digest of the database file.
+    #[serde(with = "hexed")]
+    pub digest: [u8; 32],
+}
+
+impl Head {
+    /// The path of the head of the store in `directory`.
+    pub(crate) fn path(directory: &Path) -> PathBuf {
+        directory.join("head")
+    }
+
+    /// Splits a head into its tag and the rest, and reads the rest; the tag is not checked yet.
+    ///
+    /// # Errors
+    /// The bytes are no head.
+    pub fn decode(bytes: &[u8]) -> std::result::Result<([u8; 32], &[u8], Self), &'static str> {
+        let (tag, rest) = bytes.split_at_checked(TAG).ok_or("is too short")?;
+        let mut out = [0; 32];
+        if tag[64] != b'\n' || hex::decode_to_slice(&tag[..64], &mut out).is_err() {
+            return Err("does not begin with a checksum");
+        }
+        let head = serde_json::from_slice(rest).map_err(|_| "does not say what it must")?;
+        Ok((out, rest, head))
+    }
+
+    pub(crate) fn load(directory: &Path, root: &RootKey) -> Result<Self> {
+        let path = Self::path(directory);
+        let Some(bytes) = files::read_small(&path, MAX_HEAD)? else {
+            return Err(StoreError::damaged(&path, "is missing"));
+        };
+        let (tag, rest, head) =
+            Self::decode(&bytes).map_err(|what| StoreError::damaged(&path, what))?;
+        if root.tag("head", rest) != tag {
+            return Err(StoreError::damaged(&path, "was changed, or is another store's"));
+        }
+        Ok(head)
+    }
+
+    /// Replaces the head, on disk when this returns.
+    pub(crate) fn save(&self, directory: &Path, root: &RootKey) -> Result<()> {
+        let rest = serde_json::to_vec(self)
+            .map_err(|e| StoreError::Invalid(format!("cannot write the head: {e}")))?;
+        let mut bytes = hex::encode(root.tag("head", &rest)).into_bytes();
+        bytes.push(b'\n');
+        bytes.extend_from_slice(&rest);
+        files::replace(&Self::path(directory), &bytes)?;
+        files::sync_directory(directory)
+    }
+}
