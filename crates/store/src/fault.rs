@@ -11,8 +11,6 @@
 #[cfg(any(test, feature = "faults"))]
 pub const POINTS: &[&str] = &[
     "create.directories",
-    "create.index",
-    "create.head",
     "create.manifest",
     "begin.directory",
     "begin.files",
@@ -23,7 +21,6 @@ pub const POINTS: &[&str] = &[
     "finish.committed",
     "commit.written",
     "commit.decided",
-    "commit.settled",
     "commit.done",
     "take.checked",
     "take.committed",

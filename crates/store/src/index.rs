@@ -1,11 +1,12 @@
 //! The index: a small embedded database, read and written as a whole under the store's lock.
 //!
-//! A transaction takes the exclusive lock, reads the database file whose digest the [`Head`] gives, makes a new one
-//! in memory, and then, each step on disk before the next:
+//! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction takes the exclusive
+//! lock, reads the database file whose number and digest the [`Head`] gives, makes a new one in memory, and then, each
+//! step on disk before the next:
 //!
-//! 1. writes it to `index.redb.new`;
-//! 2. replaces the head by one with the new digest: now the transaction has happened;
-//! 3. renames `index.redb.new` to `index.redb`. If a crash prevents that, the next one to lock the index does it.
+//! 1. writes it to the other file;
+//! 2. replaces the head by one with the new number and digest: now the transaction has happened;
+//! 3. empties the old file, so that an older head fits nothing.
 //!
 //! The index is as long as there are items, some hundred bytes each, so this takes milliseconds.
 
@@ -67,12 +68,9 @@ impl<E: Into<redb::Error>> From<E> for Trouble {
 type Attempt<T> = std::result::Result<T, Trouble>;
 
 impl Core {
-    fn database(&self) -> PathBuf {
-        self.directory.join("index.redb")
-    }
-
-    fn fresh_database(&self) -> PathBuf {
-        self.directory.join("index.redb.new")
+    /// The file of the index that transaction `generation` makes.
+    fn database(&self, generation: u64) -> PathBuf {
+        self.directory.join(format!("index-{}.redb", generation % 2))
     }
 
     /// Where the files of an item are.
@@ -102,14 +100,29 @@ impl Core {
 
     /// Writes an index without content. Under the exclusive lock.
     pub fn create(&self) -> Result<()> {
-        let generation = 1;
-        let bytes = self.edited(Vec::new(), &[], generation)?;
-        files::replace(&self.database(), &bytes)?;
-        fault::point("create.index");
-        let digest = self.digest(&bytes);
+        // Both are there from the beginning, so that a transaction makes no new directory entry but the head.
+        files::overwrite(&self.database(0), &[])?;
+        self.publish(1, &self.edited(Vec::new(), &[], 1)?)
+    }
+
+    /// Makes these bytes the index.
+    fn publish(&self, generation: u64, bytes: &[u8]) -> Result<()> {
+        files::overwrite(&self.database(generation), bytes)?;
+        fault::point("commit.written");
+        let digest = self.digest(bytes);
         Head { generation, digest }.save(&self.directory, &self.root)?;
-        fault::point("create.head");
+        fault::point("commit.decided");
+        self.empty_other(generation);
+        fault::point("commit.done");
         Ok(())
+    }
+
+    /// Empties the file of the transaction before this one. Nothing depends on it: the head says which is right.
+    fn empty_other(&self, generation: u64) {
+        let path = self.database(generation.wrapping_add(1));
+        if fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
+            let _ = File::options().write(true).truncate(true).open(path);
+        }
     }
 
     /// Waits for the exclusive lock.
@@ -125,16 +138,12 @@ impl Core {
         self.enter(self.lock()?).map_err(|(error, _)| error)
     }
 
-    /// Reads the index under the exclusive lock; completes what a crash has left undone. Gives the lock back if that fails.
+    /// Reads the index under the exclusive lock. Gives the lock back if that fails.
     pub fn enter(&self, lock: Flock) -> std::result::Result<Locked<'_>, (StoreError, Flock)> {
-        let read = self.read().and_then(|read| {
-            if read.is_fresh {
-                self.settle()?;
-            }
-            Ok(read)
-        });
-        match read {
-            Ok(Read { content, bytes, .. }) => {
+        match self.read() {
+            Ok((content, bytes)) => {
+                // Where a crash came between.
+                self.empty_other(content.generation);
                 Ok(Locked { core: self, content, bytes, _lock: lock })
             }
             Err(error) => Err((error, lock)),
@@ -146,56 +155,27 @@ impl Core {
         let path = Self::lock_path(&self.directory);
         let opened = File::options().read(true).write(writable).open(&path);
         let _lock = Flock::shared(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)?;
-        Ok(self.read()?.content)
+        Ok(self.read()?.0)
     }
 
-    fn read(&self) -> Result<Read> {
+    /// Reads the index and the bytes of its file.
+    fn read(&self) -> Result<(Content, Vec<u8>)> {
         let head = Head::load(&self.directory, &self.root)?;
-        let path = self.database();
-        let found = self.read_file(&path)?;
-        let mut is_fresh = false;
-        let bytes = match found {
-            Some(bytes) if self.digest(&bytes) == head.digest => bytes,
-            other => match self.read_file(&self.fresh_database())? {
-                Some(bytes) if self.digest(&bytes) == head.digest => {
-                    is_fresh = true;
-                    bytes
-                }
-                _ => {
-                    return Err(StoreError::damaged(
-                        &path,
-                        match other {
-                            Some(_) => {
-                                "is not the one that belongs here: damaged, older, or another store's"
-                            }
-                            None => "is missing",
-                        },
-                    ));
-                }
-            },
-        };
+        let path = self.database(head.generation);
+        let bytes = fs::read(&path).map_err(|e| match e.kind() {
+            io::ErrorKind::NotFound => StoreError::damaged(&path, "is missing"),
+            _ => StoreError::io("read", &path, &e),
+        })?;
+        if self.digest(&bytes) != head.digest {
+            let what = "is not the one that belongs here: damaged, older, or another store's";
+            return Err(StoreError::damaged(&path, what));
+        }
         let image = Image::new(bytes.clone());
-        let content = self.guarded(|| read_all(&open(image)?.begin_read()?))?;
+        let content = self.guarded(head.generation, || read_all(&open(image)?.begin_read()?))?;
         if content.generation != head.generation {
             return Err(StoreError::damaged(&path, "does not fit its head"));
         }
-        Ok(Read { content, bytes, is_fresh })
-    }
-
-    fn read_file(&self, path: &Path) -> Result<Option<Vec<u8>>> {
-        match fs::read(path) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(StoreError::io("read", path, &e)),
-        }
-    }
-
-    /// Gives the new database file its place.
-    fn settle(&self) -> Result<()> {
-        let (fresh, path) = (self.fresh_database(), self.database());
-        fs::rename(&fresh, &path).map_err(|e| StoreError::io("write", &path, &e))?;
-        fault::point("commit.settled");
-        files::sync_directory(&self.directory)
+        Ok((content, bytes))
     }
 
     fn digest(&self, bytes: &[u8]) -> [u8; 32] {
@@ -206,7 +186,7 @@ impl Core {
     fn edited(&self, bytes: Vec<u8>, edits: &[Edit], generation: u64) -> Result<Vec<u8>> {
         let image = Image::new(bytes);
         let result = image.clone();
-        self.guarded(|| {
+        self.guarded(generation, || {
             let database = open(image)?;
             let transaction = database.begin_write()?;
             {
@@ -242,8 +222,8 @@ impl Core {
     ///
     /// It only ever sees bytes of the right digest, but without protection anybody can make these, and it
     /// panics on some that it would not have written.
-    fn guarded<T>(&self, run: impl FnOnce() -> Attempt<T>) -> Result<T> {
-        let wrong = |what: String| StoreError::damaged(&self.database(), what);
+    fn guarded<T>(&self, generation: u64, run: impl FnOnce() -> Attempt<T>) -> Result<T> {
+        let wrong = |what: String| StoreError::damaged(&self.database(generation), what);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(value)) => Ok(value),
             Ok(Err(Trouble::Content(what))) => Err(wrong(what)),
@@ -251,14 +231,6 @@ impl Core {
             Err(_) => Err(wrong("is no database".to_string())),
         }
     }
-}
-
-/// An index as it was read.
-struct Read {
-    content: Content,
-    bytes: Vec<u8>,
-    /// It was found where it is first written.
-    is_fresh: bool,
 }
 
 fn open(image: Image) -> Attempt<Database> {
@@ -298,16 +270,11 @@ impl Locked<'_> {
             return Ok(());
         }
         let core = self.core;
-        let generation = self.content.generation + 1;
+        let path = || core.database(self.content.generation);
+        let generation = self.content.generation.checked_add(1);
+        let generation = generation.ok_or_else(|| StoreError::damaged(&path(), "has no next"))?;
         let bytes = core.edited(self.bytes.clone(), edits, generation)?;
-        let digest = core.digest(&bytes);
-        files::overwrite(&core.fresh_database(), &bytes)?;
-        files::sync_directory(&core.directory)?;
-        fault::point("commit.written");
-        Head { generation, digest }.save(&core.directory, &core.root)?;
-        fault::point("commit.decided");
-        core.settle()?;
-        fault::point("commit.done");
+        core.publish(generation, &bytes)?;
         edits.iter().for_each(|edit| self.content.apply(edit));
         self.content.generation = generation;
         self.bytes = bytes;

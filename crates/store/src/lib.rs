@@ -40,8 +40,9 @@
 //! ```text
 //! store.toml            format, name, protection, place; written last when a store is made
 //! lock                  locked during each transaction; its inode is part of the store's place
-//! index.redb            the index: records, used names, dead groups (an embedded database)
-//! head                  the digest of the index: replacing it is what makes a transaction happen
+//! index-0.redb          the index: records, used names, dead groups (an embedded database);
+//! index-1.redb          two files in turns
+//! head                  the digest of the right one: replacing it is what makes a transaction happen
 //! items/ID/0.bin …      the sections of an item
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
@@ -55,7 +56,7 @@
 //!    The operating system releases the lock of a process that dies.
 //! 2. *An index that can be believed.* The index must have the digest that the head gives. One that is damaged, exchanged for
 //!    another store's, older or newer is refused, and with it everything in the store.
-//! 3. *The mark on disk.* The new index, in which the records are marked, is written beside the old one and flushed; then a
+//! 3. *The mark on disk.* The new index, in which the records are marked, is written to the other file and flushed; then a
 //!    new head with its digest is written, flushed, moved over the old one, and the directory flushed. A crash before the move
 //!    leaves everything as it was, and nothing was handed out. From the move on, only the new index counts: no
 //!    crash and no recovery brings back the old one.

@@ -239,7 +239,7 @@ impl Snapshot {
             fs::remove_dir_all(store.join(name)).unwrap();
             copy(&saved.join(name), &store.join(name));
         }
-        for name in ["index.redb", "head"] {
+        for name in ["index-0.redb", "index-1.redb", "head"] {
             fs::copy(saved.join(name), store.join(name)).unwrap();
         }
         fs::copy(self.folder.path().join("saved-used"), self.folder.path().join("used")).unwrap();
@@ -310,11 +310,9 @@ impl<T: Ord, const N: usize> ConcatSets<T> for [BTreeSet<T>; N] {
 fn what_was_decided_stands_whatever_comes_next() {
     let snapshot = Snapshot::new();
     for (first, stands) in
-        [("commit.written", false), ("commit.decided", true), ("commit.settled", true)]
+        [("commit.written", false), ("commit.decided", true), ("commit.done", true)]
     {
-        for second in
-            ["commit.written", "commit.decided", "commit.settled", "commit.settled:2", "none"]
-        {
+        for second in ["commit.written", "commit.decided", "commit.done", "none"] {
             let path = snapshot.restore();
             let what = format!("{first}, then {second}");
             let died = run_child(&variables("rest", &path, "SYMBOLON_FAULT", first));
@@ -334,6 +332,7 @@ fn what_was_decided_stands_whatever_comes_next() {
 fn death_while_making_a_store() {
     for point in fault::POINTS.iter().filter(|name| {
         name.starts_with("create.")
+            || name.starts_with("commit.")
             || name.starts_with("commit.committed")
             || *name == &"commit.opened"
     }) {

@@ -154,9 +154,17 @@ fn files_of_other_sections_items_and_stores_do_not_fit() {
     }
 }
 
-/// Files that an earlier state of a store had.
-fn save(path: &Path) -> [Vec<u8>; 2] {
-    ["index.redb", "head"].map(|name| fs::read(path.join(name)).unwrap())
+const INDEX: [&str; 3] = ["index-0.redb", "index-1.redb", "head"];
+
+/// The index as it is now.
+fn save(path: &Path) -> [Vec<u8>; 3] {
+    INDEX.map(|name| fs::read(path.join(name)).unwrap())
+}
+
+fn restore(path: &Path, saved: &[Vec<u8>; 3]) {
+    for (name, bytes) in INDEX.iter().zip(saved) {
+        fs::write(path.join(name), bytes).unwrap();
+    }
 }
 
 fn is_distrusted<T: std::fmt::Debug>(result: Result<T>, what: &str) {
@@ -176,43 +184,47 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
         let other = Store::create(&other_path, &protection).unwrap();
         let id = pool(&store, 1, 0, 50);
         pool(&other, 1, 0, 50);
+        let eldest = save(&path);
+        store.take_range(id, &[0], &[5]).unwrap();
         let old = save(&path);
-        store.take_range(id, &[0], &[10]).unwrap();
+        store.take_range(id, &[5], &[10]).unwrap();
         let new = save(&path);
         let foreign = save(&other_path);
-        let place = ["index.redb", "head"].map(|name| path.join(name));
-        let try_with = |which: usize, bytes: Option<&[u8]>, what: &str| {
-            match bytes {
-                Some(bytes) => fs::write(&place[which], bytes).unwrap(),
-                None => fs::remove_file(&place[which]).unwrap(),
-            }
+        let current = if new[0].is_empty() { 1 } else { 0 };
+        assert!(new[1 - current].is_empty() && !new[current].is_empty());
+        let try_all = |what: &str| {
             is_distrusted(store.take_range(id, &[0], &[10]), what);
             is_distrusted(store.take_range(id, &[10], &[20]), what);
             is_distrusted(store.offers(&Filter::default()), what);
             is_distrusted(store.list(), what);
             is_distrusted(store.gc(), what);
             is_distrusted(Store::open(&path, &protection), what);
-            fs::write(&place[which], &new[which]).unwrap();
+            restore(&path, &new);
         };
-        for which in 0..2 {
-            try_with(which, Some(&old[which]), "older");
-            try_with(which, Some(&foreign[which]), "foreign");
-            try_with(which, Some(b""), "empty");
-            try_with(which, None, "missing");
-            let half = &new[which][..new[which].len() / 2];
-            try_with(which, Some(half), "truncated");
+        for which in [current, 2] {
+            let place = path.join(INDEX[which]);
             let step = (new[which].len() / 40).max(1);
-            for at in (0..new[which].len()).step_by(step) {
+            let changed = (0..new[which].len()).step_by(step).map(|at| {
                 let mut bytes = new[which].clone();
                 bytes[at] ^= 0x10;
-                try_with(which, Some(&bytes), &format!("changed at {at}"));
+                bytes
+            });
+            let half = new[which][..new[which].len() / 2].to_vec();
+            let others = [eldest[which].clone(), old[which].clone(), foreign[which].clone()];
+            for (i, bytes) in
+                others.into_iter().chain([half, Vec::new()]).chain(changed).enumerate()
+            {
+                fs::write(&place, bytes).unwrap();
+                try_all(&format!("{name}, {which}, {i}"));
             }
+            fs::remove_file(&place).unwrap();
+            try_all("missing");
         }
-        fs::write(&place[0], &foreign[0]).unwrap();
-        fs::write(&place[1], &foreign[1]).unwrap();
-        is_distrusted(store.offers(&Filter::default()), "another store's index and head");
-        fs::write(&place[0], &new[0]).unwrap();
-        fs::write(&place[1], &new[1]).unwrap();
+        restore(&path, &foreign);
+        try_all("another store's");
+        // An older head with every index that is there to be found.
+        fs::write(path.join("head"), &old[2]).unwrap();
+        try_all("an older head");
         check_records(&store.take_range(id, &[10], &[20]).unwrap());
     }
 }
@@ -228,7 +240,7 @@ fn child() {
             store.list().unwrap();
             let refused = store.offers(&Filter::default()).unwrap_err();
             assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
-            println!("looked");
+            eprintln!("looked");
         }
         other => panic!("unknown task {other}"),
     }
@@ -236,7 +248,7 @@ fn child() {
 
 #[test]
 fn an_older_index_is_not_trusted_after_a_crash_either() {
-    for point in ["commit.written", "commit.decided", "commit.settled", "take.committed"] {
+    for point in ["commit.written", "commit.decided", "commit.done", "take.committed"] {
         let folder = scratch();
         let (path, store) = fresh(&folder);
         let id = pool(&store, 1, 0, 50);
@@ -251,27 +263,29 @@ fn an_older_index_is_not_trusted_after_a_crash_either() {
         assert_eq!(run_child(&variables).status.code(), None, "{point}");
         let crashed = save(&path);
         let decided = point != "commit.written";
-        assert_eq!(crashed[1] != before[1], decided, "{point}");
-        for older in [&eldest[0], &before[0]] {
-            fs::write(path.join("index.redb"), older).unwrap();
+        assert_eq!(crashed[2] != before[2], decided, "{point}");
+        let next = if decided { 20 } else { 10 };
+        assert_eq!(offers(&store)[0].next, [next], "{point}");
+        // Every file of every earlier state, in every combination with what the crash left.
+        let states = [(&crashed, next), (&before, 10), (&eldest, 0)];
+        for choice in 0..27 {
+            let chosen = [choice % 3, choice / 3 % 3, choice / 9];
+            restore(&path, &std::array::from_fn(|i| states[chosen[i]].0[i].clone()));
             match store.list() {
-                // The new one is still where it is written first, or the old one is right.
+                // Only ever what the head says, and that only if it is there.
                 Ok(entries) => {
-                    assert_eq!(entries[0].next, [if decided { 20 } else { 10 }], "{point}")
+                    assert_eq!(entries[0].next, [states[chosen[2]].1], "{point}, {choice}")
                 }
                 Err(StoreError::Damaged { .. }) => {}
-                Err(other) => panic!("{point}: {other}"),
+                Err(other) => panic!("{point}, {choice}: {other}"),
             }
         }
-        let fresh = path.join("index.redb.new");
-        if fresh.exists() {
-            // An index that no head ever pointed to, or that one does, in the other's place.
-            fs::copy(&fresh, path.join("index.redb")).unwrap();
-            fs::write(&fresh, &before[0]).unwrap();
-            assert_eq!(offers(&store)[0].next, [if decided { 20 } else { 10 }], "{point}");
-            fs::write(path.join("index.redb"), &eldest[0]).unwrap();
-            fs::write(&fresh, &eldest[0]).unwrap();
-            is_distrusted(store.offers(&Filter::default()), point);
+        // What locks the index leaves nothing for an older head to point to.
+        restore(&path, &crashed);
+        store.lock_group(&[1; 32]).unwrap();
+        if decided {
+            fs::write(path.join("head"), &before[2]).unwrap();
+            is_distrusted(store.list(), point);
         }
     }
 }
@@ -433,7 +447,7 @@ fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {
 
 #[test]
 fn adopting_is_the_way_out_of_a_damaged_index() {
-    for name in ["index.redb", "head", "lock"] {
+    for name in ["index", "head", "lock"] {
         let folder = tempfile::tempdir().unwrap();
         let (path, store) = fresh(&folder);
         let id = pool(&store, 1, 0, 10);
@@ -442,6 +456,7 @@ fn adopting_is_the_way_out_of_a_damaged_index() {
         std::mem::forget(draft);
         match name {
             "lock" => fs::remove_file(path.join(name)).unwrap(),
+            "index" => INDEX[..2].iter().for_each(|name| fs::write(path.join(name), b"x").unwrap()),
             _ => fs::write(path.join(name), b"damaged").unwrap(),
         }
         is_distrusted(Store::open(&path, &Protection::None), name);
@@ -513,7 +528,7 @@ fn a_store_that_cannot_be_written_can_only_be_looked_at() {
         output => {
             let output = output.unwrap();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            assert!(String::from_utf8_lossy(&output.stdout).contains("looked"));
+            assert!(String::from_utf8_lossy(&output.stderr).contains("looked"));
         }
     }
 }
