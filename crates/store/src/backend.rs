@@ -15,8 +15,8 @@ pub(crate) struct Image {
 
 impl Image {
     pub fn new(bytes: Vec<u8>) -> Self {
-        // A transaction needs little more than what is there, and what is freed at its end; a forged file can claim
-        // to be of any size.
+        // A transaction needs little more than what is there, and what is freed at its end; a
+        // forged file can claim to be of any size.
         let most = bytes.len().saturating_mul(4).saturating_add(64 << 20);
         Image { bytes: Arc::new(Mutex::new(bytes)), most }
     }

@@ -1,9 +1,9 @@
 //! An item being written: invisible until it is finished.
 //!
-//! A draft lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps locked: what
-//! is not locked there was left by a process that died. [`Draft::finish`] flushes all files, moves the
-//! directory to `items/ID` under the store's lock and then enters the item into the index. A crash before that
-//! leaves files that no item refers to; collecting removes them.
+//! A draft lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps
+//! locked: what is not locked there was left by a process that died. [`Draft::finish`] flushes all
+//! files, moves the directory to `items/ID` under the store's lock and then enters the item into
+//! the index. A crash before that leaves files that no item refers to; collecting removes them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -96,13 +96,13 @@ impl Draft {
         &mut self.sections
     }
 
-    /// Finishes the item, which then holds `counts` records of each sort (`[1]` if it is a prepared one):
-    /// when this returns it is on disk and can be taken from.
+    /// Finishes the item, which then holds `counts` records of each sort (`[1]` if it is a prepared
+    /// one): when this returns it is on disk and can be taken from.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if sections are not as long as the counts say; [`StoreError::Exists`] and
-    /// [`StoreError::DeadGroup`] if that came about in the meantime; what the disk refuses, now or earlier
-    /// when the sections were written. The item is then lost.
+    /// [`StoreError::Invalid`] if sections are not as long as the counts say;
+    /// [`StoreError::Exists`] and [`StoreError::DeadGroup`] if that came about in the meantime;
+    /// what the disk refuses, now or earlier when the sections were written. The item is then lost.
     pub fn finish(mut self, counts: Vec<u64>) -> Result<ItemId> {
         self.stamp.counts = counts;
         let next = vec![0; self.stamp.counts.len()];

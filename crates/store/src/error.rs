@@ -28,7 +28,8 @@ pub enum StoreError {
         /// What is in the way.
         what: &'static str,
     },
-    /// The passphrase or key file given does not open this store, or none was given, or none is needed.
+    /// The passphrase or key file given does not open this store, or none was given, or none is
+    /// needed.
     #[error("cannot unlock the store {}: {what}", path.display())]
     Locked {
         /// The store's directory.
@@ -94,7 +95,8 @@ pub enum StoreError {
         /// What the operating system said.
         why: String,
     },
-    /// A file that all items depend on is damaged, missing, from another store, or older than the rest.
+    /// A file that all items depend on is damaged, missing, from another store, or older than the
+    /// rest.
     #[error(
         "the store cannot be trusted: {} {what}. Nothing in it is used; adopt the store, which voids all \
          material in it, or remove it and make a new one",
@@ -196,8 +198,8 @@ impl StoreError {
 
     /// The store's error in an error of a reader or writer of this crate.
     ///
-    /// Readers and writers speak [`io::Read`] and [`io::Write`]; what they report carries a `StoreError`
-    /// inside, which this brings back. Any other error becomes [`StoreError::Io`].
+    /// Readers and writers speak [`io::Read`] and [`io::Write`]; what they report carries a
+    /// `StoreError` inside, which this brings back. Any other error becomes [`StoreError::Io`].
     pub fn from_io(error: io::Error) -> Self {
         match error.downcast::<StoreError>() {
             Ok(inner) => inner,

@@ -1,13 +1,13 @@
 //! Named points at which a test ends the process or fills the disk.
 //!
-//! Exists only under the feature `faults` (and in this crate's own tests); a normal build has the calls,
-//! which do nothing.
+//! Exists only under the feature `faults` (and in this crate's own tests); a normal build has the
+//! calls, which do nothing.
 
 /// Every point, in the order of the operations that pass it.
 ///
-/// With `SYMBOLON_FAULT=NAME` the process aborts when it comes to the point, with `NAME:3` when it comes
-/// there for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead, if `NAME` is one
-/// of [`WRITES`].
+/// With `SYMBOLON_FAULT=NAME` the process aborts when it comes to the point, with `NAME:3` when it
+/// comes there for the third time. With `SYMBOLON_FULL=NAME` the disk is full there instead, if
+/// `NAME` is one of [`WRITES`].
 #[cfg(any(test, feature = "faults"))]
 pub const POINTS: &[&str] = &[
     "create.directories",

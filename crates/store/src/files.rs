@@ -1,5 +1,5 @@
-//! Small things about files that the standard library leaves to its users: private modes, replacing a
-//! file as a whole, making directory entries last, removing what held secrets.
+//! Small things about files that the standard library leaves to its users: private modes, replacing
+//! a file as a whole, making directory entries last, removing what held secrets.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -45,7 +45,8 @@ pub(crate) fn sync_directory(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces a file by one with these bytes: at any instant either the old or the new one is there, whole.
+/// Replaces a file by one with these bytes: at any instant either the old or the new one is there,
+/// whole.
 ///
 /// The new one is sure to be there after a power failure only once the directory has been flushed.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -91,8 +92,8 @@ pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
 
 /// A lock on a file, released when dropped.
 ///
-/// Closing the file would release it too, but only when the last copy of the file descriptor is closed: a process that
-/// another thread starts has one for a moment.
+/// Closing the file would release it too, but only when the last copy of the file descriptor is
+/// closed: a process that another thread starts has one for a moment.
 #[derive(Debug)]
 pub(crate) struct Flock(File);
 
@@ -154,8 +155,9 @@ pub(crate) enum Discarded {
 
 /// Removes a directory of files that nobody reads any more.
 ///
-/// Readers hold a shared lock on the files they read. With `wipe`, files are overwritten before they are
-/// removed: the best one can do, though a disk or file system that writes elsewhere keeps the old bytes.
+/// Readers hold a shared lock on the files they read. With `wipe`, files are overwritten before
+/// they are removed: the best one can do, though a disk or file system that writes elsewhere keeps
+/// the old bytes.
 pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     let failed = |e: &io::Error| StoreError::io("remove", directory, e);
     let entries = match fs::read_dir(directory) {

@@ -1,19 +1,20 @@
-//! Section files: a header, then frames, each checked (and decrypted) before a byte of it is released.
+//! Section files: a header, then frames, each checked (and decrypted) before a byte of it is
+//! released.
 //!
 //! ```text
 //! header   magic 8 · format 4 · sealing 4 · store 16 · item 16 · section 4 · frame size 4 · salt 32 · tag 32
 //! frame    frame-size bytes (the last one fewer, and at least one frame) · tag
 //! ```
-//! Numbers are little-endian. The keys of a file are derived from the store's root key and all fields of
-//! the header before its tag, so a frame fits one place in one file of one item of one store; the salt is
-//! fresh for every file, so keys never repeat even if an item is begun twice. A frame's number and
-//! whether it is the last one are in its nonce: frames that are swapped, repeated or missing, also at the
-//! end, do not fit.
+//! Numbers are little-endian. The keys of a file are derived from the store's root key and all
+//! fields of the header before its tag, so a frame fits one place in one file of one item of one
+//! store; the salt is fresh for every file, so keys never repeat even if an item is begun twice. A
+//! frame's number and whether it is the last one are in its nonce: frames that are swapped,
+//! repeated or missing, also at the end, do not fit.
 //!
 //! Without protection the root key is public and a tag is a keyed BLAKE3 hash: it finds damage and
 //! mistakes, not forgery. With protection frames are sealed with ChaCha20-Poly1305. (AES-256-GCM is
-//! half as fast again where there are instructions for it, and far slower or of variable time where there are
-//! none; either outruns a disk.)
+//! half as fast again where there are instructions for it, and far slower or of variable time where
+//! there are none; either outruns a disk.)
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
@@ -198,7 +199,8 @@ impl FileKeys {
         Ok(())
     }
 
-    /// Checks a frame as it stands in the file and brings back its bytes, in place and without the tag.
+    /// Checks a frame as it stands in the file and brings back its bytes, in place and without the
+    /// tag.
     ///
     /// # Errors
     /// It is not this frame of this file. What is left in `frame` then means nothing.
@@ -254,5 +256,108 @@ impl Geometry {
         let start = HEADER as u64 + index * (frame + self.overhead as u64);
         let bytes = (self.bytes - index * frame).min(frame) as usize;
         (start, bytes + self.overhead)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn header(sealing: Sealing) -> Header {
+        let (store, item, salt) = ([1; 16], ItemId([2; 16]), [3; 32]);
+        Header { sealing, store, item, section: 4, frame: 64, salt }
+    }
+
+    fn keys(header: &Header) -> FileKeys {
+        FileKeys::new(&RootKey::derive(b"secret", &header.store), header)
+    }
+
+    #[test]
+    fn the_format_is_pinned() {
+        // Files written yesterday must be readable tomorrow: change the format's number with these.
+        let digest = |sealing| {
+            let keys = keys(&header(sealing));
+            let mut file = keys.header().to_vec();
+            let mut frame = b"content".to_vec();
+            keys.seal(7, true, &mut frame).unwrap();
+            file.extend(frame);
+            blake3::hash(&file).to_hex()[..16].to_string()
+        };
+        assert_eq!(digest(Sealing::Checksum), "be9092ed05d7ddf6");
+        assert_eq!(digest(Sealing::Encryption), "a87a5ce66db261a1");
+    }
+
+    #[test]
+    fn a_frame_fits_one_place_only() {
+        for sealing in [Sealing::Checksum, Sealing::Encryption] {
+            let right = header(sealing);
+            let mut sealed = b"content".to_vec();
+            keys(&right).seal(7, false, &mut sealed).unwrap();
+            assert_eq!(sealed.len(), 7 + sealing.overhead());
+            let fits = |keys: &FileKeys, index, last| {
+                let mut frame = sealed.clone();
+                keys.open(index, last, &mut frame).is_ok_and(|()| frame == b"content")
+            };
+            assert!(fits(&keys(&right), 7, false));
+            assert!(!fits(&keys(&right), 7, true) && !fits(&keys(&right), 8, false));
+            let others = [
+                Header { store: [9; 16], ..right.clone() },
+                Header { item: ItemId([9; 16]), ..right.clone() },
+                Header { section: 9, ..right.clone() },
+                Header { frame: 99, ..right.clone() },
+                Header { salt: [9; 32], ..right.clone() },
+            ];
+            for other in others {
+                assert!(!fits(&keys(&other), 7, false), "{other:?}");
+                assert!(!keys(&other).expects(&keys(&right).header()));
+            }
+            let stranger = FileKeys::new(&RootKey::derive(b"another", &right.store), &right);
+            assert!(!fits(&stranger, 7, false));
+            assert!(!stranger.expects(&keys(&right).header()));
+            for at in 0..sealed.len() {
+                let mut frame = sealed.clone();
+                frame[at] ^= 1;
+                assert!(keys(&right).open(7, false, &mut frame).is_err(), "changed at {at}");
+            }
+            for length in 0..sealed.len() {
+                let mut frame = sealed[..length].to_vec();
+                assert!(keys(&right).open(7, false, &mut frame).is_err(), "cut to {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn headers_are_read_back() {
+        for sealing in [Sealing::Checksum, Sealing::Encryption] {
+            let header = header(sealing);
+            let bytes = keys(&header).header();
+            assert_eq!(Header::decode(&bytes), Ok(header.clone()));
+            assert!(keys(&header).expects(&bytes));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn frames_lie_one_after_another(bytes in 0..5000_u64, frame in 16..400_u32) {
+            let geometry = Geometry { bytes, frame, overhead: 16 };
+            let mut at = HEADER as u64;
+            let mut content = 0;
+            for index in 0..geometry.frames() {
+                let (start, length) = geometry.place(index);
+                prop_assert_eq!(start, at);
+                at += length as u64;
+                content += length as u64 - 16;
+            }
+            prop_assert_eq!(Some(at), geometry.file());
+            prop_assert_eq!(content, bytes);
+        }
+    }
+
+    #[test]
+    fn impossible_lengths_overflow_nothing() {
+        let geometry = Geometry { bytes: u64::MAX, frame: 16, overhead: 32 };
+        assert_eq!(geometry.file(), None);
     }
 }

@@ -1,10 +1,11 @@
 //! The head: which index is the right one.
 //!
-//! An embedded database recovers from a crash by going back to its last whole transaction, and damage can make it
-//! go back further than what was promised to be on disk. For this store that would mean to hand out
-//! material twice. So the database never recovers anything: a transaction makes a new database file, flushes
-//! it, and then replaces this small file, which holds the digest of the right one. That is the moment at
-//! which the transaction happens. An index of another digest, be it damaged, older or newer, is none.
+//! An embedded database recovers from a crash by going back to its last whole transaction, and
+//! damage can make it go back further than what was promised to be on disk. For this store that
+//! would mean to hand out material twice. So the database never recovers anything: a transaction
+//! makes a new database file, flushes it, and then replaces this small file, which holds the digest
+//! of the right one. That is the moment at which the transaction happens. An index of another
+//! digest, be it damaged, older or newer, is none.
 
 use std::path::{Path, PathBuf};
 

@@ -4,14 +4,16 @@
 //! therefore remembers three things about its place, and is refused where one of them differs:
 //!
 //! - the **machine**: a hash of `/etc/machine-id`, as systemd asks applications to use it;
-//! - the **inode** of the file `lock` inside the store: `cp`, `rsync`, `tar`, a backup make a new file, even on
-//!   the same machine, while renaming or moving the directory within its file system keeps it;
-//! - when that file was **born**, in nanoseconds, where the file system says: no tool can set it, and inode
-//!   numbers alone can repeat when files are unpacked onto a fresh disk.
+//! - the **inode** of the file `lock` inside the store: `cp`, `rsync`, `tar`, a backup make a new
+//!   file, even on the same machine, while renaming or moving the directory within its file system
+//!   keeps it;
+//! - when that file was **born**, in nanoseconds, where the file system says: no tool can set it,
+//!   and inode numbers alone can repeat when files are unpacked onto a fresh disk.
 //!
-//! Device numbers, mount points and host names are left out: they change without anything being copied.
-//! What is not known on either side is not compared. A clone of a whole virtual machine or disk keeps all three and cannot be
-//! told from the original by anything that is on the disk.
+//! A file system that numbers its files anew whenever it is mounted (some over a network) is no place
+//! for a store. Device numbers, mount points and host names are left out: they change without anything being
+//! copied. What is not known on either side is not compared. A clone of a whole virtual machine or
+//! disk keeps all three and cannot be told from the original by anything that is on the disk.
 
 use std::fs::File;
 use std::path::Path;

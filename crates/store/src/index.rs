@@ -1,8 +1,8 @@
 //! The index: a small embedded database, read and written as a whole under the store's lock.
 //!
-//! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction takes the exclusive
-//! lock, reads the database file whose number and digest the [`Head`] gives, makes a new one in memory, and then, each
-//! step on disk before the next:
+//! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction
+//! takes the exclusive lock, reads the database file whose number and digest the [`Head`] gives,
+//! makes a new one in memory, and then, each step on disk before the next:
 //!
 //! 1. writes it to the other file;
 //! 2. replaces the head by one with the new number and digest: now the transaction has happened;
@@ -93,14 +93,16 @@ impl Core {
         directory.join("lock")
     }
 
-    /// Whether files are overwritten before they are removed. Without the key, encrypted ones say nothing.
+    /// Whether files are overwritten before they are removed. Without the key, encrypted ones say
+    /// nothing.
     pub fn wipes(&self) -> bool {
         self.sealing == Sealing::Checksum
     }
 
     /// Writes an index without content. Under the exclusive lock.
     pub fn create(&self) -> Result<()> {
-        // Both are there from the beginning, so that a transaction makes no new directory entry but the head.
+        // Both are there from the beginning, so that a transaction makes no new directory entry but
+        // the head.
         files::overwrite(&self.database(0), &[])?;
         self.publish(1, &self.edited(Vec::new(), &[], 1)?)
     }
@@ -117,7 +119,8 @@ impl Core {
         Ok(())
     }
 
-    /// Empties the file of the transaction before this one. Nothing depends on it: the head says which is right.
+    /// Empties the file of the transaction before this one. Nothing depends on it: the head says
+    /// which is right.
     fn empty_other(&self, generation: u64) {
         let path = self.database(generation.wrapping_add(1));
         if fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
@@ -128,7 +131,8 @@ impl Core {
     /// Waits for the exclusive lock.
     pub fn lock(&self) -> Result<Flock> {
         let path = Self::lock_path(&self.directory);
-        // Only a file that is open for writing can be locked exclusively on some network file systems.
+        // Only a file that is open for writing can be locked exclusively on some network file
+        // systems.
         let opened = File::options().read(true).write(true).open(&path);
         Flock::exclusive(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)
     }
@@ -150,12 +154,18 @@ impl Core {
         }
     }
 
-    /// Reads the index. With `writable`, says so if it could not be written.
-    pub fn content(&self, writable: bool) -> Result<Content> {
+    /// Reads the index under the lock of those who only read. With `writable`, says so if the store
+    /// could not be written.
+    pub fn shared(&self, writable: bool) -> Result<(Content, Flock)> {
         let path = Self::lock_path(&self.directory);
         let opened = File::options().read(true).write(writable).open(&path);
-        let _lock = Flock::shared(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)?;
-        Ok(self.read()?.0)
+        let lock = Flock::shared(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)?;
+        Ok((self.read()?.0, lock))
+    }
+
+    /// Reads the index, which may be another one when this returns.
+    pub fn content(&self, writable: bool) -> Result<Content> {
+        Ok(self.shared(writable)?.0)
     }
 
     /// Reads the index and the bytes of its file.
@@ -220,8 +230,8 @@ impl Core {
 
     /// Runs something on the database.
     ///
-    /// It only ever sees bytes of the right digest, but without protection anybody can make these, and it
-    /// panics on some that it would not have written.
+    /// It only ever sees bytes of the right digest, but without protection anybody can make these,
+    /// and it panics on some that it would not have written.
     fn guarded<T>(&self, generation: u64, run: impl FnOnce() -> Attempt<T>) -> Result<T> {
         let wrong = |what: String| StoreError::damaged(&self.database(generation), what);
         match catch_unwind(AssertUnwindSafe(run)) {

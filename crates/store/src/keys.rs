@@ -102,7 +102,8 @@ impl Lock {
     pub(crate) fn new(protection: &Protection) -> Result<Self> {
         Ok(match protection {
             Protection::None => Lock::Nothing,
-            // RFC 9106, second recommended option, with one lane: our implementation has one thread.
+            // RFC 9106, second recommended option, with one lane: our implementation has one
+            // thread.
             Protection::Passphrase(_) => {
                 Lock::Passphrase { salt: random()?, memory: 64 << 10, passes: 3, lanes: 1 }
             }
@@ -187,7 +188,8 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     }
 }
 
-/// What all keys of a store are derived from. Wiped when dropped; public for a store without protection.
+/// What all keys of a store are derived from. Wiped when dropped; public for a store without
+/// protection.
 pub struct RootKey(Zeroizing<[u8; 32]>);
 
 impl RootKey {

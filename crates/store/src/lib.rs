@@ -1,8 +1,10 @@
-//! The on-disk store of preprocessing material of one party: material is used once, whatever happens.
+//! The on-disk store of preprocessing material of one party: material is used once, whatever
+//! happens.
 //!
-//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`Stamp`]: either a *pool*, from which
-//! ranges of records are taken front to back, or a *prepared* one, which is taken as a whole. A **group** is all that was made
-//! under one session's global keys; a failed check [kills](Store::kill_group) all of it.
+//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`Stamp`]:
+//! either a *pool*, from which ranges of records are taken front to back, or a *prepared* one,
+//! which is taken as a whole. A **group** is all that was made under one session's global keys; a
+//! failed check [kills](Store::kill_group) all of it.
 //!
 //! ```
 //! use symbolon_store::*;
@@ -51,34 +53,40 @@
 //! # Why nothing is used twice
 //! Material leaves the store only as a [`Taken`], and that exists only after these steps:
 //!
-//! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the end of writing it, so of
-//!    two processes, or threads, that want the same records one sees what the other has marked.
-//!    The operating system releases the lock of a process that dies.
-//! 2. *An index that can be believed.* The index must have the digest that the head gives. One that is damaged, exchanged for
-//!    another store's, older or newer is refused, and with it everything in the store.
-//! 3. *The mark on disk.* The new index, in which the records are marked, is written to the other file and flushed; then a
-//!    new head with its digest is written, flushed, moved over the old one, and the directory flushed. A crash before the move
-//!    leaves everything as it was, and nothing was handed out. From the move on, only the new index counts: no
-//!    crash and no recovery brings back the old one.
-//! 4. Only now does `take_*` return, and the caller can send something. A crash before that wastes what was marked.
+//! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the
+//!    end of writing it, so of two processes, or threads, that want the same records one sees what
+//!    the other has marked. The operating system releases the lock of a process that dies.
+//! 2. *An index that can be believed.* The index must have the digest that the head gives. One that
+//!    is damaged, exchanged for another store's, older or newer is refused, and with it everything
+//!    in the store.
+//! 3. *The mark on disk.* The new index, in which the records are marked, is written to the other
+//!    file and flushed; then a new head with its digest is written, flushed, moved over the old
+//!    one, and the directory flushed. A crash before the move leaves everything as it was, and
+//!    nothing was handed out. From the move on, only the new index counts: no crash and no recovery
+//!    brings back the old one.
+//! 4. Only now does `take_*` return, and the caller can send something. A crash before that wastes
+//!    what was marked.
 //!
-//! An item becomes visible by a transaction of the same form, after its files and directories were flushed. Names of items (of group, kind, sequence number) are never given twice, and
-//! nothing can be added to a dead group. Frames are bound to their place in one file of one item of one store, so files that are
-//! exchanged among items or stores are damage.
+//! An item becomes visible by a transaction of the same form, after its files and directories were
+//! flushed. Names of items (of group, kind, sequence number) are never given twice, and nothing can
+//! be added to a dead group. Frames are bound to their place in one file of one item of one store,
+//! so files that are exchanged among items or stores are damage.
 //!
-//! A *copy* of a store is the same material twice. Stores are bound to machine and file ([`StoreError::Elsewhere`]);
-//! [`Store::adopt`] makes a copy usable by voiding everything in it. For the same reason items cannot be exported
-//! ([`Store::describe`]).
+//! A *copy* of a store is the same material twice. Stores are bound to machine and file
+//! ([`StoreError::Elsewhere`]); [`Store::adopt`] makes a copy usable by voiding everything in it.
+//! For the same reason items cannot be exported ([`Store::describe`]).
 //!
 //! # What no store can do
-//! - Notice that the **whole disk** or machine went back to an earlier state (a snapshot that was restored, a
-//!   clone of a virtual machine): everything it could look at went back, too. Whoever does that must adopt the store first.
-//!   The peers' stores still refuse records that *they* have handed out before.
-//! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage and mistakes; who wants to
-//!   forge them can. With either, forging takes the key, except that old files can be put back, all of them together.
-//! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but disks and file systems that
-//!   write elsewhere keep old bytes; those of protected stores are only removed, and whoever gets hold of the key *and* the raw disk reads
-//!   them.
+//! - Notice that the **whole disk** or machine went back to an earlier state (a snapshot that was
+//!   restored, a clone of a virtual machine): everything it could look at went back, too. Whoever
+//!   does that must adopt the store first. The peers' stores still refuse records that *they* have
+//!   handed out before.
+//! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage
+//!   and mistakes; who wants to forge them can. With either, forging takes the key, except that old
+//!   files can be put back, all of them together.
+//! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but
+//!   disks and file systems that write elsewhere keep old bytes; those of protected stores are only
+//!   removed, and whoever gets hold of the key *and* the raw disk reads them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
 mod backend;

@@ -67,7 +67,8 @@ pub struct Stamp {
     pub circuit: Option<[u8; 32]>,
     /// Which item of this kind in its group, counted by all parties alike.
     pub sequence: u64,
-    /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is finished.
+    /// How many records of each sort it holds; `[1]` for a prepared one. Empty until it is
+    /// finished.
     pub counts: Vec<u64>,
 }
 
@@ -132,7 +133,8 @@ fn check_text(what: &str, text: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// The name of an item: the same on all parties, since it is made of group, kind and sequence number.
+/// The name of an item: the same on all parties, since it is made of group, kind and sequence
+/// number.
 ///
 /// Written as 32 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -167,14 +169,17 @@ impl FromStr for ItemId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Section {
-    /// Bytes of any length. Whoever takes any part of the item may read all of them, so what is used only
-    /// once is not kept here in a pool, unless the reader sees to it that ranges stay apart.
+    /// Bytes of any length. Whoever takes any part of the item may read all of them, so what is
+    /// used only once is not kept here in a pool, unless the reader sees to it that ranges stay
+    /// apart.
     Whole,
-    /// Records of one fixed size, densely packed. Whoever takes a range of records may read exactly these.
+    /// Records of one fixed size, densely packed. Whoever takes a range of records may read exactly
+    /// these.
     Records {
         /// The index in [`Stamp::counts`] of how many there are.
         counter: usize,
-        /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole bytes.
+        /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole
+        /// bytes.
         bits: u32,
     },
 }
@@ -205,7 +210,8 @@ impl Section {
         let Section::Records { counter, bits } = *self else { return Ok(0..length) };
         let edge = |at: &[u64]| {
             let (record, count) = (at[counter], counts[counter]);
-            // No overflow: records are at most as many as `count`, whose bits were counted in `length`.
+            // No overflow: records are at most as many as `count`, whose bits were counted in
+            // `length`.
             match record.checked_mul(u64::from(bits)) {
                 _ if record == count => Ok(length),
                 Some(bit) if bit % 8 == 0 => Ok(bit / 8),

@@ -61,8 +61,8 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Makes a store in a directory that does not exist, is empty, or holds a store whose making was
-    /// interrupted.
+    /// Makes a store in a directory that does not exist, is empty, or holds a store whose making
+    /// was interrupted.
     ///
     /// # Errors
     /// [`StoreError::NotCreated`] if there is a store or something else; what the disk refuses.
@@ -100,8 +100,9 @@ impl Store {
     /// Opens a store. What a crash left undone is completed.
     ///
     /// # Errors
-    /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none), [`StoreError::Version`],
-    /// [`StoreError::Elsewhere`] (a copy), [`StoreError::Damaged`]; what the disk refuses.
+    /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none),
+    /// [`StoreError::Version`], [`StoreError::Elsewhere`] (a copy), [`StoreError::Damaged`]; what
+    /// the disk refuses.
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let directory = directory.as_ref();
         let (manifest, root) = Manifest::load(directory, protection)?;
@@ -137,10 +138,11 @@ impl Store {
         }
     }
 
-    /// Makes a copied, restored or damaged store usable where it is now, and voids all material in it.
+    /// Makes a copied, restored or damaged store usable where it is now, and voids all material in
+    /// it.
     ///
-    /// Another copy may have used the material, and what damage hides may be that it was used: so none of it
-    /// is used here. This needs the same key as before.
+    /// Another copy may have used the material, and what damage hides may be that it was used: so
+    /// none of it is used here. This needs the same key as before.
     ///
     /// # Errors
     /// As [`Store::open`], but for a copy and damage of the index.
@@ -177,9 +179,10 @@ impl Store {
 
     /// Starts a new item.
     ///
-    /// `stamp.counts` is empty; the counts are given when the item is finished. `sections` says what each
-    /// section holds; their files consist of frames of `frame` bytes ([`crate::DEFAULT_FRAME`] without a
-    /// reason for another), which are read and checked as wholes.
+    /// `stamp.counts` is empty; the counts are given when the item is finished. `sections` says
+    /// what each section holds; their files consist of frames of `frame` bytes
+    /// ([`crate::DEFAULT_FRAME`] without a reason for another), which are read and checked as
+    /// wholes.
     ///
     /// # Errors
     /// [`StoreError::Exists`] and [`StoreError::DeadGroup`]; [`StoreError::Invalid`] for a stamp or
@@ -211,18 +214,19 @@ impl Store {
     /// Takes a prepared item: it is marked as used, on disk, before this returns.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyUsed`], [`StoreError::Void`], [`StoreError::Unknown`]; nothing is marked then,
-    /// nor if a file is missing or has a wrong length or header ([`StoreError::DamagedItem`]). After any other
-    /// error it may or may not be marked, and is not to be used.
+    /// [`StoreError::AlreadyUsed`], [`StoreError::Void`], [`StoreError::Unknown`]; nothing is
+    /// marked then, nor if a file is missing or has a wrong length or header
+    /// ([`StoreError::DamagedItem`]). After any other error it may or may not be marked, and is not
+    /// to be used.
     pub fn take_prepared(&self, id: ItemId) -> Result<Taken> {
         Taken::take(&self.core, id, Kind::Prepared, &[0], &[1])
     }
 
-    /// Takes records `from[i]..upto[i]` of each count of a pool: everything before `upto` is marked as
-    /// used, on disk, before this returns.
+    /// Takes records `from[i]..upto[i]` of each count of a pool: everything before `upto` is marked
+    /// as used, on disk, before this returns.
     ///
-    /// Where `from` is beyond what was handed out so far, what is in between is skipped for good: the
-    /// peers may have used it.
+    /// Where `from` is beyond what was handed out so far, what is in between is skipped for good:
+    /// the peers may have used it.
     ///
     /// # Errors
     /// [`StoreError::AlreadyUsed`] if `from` is before what was handed out; otherwise as
@@ -244,8 +248,8 @@ impl Store {
         self.commit_void(locked, edits)
     }
 
-    /// Kills a group, as is right after any failed check: everything in it becomes void, its files are
-    /// removed, and nothing can be added to it ever again.
+    /// Kills a group, as is right after any failed check: everything in it becomes void, its files
+    /// are removed, and nothing can be added to it ever again.
     ///
     /// # Errors
     /// What the disk refuses. The group is dead then too if the refusal came late; do it again.
@@ -266,20 +270,30 @@ impl Store {
                 _ => None,
             })
             .collect();
-        locked.commit(&edits)?;
+        let remove = || {
+            for id in &ids {
+                match files::discard(&self.core.item(id), self.core.wipes())? {
+                    // Whoever is reading it took it before; collecting finds the files later.
+                    Discarded::Busy | Discarded::Gone(_) => {}
+                }
+            }
+            Ok(())
+        };
+        match locked.commit(&edits) {
+            // Removing them makes room, and them unusable too.
+            Err(StoreError::Full { .. }) => {
+                remove()?;
+                locked.commit(&edits)?;
+            }
+            other => other?,
+        }
         drop(locked);
         fault::point("void.committed");
-        for id in ids {
-            match files::discard(&self.core.item(&id), self.core.wipes())? {
-                // Whoever is reading it took it before; collecting finds the files later.
-                Discarded::Busy | Discarded::Gone(_) => {}
-            }
-        }
-        Ok(())
+        remove()
     }
 
-    /// Everything the store knows of items, also of used and void ones until they are collected, in the order
-    /// of their making. Works on a store that cannot be written.
+    /// Everything the store knows of items, also of used and void ones until they are collected, in
+    /// the order of their making. Works on a store that cannot be written.
     ///
     /// # Errors
     /// [`StoreError::Damaged`]; what the disk refuses.
@@ -293,10 +307,10 @@ impl Store {
 
     /// What is public about an item, as JSON: stamp, state and sizes, nothing secret.
     ///
-    /// Material itself is never handed out as a file. A file can be copied, and no stamp on it and no
-    /// care of one store keeps two others from taking in the same material: used twice under one Δ it
-    /// gives the inputs away. Material belongs where it was made; what can move is a whole store, whose
-    /// directory can be renamed within its file system.
+    /// Material itself is never handed out as a file. A file can be copied, and no stamp on it and
+    /// no care of one store keeps two others from taking in the same material: used twice under one
+    /// Δ it gives the inputs away. Material belongs where it was made; what can move is a whole
+    /// store, whose directory can be renamed within its file system.
     ///
     /// # Errors
     /// [`StoreError::Unknown`]; [`StoreError::Damaged`].

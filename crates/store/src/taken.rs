@@ -17,7 +17,8 @@ use crate::{ItemId, Kind, Result, Stamp, StoreError, fault};
 
 /// Material that was taken: this process, and nobody else ever again, may use it.
 ///
-/// Once this and all its readers are dropped, the files of an item of which nothing is left are removed.
+/// Once this and all its readers are dropped, the files of an item of which nothing is left are
+/// removed.
 #[derive(Debug)]
 pub struct Taken {
     stamp: Stamp,
@@ -75,8 +76,8 @@ impl Taken {
             record.files.iter().map(|file| file.holds.bytes(file.bytes, from, upto, counts));
         let readable =
             ranges.collect::<std::result::Result<_, _>>().map_err(StoreError::Invalid)?;
-        // Opened under the store's lock and before anything is marked: what cannot be read is not wasted,
-        // and nobody removes it meanwhile.
+        // Opened under the store's lock and before anything is marked: what cannot be read is not
+        // wasted, and nobody removes it meanwhile.
         let mut opened = Opened::open(core, id, &record)?;
         fault::point("take.checked");
         let exhausted = upto == counts;
@@ -121,8 +122,8 @@ impl Taken {
         self.readable.get(section).cloned().unwrap_or(0..0)
     }
 
-    /// Reads bytes of a section, counted from its start, frame by frame; each frame is checked before any byte of it
-    /// is released. The reader may outlive this.
+    /// Reads bytes of a section, counted from its start, frame by frame; each frame is checked
+    /// before any byte of it is released. The reader may outlive this.
     ///
     /// # Errors
     /// [`StoreError::Invalid`] if these bytes were not taken.
@@ -142,7 +143,8 @@ impl Taken {
         Ok(SectionReader::new(self.opened.clone(), section, bytes))
     }
 
-    /// Reads everything that was taken once, to know that it is undamaged before anything depends on it.
+    /// Reads everything that was taken once, to know that it is undamaged before anything depends
+    /// on it.
     ///
     /// # Errors
     /// [`StoreError::DamagedItem`]; what the disk refuses.
@@ -153,8 +155,8 @@ impl Taken {
         Ok(())
     }
 
-    /// Ends the use. If nothing is left of the item, its files are removed, unless somebody still reads
-    /// them; dropping does the same, but cannot say what went wrong.
+    /// Ends the use. If nothing is left of the item, its files are removed, unless somebody still
+    /// reads them; dropping does the same, but cannot say what went wrong.
     ///
     /// # Errors
     /// What the disk refuses. The material stays used, and collecting tries again.
@@ -354,8 +356,8 @@ impl SectionReader {
     /// Fills `out`.
     ///
     /// # Errors
-    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; what the disk refuses.
-    /// What was put into `out` until then is good.
+    /// [`StoreError::Invalid`] if fewer bytes remain; [`StoreError::DamagedItem`]; what the disk
+    /// refuses. What was put into `out` until then is good.
     pub fn fill(&mut self, mut out: &mut [u8]) -> Result<()> {
         if out.len() as u64 > self.remaining() {
             return Err(StoreError::Invalid(format!(

@@ -49,8 +49,8 @@ impl GroupLock {
 }
 
 impl Store {
-    /// Locks a group for one run, so that checks under one Δ come one after another; none if another
-    /// process, or another part of this one, has it locked.
+    /// Locks a group for one run, so that checks under one Δ come one after another; none if
+    /// another process, or another part of this one, has it locked.
     ///
     /// # Errors
     /// [`StoreError::DeadGroup`]; what the disk refuses.
@@ -71,8 +71,9 @@ impl Store {
         self.core.directory.join("groups")
     }
 
-    /// Reads and checks every frame of every item that something is left of, and says of each what is wrong
-    /// with it. Nothing is changed: damaged items are for the caller to [void](Store::void).
+    /// Reads and checks every frame of every item that something is left of, and says of each what
+    /// is wrong with it. Nothing is changed: damaged items are for the caller to
+    /// [void](Store::void).
     ///
     /// # Errors
     /// [`StoreError::Damaged`] if the index cannot be trusted; what the disk refuses.
@@ -86,13 +87,14 @@ impl Store {
         let mut done = 0;
         let mut report = Vec::with_capacity(items.len());
         for (id, _) in items {
-            // Opened under the lock, so that files are not mistaken for missing that are just removed.
-            let locked = self.core.exclusive()?;
-            let opened = match locked.content.items.get(&id) {
+            // Opened under the lock, so that files are not mistaken for missing that are just
+            // removed.
+            let (content, lock) = self.core.shared(false)?;
+            let opened = match content.items.get(&id) {
                 Some(record) if available(&record.state) => Opened::open(&self.core, id, record),
                 _ => continue,
             };
-            drop(locked);
+            drop(lock);
             let checked = opened.and_then(|opened| {
                 opened.check(|bytes| {
                     done += bytes;
@@ -104,8 +106,8 @@ impl Store {
         Ok(report)
     }
 
-    /// Removes what is not needed: used and void items, half-written ones whose processes died, files that
-    /// belong to nothing. What is in use by other processes stays.
+    /// Removes what is not needed: used and void items, half-written ones whose processes died,
+    /// files that belong to nothing. What is in use by other processes stays.
     ///
     /// The names of items stay used for ever, and dead groups dead.
     ///

@@ -1,5 +1,5 @@
-//! The process dies at every step of everything it does with a store; the disk is full at every write;
-//! processes are killed at random: nothing is ever available that may have been used.
+//! The process dies at every step of everything it does with a store; the disk is full at every
+//! write; processes are killed at random: nothing is ever available that may have been used.
 
 mod common;
 
@@ -13,8 +13,8 @@ use symbolon_store::*;
 
 const POOL: u64 = 40;
 
-/// Says that something is used from now on, as the first message that depends on it would. Whatever is in
-/// this log must never be available again.
+/// Says that something is used from now on, as the first message that depends on it would. Whatever
+/// is in this log must never be available again.
 fn use_up(store: &Path, what: &str) {
     let log = store.with_file_name("used");
     let mut log = OpenOptions::new().create(true).append(true).open(log).unwrap();
@@ -153,7 +153,8 @@ fn furnish(path: &Path) {
     fs::write(path.join("drafts").join("half").join("0.bin"), b"half").unwrap();
 }
 
-/// What must hold whatever happened: everything available is whole, and none of it may have been used.
+/// What must hold whatever happened: everything available is whole, and none of it may have been
+/// used.
 fn inspect(path: &Path, what: &str) {
     let store = open(path);
     let used = used(path);
@@ -374,6 +375,17 @@ fn a_full_disk_at_every_write() {
 }
 
 #[test]
+fn a_group_dies_on_a_full_disk_too() {
+    let snapshot = Snapshot::new();
+    let path = snapshot.restore();
+    let output = run_child(&variables("kill", &path, "SYMBOLON_FULL", "replace.write:1"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(used(&path).iter().any(|line| line.starts_with("surely dead")));
+    assert!(offers(&open(&path)).is_empty());
+    inspect(&path, "killed on a full disk");
+}
+
+#[test]
 fn kill_at_random() {
     let folder = scratch();
     let (path, store) = fresh(&folder);
@@ -389,7 +401,8 @@ fn kill_at_random() {
         }
         for running in children {
             let output = running.wait_with_output().unwrap();
-            // It ends by itself where the other one was faster to take the same range, or to collect.
+            // It ends by itself where the other one was faster to take the same range, or to
+            // collect.
             let said = String::from_utf8_lossy(&output.stderr);
             let beaten = said.contains("was used already") || said.contains("holds no item");
             assert!(output.status.code().is_none() || beaten, "round {round}: {said}");

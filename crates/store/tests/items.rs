@@ -7,17 +7,10 @@ use std::io::Write;
 use common::*;
 use symbolon_store::*;
 
-/// Without protection, and with a key file in this folder.
-fn both(folder: &tempfile::TempDir) -> [(&'static str, Protection); 2] {
-    let key = folder.path().join("key");
-    create_key_file(&key).unwrap();
-    [("plain", Protection::None), ("encrypted", Protection::KeyFile(key))]
-}
-
 #[test]
 fn a_pool_is_taken_front_to_back() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, protection) in both(&folder) {
+    for (name, protection) in protections(&folder) {
         let path = folder.path().join(name);
         let store = Store::create(&path, &protection).unwrap();
         let id = pool(&store, 1, 0, 100);
@@ -84,7 +77,7 @@ fn only_what_was_taken_can_be_read() {
 #[test]
 fn a_prepared_item_is_taken_once_and_its_files_go() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, protection) in both(&folder) {
+    for (name, protection) in protections(&folder) {
         let path = folder.path().join(name);
         let store = Store::create(&path, &protection).unwrap();
         for length in [0, 1, 99, 100, 101, 200, 1000] {

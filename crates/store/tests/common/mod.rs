@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use symbolon_store::{Filter, ItemId, Kind, Offer, Peer, Protection, Section, Stamp, Store, Taken};
+use symbolon_store::*;
 
 /// The size of a record of the pools here, in bytes.
 pub const RECORD: usize = 16;
@@ -37,17 +37,13 @@ pub fn record(sequence: u64, index: u64) -> [u8; RECORD] {
     out
 }
 
-/// A pool of `count` records, whose content says which they are; and a section that all takers read.
+/// A pool of `count` records, whose content says which they are; and a section that all takers
+/// read.
 pub fn pool(store: &Store, group: u8, sequence: u64, count: u64) -> ItemId {
     try_pool(store, group, sequence, count).unwrap()
 }
 
-pub fn try_pool(
-    store: &Store,
-    group: u8,
-    sequence: u64,
-    count: u64,
-) -> symbolon_store::Result<ItemId> {
+pub fn try_pool(store: &Store, group: u8, sequence: u64, count: u64) -> Result<ItemId> {
     let sections = [Section::Records { counter: 0, bits: 8 * RECORD as u32 }, Section::Whole];
     let mut draft = store.begin(stamp(Kind::Pool, group, sequence), &sections, FRAME)?;
     for index in 0..count {
@@ -123,4 +119,23 @@ pub fn run_child(variables: &[(&str, &str)]) -> Output {
 pub fn task() -> Option<(String, PathBuf)> {
     let task = std::env::var("SYMBOLON_TEST_TASK").ok()?;
     Some((task, PathBuf::from(std::env::var_os("SYMBOLON_TEST_STORE")?)))
+}
+
+/// Without protection, and with a key file in this folder.
+pub fn protections(folder: &tempfile::TempDir) -> [(&'static str, Protection); 2] {
+    let key = folder.path().join("key");
+    create_key_file(&key).unwrap();
+    [("plain", Protection::None), ("encrypted", Protection::KeyFile(key))]
+}
+
+/// The file of a section.
+pub fn file(store: &Path, id: ItemId, section: usize) -> PathBuf {
+    store.join("items").join(id.to_string()).join(format!("{section}.bin"))
+}
+
+pub fn is_distrusted<T: std::fmt::Debug>(result: Result<T>, what: &str) {
+    match result {
+        Err(StoreError::Damaged { .. }) => {}
+        other => panic!("{what}: {other:?}"),
+    }
 }
