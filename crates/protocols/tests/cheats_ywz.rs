@@ -12,6 +12,7 @@ mod common;
 mod ywz_cheats {
     pub mod tools;
 
+    mod another_circuit;
     mod evaluator;
     mod garbler;
     mod outputs;

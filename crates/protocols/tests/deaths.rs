@@ -8,12 +8,11 @@
 
 mod common;
 
-use std::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use common::{Ended, Setting};
+use common::{Ended, Setting, sweep};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_primitives::{Block, Prg};
 use symbolon_protocols::Network;
@@ -22,9 +21,6 @@ use symbolon_transport::bend::{Action, FnBend};
 
 /// How long a party waits for the other; a fault must not make it wait longer than a few times that.
 const TIMEOUT: Duration = Duration::from_millis(300);
-
-/// When a run counts as hanging. Far above everything that a loaded machine needs.
-const HANGING: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
@@ -137,7 +133,7 @@ fn run(
 fn messages(party: u16, lane: usize) -> usize {
     let count = Arc::new(AtomicUsize::new(0));
     let counter = count.clone();
-    let ended = run((party, lane), HANGING, move |_, _| {
+    let ended = run((party, lane), sweep::HANGING, move |_, _| {
         counter.fetch_add(1, Ordering::Relaxed);
         Action::Send
     });
@@ -164,45 +160,12 @@ fn verdict(case: Case, ended: &[Ended; 2]) -> Result<(), String> {
     Ok(())
 }
 
-/// Tries the cases, several side by side, as most of them only wait.
-fn try_all(cases: Vec<Case>) {
-    let queue = Mutex::new(cases.into_iter());
-    let next = || queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).next();
-    let failed: Mutex<Vec<String>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                while let Some(case) = next() {
-                    if let Err(reason) = try_one(case) {
-                        failed.lock().unwrap().push(format!("{case:?}: {reason}"));
-                    }
-                }
-            });
-        }
+/// Runs one case; says what is wrong with how it ended.
+fn attempt(case: Case) -> Result<(), String> {
+    let ended = run((case.party, case.lane), TIMEOUT, move |index, payload| {
+        if index == case.index { case.fault.strike(payload) } else { Action::Send }
     });
-    let failed = failed.into_inner().unwrap();
-    assert!(failed.is_empty(), "{} cases failed:\n{}", failed.len(), failed.join("\n"));
-}
-
-/// One case on a thread of its own, so that neither a panic nor a hang goes unnoticed.
-fn try_one(case: Case) -> Result<(), String> {
-    let (done, wait) = mpsc::channel();
-    let thread = std::thread::spawn(move || {
-        let ended = run((case.party, case.lane), TIMEOUT, move |index, payload| {
-            if index == case.index { case.fault.strike(payload) } else { Action::Send }
-        });
-        // Nobody listens any more if this took too long.
-        let _ = done.send(ended);
-    });
-    match wait.recv_timeout(HANGING) {
-        Ok(ended) => verdict(case, &ended),
-        Err(mpsc::RecvTimeoutError::Timeout) => Err("hangs".into()),
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            let panic = thread.join().err();
-            let text = panic.and_then(|p| p.downcast::<String>().ok()).unwrap_or_default();
-            Err(format!("panicked: {text}"))
-        }
-    }
+    verdict(case, &ended)
 }
 
 /// Tries every message of a party on a lane with the faults that `faults` gives for it.
@@ -215,7 +178,7 @@ fn every_message(party: u16, lane: usize, mut faults: impl FnMut() -> Vec<Fault>
     let cases = (0..messages).flat_map(|index| {
         faults().into_iter().map(move |fault| Case { party, lane, index, fault })
     });
-    try_all(cases.collect());
+    sweep::try_all(cases.collect(), attempt);
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn a_plan_that_keeps_look_ups_is_refused() {
             let (circuit, plan, all) = (&circuit, &plan, &all);
             scope.spawn(move || {
                 let inputs = inputs_of(circuit, net.me, all);
-                let ended = party(Setting::default(), net, circuit, plan, &inputs);
+                let ended = party(Setting::default(), net, [(circuit, plan); 2], &inputs);
                 assert!(
                     matches!(ended.outputs, Err(Error::InvalidInput(_))),
                     "{:?}",

@@ -5,7 +5,8 @@
 mod common;
 
 use common::{Setting, assert_runs};
-use symbolon_circuit::{Circuit, Receivers};
+use symbolon_circuit::{Circuit, Plan, Receivers};
+use symbolon_ot::cot::MAX_DRAW;
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::{global_keys, leaky};
 use symbolon_protocols::{Form, Protocol, Rho};
@@ -14,8 +15,8 @@ use symbolon_transport::PhaseReport;
 /// Bytes of a message's header.
 const HEADER: u64 = 8;
 
-/// Runs with no more gates than this garble them in one chunk.
-const ONE_CHUNK: u64 = 8192;
+/// A chunk of gates has at least this many, but the last: batches of the plan are not cut.
+const CHUNK: u64 = 8192;
 
 /// Bytes and messages that one party sends to one peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +40,8 @@ impl Traffic {
 
     /// `n` authenticated bits among several: with the digests of what the other peers got.
     fn bits(&mut self, parties: u64, n: u64) {
-        if n > 0 {
-            self.draw(n);
+        for start in (0..n).step_by(MAX_DRAW) {
+            self.draw((n - start).min(MAX_DRAW as u64));
             if parties > 2 {
                 self.message(32 * (parties - 2));
             }
@@ -148,15 +149,33 @@ impl Run {
     /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, or one, and from each garbler to the evaluator
     /// two half-gates and four rows for each other garbler; from the first one a bit, too.
     fn dependent(&self, party: u64) -> Traffic {
-        assert!(self.ands <= ONE_CHUNK);
-        let gates = self.ands;
+        let chunks = self.chunks();
         self.sum(party, |traffic, peer| {
-            traffic.opened(if self.known { gates } else { 2 * gates });
-            if peer == 0 {
-                let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
-                traffic.message(16 * gates * (2 + 4 * (self.parties - 2)) + pointers);
+            for &gates in &chunks {
+                traffic.opened(if self.known { gates } else { 2 * gates });
+                if peer == 0 {
+                    let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
+                    traffic.message(16 * gates * (2 + 4 * (self.parties - 2)) + pointers);
+                }
             }
         })
+    }
+
+    /// The gates of each chunk of the walk.
+    fn chunks(&self) -> Vec<u64> {
+        let circuit = self.circuit();
+        let plan = Plan::new(&circuit);
+        let mut cursor = plan.cursor();
+        let mut chunks = vec![0];
+        while let Some(batch) = cursor.next_batch() {
+            if chunks.last().is_some_and(|&gates| gates >= CHUNK) {
+                chunks.push(0);
+            }
+            *chunks.last_mut().expect("there is one") += batch.ands.len() as u64;
+        }
+        chunks.retain(|&gates| gates > 0);
+        assert_eq!(chunks.iter().sum::<u64>(), self.ands);
+        chunks
     }
 
     /// Fig. 7, steps 9 to 13: Λ of the inputs to everybody; labels, z and output masks from the garblers; Λ of
@@ -235,7 +254,7 @@ fn every_phase_is_as_long_as_the_formulas_say() {
 /// The half-gates form of `wrk` sends the same, with the seats exchanged.
 #[test]
 fn half_gates_of_wrk_are_as_long() {
-    let run = Run { parties: 2, ands: 330, inputs: 9, outputs: 17 };
+    let run = Run { parties: 2, ands: 330, inputs: 9, outputs: 17, known: false };
     let setting = Setting { form: Form::HalfGates, ..Setting::default() };
     let ended = assert_runs(setting, &run.circuit(), &[vec![true; 9], vec![false; 9]]);
     for (party, seat) in [(0, 1), (1, 0)] {
@@ -245,6 +264,16 @@ fn half_gates_of_wrk_are_as_long() {
             let sent = Traffic { bytes: report.bytes_sent, messages: report.messages_sent };
             assert_eq!(sent, formula, "party {party}, {name}");
         }
+    }
+}
+
+/// More gates than one chunk of the walk has, and more masks than one draw; the last chunk is a short one.
+#[test]
+fn several_chunks_are_as_long_as_the_formulas_say() {
+    for (parties, ands, inputs, chunks) in [(2, 33_000, 250, 5), (3, 17_000, 130, 3)] {
+        let run = Run { parties, ands, inputs, outputs: 20, known: true };
+        assert_eq!(run.chunks().len(), chunks);
+        assert_wire(&run);
     }
 }
 

@@ -1,6 +1,8 @@
 //! All parties of a run in one process, over memory channels.
 #![allow(dead_code, missing_docs)]
 
+pub mod sweep;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,26 +88,29 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
-/// Runs all phases of one party.
+/// A circuit with its plan.
+pub type Planned<'a> = (&'a Circuit, &'a Plan);
+
+/// Runs all phases of one party. It prepares for the first circuit and evaluates the second: the same one,
+/// if it is honest.
 pub fn party(
     setting: Setting,
     mut net: Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    circuits: [Planned<'_>; 2],
     inputs: &InputBits,
 ) -> Ended {
-    let outputs = phases(setting, &mut net, circuit, plan, inputs);
+    let outputs = phases(setting, &mut net, circuits, inputs);
     if outputs.is_err() {
         net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("the run failed"));
     }
     Ended { outputs, phases: net.meter.report() }
 }
 
-fn phases(
+/// The same, without a word to the others when it fails.
+pub fn phases(
     setting: Setting,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    [prepared, (circuit, plan)]: [Planned<'_>; 2],
     inputs: &InputBits,
 ) -> Result<OutputBits> {
     net.meter.set_phase("setup");
@@ -117,7 +122,7 @@ fn phases(
         true => engine.preprocess_for(net, circuit, plan)?,
     };
     net.meter.set_phase("dependent");
-    let prepared = material.prepare(net, circuit, plan)?;
+    let prepared = material.prepare(net, prepared.0, prepared.1)?;
     net.meter.set_phase("online");
     prepared.evaluate(net, circuit, plan, inputs)
 }
@@ -154,7 +159,11 @@ pub fn run_apart(
         let run = |net: Network| {
             let (circuit, all) = (circuits[net.me as usize], all[net.me as usize]);
             let inputs = inputs_of(circuit, net.me, all);
-            scope.spawn(move || party(setting, net, circuit, &Plan::new(circuit), &inputs))
+            let run = move || {
+                let plan = Plan::new(circuit);
+                party(setting, net, [(circuit, &plan); 2], &inputs)
+            };
+            scope.spawn(run)
         };
         let (a, b) = (run(a), run(b));
         [a.join().expect("party 0 panicked"), b.join().expect("party 1 panicked")]
@@ -174,14 +183,28 @@ pub fn run_all(
     all: &[Vec<bool>],
     bend: impl FnOnce(&mut [Network]),
 ) -> Vec<Ended> {
+    run_preparing(setting, circuit, &|_| circuit, all, bend)
+}
+
+/// The same with parties that may prepare for another circuit than they evaluate.
+pub fn run_preparing<'a>(
+    setting: Setting,
+    circuit: &'a Circuit,
+    prepared: &dyn Fn(u16) -> &'a Circuit,
+    all: &[Vec<bool>],
+    bend: impl FnOnce(&mut [Network]),
+) -> Vec<Ended> {
     let plan = Plan::new(circuit);
     let mut nets = mesh(setting);
     bend(&mut nets);
     std::thread::scope(|scope| {
         let run = |net: Network| {
-            let plan = &plan;
+            let (plan, prepared) = (&plan, prepared(net.me));
             let inputs = inputs_of(circuit, net.me, all);
-            scope.spawn(move || party(setting, net, circuit, plan, &inputs))
+            scope.spawn(move || {
+                let other = Plan::new(prepared);
+                party(setting, net, [(prepared, &other), (circuit, plan)], &inputs)
+            })
         };
         let parties: Vec<_> = nets.into_iter().map(run).collect();
         parties.into_iter().map(|party| party.join().expect("a party panicked")).collect()

@@ -97,26 +97,38 @@ pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
 /// A run of the half-gates form of `wrk`, where party 1 is the evaluator.
 pub fn run_wrk(cheats: Vec<Cheat>) -> Run {
     let setting = Setting { form: Form::HalfGates, ..Setting::default() };
-    run_setting(setting, &circuit(2), &inputs(2), cheats)
+    let circuit = circuit(2);
+    run_setting(setting, &circuit, &|_| &circuit, &inputs(2), cheats)
+}
+
+/// A run with cheaters that prepare for another circuit, and then go on with the right one.
+pub fn run_preparing(parties: u16, other: &Circuit, cheats: Vec<Cheat>) -> Run {
+    let cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
+    let circuit = circuit(parties);
+    let prepared = |party| if cheaters.contains(&party) { other } else { &circuit };
+    run_setting(ywz(parties), &circuit, &prepared, &inputs(parties), cheats)
 }
 
 /// A run with another circuit, among as many parties as have inputs.
 pub fn run_circuit(circuit: &Circuit, inputs: &[Vec<bool>], cheats: Vec<Cheat>) -> Run {
-    let parties = inputs.len() as u16;
-    let setting = Setting { protocol: Protocol::Ywz, parties, ..Setting::default() };
-    run_setting(setting, circuit, inputs, cheats)
+    run_setting(ywz(inputs.len() as u16), circuit, &|_| circuit, inputs, cheats)
 }
 
-fn run_setting(
+fn ywz(parties: u16) -> Setting {
+    Setting { protocol: Protocol::Ywz, parties, ..Setting::default() }
+}
+
+fn run_setting<'a>(
     setting: Setting,
-    circuit: &Circuit,
+    circuit: &'a Circuit,
+    prepared: &dyn Fn(u16) -> &'a Circuit,
     inputs: &[Vec<bool>],
     cheats: Vec<Cheat>,
 ) -> Run {
     let masked = Arc::new(Mutex::new(vec![Vec::new(); inputs.len()]));
     let mut cheaters: Vec<u16> = cheats.iter().map(|(cheater, ..)| *cheater).collect();
     cheaters.dedup();
-    let ended = common::run_all(setting, circuit, inputs, |nets| {
+    let ended = common::run_preparing(setting, circuit, prepared, inputs, |nets| {
         let mut cheats = cheats;
         for net in nets {
             for channel in net.lanes[0].iter_mut() {
