@@ -3,12 +3,11 @@
 
 mod bits;
 mod cheats;
+mod league;
 mod many;
 #[path = "../../tests/mesh/mod.rs"]
 mod mesh;
 mod tied;
-
-use std::sync::Arc;
 
 use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
 use symbolon_ot::iknp::{self, COLUMNS};
@@ -47,7 +46,7 @@ fn parties_with(
         .collect();
     let meshed = (0..parties).zip(mesh::mesh(parties, lanes));
     let party = |(me, channels): (u16, Lanes)| {
-        let verdicts: Vec<Arc<Verdicts>> = of_all.clone().map(|_| Verdicts::new()).collect();
+        let verdicts = Verdicts::new();
         let mut own_seeds = Vec::new();
         let made = (0..lanes).map(|lane| {
             let number = lane as u64 + 1;
@@ -69,7 +68,7 @@ fn parties_with(
                         &chosen,
                         &SESSION,
                         to,
-                        verdicts[j].clone(),
+                        verdicts.clone(),
                     )),
                     receiver: Box::new(iknp::Receiver::new(own, &SESSION, from, tails)),
                 });

@@ -1,0 +1,99 @@
+//! Peers in league against one party, whose Δ is under guess in all of its checks: after the first that
+//! fails nothing passes, whoever the peer and whichever the lane.
+//!
+//! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
+
+use symbolon_ot::{BlockBits, cot};
+use symbolon_transport::bend::{Action, FnBend};
+
+use super::*;
+use mesh::state;
+
+const GENERATORS: [Generator; 2] = [Generator::Iknp, Generator::SoftSpoken { k: BlockBits::Four }];
+
+/// The party against which the others are in league.
+const VICTIM: u16 = 2;
+
+const BITS: usize = 100;
+
+fn set_up(lanes: &mut Lanes, generator: Generator) -> Result<Preprocessor> {
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
+}
+
+/// Spoils a draw in every column, for either generator.
+fn spoiled() -> FnBend {
+    FnBend::new().on_state(|point, u| {
+        if ["iknp: u", "softspoken: u"].contains(&point) {
+            u.iter_mut().for_each(|byte| *byte ^= 1);
+        }
+    })
+}
+
+/// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the second.
+fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
+    let ended = mesh::run(mesh::mesh(3, 2), |mut lanes| {
+        let mut open = set_up(&mut lanes, generator).unwrap();
+        let me = lanes[0][0].me();
+        let mut blocks = [[Block::ZERO; BITS]; 2];
+        let [one, other] = &mut blocks;
+        let results = if me == VICTIM {
+            let from_party_0: &mut [&mut [Block]] = &mut [one, &mut []];
+            let first = open.lanes[0].bits().draw_theirs(&mut lanes[0], from_party_0);
+            let from_party_1: &mut [&mut [Block]] = &mut [&mut [], other];
+            [first, open.lanes[1].bits().draw_theirs(&mut lanes[1], from_party_1)]
+        } else {
+            if me == 0 && cheat {
+                mesh::cheat(&mut lanes, VICTIM, spoiled());
+            }
+            let (lane, bits) = (usize::from(me), BitVec::zeros(BITS));
+            let macs: &mut [&mut [Block]] = &mut [one, other];
+            [open.lanes[lane].bits().draw_own(&mut lanes[lane], &bits, macs), Ok(())]
+        };
+        // The senders' channels stay open until the victim has seen both.
+        (results, lanes)
+    });
+    let (results, _) = ended.into_iter().nth(usize::from(VICTIM)).expect("three parties");
+    results
+}
+
+/// Party 0's draw fails its check; party 1's, honest and on another lane, is then refused, and it is party
+/// 0 that is named. Without the first it passes.
+#[test]
+fn a_failed_check_ends_every_peer_and_lane() {
+    for generator in GENERATORS {
+        assert_eq!(checks(false, generator), [Ok(()), Ok(())]);
+        let failed = Err(Error::misbehaved(0, cot::CHECK));
+        assert_eq!(checks(true, generator), [failed.clone(), failed]);
+    }
+}
+
+/// In the set-up both peers fail the same check: the victim names the one that it saw first, and nobody
+/// gets a session.
+#[test]
+fn the_first_culprit_of_a_set_up_is_named() {
+    for generator in GENERATORS {
+        let mut parties = mesh::mesh(3, 1);
+        for cheater in [0, 1] {
+            let bend = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+            mesh::cheat(&mut parties[cheater], VICTIM, bend);
+        }
+        let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes, generator).map(drop));
+        assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
+        assert!(ended.iter().all(Result::is_err));
+    }
+}
+
+/// One peer fails a check in the set-up while the other one says nothing to the victim: it ends by the
+/// check, and not by the other's silence.
+#[test]
+fn a_failed_check_ends_a_set_up_without_the_other_peer() {
+    for generator in GENERATORS {
+        let mut parties = mesh::mesh(3, 1);
+        let spoil = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+        mesh::cheat(&mut parties[0], VICTIM, spoil);
+        mesh::cheat(&mut parties[1], VICTIM, FnBend::new().on_outgoing(|_, _, _| Action::Stall));
+        let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes, generator).map(drop));
+        assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
+        assert!(ended.iter().all(Result::is_err));
+    }
+}
