@@ -1,0 +1,195 @@
+//! Work ahead of time: `preprocess`, `prepare`, `run --prepared`, and `store`.
+
+mod common;
+
+use std::path::Path;
+use std::time::Duration;
+
+use common::{Ended, Keys, command, end, keys, symbolon};
+
+/// Two parties that share a folder, each with a settings file and a store of its own.
+struct Pair {
+    keys: Keys,
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let keys = keys();
+        let pair = Pair { keys };
+        std::fs::write(pair.path("words"), "correct horse\nnot this\n").unwrap();
+        pair
+    }
+
+    fn folder(&self) -> &Path {
+        self.keys.folder.path()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder().join(name).to_string_lossy().into_owned()
+    }
+
+    /// Writes both settings files for a port that was free a moment ago. Party 0's store has a passphrase.
+    fn meet(&self) {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        let common = |party: u8, key: &str, print: &str| {
+            format!(
+                "party = {party}\nkey = \"{key}.key\"\npeer_fingerprint = \"{print}\"\ntimeout = 20\n\
+                 store = \"{key}.store\"\n"
+            )
+        };
+        let zero = common(0, "a", &self.keys.print_b);
+        let zero = format!("{zero}listen = \"{address}\"\nstore_passphrase = \"words\"\n");
+        let one = common(1, "b", &self.keys.print_a);
+        let one = format!("{one}connect = \"{address}\"\n");
+        std::fs::write(self.path("0.toml"), zero).unwrap();
+        std::fs::write(self.path("1.toml"), one).unwrap();
+    }
+
+    /// Both sides with the same words, and each with its own.
+    fn both(&self, words: &[&str], own: [&[&str]; 2]) -> [Ended; 2] {
+        self.meet();
+        let start = |party: usize| {
+            let config = self.path(&format!("{party}.toml"));
+            let words = [words, &["--config", &config], own[party]].concat();
+            command(&words).spawn().unwrap()
+        };
+        let (zero, one) = (start(0), start(1));
+        [end(zero), end(one)]
+    }
+
+    /// Adds two numbers with a prepared circuit.
+    fn add(&self, x: &str, y: &str) -> [Ended; 2] {
+        let (x, y) = (format!("x={x}"), format!("y={y}"));
+        self.both(&["run", "add:8", "--prepared"], [&["--input", &x], &["--input", &y]])
+    }
+
+    fn store(&self, party: usize) -> Vec<String> {
+        let store = self.path(["a.store", "b.store"][party]);
+        let words = self.path("words");
+        let mut all = vec![store];
+        if party == 0 {
+            all.extend(["--store-passphrase".to_string(), words]);
+        }
+        all
+    }
+
+    /// `symbolon store WHAT` on the store of a party.
+    fn look(&self, party: usize, what: &str) -> Ended {
+        let store = self.store(party);
+        let store: Vec<&str> = store.iter().map(String::as_str).collect();
+        symbolon(&[&["store", what], &store[..]].concat())
+    }
+}
+
+#[test]
+fn monday_tuesday_wednesday() {
+    let pair = Pair::new();
+    for ended in pair.both(&["preprocess", "--gates", "300", "--input-bits", "64"], [&[]; 2]) {
+        let ended = ended.expect(0).says(&["independent"]);
+        assert!(ended.out.contains("384 AND gates and 64 input bits"), "{}", ended.out);
+    }
+    for ended in pair.both(&["preprocess", "--gates", "384", "--input-bits", "9"], [&[]; 2]) {
+        assert!(ended.expect(0).out.starts_with("there is enough already"));
+    }
+    let [zero, one] = pair.both(&["prepare", "add:8", "--count", "2"], [&[]; 2]);
+    let (zero, one) = (zero.expect(0).says(&["2 of 2 from pools"]), one.expect(0));
+    assert_eq!((&zero.out, zero.out.lines().count()), (&one.out, 2));
+    let items: Vec<&str> = zero.out.lines().filter_map(|line| line.split(' ').nth(1)).collect();
+
+    let [zero, one] = pair.add("200", "100");
+    let (zero, one) = (zero.expect(0).says(&["online"]), one.expect(0));
+    assert_eq!((zero.out.as_str(), one.out.as_str()), ("sum = 44\n", "sum = 44\n"));
+    assert!(!zero.err.contains("dependent"), "nothing is prepared now: {}", zero.err);
+
+    let listed = pair.look(0, "ls").expect(0).out;
+    assert!(listed.contains("used") && listed.contains("1 run") && listed.contains("pool"));
+    for party in [0, 1] {
+        assert_eq!(pair.look(party, "verify").expect(0).out.matches("whole").count(), 2);
+        assert!(pair.look(party, "gc").expect(0).out.starts_with("removed 1 items"));
+    }
+    let mut export = pair.store(0);
+    export.push(items[1].to_string());
+    let export: Vec<&str> = export.iter().map(String::as_str).collect();
+    let about = symbolon(&[&["store", "export"], &export[..]].concat()).expect(0).json();
+    assert_eq!(about["id"], items[1]);
+
+    assert_eq!(pair.add("1", "2")[0].out, "sum = 3\n");
+    for ended in pair.add("1", "2") {
+        ended.expect(2).says(&["prepare it together"]);
+    }
+}
+
+/// Processes that are killed waste material, and what is left works.
+#[test]
+fn a_run_that_is_killed_wastes_at_most_one_circuit() {
+    let pair = Pair::new();
+    for ended in pair.both(&["prepare", "add:8", "--count", "6"], [&[]; 2]) {
+        ended.expect(0);
+    }
+    for millis in [0, 4, 8, 12, 20] {
+        pair.meet();
+        let start = |party: &str, input: &str| {
+            let config = pair.path(&format!("{party}.toml"));
+            let words = ["run", "add:8", "--prepared", "--config", &config, "--input", input];
+            command(&words).spawn().unwrap()
+        };
+        let (mut zero, mut one) = (start("0", "x=1"), start("1", "y=2"));
+        std::thread::sleep(Duration::from_millis(millis));
+        one.kill().unwrap();
+        one.wait().unwrap();
+        // Who waits for the other would do so for long.
+        std::thread::sleep(Duration::from_millis(100));
+        let _ = zero.kill();
+        let zero = zero.wait_with_output().unwrap();
+        let said = String::from_utf8(zero.stdout).unwrap();
+        assert!(said.is_empty() || said == "sum = 3\n", "{said}");
+    }
+    let used = pair.look(1, "ls").expect(0).out.matches("used").count();
+    assert!(used <= 5, "one for each run");
+    let [zero, one] = pair.add("40", "2");
+    assert_eq!((zero.expect(0).out, one.expect(0).out), ("sum = 42\n".into(), "sum = 42\n".into()));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let pair = Pair::new();
+    pair.meet();
+    let config = pair.path("1.toml");
+    let without: String = std::fs::read_to_string(&config)
+        .unwrap()
+        .lines()
+        .filter(|line| !line.starts_with("store"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let bare = pair.path("bare.toml");
+    std::fs::write(&bare, without).unwrap();
+    symbolon(&["preprocess", "--gates", "9", "--config", &bare]).expect(2).says(&["--store DIR"]);
+    symbolon(&["preprocess", "--config", &bare]).expect(2).says(&["--gates"]);
+    let with_ot = ["run", "add:8", "--prepared", "--ot", "iknp", "--config", &config];
+    symbolon(&[&with_ot[..], &["--input", "y=1"]].concat()).expect(2).says(&["--ot"]);
+    let unused = ["run", "add:8", "--store", "x", "--config", &bare, "--input", "y=1"];
+    symbolon(&unused).expect(2).says(&["--prepared"]);
+    symbolon(&["store", "ls", &pair.path("nowhere")]).expect(2).says(&["nowhere"]);
+    for ended in pair.both(&["prepare", "add:8"], [&[]; 2]) {
+        ended.expect(0);
+    }
+    // Party 0's store has a passphrase, and another one does not open it.
+    symbolon(&["store", "ls", &pair.path("a.store")]).expect(2).says(&["passphrase"]);
+    std::fs::write(pair.path("words"), "incorrect horse\n").unwrap();
+    pair.look(0, "ls").expect(2).says(&["cannot unlock"]);
+    std::fs::write(pair.path("words"), "\n").unwrap();
+    pair.look(0, "ls").expect(2).says(&["empty"]);
+    symbolon(&["store", "export", &pair.path("b.store"), "zz"]).expect(2).says(&["hexadecimal"]);
+    let key = pair.path("store.key");
+    symbolon(&["store", "keygen", "--out", &key]).expect(0).says(&["wrote"]);
+    symbolon(&["store", "ls", &pair.path("b.store"), "--store-key", &key]).expect(2);
+    // A copy is refused, and adopting it voids what is in it.
+    let copy = pair.path("copy.store");
+    let copied =
+        std::process::Command::new("cp").args(["-r", &pair.path("b.store"), &copy]).status();
+    assert!(copied.unwrap().success());
+    symbolon(&["store", "ls", &copy]).expect(2).says(&["does not belong here"]);
+    symbolon(&["store", "adopt", &copy]).expect(0);
+    assert!(symbolon(&["store", "ls", &copy]).expect(0).out.contains("void"));
+}
