@@ -1,0 +1,36 @@
+//! The files of a store, from the first byte that whoever can write to the disk chooses: the manifest, the
+//! head, records of the index, headers and frames of sections.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use symbolon_store::ItemId;
+use symbolon_store::fuzzing::{FileKeys, HEADER, Head, Header, Manifest, Record, RootKey};
+
+fuzz_target!(|data: &[u8]| {
+    let [which, bytes @ ..] = data else { return };
+    match which % 4 {
+        0 => drop(Manifest::decode(bytes)),
+        1 => drop(Head::decode(bytes)),
+        2 => {
+            let Some((id, bytes)) = bytes.split_first_chunk() else { return };
+            if let Ok(record) = Record::decode(ItemId(*id), bytes) {
+                assert_eq!(record.stamp.id(), ItemId(*id));
+                let counts = &record.stamp.counts;
+                assert!(record.next.iter().zip(counts).all(|(next, count)| next <= count));
+                let _ = record.bytes();
+            }
+        }
+        _ => {
+            let Some((header, bytes)) = bytes.split_first_chunk::<HEADER>() else { return };
+            let Ok(decoded) = Header::decode(header) else { return };
+            let keys = FileKeys::new(&RootKey::derive(b"nothing", &decoded.store), &decoded);
+            assert_eq!(keys.header()[..HEADER - 32], header[..HEADER - 32], "one header, one encoding");
+            let mut frame = bytes.to_vec();
+            if keys.open(0, true, &mut frame).is_ok() {
+                keys.seal(0, true, &mut frame).unwrap();
+                assert_eq!(frame, bytes, "one frame, one sealing");
+            }
+        }
+    }
+});
