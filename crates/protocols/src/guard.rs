@@ -53,7 +53,7 @@ fn dead() -> Error {
 }
 
 /// Refuses a plan that a walk without look-ups would follow in silence, leaving them out.
-fn refuse_lookups(plan: &Plan) -> Result<()> {
+pub(crate) fn refuse_lookups(plan: &Plan) -> Result<()> {
     if plan.counts().lookups == 0 {
         return Ok(());
     }
@@ -77,6 +77,7 @@ impl Engine for Guarded<dyn Engine> {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
+        refuse_lookups(plan)?;
         self.make(|engine| engine.preprocess_for(net, circuit, plan))
     }
 

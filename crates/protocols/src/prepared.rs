@@ -52,6 +52,7 @@ impl Protocol {
         plan: &Plan,
         from: &mut dyn Read,
     ) -> Result<Box<dyn Prepared>> {
+        guard::refuse_lookups(plan)?;
         let mut from = Reader(from);
         let stamp = from.array::<STAMP>()?;
         let form = self.forms().iter().find(|form| stamp == self.stamp(net, circuit, **form));
