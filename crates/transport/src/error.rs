@@ -12,6 +12,10 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// one misbehaved.
 pub const SOMEBODY: u16 = u16::MAX;
 
+/// Stands in the place of a party number for the dealer, a third process that deals correlations to the
+/// parties and is none of them.
+pub const DEALER: u16 = u16::MAX - 1;
+
 /// An error of a computation between parties; says whose fault it is.
 ///
 /// No variant ever holds a secret. Text that a peer chose is escaped and cut when it is printed.
@@ -179,6 +183,7 @@ impl fmt::Display for Culprit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             SOMEBODY => write!(f, "one of the other parties"),
+            DEALER => write!(f, "the dealer"),
             party => write!(f, "party {party}"),
         }
     }
@@ -189,6 +194,7 @@ struct Sentence<'a>(Option<u16>, &'a TransportReason);
 impl fmt::Display for Sentence<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = match self.0 {
+            Some(DEALER) => "the dealer".to_string(),
             Some(party) => format!("party {party}"),
             None => "the peer".to_string(),
         };
@@ -256,6 +262,8 @@ mod tests {
                 "party 1 did not answer within 0.25 s",
             ),
             (Error::transport(1, TransportReason::Closed), "party 1 closed the connection"),
+            (Error::transport(DEALER, TransportReason::Closed), "the dealer closed the connection"),
+            (Error::misbehaved(DEALER, "x"), "the dealer misbehaved: the x check failed"),
             (
                 Error::transport(1, TransportReason::Aborted("\x1b[2J".into())),
                 "party 1 aborted: \\u{1b}[2J",

@@ -41,6 +41,7 @@ mod channel;
 mod dial;
 mod endpoint;
 mod error;
+mod guests;
 mod handshake;
 mod keys;
 mod link;
@@ -57,10 +58,11 @@ mod text;
 mod tls;
 mod wire;
 
-pub use channel::{Channel, DEFAULT_TIMEOUT, LONGEST_TIMEOUT, MIN_RATE};
+pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
-pub use error::{Error, Result, SOMEBODY, TransportReason};
+pub use error::{DEALER, Error, Result, SOMEBODY, TransportReason};
+pub use guests::{Admit, Guest, Guests};
 pub use handshake::{
     Agreed, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake, handshake_open,
 };

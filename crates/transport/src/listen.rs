@@ -34,7 +34,7 @@ const MAX_GROUPS: usize = 4;
 pub struct Listener {
     address: SocketAddr,
     socket: TcpListener,
-    incoming: Receiver<Event>,
+    pub(crate) incoming: Receiver<Event>,
     events: SyncSender<Event>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -46,16 +46,80 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-enum Event {
+pub(crate) enum Event {
     Connected(TcpStream),
     Opened { round: Instant, id: usize, outcome: Box<std::result::Result<Called, TransportReason>> },
 }
 
 /// A connection whose preamble has been read.
-struct Called {
-    opening: Opening,
-    theirs: Preamble,
-    key: Option<Fingerprint>,
+pub(crate) struct Called {
+    pub(crate) opening: Opening,
+    pub(crate) theirs: Preamble,
+    pub(crate) key: Option<Fingerprint>,
+}
+
+/// Connections in the midst of their opening.
+pub(crate) struct Openings {
+    config: Option<Arc<ServerConfig>>,
+    events: SyncSender<Event>,
+    /// Tells this wait's events from those of an earlier one.
+    round: Instant,
+    /// Oldest first.
+    sockets: VecDeque<(usize, TcpStream)>,
+    opened: usize,
+}
+
+impl Openings {
+    /// None so far; over TLS if there is a configuration for it.
+    pub(crate) fn new(listener: &Listener, config: Option<Arc<ServerConfig>>) -> Self {
+        let events = listener.events.clone();
+        Openings { config, events, round: Instant::now(), sockets: VecDeque::new(), opened: 0 }
+    }
+
+    /// Whether peers prove that they have a key.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.config.is_some()
+    }
+
+    /// Starts the opening of a connection, in a thread of its own.
+    pub(crate) fn begin(&mut self, socket: TcpStream, deadline: Instant) {
+        let Ok(handle) = socket.try_clone() else { return };
+        if self.sockets.len() >= MAX_OPENING
+            && let Some((_, oldest)) = self.sockets.pop_front()
+        {
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        let (round, id) = (self.round, self.opened);
+        self.opened += 1;
+        let tls = match self.config.clone().map(tls::accepted).transpose() {
+            Ok(tls) => tls,
+            Err(_) => return,
+        };
+        let events = self.events.clone();
+        let started =
+            thread::Builder::new().name("symbolon-opening".to_string()).spawn(move || {
+                let outcome = hear(socket, tls, deadline);
+                // Waits when the queue is full; fails when nobody listens any more.
+                let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
+            });
+        if started.is_ok() {
+            self.sockets.push_back((id, handle));
+        }
+    }
+
+    /// Notes that an opening ended; whether it was one of these.
+    pub(crate) fn ended(&mut self, round: Instant, id: usize) -> bool {
+        self.sockets.retain(|(other, _)| round != self.round || *other != id);
+        round == self.round
+    }
+}
+
+impl Drop for Openings {
+    fn drop(&mut self) {
+        for (_, socket) in &self.sockets {
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+    }
 }
 
 impl Listener {
@@ -117,23 +181,17 @@ impl Listener {
     ) -> Result<Vec<Vec<Channel>>> {
         let lanes = options.check(peers, lanes)?;
         let pins: Vec<_> = peers.iter().filter_map(|peer| peer.fingerprint).collect();
-        let config = options.tls.as_ref().map(|tls| tls.server(&pins)).transpose()?;
+        let config = options.tls.as_ref().map(|tls| tls.server(Some(&pins))).transpose()?;
         let mut reception = Reception {
             options,
             peers,
             lanes,
-            config,
-            events: self.events.clone(),
-            round: Instant::now(),
-            opening: VecDeque::new(),
-            opened: 0,
+            openings: Openings::new(self, config),
             groups: peers.iter().map(|_| VecDeque::new()).collect(),
             last: None,
         };
         let complete = reception.run(&self.incoming, self.address);
-        for (_, socket) in &reception.opening {
-            let _ = socket.shutdown(Shutdown::Both);
-        }
+        drop(reception);
         let mut all = Vec::with_capacity(peers.len());
         for (peer, openings) in peers.iter().zip(complete?) {
             let link = options.link.map(Direction::new);
@@ -187,13 +245,7 @@ struct Reception<'a> {
     options: &'a Options,
     peers: &'a [Peer],
     lanes: u16,
-    config: Option<Arc<ServerConfig>>,
-    events: SyncSender<Event>,
-    /// Tells this wait's events from those of an earlier one.
-    round: Instant,
-    /// Connections in the midst of their opening, oldest first.
-    opening: VecDeque<(usize, TcpStream)>,
-    opened: usize,
+    openings: Openings,
     /// By peer: groups, oldest first.
     groups: Vec<VecDeque<Group>>,
     /// Why the last stranger was not a peer.
@@ -206,15 +258,17 @@ impl Reception<'_> {
         let deadline = self.options.connect_deadline();
         while let Some(missing) = self.missing() {
             match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Connected(socket)) => self.open(socket),
-                Ok(Event::Opened { round, id, outcome }) if round == self.round => {
-                    self.opening.retain(|(other, _)| *other != id);
-                    match *outcome {
-                        Ok(called) => self.admit(called)?,
-                        Err(reason) => self.note(&reason),
+                Ok(Event::Connected(socket)) => {
+                    self.openings.begin(socket, self.options.opening_deadline());
+                }
+                Ok(Event::Opened { round, id, outcome }) => {
+                    if self.openings.ended(round, id) {
+                        match *outcome {
+                            Ok(called) => self.admit(called)?,
+                            Err(reason) => self.note(&reason),
+                        }
                     }
                 }
-                Ok(Event::Opened { .. }) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let reason = TransportReason::NoAnswer {
                         address: address.to_string(),
@@ -261,33 +315,6 @@ impl Reception<'_> {
         }
     }
 
-    /// Starts the opening of a connection, in a thread of its own.
-    fn open(&mut self, socket: TcpStream) {
-        let Ok(handle) = socket.try_clone() else { return };
-        if self.opening.len() >= MAX_OPENING
-            && let Some((_, oldest)) = self.opening.pop_front()
-        {
-            let _ = oldest.shutdown(Shutdown::Both);
-        }
-        let (round, id) = (self.round, self.opened);
-        self.opened += 1;
-        let tls = match self.config.clone().map(tls::accepted).transpose() {
-            Ok(tls) => tls,
-            Err(_) => return,
-        };
-        let deadline = self.options.opening_deadline();
-        let events = self.events.clone();
-        let started =
-            thread::Builder::new().name("symbolon-opening".to_string()).spawn(move || {
-                let outcome = hear(socket, tls, deadline);
-                // Waits when the queue is full; fails when nobody listens any more.
-                let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
-            });
-        if started.is_ok() {
-            self.opening.push_back((id, handle));
-        }
-    }
-
     /// Decides on a connection whose preamble was read, and answers it.
     fn admit(&mut self, called: Called) -> Result<()> {
         let Called { mut opening, theirs, key } = called;
@@ -326,7 +353,7 @@ impl Reception<'_> {
 
     /// Which peer this is: by its key, or, without keys, by what it says or for want of a choice.
     fn recognise(&self, theirs: &Preamble, key: Option<Fingerprint>) -> Option<usize> {
-        if self.config.is_some() {
+        if self.openings.is_tls() {
             return self.peers.iter().position(|p| p.fingerprint.is_some() && p.fingerprint == key);
         }
         let named = self.peers.iter().position(|peer| peer.party == theirs.sender);

@@ -77,6 +77,11 @@ impl Outlet {
         Ok(())
     }
 
+    /// What can kill the connection; absent when the pipe is the peer's source.
+    pub(crate) fn sink(&self) -> Option<Arc<dyn Sink>> {
+        self.sink.clone()
+    }
+
     /// Bytes handed over and not yet taken by the transport.
     pub(crate) fn outstanding(&self) -> usize {
         self.pipe.outstanding()

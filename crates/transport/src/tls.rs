@@ -39,10 +39,10 @@ struct NotPinned {
     expected: String,
 }
 
-/// Accepts the pinned keys and no other.
+/// Accepts the pinned keys and no other; without pins, whoever proves to have the key it shows.
 #[derive(Debug)]
 struct Pins {
-    pins: Vec<Fingerprint>,
+    pins: Option<Vec<Fingerprint>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
@@ -50,10 +50,10 @@ impl Pins {
     fn check(&self, certificate: &CertificateDer<'_>) -> std::result::Result<(), rustls::Error> {
         let found = Fingerprint::of(certificate)
             .map_err(|_| rustls::Error::InvalidCertificate(CertificateError::BadEncoding))?;
-        if self.pins.contains(&found) {
+        let Some(pins) = self.pins.as_ref().filter(|pins| !pins.contains(&found)) else {
             return Ok(());
-        }
-        let expected: Vec<_> = self.pins.iter().map(Fingerprint::to_string).collect();
+        };
+        let expected: Vec<_> = pins.iter().map(Fingerprint::to_string).collect();
         let error = NotPinned { found: found.to_string(), expected: expected.join(" or ") };
         let error = CertificateError::Other(OtherError(Arc::new(error)));
         Err(rustls::Error::InvalidCertificate(error))
@@ -161,13 +161,13 @@ impl TlsSetup {
         self.fingerprint
     }
 
-    fn pins(&self, pins: &[Fingerprint]) -> Arc<Pins> {
+    fn pins(&self, pins: Option<&[Fingerprint]>) -> Arc<Pins> {
         let algorithms = self.provider.signature_verification_algorithms;
-        Arc::new(Pins { pins: pins.to_vec(), algorithms })
+        Arc::new(Pins { pins: pins.map(<[_]>::to_vec), algorithms })
     }
 
-    /// The listening side's configuration; accepts these peers.
-    pub(crate) fn server(&self, pins: &[Fingerprint]) -> Result<Arc<ServerConfig>> {
+    /// The listening side's configuration; accepts these peers, or with `None` anybody who has a key.
+    pub(crate) fn server(&self, pins: Option<&[Fingerprint]>) -> Result<Arc<ServerConfig>> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(setup_failed)?
@@ -184,7 +184,7 @@ impl TlsSetup {
             .with_protocol_versions(&[&rustls::version::TLS13])
             .map_err(setup_failed)?
             .dangerous()
-            .with_custom_certificate_verifier(self.pins(&[pin]))
+            .with_custom_certificate_verifier(self.pins(Some(&[pin])))
             .with_client_cert_resolver(Arc::new(SingleCertAndKey::from(self.key.clone())));
         config.resumption = rustls::client::Resumption::disabled();
         config.enable_sni = false;

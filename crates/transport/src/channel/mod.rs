@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::bend::{Action, Bend, Bender};
 use crate::meter::LaneMeter;
 use crate::outlet::Outlet;
-use crate::raw::Source;
+use crate::raw::{Sink, Source};
 use crate::text::Printable;
 use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
 use crate::{Error, Meter, Result, TransportReason};
@@ -249,6 +249,11 @@ impl Channel {
         }
     }
 
+    /// A handle with which another thread can end this channel; `None` for one in memory.
+    pub fn hangup(&self) -> Option<Hangup> {
+        self.outlet.sink().map(Hangup)
+    }
+
     /// Tells the peer that this side gives up, and why; then the channel is dead.
     ///
     /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are sent,
@@ -333,6 +338,22 @@ impl Channel {
         if let Some(bender) = &mut self.bender {
             bender.incoming(_kind, _payload);
         }
+    }
+}
+
+/// Ends a channel from another thread than the one that uses it.
+pub struct Hangup(Arc<dyn Sink>);
+
+impl Hangup {
+    /// Closes the connection: whatever the channel waits for fails at once, and nothing more is sent.
+    pub fn hang_up(self) {
+        self.0.kill();
+    }
+}
+
+impl fmt::Debug for Hangup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hangup(..)")
     }
 }
 

@@ -1,0 +1,126 @@
+//! Connections from many that nobody counted on: how a service such as the dealer is reached.
+//!
+//! A party waits for peers that it knows by number and key. A service takes connections one by one from
+//! whoever comes, and finds out afterwards what they want. Only the beginning is the same: each
+//! connection is opened in a thread of its own, and a slow stranger keeps nobody out.
+
+use std::fmt;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use crate::endpoint::Options;
+use crate::keys::Fingerprint;
+use crate::link::Direction;
+use crate::listen::{Called, Event, Listener, Openings};
+use crate::preamble::Verdict;
+use crate::{Channel, Error, Result};
+
+/// Who may come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admit {
+    /// Holders of these keys; for TLS.
+    Keys(Vec<Fingerprint>),
+    /// Over TLS, anybody who proves to have a key, whichever it is; over plain TCP, anybody.
+    Anybody,
+}
+
+/// Somebody who came: a channel, and the key that was proven over it.
+#[derive(Debug)]
+pub struct Guest {
+    /// The channel; its peer is the number that the guest gave itself, which proves nothing.
+    pub channel: Channel,
+    /// The fingerprint of the guest's key; `None` without TLS.
+    pub key: Option<Fingerprint>,
+}
+
+impl From<Channel> for Guest {
+    /// A guest without a key, for channels within a process.
+    fn from(channel: Channel) -> Self {
+        Guest { channel, key: None }
+    }
+}
+
+/// Takes connections of one lane each from whoever may come.
+pub struct Guests<'a> {
+    listener: &'a mut Listener,
+    options: Options,
+    openings: Openings,
+}
+
+impl fmt::Debug for Guests<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guests").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Listener {
+    /// Begins to take guests. They dial with [`connect_lanes`](crate::connect_lanes), one lane each, and
+    /// name as their peer the number in `options`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] when keys are named that plain TCP cannot check.
+    pub fn guests(&mut self, options: &Options, admit: &Admit) -> Result<Guests<'_>> {
+        let pins = match admit {
+            Admit::Keys(keys) => Some(keys.as_slice()),
+            Admit::Anybody => None,
+        };
+        let config = match &options.tls {
+            Some(tls) => Some(tls.server(pins)?),
+            None if pins.is_some() => {
+                let text = "plain TCP proves no keys: it admits anybody, or TLS is needed";
+                return Err(Error::invalid_input(text));
+            }
+            None => None,
+        };
+        let openings = Openings::new(self, config);
+        Ok(Guests { listener: self, options: options.clone(), openings })
+    }
+}
+
+impl Guests<'_> {
+    /// The next guest, if one comes within `wait`. Strangers and broken connections are passed over.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the listening thread is gone.
+    pub fn next(&mut self, wait: Duration) -> Result<Option<Guest>> {
+        let deadline = Instant::now() + wait.min(crate::LONGEST_TIMEOUT);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.listener.incoming.recv_timeout(left) {
+                Ok(Event::Connected(socket)) => {
+                    self.openings.begin(socket, self.options.opening_deadline());
+                }
+                Ok(Event::Opened { round, id, outcome }) => {
+                    if self.openings.ended(round, id)
+                        && let Ok(called) = *outcome
+                        && let Some(guest) = self.welcome(called)
+                    {
+                        return Ok(Some(guest));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::internal("the listening thread is gone"));
+                }
+            }
+        }
+    }
+
+    /// Answers a connection whose preamble was read, and makes a channel of it if it fits.
+    fn welcome(&self, called: Called) -> Option<Guest> {
+        let Called { mut opening, theirs, key } = called;
+        let mut mine = self.options.preamble(theirs.sender, 0, 1, theirs.token);
+        let fits = mine.fits(&theirs).is_ok();
+        mine.verdict = if fits { Verdict::Accepted } else { Verdict::Refused };
+        let answered = opening.send(&mine, self.options.opening_deadline());
+        if !fits || answered.is_err() {
+            return None;
+        }
+        let link = self.options.link.map(Direction::new);
+        let channel = self.options.channel(theirs.sender, opening, link).ok()?;
+        Some(Guest { channel, key })
+    }
+}
+
+#[cfg(test)]
+mod tests;

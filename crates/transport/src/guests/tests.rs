@@ -1,0 +1,138 @@
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+use crate::{
+    Admit, DEALER, Error, Fingerprint, Guest, Identity, Listener, Meter, Options, Peer,
+    TransportReason, connect_lanes,
+};
+
+/// Only bounds a test that hangs.
+const WAIT: Duration = Duration::from_secs(20);
+
+fn options(me: u16, identity: Option<&Identity>) -> Options {
+    let mut options = match identity {
+        Some(identity) => Options::tls(me, identity, Meter::new()).unwrap(),
+        None => Options::insecure_plain_tcp(me, Meter::new()),
+    };
+    options.connect_timeout = WAIT;
+    options
+}
+
+fn host(pin: Option<Fingerprint>) -> Peer {
+    pin.map_or(Peer::unauthenticated(DEALER), |pin| Peer::pinned(DEALER, pin))
+}
+
+/// Takes `wanted` guests while `visit` runs with the address.
+fn receive<T: Send>(
+    (options, admit): (&Options, &Admit),
+    wanted: usize,
+    visit: impl FnOnce(&str) -> T + Send,
+) -> (Vec<Guest>, T) {
+    let mut listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().to_string();
+    let mut guests = listener.guests(options, admit).unwrap();
+    thread::scope(|scope| {
+        let visit = scope.spawn(move || visit(&address));
+        let mut came = Vec::new();
+        while came.len() < wanted {
+            came.push(guests.next(WAIT).unwrap().expect("a guest"));
+        }
+        while !visit.is_finished() {
+            let more = guests.next(Duration::from_millis(5)).unwrap();
+            assert!(more.is_none(), "one guest too many");
+        }
+        (came, visit.join().unwrap())
+    })
+}
+
+#[test]
+fn guests_are_known_by_the_keys_they_prove() {
+    let [dealer, a, b] = [(); 3].map(|()| Identity::generate().unwrap());
+    let keys = Admit::Keys(vec![a.fingerprint(), b.fingerprint()]);
+    for admit in [keys, Admit::Anybody] {
+        let pin = host(Some(dealer.fingerprint()));
+        let call = |address: &str, me, identity| {
+            let mut lanes = connect_lanes(&options(me, Some(identity)), address, &pin, 1)?;
+            lanes[0].send("greeting", &[me as u8])?;
+            lanes.remove(0).close()
+        };
+        let (mut came, ended) = receive((&options(DEALER, Some(&dealer)), &admit), 2, |address| {
+            [call(address, 7, &b), call(address, 3, &a)]
+        });
+        assert_eq!(ended, [Ok(()), Ok(())]);
+        for (guest, (me, key)) in came.iter_mut().zip([(7, &b), (3, &a)]) {
+            assert_eq!((guest.channel.me(), guest.channel.peer()), (DEALER, me));
+            assert_eq!(guest.key, Some(key.fingerprint()));
+            assert_eq!(guest.channel.recv("greeting", 1).unwrap(), [me as u8]);
+        }
+    }
+}
+
+#[test]
+fn other_keys_and_other_hosts_are_refused() {
+    let [dealer, known, stranger] = [(); 3].map(|()| Identity::generate().unwrap());
+    let admit = Admit::Keys(vec![known.fingerprint()]);
+    let (came, ()) = receive((&options(DEALER, Some(&dealer)), &admit), 1, |address| {
+        let pin = host(Some(dealer.fingerprint()));
+        let refused = connect_lanes(&options(0, Some(&stranger)), address, &pin, 1).unwrap_err();
+        assert_eq!(refused, Error::transport(DEALER, TransportReason::OwnKeyRefused));
+        let wrong = host(Some(stranger.fingerprint()));
+        let refused = connect_lanes(&options(0, Some(&known)), address, &wrong, 1).unwrap_err();
+        assert!(refused.to_string().contains("the peer's key has fingerprint"), "{refused}");
+        // The right key, and a wish for something else than the host's one lane.
+        let refused = connect_lanes(&options(0, Some(&known)), address, &pin, 2).unwrap_err();
+        assert!(refused.to_string().contains("number of lanes"), "{refused}");
+        let other = Peer::pinned(5, dealer.fingerprint());
+        let refused = connect_lanes(&options(0, Some(&known)), address, &other, 1).unwrap_err();
+        assert!(refused.to_string().contains("who talks to whom"), "{refused}");
+        connect_lanes(&options(0, Some(&known)), address, &pin, 1).unwrap();
+    });
+    assert_eq!(came[0].key, Some(known.fingerprint()));
+}
+
+#[test]
+fn plain_tcp_admits_anybody_and_proves_nothing() {
+    let mut listener = Listener::bind("127.0.0.1:0").unwrap();
+    let keys = Admit::Keys(Vec::new());
+    let refused = listener.guests(&options(DEALER, None), &keys).unwrap_err();
+    assert!(matches!(refused, Error::InvalidInput(_)));
+    let (came, ()) = receive((&options(DEALER, None), &Admit::Anybody), 1, |address| {
+        connect_lanes(&options(4, None), address, &host(None), 1).unwrap();
+    });
+    assert_eq!((came[0].channel.peer(), came[0].key), (4, None));
+}
+
+#[test]
+fn silent_strangers_keep_nobody_out() {
+    let [dealer, a] = [(); 2].map(|()| Identity::generate().unwrap());
+    let (came, _) = receive((&options(DEALER, Some(&dealer)), &Admit::Anybody), 1, |address| {
+        let silent: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let pin = host(Some(dealer.fingerprint()));
+        connect_lanes(&options(0, Some(&a)), address, &pin, 1).unwrap();
+        silent
+    });
+    assert_eq!(came[0].key, Some(a.fingerprint()));
+}
+
+#[test]
+fn a_channel_is_ended_from_another_thread() {
+    let [dealer, a] = [(); 2].map(|()| Identity::generate().unwrap());
+    for tls in [true, false] {
+        let (dealer, a) = (tls.then_some(&dealer), tls.then_some(&a));
+        let (mut came, mut lanes) =
+            receive((&options(DEALER, dealer), &Admit::Anybody), 1, |address| {
+                let pin = host(dealer.map(Identity::fingerprint));
+                connect_lanes(&options(0, a), address, &pin, 1).unwrap()
+            });
+        let mut guest = came.remove(0);
+        let hangup = guest.channel.hangup().unwrap();
+        let reader = thread::spawn(move || guest.channel.recv("never", 1).unwrap_err());
+        thread::sleep(Duration::from_millis(20));
+        hangup.hang_up();
+        assert_eq!(reader.join().unwrap(), Error::transport(0, TransportReason::Closed));
+        lanes[0].recv("never", 1).unwrap_err();
+    }
+    let (channel, _) = crate::memory_pair(Meter::new(), Meter::new());
+    assert!(channel.hangup().is_none());
+}
