@@ -204,7 +204,7 @@ pub fn peers_of(me: u16, parties: usize) -> impl Iterator<Item = u16> {
 }
 
 /// The place of `party` among the peers of `of`.
-fn place_among_peers(party: u16, of: u16) -> usize {
+pub(crate) fn place_among_peers(party: u16, of: u16) -> usize {
     usize::from(party) - usize::from(party > of)
 }
 

@@ -7,11 +7,13 @@
 //! * [`leaky`] makes triples that may leak (Fig. 14);
 //! * [`combine`] throws them into buckets and makes good ones (Fig. 16), with the parameters of
 //!   [`bucketing`];
-//! * [`exchange`] holds the small exchanges these are made of.
+//! * [`exchange`] holds the small exchanges these are made of;
+//! * [`dealer`] has a third process deal all of it instead.
 
 pub mod bits;
 pub mod bucketing;
 pub mod combine;
+pub mod dealer;
 pub mod exchange;
 pub mod global_keys;
 pub mod leaky;

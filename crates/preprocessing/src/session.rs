@@ -14,6 +14,7 @@ use crate::{
     bits::{self, BitLane},
     bucketing, combine, exchange, global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
+    shares::lsb_of_delta,
 };
 
 /// What the parties of a session have agreed on.
@@ -61,7 +62,7 @@ impl Preprocessor {
             .filter(|peers| !peers.is_empty())
             .ok_or_else(|| Error::InvalidInput("a session needs a peer and a lane".into()))?;
         let (me, parties) = (first[0].me(), first.len() + 1);
-        let delta = prg.block().with_lsb(me != evaluator || parties % 2 == 1);
+        let delta = prg.block().with_lsb(lsb_of_delta(me, evaluator, parties));
         // One set of verdicts for all peers: those in league may not collect them side by side.
         let key = GlobalKey::new(delta);
         let of_peers = setup::with_all(first, session, &key, count, generator, &mut prg)?;

@@ -12,6 +12,12 @@ use std::ops::Range;
 use symbolon_primitives::{BitVec, Block};
 use zeroize::Zeroize;
 
+/// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the garblers' to be 1:
+/// so it is 1 for every party but the evaluator, whose is n mod 2.
+pub(crate) fn lsb_of_delta(party: u16, evaluator: u16, parties: usize) -> bool {
+    party != evaluator || parties % 2 == 1
+}
+
 /// Bits that this party knows, authenticated towards every peer.
 #[derive(Clone, Default)]
 pub struct AuthBits {

@@ -1,0 +1,150 @@
+//! A party's side of the dealer.
+
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, DEALER, Error, Result};
+use zeroize::Zeroize;
+
+use super::{
+    C, CLOSING, DONE, GATE_MACS, INPUT_MACS, PRODUCT_BITS, Request, SEED, SHARES, gates_in_chunk,
+    inputs_in_chunk, streams::Streams,
+};
+use crate::{AuthBits, Shares, Triples, bits::peers_of};
+
+/// The name of the check in `PeerMisbehaved`.
+const CHECK: &str = "dealt bits";
+
+/// A party to which the dealer has begun to deal.
+///
+/// What was dealt comes in this order: Δ, then the inputs, then the gates. After an error everything that came
+/// of it must be dropped.
+pub struct Client {
+    channel: Channel,
+    request: Request,
+    streams: Streams,
+}
+
+impl Client {
+    /// Sends the request over a channel to the [`DEALER`], and waits until all parties have sent theirs and the
+    /// dealing begins. The channel's time-out must be longer than the dealer's patience with late parties.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a request that makes no sense or is not for the channel's own party. `Transport` when
+    /// the dealer is gone, or refuses; in the latter case in its words, for instance what the parties disagree on.
+    pub fn new(mut channel: Channel, request: Request) -> Result<Self> {
+        request.check()?;
+        if (channel.me(), channel.peer()) != (request.party, DEALER) {
+            return Err(Error::invalid_input("the channel is not this party's to the dealer"));
+        }
+        request.send(&mut channel)?;
+        let mut seed = Block::from_bytes(channel.recv_array(SEED)?);
+        let streams = Streams::new(seed, request.party, request.evaluator, request.parties());
+        seed.zeroize();
+        Ok(Client { channel, request, streams })
+    }
+
+    /// This party's Δ.
+    pub fn delta(&self) -> Block {
+        self.streams.delta
+    }
+
+    /// Receives the inputs: random bits of this party, as many as it has input bits, authenticated
+    /// towards all others; and for each peer, in ascending order, the keys for its bits. Then come the gates.
+    ///
+    /// # Errors
+    /// `Transport` when the dealer is gone, `PeerMisbehaved` when it sends something else; `InvalidInput` when
+    /// there is more than this machine can address.
+    pub fn inputs(mut self) -> Result<(AuthBits, Vec<Vec<Block>>, Gates)> {
+        let counts: Vec<usize> =
+            self.request.input_bits.iter().map(|&bits| addressable(bits)).collect::<Result<_>>()?;
+        let (me, parties) = (self.request.party, self.request.parties());
+        let own = counts[usize::from(me)];
+        let mut bits = BitVec::default();
+        let mut macs = vec![vec![Block::ZERO; own]; parties - 1];
+        let step = inputs_in_chunk(parties);
+        for start in (0..own).step_by(step) {
+            let range = start..(start + step).min(own);
+            bits.extend_from(&self.streams.input_bits(range.len()));
+            for macs in &mut macs {
+                let macs = Block::as_bytes_mut(&mut macs[range.clone()]);
+                self.channel.recv_into(INPUT_MACS, macs)?;
+            }
+        }
+        let keys = peers_of(me, parties).enumerate().map(|(place, peer)| {
+            let mut keys = vec![Block::ZERO; counts[usize::from(peer)]];
+            self.streams.keys(place, &mut keys);
+            keys
+        });
+        let keys = keys.collect();
+        let Client { channel, request, streams } = self;
+        let mut gates = Gates { channel, left: request.and_gates, me, parties, streams };
+        gates.acknowledge()?;
+        Ok((AuthBits { bits, macs }, keys, gates))
+    }
+}
+
+/// The gates that the dealer deals, batch by batch.
+pub struct Gates {
+    channel: Channel,
+    left: u64,
+    me: u16,
+    parties: usize,
+    streams: Streams,
+}
+
+impl Gates {
+    /// How many gates are still to come.
+    pub fn left(&self) -> u64 {
+        self.left
+    }
+
+    /// Receives the next batch, one mask and one triple a gate; `None` after the last gate that was asked for.
+    ///
+    /// The dealer waits for a party that does not come for more, for as long as its time-out.
+    ///
+    /// # Errors
+    /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when it sends something
+    /// else.
+    pub fn next_batch(&mut self) -> Result<Option<(Shares, Triples)>> {
+        let n = self.left.min(gates_in_chunk(self.parties) as u64) as usize;
+        if n == 0 {
+            return Ok(None);
+        }
+        let mut bits = self.streams.gate_bits(n);
+        if self.me == CLOSING {
+            let mut bytes = self.channel.recv(PRODUCT_BITS, BitVec::byte_len(n))?;
+            bits[C] = BitVec::from_bytes(n, &bytes).ok_or(Error::misbehaved(DEALER, CHECK))?;
+            bytes.zeroize();
+        }
+        let mut shares: [Shares; SHARES] = bits.map(|bits| {
+            let mut shares = Shares::zeros(0, self.parties - 1);
+            shares.bits = bits;
+            shares
+        });
+        for place in 0..self.parties - 1 {
+            for shares in &mut shares {
+                let towards = &mut shares.towards[place];
+                towards.macs.resize(n, Block::ZERO);
+                towards.keys.resize(n, Block::ZERO);
+                self.channel.recv_into(GATE_MACS, Block::as_bytes_mut(&mut towards.macs))?;
+                self.streams.keys(place, &mut towards.keys);
+            }
+        }
+        self.left -= n as u64;
+        self.acknowledge()?;
+        let [masks, a, b, c] = shares;
+        Ok(Some((masks, Triples { a, b, c })))
+    }
+
+    /// Tells the dealer when nothing is left to come.
+    fn acknowledge(&mut self) -> Result<()> {
+        if self.left > 0 {
+            return Ok(());
+        }
+        self.channel.send(DONE, &[])?;
+        self.channel.flush()
+    }
+}
+
+fn addressable(count: u64) -> Result<usize> {
+    usize::try_from(count).map_err(|_| Error::invalid_input("more inputs than memory can hold"))
+}

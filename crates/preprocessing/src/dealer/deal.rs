@@ -1,0 +1,253 @@
+//! The dealer's side of one session.
+
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::{Channel, Error, Guest, Result, TransportReason};
+use zeroize::Zeroize;
+
+use super::{
+    A, B, C, CLOSING, DONE, GATE_MACS, INPUT_MACS, Limits, PRODUCT_BITS, Request, SEED, SHARES,
+    gates_in_chunk, inputs_in_chunk, streams::Streams,
+};
+use crate::bits::{peers_of, place_among_peers};
+
+/// What may wait for the parties to take it, in bytes, all parties together; each has room for 1 MiB.
+const BACKLOG: usize = 8 << 20;
+
+/// What was dealt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The session.
+    pub session: [u8; 32],
+    /// AND gates.
+    pub and_gates: u64,
+    /// Input bits, by party.
+    pub input_bits: Vec<u64>,
+    /// Bytes sent, by party, framing included.
+    pub bytes: Vec<u64>,
+}
+
+impl Summary {
+    fn of(request: &Request) -> Self {
+        let parties = 0..request.parties() as u16;
+        Summary {
+            session: request.session,
+            and_gates: request.and_gates,
+            input_bits: request.input_bits.clone(),
+            bytes: parties.map(|party| request.bytes_to_party(party)).collect(),
+        }
+    }
+}
+
+/// Deals to one set of parties: hears every party's request, checks that all ask for the same, deals, and
+/// closes. `guests` are in the order of their party numbers, each with the key that it proved.
+///
+/// When anything fails, all parties are told what.
+///
+/// # Errors
+/// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
+/// `PeerMisbehaved` when a request is malformed or not for the party's own seat; `Transport` when a party
+/// is gone or takes nothing for its channel's time-out.
+pub fn serve(guests: Vec<Guest>, limits: &Limits) -> Result<Summary> {
+    let mut guests = guests;
+    match agreed(&mut guests, limits) {
+        Ok(request) => deal(channels(guests), &request),
+        Err((words, error)) => {
+            dismiss(channels(guests), &words);
+            Err(error)
+        }
+    }
+}
+
+pub(super) fn channels(guests: Vec<Guest>) -> Vec<Channel> {
+    guests.into_iter().map(|guest| guest.channel).collect()
+}
+
+/// Hears all requests; returns the first party's if all agree, else what to tell the parties, and why.
+fn agreed(guests: &mut [Guest], limits: &Limits) -> std::result::Result<Request, (String, Error)> {
+    let mut first: Option<Request> = None;
+    let parties = guests.len();
+    for (party, guest) in guests.iter_mut().enumerate() {
+        let request = Request::hear(guest, limits).map_err(|error| (refusal(&error), error))?;
+        if usize::from(request.party) != party || request.parties() != parties {
+            let words = "the dealer has other parties before it than the request names";
+            return Err((words.into(), Error::invalid_input(words)));
+        }
+        if let Some(difference) = first.as_ref().and_then(|first| first.difference(&request)) {
+            return Err((difference.words(), difference.error()));
+        }
+        first.get_or_insert(request);
+    }
+    first.ok_or_else(|| (String::new(), Error::invalid_input("there is nobody to deal to")))
+}
+
+/// Deals what `request` says to the parties on these channels, in the order of their numbers.
+pub(super) fn deal(mut channels: Vec<Channel>, request: &Request) -> Result<Summary> {
+    let dealt = Dealing::new(request).and_then(|mut dealing| dealing.run(&mut channels));
+    match dealt {
+        Ok(()) => {
+            channels.into_iter().try_for_each(Channel::close)?;
+            Ok(Summary::of(request))
+        }
+        Err(error) => {
+            dismiss(channels, &refusal(&error));
+            Err(error)
+        }
+    }
+}
+
+/// Tells all of them why, then lets them go.
+pub(super) fn dismiss(mut channels: Vec<Channel>, words: &str) {
+    channels.iter_mut().for_each(|channel| channel.abort(words));
+}
+
+/// What the parties are told of an error.
+pub(super) fn refusal(error: &Error) -> String {
+    let party = error.party();
+    let with = party.map_or(String::new(), |party| format!(" party {party}"));
+    match error {
+        Error::PeerMisbehaved { detail: Some(detail), .. } => {
+            format!("the request of{with} is refused: {detail}")
+        }
+        Error::PeerMisbehaved { .. } => format!("the request of{with} is refused"),
+        Error::PeerIncompatible { what, ours, theirs } => {
+            format!("{what}: the dealer's is {ours}, the request's {theirs}")
+        }
+        Error::Transport { reason: TransportReason::TimedOut(_), .. } => {
+            format!("the dealer waited too long for{with}")
+        }
+        Error::Transport { .. } => format!("the dealer lost the connection with{with}"),
+        _ => "the dealer failed for a reason of its own".to_string(),
+    }
+}
+
+/// One session's dealing. What it holds follows the chunk.
+struct Dealing<'r> {
+    request: &'r Request,
+    seeds: Vec<Block>,
+    streams: Vec<Streams>,
+    /// The MACs of one message.
+    macs: Vec<Block>,
+}
+
+impl<'r> Dealing<'r> {
+    fn new(request: &'r Request) -> Result<Self> {
+        let mut prg = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?;
+        let parties = request.parties();
+        let mut seeds = vec![Block::ZERO; parties];
+        prg.fill_blocks(&mut seeds);
+        let streams = (0..).zip(&seeds);
+        let streams = streams
+            .map(|(party, seed)| Streams::new(*seed, party, request.evaluator, parties))
+            .collect();
+        let macs = vec![Block::ZERO; inputs_in_chunk(parties).max(gates_in_chunk(parties))];
+        Ok(Dealing { request, seeds, streams, macs })
+    }
+
+    fn run(&mut self, channels: &mut [Channel]) -> Result<()> {
+        for (channel, seed) in channels.iter_mut().zip(&self.seeds) {
+            channel.send(SEED, &seed.to_bytes())?;
+        }
+        let Request { and_gates, input_bits, .. } = self.request;
+        pace(channels, |party| *and_gates > 0 || input_bits[party] > 0)?;
+        let parties = channels.len();
+        let most = input_bits.iter().copied().max().unwrap_or(0);
+        let step = inputs_in_chunk(parties) as u64;
+        for start in (0..most).step_by(step as usize) {
+            for (party, channel) in (0..).zip(channels.iter_mut()) {
+                let own = input_bits[usize::from(party)];
+                let n = own.saturating_sub(start).min(step) as usize;
+                self.inputs(party, n, channel)?;
+            }
+            pace(channels, |party| *and_gates > 0 || input_bits[party] > start + step)?;
+        }
+        let step = gates_in_chunk(parties) as u64;
+        for start in (0..*and_gates).step_by(step as usize) {
+            let left = and_gates - start;
+            self.gates(left.min(step) as usize, channels)?;
+            pace(channels, |_| left > step)?;
+        }
+        channels.iter_mut().try_for_each(|channel| channel.recv_into(DONE, &mut []))
+    }
+
+    /// MACs on the next `n` input bits of `party`.
+    fn inputs(&mut self, party: u16, n: usize, channel: &mut Channel) -> Result<()> {
+        if n == 0 {
+            return Ok(());
+        }
+        let mut bits = self.streams[usize::from(party)].input_bits(n);
+        for peer in peers_of(party, self.streams.len()) {
+            let macs = self.macs(&bits, party, peer);
+            channel.send(INPUT_MACS, Block::as_bytes(macs))?;
+        }
+        bits.zeroize();
+        Ok(())
+    }
+
+    /// The next `n` gates of all parties.
+    fn gates(&mut self, n: usize, channels: &mut [Channel]) -> Result<()> {
+        let mut bits: Vec<[BitVec; SHARES]> =
+            self.streams.iter_mut().map(|streams| streams.gate_bits(n)).collect();
+        close_triples(&mut bits);
+        for ((party, channel), bits) in (0..).zip(channels).zip(&bits) {
+            if party == CLOSING {
+                let mut bytes = bits[C].to_bytes();
+                channel.send(PRODUCT_BITS, &bytes)?;
+                bytes.zeroize();
+            }
+            for peer in peers_of(party, self.streams.len()) {
+                for bits in bits {
+                    let macs = self.macs(bits, party, peer);
+                    channel.send(GATE_MACS, Block::as_bytes(macs))?;
+                }
+            }
+        }
+        bits.iter_mut().flatten().for_each(Zeroize::zeroize);
+        Ok(())
+    }
+
+    /// The MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, and Δ where a bit is 1.
+    fn macs(&mut self, bits: &BitVec, party: u16, peer: u16) -> &[Block] {
+        let macs = &mut self.macs[..bits.len()];
+        let streams = &mut self.streams[usize::from(peer)];
+        streams.keys(place_among_peers(party, peer), macs);
+        for (macs, word) in macs.chunks_mut(64).zip(bits.words()) {
+            for (k, mac) in macs.iter_mut().enumerate() {
+                *mac ^= streams.delta.select(word >> k & 1 == 1);
+            }
+        }
+        macs
+    }
+}
+
+impl Drop for Dealing<'_> {
+    fn drop(&mut self) {
+        self.seeds.zeroize();
+        self.macs.zeroize();
+    }
+}
+
+/// Sets the closing party's c such that ⊕c = ⊕a ∧ ⊕b.
+fn close_triples(bits: &mut [[BitVec; SHARES]]) {
+    let (closing, others) = bits.split_at_mut(1);
+    let [_, a, b, c] = &mut closing[0];
+    let (mut sum_a, mut sum_b) = (a.clone(), b.clone());
+    for other in &*others {
+        sum_a.xor_assign(&other[A]);
+        sum_b.xor_assign(&other[B]);
+        c.xor_assign(&other[C]);
+    }
+    for (c, (a, b)) in c.words_mut().iter_mut().zip(sum_a.words().iter().zip(sum_b.words())) {
+        *c ^= a & b;
+    }
+    sum_a.zeroize();
+    sum_b.zeroize();
+}
+
+/// Lets everything go, then waits for whoever has too much ahead of it. A party for which nothing `more` is to
+/// come may be gone already.
+fn pace(channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
+    let each = (BACKLOG / channels.len()).max(1 << 20);
+    channels.iter_mut().try_for_each(Channel::flush)?;
+    let mut waiting = channels.iter_mut().enumerate().filter(|(party, _)| more(*party));
+    waiting.try_for_each(|(_, channel)| channel.throttle(each))
+}

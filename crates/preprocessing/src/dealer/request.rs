@@ -1,0 +1,264 @@
+//! What a party asks of the dealer.
+//!
+//! ```text
+//!  0..2   version, u16           8..40  session id
+//!  2..4   party, u16            40..48  AND gates, u64
+//!  4..6   parties, u16          48..50  1 when keys follow, else 0
+//!  6..8   evaluator, u16        50..64  zero
+//! ```
+//! and in a message of its own, whose length the first one fixes: for every party its input bits (u64), then
+//! for every party the fingerprint of its key (32 bytes). All integers are little-endian.
+
+use symbolon_transport::{Channel, Error, Fingerprint, Guest, Result};
+
+use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
+
+/// The most parties that a dealer deals to.
+pub const MAX_PARTIES: usize = 256;
+
+/// No request may ask for more than this, whatever a dealer's limits: sums of it fit all counters.
+const MAX_COUNT: u64 = 1 << 40;
+
+const VERSION: u16 = 1;
+const HEAD: usize = 64;
+const HEAD_KIND: &str = "dealer request";
+const TABLE_KIND: &str = "dealer request: parties";
+const CHECK: &str = "dealer request";
+
+/// Bytes of a message besides its content.
+const FRAME: u64 = 8;
+
+/// What one party asks for. All parties of a session ask for the same, but for the seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The session's id, which the parties have agreed on among themselves.
+    pub session: [u8; 32],
+    /// The seat: this party's number.
+    pub party: u16,
+    /// The party that evaluates, whose lsb(Δ) differs.
+    pub evaluator: u16,
+    /// How many AND gates to deal for.
+    pub and_gates: u64,
+    /// By party: how many input bits it has. As many entries as there are parties.
+    pub input_bits: Vec<u64>,
+    /// By party: the fingerprint of its key. Empty only over links without keys.
+    pub keys: Vec<Fingerprint>,
+}
+
+/// How much a dealer deals to one session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// AND gates.
+    pub and_gates: u64,
+    /// Input bits of all parties together.
+    pub input_bits: u64,
+}
+
+impl Default for Limits {
+    /// 2^32 AND gates, 2^28 input bits.
+    fn default() -> Self {
+        Limits { and_gates: 1 << 32, input_bits: 1 << 28 }
+    }
+}
+
+impl Request {
+    /// How many parties there are.
+    pub fn parties(&self) -> usize {
+        self.input_bits.len()
+    }
+
+    /// Bytes that `party` sends to the dealer, framing included.
+    pub fn bytes_from_party(&self) -> u64 {
+        3 * FRAME + HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
+    }
+
+    /// Bytes that the dealer sends to `party`, framing included: with n parties, m input bits of the
+    /// party's own in p chunks and g gates in q chunks,
+    ///
+    /// ```text
+    /// 24 + (n − 1)·(16·m + 8·p) + (n − 1)·(64·g + 32·q)
+    /// ```
+    ///
+    /// and for party 0 besides 8 bytes and one bit a gate, rounded up to bytes, for every chunk of gates. A
+    /// chunk is ⌊8 192 / (n − 1)⌋ gates or ⌊32 768 / (n − 1)⌋ input bits, the last one what remains.
+    ///
+    /// # Panics
+    /// If there is no such party.
+    pub fn bytes_to_party(&self, party: u16) -> u64 {
+        let peers = self.parties() as u64 - 1;
+        let own = self.input_bits[usize::from(party)];
+        let inputs = 16 * own + FRAME * own.div_ceil(inputs_in_chunk(self.parties()) as u64);
+        let chunk = gates_in_chunk(self.parties()) as u64;
+        let chunks = self.and_gates.div_ceil(chunk);
+        let gates = SHARES as u64 * (16 * self.and_gates + FRAME * chunks);
+        let mut bytes = FRAME + 16 + peers * (inputs + gates);
+        if party == CLOSING {
+            let (whole, rest) = (self.and_gates / chunk, self.and_gates % chunk);
+            bytes += FRAME * chunks + whole * chunk.div_ceil(8) + rest.div_ceil(8);
+        }
+        bytes
+    }
+
+    /// What is wrong with the request in itself, if anything.
+    fn fault(&self) -> Option<&'static str> {
+        let parties = self.parties();
+        let inputs = self.input_bits.iter().fold(0_u64, |sum, bits| sum.saturating_add(*bits));
+        if !(2..=MAX_PARTIES).contains(&parties) {
+            Some("a dealer deals to 2 to 256 parties")
+        } else if usize::from(self.party) >= parties || usize::from(self.evaluator) >= parties {
+            Some("there is no party of this number")
+        } else if !self.keys.is_empty() && self.keys.len() != parties {
+            Some("the keys are not one for each party")
+        } else if self.and_gates > MAX_COUNT || inputs > MAX_COUNT {
+            Some("more than a dealer can count")
+        } else {
+            None
+        }
+    }
+
+    /// Checks the request before it is sent.
+    pub(super) fn check(&self) -> Result<()> {
+        self.fault().map_or(Ok(()), |fault| Err(Error::invalid_input(fault)))
+    }
+
+    /// Sends the request.
+    pub(super) fn send(&self, channel: &mut Channel) -> Result<()> {
+        let mut head = [0; HEAD];
+        let numbers = [VERSION, self.party, self.parties() as u16, self.evaluator];
+        for (place, number) in head.chunks_exact_mut(2).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        head[8..40].copy_from_slice(&self.session);
+        head[40..48].copy_from_slice(&self.and_gates.to_le_bytes());
+        head[48] = u8::from(!self.keys.is_empty());
+        channel.send(HEAD_KIND, &head)?;
+        let mut table = Vec::with_capacity(table_bytes(self.parties(), true));
+        table.extend(self.input_bits.iter().flat_map(|bits| bits.to_le_bytes()));
+        table.extend(self.keys.iter().flat_map(|key| key.0));
+        channel.send(TABLE_KIND, &table)?;
+        channel.flush()
+    }
+
+    /// Hears what a guest asks for, and whether the seat is its own.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when it is no request, or the guest's number or key is not the seat's;
+    /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
+    pub(super) fn hear(guest: &mut Guest, limits: &Limits) -> Result<Request> {
+        let channel = &mut guest.channel;
+        let head = channel.recv_array::<HEAD>(HEAD_KIND)?;
+        let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+        if number(0) != VERSION {
+            let (ours, theirs) = (VERSION.to_string(), number(0).to_string());
+            return Err(Error::incompatible("the version of the dealer's messages", ours, theirs));
+        }
+        let wrong = |why: &str| Err(Error::misbehaved_with(channel.peer(), CHECK, why));
+        let parties = usize::from(number(4));
+        if !(2..=MAX_PARTIES).contains(&parties) || head[48] > 1 || head[49..] != [0; HEAD - 49] {
+            return wrong("malformed");
+        }
+        let table = channel.recv(TABLE_KIND, table_bytes(parties, head[48] == 1))?;
+        let (counts, keys) = table.split_at(8 * parties);
+        let mut session = [0; 32];
+        session.copy_from_slice(&head[8..40]);
+        let request = Request {
+            session,
+            party: number(2),
+            evaluator: number(6),
+            and_gates: count(&head[40..48]),
+            input_bits: counts.chunks_exact(8).map(count).collect(),
+            keys: keys.chunks_exact(32).map(fingerprint).collect(),
+        };
+        let wrong = |why: &str| Err(Error::misbehaved_with(guest.channel.peer(), CHECK, why));
+        if let Some(fault) = request.fault() {
+            return wrong(fault);
+        }
+        if request.party != guest.channel.peer() {
+            return wrong("the seat of another number than it connected with");
+        }
+        if request.keys.get(usize::from(request.party)) != guest.key.as_ref() {
+            return wrong("the seat of another key than its own");
+        }
+        request.within(limits)?;
+        Ok(request)
+    }
+
+    fn within(&self, limits: &Limits) -> Result<()> {
+        let inputs: u64 = self.input_bits.iter().sum();
+        let counts = [
+            ("the number of AND gates", limits.and_gates, self.and_gates),
+            ("the number of input bits", limits.input_bits, inputs),
+        ];
+        match counts.into_iter().find(|(_, most, wanted)| wanted > most) {
+            None => Ok(()),
+            Some((what, most, wanted)) => {
+                Err(Error::incompatible(what, format!("at most {most}"), wanted.to_string()))
+            }
+        }
+    }
+
+    /// The first difference between two parties' requests, if there is one.
+    pub(super) fn difference(&self, other: &Request) -> Option<Difference> {
+        let first = |what: String, ours: String, theirs: String| {
+            let values = [(self.party, ours), (other.party, theirs)];
+            (values[0].1 != values[1].1).then_some(Difference { what, values })
+        };
+        let plain =
+            |what: &str, of: fn(&Request) -> String| first(what.into(), of(self), of(other));
+        plain("the session", |r| Fingerprint(r.session).to_string())
+            .or_else(|| plain("the number of parties", |r| r.parties().to_string()))
+            .or_else(|| plain("the evaluator", |r| format!("party {}", r.evaluator)))
+            .or_else(|| plain("the number of AND gates", |r| r.and_gates.to_string()))
+            .or_else(|| plain("the use of keys", |r| (!r.keys.is_empty()).to_string()))
+            .or_else(|| {
+                let pairs = self.input_bits.iter().zip(&other.input_bits).enumerate();
+                pairs.into_iter().find_map(|(party, (ours, theirs))| {
+                    let what = format!("the input bits of party {party}");
+                    first(what, ours.to_string(), theirs.to_string())
+                })
+            })
+            .or_else(|| {
+                let pairs = self.keys.iter().zip(&other.keys).enumerate();
+                pairs.into_iter().find_map(|(party, (ours, theirs))| {
+                    let what = format!("the key of party {party}");
+                    first(what, ours.to_string(), theirs.to_string())
+                })
+            })
+    }
+}
+
+/// Two parties who ask for different things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Difference {
+    what: String,
+    values: [(u16, String); 2],
+}
+
+impl Difference {
+    /// The dealer's error.
+    pub fn error(&self) -> Error {
+        let [ours, theirs] =
+            self.values.each_ref().map(|(p, value)| format!("{value} (party {p})"));
+        Error::incompatible(&self.what, ours, theirs)
+    }
+
+    /// What the parties are told.
+    pub fn words(&self) -> String {
+        let [(p, ours), (q, theirs)] = &self.values;
+        format!("the parties disagree on {}: {ours} (party {p}), {theirs} (party {q})", self.what)
+    }
+}
+
+fn table_bytes(parties: usize, keyed: bool) -> usize {
+    parties * if keyed { 8 + 32 } else { 8 }
+}
+
+fn count(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+fn fingerprint(bytes: &[u8]) -> Fingerprint {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(bytes);
+    Fingerprint(digest)
+}

@@ -1,0 +1,254 @@
+//! Who waits for whom: the dealer's waiting room, without channels, threads and clocks.
+//!
+//! A session is together when the holder of every seat has come. Nobody can take another's seat, since a request
+//! names the keys of all seats and the first one's names count; nobody can fill the room for others, since
+//! a key holds few seats at a time and the oldest session gives way; nobody is dealt the same session
+//! twice.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use symbolon_transport::{Error, Fingerprint, LONGEST_TIMEOUT, TransportReason};
+
+use super::{Rules, request::Request};
+
+/// Ids of ended sessions that are remembered. One that is forgotten and asked for again is dealt afresh, so nothing
+/// but a clearer error depends on it.
+const REMEMBERED: usize = 1 << 16;
+
+/// Guests that are not dealt to, and why.
+pub(super) struct Dismissal<G> {
+    pub guests: Vec<G>,
+    /// What they asked for, where that could be read.
+    pub session: Option<[u8; 32]>,
+    /// What they are told.
+    pub words: String,
+    pub error: Error,
+}
+
+/// What comes of an arrival.
+pub(super) struct Arrival<G> {
+    /// All parties of a session, in order, and what they ask for. It runs until [`Room::ended`].
+    pub together: Option<(Vec<G>, Request)>,
+    pub dismissed: Vec<Dismissal<G>>,
+}
+
+impl<G> Dismissal<G> {
+    /// One guest whose request was read and cannot be granted.
+    pub fn refused(guest: G, request: &Request, words: &str) -> Self {
+        let reason = TransportReason::Refused(words.to_string());
+        let error = Error::transport(request.party, reason);
+        let session = Some(request.session);
+        Dismissal { guests: vec![guest], session, words: words.to_string(), error }
+    }
+}
+
+impl<G> From<Dismissal<G>> for Arrival<G> {
+    fn from(dismissal: Dismissal<G>) -> Self {
+        Arrival { together: None, dismissed: vec![dismissal] }
+    }
+}
+
+/// A session whose parties have not all come.
+struct Waiting<G> {
+    since: Instant,
+    /// The first one's.
+    request: Request,
+    seats: Vec<Option<G>>,
+}
+
+impl<G> Waiting<G> {
+    /// The parties that are here.
+    fn seated(&self) -> impl Iterator<Item = usize> {
+        (0..self.seats.len()).filter(|&seat| self.seats[seat].is_some())
+    }
+}
+
+/// The waiting room.
+pub(super) struct Room<G> {
+    rules: Rules,
+    waiting: HashMap<[u8; 32], Waiting<G>>,
+    running: usize,
+    /// Seats held, in sessions waiting or running.
+    held: HashMap<Fingerprint, usize>,
+    ended: HashSet<[u8; 32]>,
+    /// The same, oldest first.
+    order: VecDeque<[u8; 32]>,
+}
+
+impl<G> Room<G> {
+    pub fn new(rules: Rules) -> Self {
+        let patience = rules.patience.min(LONGEST_TIMEOUT);
+        Room {
+            rules: Rules { patience, ..rules },
+            waiting: HashMap::new(),
+            running: 0,
+            held: HashMap::new(),
+            ended: HashSet::new(),
+            order: VecDeque::new(),
+        }
+    }
+
+    /// Gives a guest its seat. That the seat is its own by the request's own words was checked before.
+    pub fn arrive(&mut self, guest: G, request: Request, now: Instant) -> Arrival<G> {
+        let refused = |guest, words| Dismissal::refused(guest, &request, words).into();
+        if self.ended.contains(&request.session) {
+            return refused(guest, "the dealer had this session before");
+        }
+        let key = request.keys.get(usize::from(request.party)).copied();
+        if key.and_then(|key| self.held.get(&key)).is_some_and(|n| *n >= self.rules.per_key) {
+            return refused(guest, "this key has as many sessions at the dealer as it may have");
+        }
+        let mut arrival = Arrival { together: None, dismissed: Vec::new() };
+        if let Some(waiting) = self.waiting.get(&request.session) {
+            // Somebody without a seat in it must not end a session.
+            if waiting.request.keys.get(usize::from(request.party)) != key.as_ref() {
+                return refused(guest, "the session names another key for this party");
+            }
+            if let Some(difference) = waiting.request.difference(&request) {
+                let mut dismissal = self.disband(&request.session, difference.words());
+                dismissal.guests.push(guest);
+                dismissal.error = difference.error();
+                arrival.dismissed.push(dismissal);
+                return arrival;
+            }
+            if waiting.seats[usize::from(request.party)].is_some() {
+                return refused(guest, "this party is here already");
+            }
+        } else {
+            arrival.dismissed.extend(self.make_room());
+            let seats = (0..request.parties()).map(|_| None).collect();
+            let waiting = Waiting { since: now, request: request.clone(), seats };
+            self.waiting.insert(request.session, waiting);
+        }
+        self.seat(guest, &request, key, arrival)
+    }
+
+    fn seat(
+        &mut self,
+        guest: G,
+        request: &Request,
+        key: Option<Fingerprint>,
+        mut arrival: Arrival<G>,
+    ) -> Arrival<G> {
+        if let Some(key) = key {
+            *self.held.entry(key).or_default() += 1;
+        }
+        let Some(waiting) = self.waiting.get_mut(&request.session) else {
+            return arrival;
+        };
+        waiting.seats[usize::from(request.party)] = Some(guest);
+        if waiting.seats.iter().any(Option::is_none) {
+            return arrival;
+        }
+        if self.running >= self.rules.running {
+            let words = "the dealer is busy".to_string();
+            arrival.dismissed.push(self.disband(&request.session, words));
+            return arrival;
+        }
+        if let Some(waiting) = self.waiting.remove(&request.session) {
+            self.remember(request.session);
+            self.running += 1;
+            arrival.together =
+                Some((waiting.seats.into_iter().flatten().collect(), waiting.request));
+        }
+        arrival
+    }
+
+    /// Notes that a session that was together has ended.
+    pub fn ended(&mut self, request: &Request) {
+        self.running -= 1;
+        request.keys.iter().for_each(|key| self.release(key));
+    }
+
+    /// How many sessions run.
+    pub fn running(&self) -> usize {
+        self.running
+    }
+
+    /// When the next session will have waited too long, if there is one.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.waiting.values().map(|waiting| waiting.since + self.rules.patience).min()
+    }
+
+    /// The sessions that have waited too long.
+    pub fn overdue(&mut self, now: Instant) -> Vec<Dismissal<G>> {
+        let patience = self.rules.patience;
+        self.disband_where(
+            |waiting| now.saturating_duration_since(waiting.since) >= patience,
+            |waiting| missing(&waiting.seats, patience),
+        )
+    }
+
+    /// All sessions that wait, with these words to them.
+    pub fn clear(&mut self, words: &str) -> Vec<Dismissal<G>> {
+        self.disband_where(|_| true, |_| words.to_string())
+    }
+
+    fn disband_where(
+        &mut self,
+        which: impl Fn(&Waiting<G>) -> bool,
+        words: impl Fn(&Waiting<G>) -> String,
+    ) -> Vec<Dismissal<G>> {
+        let all = self.waiting.iter().filter(|(_, waiting)| which(waiting));
+        let ended: Vec<_> = all.map(|(session, waiting)| (*session, words(waiting))).collect();
+        ended.into_iter().map(|(session, words)| self.disband(&session, words)).collect()
+    }
+
+    /// Lets the oldest session give way when the room is full.
+    fn make_room(&mut self) -> Option<Dismissal<G>> {
+        if self.waiting.len() < self.rules.waiting {
+            return None;
+        }
+        let oldest = self.waiting.iter().min_by_key(|(_, waiting)| waiting.since);
+        let session = *oldest?.0;
+        Some(self.disband(&session, "the dealer has too many sessions waiting".to_string()))
+    }
+
+    /// Ends a session that waits.
+    fn disband(&mut self, session: &[u8; 32], words: String) -> Dismissal<G> {
+        let mut guests = Vec::new();
+        if let Some(waiting) = self.waiting.remove(session) {
+            for key in waiting.seated().filter_map(|seat| waiting.request.keys.get(seat)) {
+                self.release(key);
+            }
+            guests.extend(waiting.seats.into_iter().flatten());
+        }
+        self.remember(*session);
+        let reason = TransportReason::Refused(words.clone());
+        let error = Error::Transport { party: None, reason };
+        Dismissal { guests, session: Some(*session), words, error }
+    }
+
+    fn release(&mut self, key: &Fingerprint) {
+        if let Some(held) = self.held.get_mut(key) {
+            *held -= 1;
+            if *held == 0 {
+                self.held.remove(key);
+            }
+        }
+    }
+
+    fn remember(&mut self, session: [u8; 32]) {
+        if self.ended.insert(session) {
+            self.order.push_back(session);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.ended.remove(&oldest);
+        }
+    }
+}
+
+/// Says who did not come.
+fn missing<G>(seats: &[Option<G>], patience: Duration) -> String {
+    const NAMED: usize = 8;
+    let absent: Vec<_> = (0..seats.len()).filter(|&seat| seats[seat].is_none()).collect();
+    let mut names: Vec<_> = absent.iter().take(NAMED).map(usize::to_string).collect();
+    if absent.len() > NAMED {
+        names.push(format!("{} more", absent.len() - NAMED));
+    }
+    let (names, seconds) = (names.join(", "), patience.as_secs_f64());
+    format!("not all parties came to the dealer within {seconds} s; missing: {names}")
+}

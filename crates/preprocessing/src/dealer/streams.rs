@@ -1,0 +1,56 @@
+//! What a party and the dealer expand from the party's seed.
+//!
+//! The seed's generator gives Δ, the seed of the bits, and for each peer the seed of the keys for its bits.
+//! Whoever draws from these draws the same numbers in the same order: inputs, then chunk after
+//! chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
+
+use symbolon_primitives::{BitVec, Block, Prg};
+use zeroize::Zeroize;
+
+use super::{C, CLOSING, SHARES};
+use crate::shares::lsb_of_delta;
+
+/// One party's Δ, bits and keys.
+pub(super) struct Streams {
+    pub delta: Block,
+    bits: Prg,
+    /// By the peer's place, peers in ascending order.
+    keys: Vec<Prg>,
+    closes: bool,
+}
+
+impl Streams {
+    /// The streams of `party` among `parties`.
+    pub fn new(seed: Block, party: u16, evaluator: u16, parties: usize) -> Self {
+        let mut root = Prg::from_seed(seed);
+        let delta = root.block().with_lsb(lsb_of_delta(party, evaluator, parties));
+        let bits = Prg::from_seed(root.block());
+        let keys = (1..parties).map(|_| Prg::from_seed(root.block())).collect();
+        Streams { delta, bits, keys, closes: party == CLOSING }
+    }
+
+    /// The next `n` of the party's input masks.
+    pub fn input_bits(&mut self, n: usize) -> BitVec {
+        BitVec::random(n, &mut self.bits)
+    }
+
+    /// The party's bits of the next `n` gates: masks, a, b, c. The closing party's c are not among them and
+    /// are left zero.
+    pub fn gate_bits(&mut self, n: usize) -> [BitVec; SHARES] {
+        std::array::from_fn(|which| match which {
+            C if self.closes => BitVec::zeros(n),
+            _ => BitVec::random(n, &mut self.bits),
+        })
+    }
+
+    /// The next keys for the bits of the peer in this place.
+    pub fn keys(&mut self, place: usize, keys: &mut [Block]) {
+        self.keys[place].fill_blocks(keys);
+    }
+}
+
+impl Drop for Streams {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+    }
+}

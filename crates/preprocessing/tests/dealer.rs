@@ -1,0 +1,404 @@
+//! What the dealer deals, what it costs, and what becomes of it when somebody lies or dies.
+#![allow(missing_docs)]
+
+mod dealing;
+mod mesh;
+
+use std::time::Duration;
+
+use dealing::{Counter, Dealt, request, seats, take, with_dealer};
+use symbolon_preprocessing::dealer::{Client, Limits, Request, serve};
+use symbolon_primitives::Block;
+use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::{Channel, DEALER, Error, Guest, TransportReason};
+
+fn guests(channels: Vec<Channel>) -> Vec<Guest> {
+    channels.into_iter().map(Guest::from).collect()
+}
+
+/// Deals what `asked` says and returns what everybody has.
+fn deal(asked: &Request) -> Vec<Dealt> {
+    let (parties, dealer) = seats(asked.parties() as u16);
+    let (dealt, summary) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| take(channel, asked),
+    );
+    assert_eq!(summary.unwrap().and_gates, asked.and_gates);
+    dealt.into_iter().map(|dealt| dealt.unwrap()).collect()
+}
+
+#[test]
+fn everything_dealt_is_authenticated_and_every_product_is_right() {
+    // More than a chunk, of inputs too; a chunk and nothing more; none at all; few among many.
+    let cases: [(u64, &[u64]); 6] = [
+        (20_000, &[40_000, 70]),
+        (8192, &[0, 64]),
+        (0, &[3, 0]),
+        (9000, &[10, 0, 33_000]),
+        (5000, &[1, 2, 3, 4, 5]),
+        (77, &[9; 17]),
+    ];
+    for (evaluator, (gates, inputs)) in (0..2).cycle().zip(cases) {
+        let mut asked = request(inputs, gates);
+        asked.evaluator = evaluator;
+        dealing::check(&deal(&asked), &asked);
+    }
+}
+
+#[test]
+fn last_bits_of_the_deltas_follow_the_rule() {
+    for parties in [2, 3, 4, 5] {
+        for evaluator in 0..parties as u16 {
+            let asked = Request { evaluator, ..request(&vec![1; parties], 1) };
+            let dealt = deal(&asked);
+            let lsbs: Vec<bool> = dealt.iter().map(|dealt| dealt.delta.lsb()).collect();
+            for (party, lsb) in (0..).zip(&lsbs) {
+                assert_eq!(*lsb, party != evaluator || parties % 2 == 1);
+            }
+            // What leaky ANDs need.
+            assert!(lsbs.iter().fold(false, |sum, lsb| sum ^ lsb));
+        }
+    }
+}
+
+#[test]
+fn nothing_is_dealt_twice() {
+    let asked = request(&[100, 100], 100);
+    let (one, other) = (deal(&asked), deal(&asked));
+    for (one, other) in one.iter().zip(&other) {
+        assert_ne!(one.delta.0 | 1, other.delta.0 | 1);
+        assert_ne!(one.inputs.bits, other.inputs.bits);
+        assert_ne!(one.gates[0].0.towards[0].keys, other.gates[0].0.towards[0].keys);
+    }
+    assert_ne!(one[0].delta.0 | 1, one[1].delta.0 | 1);
+    assert_ne!(one[0].gates[0].0.bits, one[1].gates[0].0.bits);
+}
+
+#[test]
+fn bits_are_balanced() {
+    let dealt = deal(&request(&[20_000, 20_000], 20_000));
+    for Dealt { inputs, gates, .. } in dealt {
+        let mut ones = [0_u32; 5];
+        let count = |bits: &symbolon_primitives::BitVec| {
+            bits.words().iter().map(|word| word.count_ones()).sum::<u32>()
+        };
+        ones[4] = count(&inputs.bits);
+        for (masks, triples) in &gates {
+            for (ones, shares) in ones.iter_mut().zip([masks, &triples.a, &triples.b, &triples.c]) {
+                *ones += count(&shares.bits);
+            }
+        }
+        // Standard deviation 71: seven of them on either side.
+        assert!(ones.iter().all(|ones| ones.abs_diff(10_000) < 500), "{ones:?}");
+    }
+}
+
+#[test]
+fn bytes_are_exactly_those_of_the_formula() {
+    let cases: [(u64, &[u64]); 5] = [
+        (20_001, &[40_000, 70]),
+        (1, &[1, 0]),
+        (0, &[70_000, 0]),
+        (5003, &[7, 20_000, 1]),
+        (300, &[5; 60]),
+    ];
+    for (gates, inputs) in cases {
+        let asked = request(inputs, gates);
+        let (parties, dealer) = seats(asked.parties() as u16);
+        let meters: Vec<_> = parties.iter().map(|channel| channel.meter().clone()).collect();
+        let (_, summary) = with_dealer(
+            || serve(guests(dealer), &Limits::default()),
+            parties,
+            |channel| take(channel, &asked).unwrap(),
+        );
+        let bytes = summary.unwrap().bytes;
+        for (party, meter) in (0..).zip(&meters) {
+            let report = meter.report().remove(0);
+            assert_eq!(report.bytes_received, asked.bytes_to_party(party), "{gates} {inputs:?}");
+            assert_eq!(report.bytes_received, bytes[usize::from(party)]);
+            assert_eq!(report.bytes_sent, asked.bytes_from_party());
+            assert_eq!(asked.bytes_from_party(), 8 + 64 + 8 + 8 * inputs.len() as u64 + 8);
+        }
+    }
+    // Spelt out: two parties, two chunks of gates, one of inputs.
+    let asked = request(&[100, 50], 10_000);
+    assert_eq!(asked.bytes_to_party(1), 24 + (16 * 50 + 8) + (64 * 10_000 + 2 * 32));
+    let c_bits = (8 + 1024) + (8 + (10_000 - 8192) / 8);
+    assert_eq!(asked.bytes_to_party(0), 24 + (16 * 100 + 8) + (64 * 10_000 + 2 * 32) + c_bits);
+}
+
+#[test]
+fn parties_who_ask_for_different_things_are_all_told() {
+    let asked = request(&[5, 6, 7], 100);
+    let key = symbolon_transport::Fingerprint([7; 32]);
+    let others = [
+        (
+            Request { and_gates: 101, ..asked.clone() },
+            "the number of AND gates: 100 (party 0), 101 (party 1)",
+        ),
+        (
+            Request { evaluator: 2, ..asked.clone() },
+            "the evaluator: party 1 (party 0), party 2 (party 1)",
+        ),
+        (Request { session: [8; 32], ..asked.clone() }, "the session"),
+        (
+            Request { input_bits: vec![5, 6, 8], ..asked.clone() },
+            "the input bits of party 2: 7 (party 0), 8 (party 1)",
+        ),
+        (Request { input_bits: vec![5, 6], ..asked.clone() }, "other parties before it"),
+        (Request { keys: vec![key; 3], ..asked.clone() }, "the seat of another key"),
+        (Request { and_gates: 1 << 33, ..asked.clone() }, "at most 4294967296"),
+    ];
+    for (other, words) in others {
+        let (parties, dealer) = seats(3);
+        let (told, summary) = with_dealer(
+            || serve(guests(dealer), &Limits::default()),
+            parties,
+            |channel| {
+                let asked = if channel.me() == 1 { &other } else { &asked };
+                take(channel, asked).err().unwrap()
+            },
+        );
+        assert!(!matches!(summary.unwrap_err(), Error::Transport { .. }), "{words}");
+        for error in told {
+            let Error::Transport { party: Some(DEALER), reason } = &error else {
+                panic!("{error}");
+            };
+            assert!(matches!(reason, TransportReason::Aborted(_)), "{error}");
+            assert!(error.to_string().contains(words), "{error}, not {words}");
+        }
+    }
+}
+
+#[test]
+fn a_request_that_makes_no_sense_is_not_sent() {
+    let asked = request(&[5, 6], 100);
+    let bad = [
+        Request { party: 2, ..asked.clone() },
+        Request { evaluator: 2, ..asked.clone() },
+        Request { input_bits: vec![1], ..asked.clone() },
+        Request { input_bits: vec![0; 257], ..asked.clone() },
+        Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() },
+        Request { and_gates: u64::MAX, ..asked.clone() },
+        Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() },
+        // The other party's seat.
+        Request { party: 1, ..asked.clone() },
+    ];
+    for asked in bad {
+        let (mut parties, dealer) = seats(2);
+        let meter = parties[0].meter().clone();
+        let refused = Client::new(parties.remove(0), asked).err().unwrap();
+        assert!(matches!(refused, Error::InvalidInput(_)), "{refused}");
+        assert!(meter.report().iter().all(|phase| phase.bytes_sent == 0));
+        drop(dealer);
+    }
+}
+
+/// Party 1 of two sends something else than its request; returns the dealer's error and party 0's.
+fn bent_request(kind: &'static str, bend: fn(&mut Vec<u8>)) -> [Error; 2] {
+    let asked = request(&[5, 6], 100);
+    let (mut parties, dealer) = seats(2);
+    parties[1].set_bend(Box::new(mesh::message(kind, bend)));
+    let (told, summary) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| take(channel, &asked).err().unwrap(),
+    );
+    [summary.unwrap_err(), told[0].clone()]
+}
+
+#[test]
+fn a_malformed_request_is_refused_to_all() {
+    let head: [fn(&mut Vec<u8>); 9] = [
+        |bytes| bytes.truncate(63),
+        |bytes| bytes.push(0),
+        |bytes| bytes[2] = 0,
+        |bytes| bytes[2] = 9,
+        |bytes| bytes[4..6].fill(0xff),
+        |bytes| bytes[4..6].fill(0),
+        |bytes| bytes[6] = 2,
+        |bytes| bytes[48] = 2,
+        |bytes| bytes[63] = 1,
+    ];
+    let table: [fn(&mut Vec<u8>); 3] =
+        [|bytes| bytes.truncate(15), |bytes| bytes.push(0), |bytes| bytes.fill(0xff)];
+    let head = head.map(|bend| ("dealer request", bend));
+    let table = table.map(|bend| ("dealer request: parties", bend));
+    for (kind, bend) in head.into_iter().chain(table) {
+        let [error, told] = bent_request(kind, bend);
+        assert!(matches!(error, Error::PeerMisbehaved { party: 1, .. }), "{error}");
+        assert!(told.to_string().contains("the request of party 1 is refused"), "{told}");
+    }
+    let [error, _] = bent_request("dealer request", |bytes| bytes[0] = 2);
+    assert_eq!(
+        error.to_string(),
+        "the parties disagree on the version of the dealer's messages: ours 1, theirs 2"
+    );
+}
+
+#[test]
+fn a_party_that_dies_or_is_silent_ends_it_for_all() {
+    let asked = request(&[5, 6, 7], 200_000);
+    for silent in [false, true] {
+        let (parties, mut dealer) = seats(3);
+        dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(300)));
+        let (told, summary) = with_dealer(
+            || serve(guests(dealer), &Limits::default()),
+            parties,
+            |channel| {
+                if channel.me() != 1 {
+                    return take(channel, &asked).err();
+                }
+                let client = Client::new(channel, Request { party: 1, ..asked.clone() }).unwrap();
+                let (_, _, mut gates) = client.inputs().unwrap();
+                gates.next_batch().unwrap();
+                if silent {
+                    std::thread::sleep(Duration::from_millis(900));
+                }
+                None
+            },
+        );
+        let error = summary.unwrap_err();
+        assert!(matches!(error, Error::Transport { party: Some(1), .. }), "{error}");
+        let words =
+            if silent { "waited too long for party 1" } else { "lost the connection with party 1" };
+        for party in [0, 2] {
+            let error = told[party].as_ref().unwrap().to_string();
+            assert!(error.contains("the dealer aborted") && error.contains(words), "{error}");
+        }
+    }
+}
+
+/// What the parties end in when the dealer's channel to party 0 is bent.
+fn bent_dealer(bend: FnBend) -> Error {
+    let asked = request(&[40_000, 6], 20_001);
+    let (mut parties, mut dealer) = seats(2);
+    parties.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(500)));
+    dealer[0].set_bend(Box::new(bend));
+    let (ended, _) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| take(channel, &asked).err(),
+    );
+    ended[0].clone().expect("it went unnoticed")
+}
+
+#[test]
+fn what_the_dealer_garbles_is_noticed() {
+    let kinds = [
+        ("dealer: seed", 0),
+        ("dealer: input MACs", 0),
+        ("dealer: input MACs", 1),
+        ("dealer: c bits", 2),
+        ("dealer: gate MACs", 5),
+    ];
+    for (kind, index) in kinds {
+        let truncated = mesh::nth_message(kind, index, |bytes| {
+            bytes.pop();
+        });
+        let lengthened = mesh::nth_message(kind, index, |bytes| bytes.push(0));
+        let dropped = FnBend::new().on_message(kind, index, |_| Action::Drop);
+        for bend in [truncated, lengthened, dropped] {
+            let error = bent_dealer(bend);
+            assert!(
+                matches!(
+                    error,
+                    Error::PeerMisbehaved { party: DEALER, check: "message framing", .. }
+                ),
+                "{kind}: {error}"
+            );
+        }
+        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Close));
+        assert_eq!(error, Error::transport(DEALER, TransportReason::Closed), "{kind}");
+        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Stall));
+        // The other party may end the session first, when it has waited long enough.
+        assert!(matches!(error, Error::Transport { party: Some(DEALER), .. }), "{kind}: {error}");
+    }
+    let padded = mesh::nth_message("dealer: c bits", 2, |bytes| *bytes.last_mut().unwrap() |= 0x80);
+    assert_eq!(bent_dealer(padded), Error::misbehaved(DEALER, "dealt bits"));
+}
+
+#[test]
+fn what_the_dealer_holds_does_not_follow_the_count() {
+    // 32 MiB for each party, of which they take nothing.
+    let asked = request(&[0, 0], 1 << 19);
+    let (parties, mut dealer) = seats(2);
+    let meters: Vec<_> = dealer.iter().map(|channel| channel.meter().clone()).collect();
+    dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(200)));
+    let (clients, summary) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| {
+            let party = channel.me();
+            Client::new(channel, Request { party, ..asked.clone() }).map(|client| {
+                std::thread::sleep(Duration::from_millis(600));
+                drop(client);
+            })
+        },
+    );
+    assert!(clients.iter().all(Result::is_ok));
+    let error = summary.unwrap_err();
+    assert!(
+        matches!(&error, Error::Transport { reason: TransportReason::TimedOut(_), .. }),
+        "{error}"
+    );
+    for meter in meters {
+        let sent: u64 = meter.report().iter().map(|phase| phase.bytes_sent).sum();
+        assert!(sent > 1 << 20 && sent < 6 << 20, "{sent} bytes of {}", asked.bytes_to_party(0));
+    }
+}
+
+#[test]
+fn a_party_may_run_ahead_of_another() {
+    // Party 0 takes nothing before party 1 has taken all it can get.
+    let asked = request(&[0, 0], 1 << 17);
+    let (parties, dealer) = seats(2);
+    let taken = Counter::default();
+    let (dealt, summary) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| {
+            let party = channel.me();
+            let client = Client::new(channel, Request { party, ..asked.clone() })?;
+            let (_, _, mut gates) = client.inputs()?;
+            if party == 0 {
+                taken.wait_for(4);
+            }
+            while gates.next_batch()?.is_some() {
+                taken.add(u64::from(party));
+            }
+            assert_eq!(gates.left(), 0);
+            assert!(gates.next_batch()?.is_none());
+            Ok::<_, Error>(())
+        },
+    );
+    summary.unwrap();
+    assert!(dealt.into_iter().all(|ended| ended == Ok(())));
+    assert_eq!(taken.get(), 16);
+}
+
+#[test]
+fn a_dealer_that_lies_breaks_a_mac() {
+    // The parties cannot tell; this is what their checks find later on, and blame each other for.
+    let asked = request(&[8, 8], 64);
+    let (parties, mut dealer) = seats(2);
+    dealer[0].set_bend(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
+    let (dealt, summary) = with_dealer(
+        || serve(guests(dealer), &Limits::default()),
+        parties,
+        |channel| take(channel, &asked).unwrap(),
+    );
+    summary.unwrap();
+    let mac = dealt[0].gates[0].0.pair(5, 0);
+    let key = dealt[1].gates[0].0.pair(5, 0);
+    assert_eq!(mac.mac ^ key.key ^ dealt[1].delta.select(mac.bit), Block(1));
+}
+
+#[test]
+fn a_party_that_has_all_may_go() {
+    for _ in 0..20 {
+        let asked = request(&[70_000, 0, 1], 0);
+        dealing::check(&deal(&asked), &asked);
+    }
+}
