@@ -8,7 +8,7 @@ use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    Share, Towards,
+    Share, Shares, Towards,
     bits::{self, BroadcastLog},
 };
 
@@ -144,6 +144,21 @@ impl ShareOpening {
     pub fn push(&mut self, share: Share) {
         self.push_bit(share.bit);
         self.push_towards(0, share.mac, share.key);
+    }
+
+    /// Adds the sums x ⊕ y of two lists of shares between two parties, of the same length.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn push_sums(&mut self, x: &Shares, y: &Shares) {
+        let mut sums = x.bits.clone();
+        sums.xor_assign(&y.bits);
+        self.own.extend_from(&sums);
+        sums.zeroize();
+        let (x, y) = (&x.towards[0], &y.towards[0]);
+        let sum = |(x, y): (&Block, &Block)| *x ^ *y;
+        self.towards[0].macs.extend(x.macs.iter().zip(&y.macs).map(sum));
+        self.towards[0].keys.extend(x.keys.iter().zip(&y.keys).map(sum));
     }
 
     /// Sends the own bits, to each peer with the digest of their MACs under its Δ.

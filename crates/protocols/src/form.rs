@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use symbolon_transport::Error;
 
-/// How gates are garbled: rows that need no further check, or fewer bytes that do.
+/// How gates are garbled or scrambled.
 ///
-/// Both are as secure; they differ in bytes and rounds.
+/// All are as secure; they differ in bytes and rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
@@ -15,17 +15,20 @@ pub enum Form {
     FourRow,
     /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more online.
     HalfGates,
+    /// Scrambled truth tables: a bit an AND gate, a round a layer online.
+    Tables,
 }
 
 impl Form {
     /// Every form, in the order of what they send, the most first.
-    pub const ALL: [Form; 2] = [Form::FourRow, Form::HalfGates];
+    pub const ALL: [Form; 3] = [Form::FourRow, Form::HalfGates, Form::Tables];
 
     /// The name in commands, configuration and the handshake.
     pub const fn name(self) -> &'static str {
         match self {
             Form::FourRow => "four-row",
             Form::HalfGates => "half-gates",
+            Form::Tables => "tables",
         }
     }
 }

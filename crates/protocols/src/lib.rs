@@ -13,18 +13,21 @@ pub mod pool;
 mod ports;
 mod prepared;
 mod share_rows;
+pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
 use masks::Seat;
-use material::{Independent, MaterialEngine, Prepare};
+use material::{Independent, MaterialEngine, Role};
+use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 pub use form::Form;
-pub use network::{Network, Rho};
+pub use network::{Batch, Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{BlockBits, Generator};
+pub use tinytable::MacLength;
 
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,17 +37,21 @@ pub enum Protocol {
     Wrk,
     /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after evaluation.
     Ywz,
+    /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message for each layer, a bit an
+    /// AND gate, many executions side by side.
+    TinyTable,
 }
 
 impl Protocol {
     /// Every protocol, in the order in which lists show them.
-    pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz];
+    pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable];
 
     /// The name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Wrk => "wrk",
             Protocol::Ywz => "ywz",
+            Protocol::TinyTable => "tinytable",
         }
     }
 
@@ -56,14 +63,15 @@ impl Protocol {
     /// How many parties it can have.
     pub fn parties(self) -> std::ops::RangeInclusive<u16> {
         match self {
-            Protocol::Wrk => 2..=2,
+            Protocol::Wrk | Protocol::TinyTable => 2..=2,
             Protocol::Ywz => 2..=256,
         }
     }
 
-    /// The forms in which it garbles, the one with the fewest rounds first.
+    /// The forms in which its gates come, the one with the fewest rounds first.
     pub fn forms(self) -> &'static [Form] {
         match self {
+            Protocol::TinyTable => &[Form::Tables],
             Protocol::Wrk => &[Form::FourRow, Form::HalfGates],
             Protocol::Ywz => &[Form::HalfGates],
         }
@@ -75,6 +83,7 @@ impl Protocol {
             (Protocol::Wrk, 0) => "garbler",
             (Protocol::Wrk, _) | (Protocol::Ywz, 0) => "evaluator",
             (Protocol::Ywz, _) => "garbler",
+            (Protocol::TinyTable, _) => "one of two equals",
         }
     }
 
@@ -105,8 +114,51 @@ impl Protocol {
         self.check(net)?;
         let seat = Seat { me: net.me, evaluator: self.evaluator() };
         let material = pool::material(seat, net.parties(), range, source)?;
-        let prepare = self.role_in(net.me, net.form);
-        Ok(guard::guarded_material(Box::new(Independent { material, prepare })))
+        let role = self.role_in(net.me, net.form);
+        Ok(guard::guarded_material(Box::new(Independent { material, role })))
+    }
+
+    /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two parties serve
+    /// [`TinyTable`](Protocol::TinyTable), any other has its own.
+    pub fn pools(self) -> Protocol {
+        match self {
+            Protocol::TinyTable => Protocol::Ywz,
+            own => own,
+        }
+    }
+
+    /// Whether it runs several executions of a circuit side by side.
+    pub fn runs_batches(self) -> bool {
+        self == Protocol::TinyTable
+    }
+
+    /// What the executions of `circuit` that are to be prepared together in the session of `net` take.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    pub fn need(self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Need> {
+        self.need_of(circuit, plan, net.parties(), net.batch)
+    }
+
+    /// The same among so many parties, before there is a session.
+    ///
+    /// # Errors
+    /// As [`need`](Protocol::need).
+    pub fn need_of(
+        self,
+        circuit: &Circuit,
+        plan: &Plan,
+        parties: u16,
+        batch: Batch,
+    ) -> Result<Need> {
+        if self == Protocol::TinyTable {
+            return tinytable::need(circuit, batch);
+        }
+        if batch.executions != 1 {
+            let name = self.name();
+            return Err(Error::invalid_input(format!("{name} runs one execution at a time")));
+        }
+        Ok(Need::of(circuit, plan, parties))
     }
 
     fn check(self, net: &Network) -> Result<()> {
@@ -123,18 +175,20 @@ impl Protocol {
         Ok(())
     }
 
-    /// The party that evaluates; the others garble.
+    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd last bit.
     pub fn evaluator(self) -> u16 {
         match self {
             Protocol::Wrk => wrk::EVALUATOR,
-            Protocol::Ywz => ywz::EVALUATOR,
+            Protocol::Ywz | Protocol::TinyTable => ywz::EVALUATOR,
         }
     }
 
-    fn role_in(self, me: u16, form: Form) -> Prepare {
-        match self {
+    fn role_in(self, me: u16, form: Form) -> Role {
+        let prepare = match self {
             Protocol::Wrk => wrk::role(me, form),
             Protocol::Ywz => ywz::role(me, ywz::EVALUATOR),
-        }
+            Protocol::TinyTable => tinytable::prepare,
+        };
+        Role { protocol: self, prepare, known: self != Protocol::TinyTable }
     }
 }

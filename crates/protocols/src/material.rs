@@ -13,7 +13,7 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    Engine, Need, Network, Prepared, Preprocessed, known,
+    Engine, Need, Network, Prepared, Preprocessed, Protocol, known,
     masks::Seat,
     pool::{PoolSink, PoolWriter},
     ports,
@@ -27,24 +27,29 @@ pub(crate) struct MaterialEngine {
     session: [u8; 32],
     /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
     gates: u64,
-    prepare: Prepare,
+    role: Role,
 }
 
 /// What a party does in phase 2 with its material, which is enough for the circuit.
 pub(crate) type Prepare = fn(Material, &mut Network, &Circuit, &Plan) -> Result<Box<dyn Prepared>>;
 
+/// What a protocol does with material, on one party's side.
+#[derive(Clone, Copy)]
+pub(crate) struct Role {
+    pub protocol: Protocol,
+    pub prepare: Prepare,
+    /// Whether it can use triples on the gates' own masks ([`known`]).
+    pub known: bool,
+}
+
 impl MaterialEngine {
-    /// Runs the set-up; `prepare` is this party's phase 2.
-    pub fn set_up(
-        net: &mut Network,
-        evaluator: PartyId,
-        prepare: Prepare,
-    ) -> Result<Box<dyn Engine>> {
+    /// Runs the set-up.
+    pub fn set_up(net: &mut Network, evaluator: PartyId, role: Role) -> Result<Box<dyn Engine>> {
         let session = net.session;
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
         let open = Preprocessor::set_up(&mut net.lanes, &session, config)?;
         let seat = Seat { me: net.me, evaluator };
-        Ok(Box::new(MaterialEngine { open, seat, session, gates: 0, prepare }))
+        Ok(Box::new(MaterialEngine { open, seat, session, gates: 0, role }))
     }
 }
 
@@ -53,7 +58,7 @@ impl Engine for MaterialEngine {
         let start = (self.seat, self.gates);
         let material = Material::make(&mut self.open, net, need, start)?;
         self.gates += need.and_gates;
-        Ok(Box::new(Independent { material, prepare: self.prepare }))
+        Ok(Box::new(Independent { material, role: self.role }))
     }
 
     fn preprocess_for(
@@ -62,10 +67,14 @@ impl Engine for MaterialEngine {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
+        if !self.role.known {
+            let need = self.role.protocol.need(net, circuit, plan)?;
+            return self.preprocess(net, &need);
+        }
         let start = (self.seat, self.gates);
         let material = known::make(&mut self.open, net, (circuit, plan), start)?;
         self.gates += plan.and_count();
-        Ok(Box::new(Independent { material, prepare: self.prepare }))
+        Ok(Box::new(Independent { material, role: self.role }))
     }
 
     fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
@@ -103,7 +112,7 @@ fn input_counts(net: &Network, need: &Need) -> Result<Vec<usize>> {
 /// A party after phase 1.
 pub(crate) struct Independent {
     pub material: Material,
-    pub prepare: Prepare,
+    pub role: Role,
 }
 
 impl Preprocessed for Independent {
@@ -113,9 +122,9 @@ impl Preprocessed for Independent {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Prepared>> {
-        let Independent { material, prepare } = *self;
-        material.check(circuit, &Need::of(circuit, plan, net.parties()), net.me)?;
-        prepare(material, net, circuit, plan)
+        let Independent { material, role } = *self;
+        material.check(circuit, &role.protocol.need(net, circuit, plan)?, net.me)?;
+        (role.prepare)(material, net, circuit, plan)
     }
 }
 

@@ -6,7 +6,7 @@ use symbolon_circuit::PartyId;
 use symbolon_preprocessing::Generator;
 use symbolon_transport::{Channel, Meter};
 
-use crate::Form;
+use crate::{Form, MacLength};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
@@ -36,6 +36,24 @@ impl Rho {
     }
 }
 
+/// How many executions of a circuit a protocol runs side by side, and how it authenticates them.
+///
+/// Protocols that garble run one at a time, and choose their MACs themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Batch {
+    /// Executions that are prepared and run together.
+    pub executions: usize,
+    /// The length of the MACs on opened bits.
+    pub mac: MacLength,
+}
+
+impl Default for Batch {
+    /// One execution, MACs of 64 bits.
+    fn default() -> Self {
+        Batch { executions: 1, mac: MacLength::default() }
+    }
+}
+
 /// A session after the handshake: one or more lanes to every peer.
 pub struct Network {
     /// This party.
@@ -54,6 +72,9 @@ pub struct Network {
     /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must name
     /// the same.
     pub form: Form,
+    /// What is prepared and run at a time; every party must name the same, and it may change between one
+    /// preparation and the next.
+    pub batch: Batch,
 }
 
 impl Network {

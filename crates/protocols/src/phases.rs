@@ -22,7 +22,7 @@ pub struct Need {
 }
 
 impl Need {
-    /// Exactly what one evaluation of `circuit` among `parties` parties takes.
+    /// Exactly what one garbled evaluation of `circuit` among `parties` parties takes.
     pub fn of(circuit: &Circuit, plan: &Plan, parties: u16) -> Need {
         let mut input_bits = vec![0; parties as usize];
         for Input { ty, owner, .. } in circuit.inputs() {
@@ -35,11 +35,12 @@ impl Need {
 }
 
 /// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
-/// this party owns it, `None` otherwise.
+/// this party owns it, `None` otherwise. With several executions side by side, their bits one after the
+/// other.
 pub type InputBits = Vec<Option<Vec<bool>>>;
 
 /// What a party learns: for each output of the circuit its bits when this party receives it,
-/// `None` otherwise.
+/// `None` otherwise. With several executions side by side, their bits one after the other.
 pub type OutputBits = Vec<Option<Vec<bool>>>;
 
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
@@ -120,8 +121,14 @@ pub trait Prepared: Send {
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
 }
 
-/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths.
-pub(crate) fn check_inputs(circuit: &Circuit, party: PartyId, inputs: &InputBits) -> Result<()> {
+/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so many
+/// executions.
+pub(crate) fn check_inputs(
+    circuit: &Circuit,
+    party: PartyId,
+    inputs: &InputBits,
+    executions: usize,
+) -> Result<()> {
     let invalid = |reason: String| Err(symbolon_transport::Error::InvalidInput(reason));
     if inputs.len() != circuit.inputs().len() {
         return invalid(format!(
@@ -138,9 +145,10 @@ pub(crate) fn check_inputs(circuit: &Circuit, party: PartyId, inputs: &InputBits
             Some(_) if input.owner != party => {
                 return invalid(format!("input `{}` belongs to party {}", input.name, input.owner));
             }
-            Some(bits) if bits.len() as u64 != input.ty.width() => {
+            Some(bits) if bits.len() as u64 != input.ty.width() * executions as u64 => {
+                let times = if executions == 1 { "" } else { " for each execution" };
                 return invalid(format!(
-                    "input `{}` takes {} bits, {} were given",
+                    "input `{}` takes {} bits{times}, {} were given",
                     input.name,
                     input.ty.width(),
                     bits.len()

@@ -1,7 +1,7 @@
 //! A circuit made ready for one evaluation, outside of the process that prepared it.
 //!
 //! ```text
-//! magic, protocol, form, party, parties, ρ, circuit's digest    compared with what is expected
+//! magic, protocol, form, party, parties, ρ, circuit's digest, batch    compared with what is expected
 //! the protocol's own                                            lengths follow from the above
 //! ```
 //!
@@ -19,10 +19,10 @@ use crate::{
     codec::{Reader, Writer, damaged},
     guard,
     masks::Seat,
-    wrk, ywz,
+    tinytable, wrk, ywz,
 };
 
-const MAGIC: &[u8; 16] = b"symbolon ready 1";
+const MAGIC: &[u8; 16] = b"symbolon ready 2";
 
 impl Protocol {
     /// Writes a circuit that was prepared in the session of `net` to `out`; see [`Prepared::save`].
@@ -70,6 +70,7 @@ impl Protocol {
         let body = from.part();
         let loaded = match (self, form) {
             (Protocol::Wrk, Form::FourRow) => wrk::load((net.me, net.rho), circuit, plan, body)?,
+            (Protocol::TinyTable, _) => tinytable::load(net, circuit, body)?,
             _ => ywz::load((seat, net.parties()), circuit, plan, body)?,
         };
         from.end()?;
@@ -82,17 +83,21 @@ impl Protocol {
         stamp[16] = match self {
             Protocol::Wrk => 1,
             Protocol::Ywz => 2,
+            Protocol::TinyTable => 3,
         };
         stamp[17] = match form {
             Form::FourRow => 1,
             Form::HalfGates => 2,
+            Form::Tables => 3,
         };
         stamp[18..20].copy_from_slice(&net.me.to_le_bytes());
         stamp[20..22].copy_from_slice(&net.parties().to_le_bytes());
         stamp[22..26].copy_from_slice(&net.rho.bits().to_le_bytes());
         stamp[26..58].copy_from_slice(&circuit.digest());
+        stamp[58..66].copy_from_slice(&(net.batch.executions as u64).to_le_bytes());
+        stamp[66..70].copy_from_slice(&net.batch.mac.bits().to_le_bytes());
         stamp
     }
 }
 
-const STAMP: usize = 58;
+const STAMP: usize = 70;

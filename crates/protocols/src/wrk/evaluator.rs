@@ -114,7 +114,7 @@ impl Prepared for Ready {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::check_inputs(circuit, net.me, inputs)?;
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;

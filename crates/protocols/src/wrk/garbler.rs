@@ -161,7 +161,7 @@ impl Prepared for Ready {
         _plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::check_inputs(circuit, net.me, inputs)?;
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         let theirs = ports::receive_bits(

@@ -65,7 +65,7 @@ pub(crate) fn role(me: PartyId, form: Form) -> Prepare {
     match form {
         Form::HalfGates => ywz::role(me, EVALUATOR),
         Form::FourRow if me == EVALUATOR => evaluator::prepare,
-        Form::FourRow => garbler::prepare,
+        _ => garbler::prepare,
     }
 }
 

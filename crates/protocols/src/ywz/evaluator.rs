@@ -129,7 +129,7 @@ impl Prepared for Ready {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::check_inputs(circuit, net.me, inputs)?;
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();

@@ -211,7 +211,7 @@ impl Prepared for Ready {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::check_inputs(circuit, net.me, inputs)?;
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
-use symbolon_protocols::{Form, Generator, InputBits, Need, Network, OutputBits, Protocol, Rho};
+use symbolon_protocols::{Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -29,6 +29,7 @@ pub struct Setting {
     pub known: bool,
     /// Of a protocol that has a choice; others are run in the one that they have.
     pub form: Form,
+    pub batch: Batch,
 }
 
 impl Default for Setting {
@@ -41,6 +42,7 @@ impl Default for Setting {
             ot: Generator::default(),
             known: false,
             form: Form::default(),
+            batch: Batch::default(),
         }
     }
 }
@@ -78,6 +80,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         rho: setting.rho,
         ot: setting.ot,
         form,
+        batch: setting.batch,
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }
@@ -116,7 +119,7 @@ pub fn phases(
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
     net.meter.set_phase("independent");
-    let need = Need::of(circuit, plan, setting.parties);
+    let need = setting.protocol.need(net, circuit, plan)?;
     let material = match setting.known {
         false => engine.preprocess(net, &need)?,
         true => engine.preprocess_for(net, circuit, plan)?,

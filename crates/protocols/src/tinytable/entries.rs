@@ -1,0 +1,189 @@
+//! The entries of scrambled tables from one-hot vectors.
+//!
+//! Entry c of a look-up whose inputs have the mask r is T(c ⊕ r) ⊕ r_o = Σ_j T(c ⊕ j)·[r = j] ⊕ r_o, for all c a
+//! convolution over the group of k-bit numbers under XOR. An m-bit entry is one element of GF(2)\[X\] below
+//! X^m, its bit b the coefficient of X^b; MACs and keys of its bits join in the same way, M = Σ_b X^b·M_b in the
+//! field of the tags, so that one MAC is enough for all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
+
+use std::ops::BitXorAssign;
+
+use symbolon_circuit::Table;
+use symbolon_preprocessing::Shares;
+use symbolon_primitives::Block;
+
+use super::tag::Tag;
+use zeroize::Zeroize;
+
+/// How many look-ups are convolved side by side.
+const SIDE_BY_SIDE: usize = 64;
+
+/// The scrambled tables of all look-ups, on one side.
+pub(crate) struct Tables<T: Tag> {
+    /// The own share of each entry, in [`Table::outputs`] bits rounded up to bytes.
+    pub shares: Vec<u8>,
+    /// The MACs on them.
+    pub macs: Vec<T>,
+    /// The keys for the peer's.
+    pub keys: Vec<T>,
+}
+
+impl<T: Tag> Tables<T> {
+    /// Room for the tables of so many executions.
+    pub fn zeros(end: Place, lanes: usize) -> Self {
+        let tags = || vec![T::default(); end.entry * lanes];
+        Tables { shares: vec![0; end.byte * lanes], macs: tags(), keys: tags() }
+    }
+}
+
+impl<T: Tag> Drop for Tables<T> {
+    fn drop(&mut self) {
+        self.shares.zeroize();
+        self.macs.zeroize();
+        self.keys.zeroize();
+    }
+}
+
+/// Where a look-up's table stands: its first entry, and the first byte of the entries' shares.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub entry: usize,
+    pub byte: usize,
+}
+
+/// Bytes of an entry's share.
+pub(crate) fn width(table: &Table) -> usize {
+    table.outputs().div_ceil(8) as usize
+}
+
+/// Fills in the tables of many look-ups in the same table, from the one-hot vectors of their inputs' masks and the
+/// masks of their outputs, by bit. `place` says where each belongs.
+pub(crate) fn scramble<T: Tag>(
+    table: &Table,
+    one_hot: &[Shares],
+    masks: &[Shares],
+    into: &mut Tables<T>,
+    place: impl Fn(usize) -> Place,
+) {
+    let (size, width) = (one_hot.len(), width(table));
+    let mut constants = Vec::new();
+    spread(table.entries(), &mut constants);
+    let all = one_hot[0].len();
+    for start in (0..all).step_by(SIDE_BY_SIDE) {
+        let range = start..all.min(start + SIDE_BY_SIDE);
+        let n = range.len();
+        let tags = |of: fn(&Shares, usize) -> Block| {
+            let row = |shares| range.clone().map(move |k| T::cut(of(shares, k)));
+            let mut rows = one_hot.iter().flat_map(row).collect();
+            convolve(&mut rows, &constants, n, T::times);
+            let sums = masks.iter().rev().fold(vec![T::default(); n], |sums, shares| {
+                sums.into_iter().zip(row(shares)).map(|(sum, tag)| sum.times_x() ^ tag).collect()
+            });
+            add_to_each(&mut rows, &sums);
+            rows
+        };
+        let macs = tags(|shares, k| shares.towards[0].macs[k]);
+        let keys = tags(|shares, k| shares.towards[0].keys[k]);
+        let row = |shares: &Shares| -> Vec<u64> {
+            range.clone().map(|k| shares.bits.get(k).into()).collect()
+        };
+        let mut shares = one_hot.iter().flat_map(row).collect();
+        convolve(&mut shares, &constants, n, |bit, entry| entry & 0u64.wrapping_sub(bit));
+        let sums = masks.iter().rev().fold(vec![0; n], |sums, shares| {
+            sums.into_iter().zip(row(shares)).map(|(sum, bit)| sum << 1 | bit).collect()
+        });
+        add_to_each(&mut shares, &sums);
+        for k in 0..n {
+            let Place { entry, byte } = place(start + k);
+            for c in 0..size {
+                let share = shares[c * n + k].to_le_bytes();
+                into.shares[byte + c * width..][..width].copy_from_slice(&share[..width]);
+                into.macs[entry + c] = macs[c * n + k];
+                into.keys[entry + c] = keys[c * n + k];
+            }
+        }
+    }
+}
+
+fn add_to_each<W: Copy + BitXorAssign>(rows: &mut [W], row: &[W]) {
+    rows.chunks_mut(row.len())
+        .for_each(|to| to.iter_mut().zip(row).for_each(|(to, from)| *to ^= *from));
+}
+
+/// What [`convolve`] multiplies with, in the order in which it does.
+fn spread(table: &[u64], constants: &mut Vec<u64>) {
+    if let [entry] = table {
+        constants.push(*entry);
+        return;
+    }
+    let (low, high) = table.split_at(table.len() / 2);
+    let sums: Vec<u64> = low.iter().zip(high).map(|(low, high)| low ^ high).collect();
+    [&sums, low, high].into_iter().for_each(|part| spread(part, constants));
+}
+
+/// Row c, of `n` values, becomes Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were [`spread`] from.
+/// That takes 3^k products of a row instead of 4^k, by
+/// (A + B·s)(C + D·s) = AC + BD + ((A + B)(C + D) + AC + BD)·s for s² = 1.
+fn convolve<W>(rows: &mut Vec<W>, constants: &[u64], n: usize, times: impl Fn(W, u64) -> W)
+where
+    W: Copy + Default + BitXorAssign,
+{
+    let mut room = vec![W::default(); rows.len()];
+    halves(rows, &mut room, n, &mut constants.iter(), &times);
+}
+
+fn halves<W>(
+    rows: &mut [W],
+    room: &mut [W],
+    n: usize,
+    constants: &mut std::slice::Iter<'_, u64>,
+    times: &impl Fn(W, u64) -> W,
+) where
+    W: Copy + Default + BitXorAssign,
+{
+    if rows.len() == n {
+        let constant = *constants.next().expect("as many constants as products");
+        rows.iter_mut().for_each(|value| *value = times(*value, constant));
+        return;
+    }
+    let (low, high) = rows.split_at_mut(rows.len() / 2);
+    let (sums, room) = room.split_at_mut(low.len());
+    sums.copy_from_slice(low);
+    sums.iter_mut().zip(&*high).for_each(|(sum, high)| *sum ^= *high);
+    for part in [&mut *sums, &mut *low, &mut *high] {
+        halves(part, room, n, constants, times);
+    }
+    for ((sum, low), high) in sums.iter().zip(low).zip(high) {
+        *low ^= *high;
+        *high = *low;
+        *high ^= *sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn convolutions_are_what_they_are(
+            k in 1u32..=6,
+            n in 1usize..4,
+            seed in prop::collection::vec(any::<u64>(), 64 * 4),
+        ) {
+            let size = 1usize << k;
+            let table: Vec<u64> = seed[..size].iter().map(|t| t >> 40).collect();
+            let rows: Vec<u64> = seed[..size * n].to_vec();
+            let (mut constants, mut out) = (Vec::new(), rows.clone());
+            spread(&table, &mut constants);
+            convolve(&mut out, &constants, n, <u64 as Tag>::times);
+            for c in 0..size {
+                for lane in 0..n {
+                    let sum = (0..size).fold(0, |sum, j| sum ^ rows[j * n + lane].times(table[c ^ j]));
+                    prop_assert_eq!(out[c * n + lane], sum);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Flat arrays of shares between two parties.
+
+use symbolon_circuit::{Linear, PartyId};
+use symbolon_preprocessing::{Shares, Towards};
+use symbolon_primitives::{BitVec, Block};
+
+use super::slices::{self, Slices};
+
+/// Who adds public constants to shared bits: party 0 flips its bit, party 1 adapts its key for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Side {
+    pub me: PartyId,
+    pub delta: Block,
+}
+
+impl Side {
+    /// Shares ⊕= public bits.
+    pub fn add_constants(self, shares: &mut Shares, bits: &BitVec) {
+        if self.me == 0 {
+            shares.bits.xor_assign(bits);
+            return;
+        }
+        for (k, key) in shares.towards[0].keys.iter_mut().enumerate() {
+            *key ^= self.delta.select(bits.get(k));
+        }
+    }
+
+    /// Shares ⊕= 1, all of them.
+    pub fn flip(self, shares: &mut Shares) {
+        if self.me == 0 {
+            shares.bits.words_mut().iter_mut().for_each(|word| *word = !*word);
+            shares.bits.mask_tail();
+            return;
+        }
+        shares.towards[0].keys.iter_mut().for_each(|key| *key ^= self.delta);
+    }
+}
+
+/// No shares yet, with room for so many.
+pub(crate) fn empty(room: usize) -> Shares {
+    let list = || Vec::with_capacity(room);
+    Shares { bits: BitVec::zeros(0), towards: vec![Towards { macs: list(), keys: list() }] }
+}
+
+/// Appends a share.
+pub(crate) fn push(shares: &mut Shares, from: &Shares, k: usize) {
+    shares.bits.push(from.bits.get(k));
+    shares.towards[0].macs.push(from.towards[0].macs[k]);
+    shares.towards[0].keys.push(from.towards[0].keys[k]);
+}
+
+/// Appends all shares of a list.
+pub(crate) fn append(shares: &mut Shares, from: &Shares) {
+    shares.bits.extend_from(&from.bits);
+    shares.towards[0].macs.extend_from_slice(&from.towards[0].macs);
+    shares.towards[0].keys.extend_from_slice(&from.towards[0].keys);
+}
+
+/// `into` ⊕= `from`, share by share.
+pub(crate) fn add(into: &mut Shares, from: &Shares) {
+    into.bits.xor_assign(&from.bits);
+    let (into, from) = (&mut into.towards[0], &from.towards[0]);
+    into.macs.iter_mut().zip(&from.macs).for_each(|(to, from)| *to ^= *from);
+    into.keys.iter_mut().zip(&from.keys).for_each(|(to, from)| *to ^= *from);
+}
+
+/// `into` ⊕= `bits`·`from`, share by share.
+pub(crate) fn add_times(into: &mut Shares, from: &Shares, bits: &BitVec) {
+    let own = into.bits.words_mut().iter_mut().zip(from.bits.words());
+    own.zip(bits.words()).for_each(|((to, from), bits)| *to ^= from & bits);
+    let (into, from) = (&mut into.towards[0], &from.towards[0]);
+    let both = [(&mut into.macs, &from.macs), (&mut into.keys, &from.keys)];
+    for (into, from) in both {
+        for (k, (to, from)) in into.iter_mut().zip(from).enumerate() {
+            *to ^= from.select(bits.get(k));
+        }
+    }
+}
+
+/// The shares of the masks of wires, of all executions: what [`Slices`] are for bits.
+pub(crate) struct MaskSlices {
+    bits: Slices,
+    macs: Vec<Block>,
+    keys: Vec<Block>,
+}
+
+impl MaskSlices {
+    /// Zeros.
+    pub fn zeros(slots: usize, lanes: usize) -> Self {
+        let blocks = || vec![Block::ZERO; slots * lanes];
+        MaskSlices { bits: Slices::zeros(slots, lanes), macs: blocks(), keys: blocks() }
+    }
+
+    /// A free gate. A flipped wire keeps its mask, a constant has none.
+    pub fn step(&mut self, linear: Linear) {
+        let lanes = self.bits.lanes();
+        match linear {
+            Linear::Xor { a, b, out } => {
+                let [a, b, out] = [a, b, out].map(|slot| slot as usize);
+                self.bits.xor(a, b, out);
+                for list in [&mut self.macs, &mut self.keys] {
+                    for lane in 0..lanes {
+                        list[out * lanes + lane] = list[a * lanes + lane] ^ list[b * lanes + lane];
+                    }
+                }
+            }
+            Linear::Inv { a: from, out } | Linear::Copy { from, out } => {
+                let (from, out) = (from as usize, out as usize);
+                self.bits.copy(from, out);
+                for list in [&mut self.macs, &mut self.keys] {
+                    list.copy_within(from * lanes..(from + 1) * lanes, out * lanes);
+                }
+            }
+            Linear::Const { out, .. } => {
+                let out = out as usize;
+                self.bits.fill(out, false);
+                for list in [&mut self.macs, &mut self.keys] {
+                    list[out * lanes..(out + 1) * lanes].fill(Block::ZERO);
+                }
+            }
+        }
+    }
+
+    /// Sets the masks of a wire, one share for each execution.
+    pub fn set(&mut self, slot: usize, shares: &Shares) {
+        let lanes = self.bits.lanes();
+        self.bits.row_mut(slot).copy_from_slice(shares.bits.words());
+        let range = slot * lanes..(slot + 1) * lanes;
+        self.macs[range.clone()].copy_from_slice(&shares.towards[0].macs);
+        self.keys[range].copy_from_slice(&shares.towards[0].keys);
+    }
+
+    /// Appends the masks of a wire.
+    pub fn append_to(&self, slot: usize, shares: &mut Shares) {
+        let lanes = self.bits.lanes();
+        let old = shares.bits.len();
+        shares.bits.extend_from(&BitVec::zeros(lanes));
+        slices::put(shares.bits.words_mut(), old, self.bits.row(slot), lanes);
+        let range = slot * lanes..(slot + 1) * lanes;
+        shares.towards[0].macs.extend_from_slice(&self.macs[range.clone()]);
+        shares.towards[0].keys.extend_from_slice(&self.keys[range]);
+    }
+}

@@ -1,0 +1,94 @@
+//! `tinytable`: scrambled truth tables for two parties (Damgård, Nielsen, Nielsen, Ranellucci, "The TinyTable Protocol
+//! for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017), sections 2 to 5.
+//!
+//! No garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares of each gate's truth table with
+//! masked inputs and output. To evaluate a gate each sends its share of the one entry that e points to: one bit an
+//! AND gate and direction, one message a layer. XOR and NOT are free. The MACs on all bits sent are checked at once, in
+//! the end, before the masks of the outputs are opened. Many executions of one circuit run side by side, bit-sliced.
+//!
+//! # Figures 5 and 8, step by step
+//! | step | where |
+//! | --- | --- |
+//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::material`, as for `ywz` between two parties |
+//! | Fig. 8, 3: masks of XOR and NOT outputs, r_u·r_v by Beaver's trick, table entries | `scramble`, `products` |
+//! | §4, tables of look-ups | `one_hot`, `entries` |
+//! | Fig. 5, 3–4: masked inputs, table bits | `online` |
+//! | Fig. 5, 5: MACs | `check` |
+//! | Fig. 5, 6–7: outputs | `online` |
+//!
+//! # Where this departs from the paper
+//! * **Output masks are opened after the check**, and not in the preprocessing as Fig. 8, step 4 has it: with free XOR an
+//!   output need not come out of a table, and its masked value is known before any cheating is found.
+//! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear, so that
+//!   three authenticated shares a gate are enough: 6k bits of MACs and keys (k bits each) where the four entries of the
+//!   lookup-style MAC take 12k.
+//! * NOT: the mask stays, r_o = r_u, and the masked value flips.
+//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 holds a string for every value of every entry: k + 256k
+//!   bits an entry of an S-box (80 MiB an AES block at k = 64), where the linear one takes 2k (0.7 MiB). For AND gates it
+//!   takes twice the memory, too; what it spares, two XORs and a product a bit, is not what the time goes to
+//!   once the material is read from memory.
+//! * **The check** hashes MACs with a polynomial at a point drawn after all bits are sent; see `check` for why.
+//! * **MACs are cut to k bits** of 128, k = 32, 64 or 128: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. The
+//!   opening of products in the preprocessing and of the output masks keep all 128 bits.
+//! * **Look-ups** take 2^k − k − 1 triples (one-hot vectors), not 7 products an entry.
+
+mod check;
+mod entries;
+mod flat;
+mod one_hot;
+mod online;
+mod prepared;
+mod products;
+mod program;
+mod scramble;
+mod slices;
+mod tag;
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_transport::{Error, Result};
+
+use crate::{Batch, Need, Network, Prepared, codec::Reader, material::Material};
+
+use program::Program;
+pub use tag::MacLength;
+
+/// What a party does with its material, for as many executions as were agreed on.
+pub(crate) fn prepare(
+    material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    _: &Plan,
+) -> Result<Box<dyn Prepared>> {
+    let Batch { executions, mac } = net.batch;
+    match mac {
+        MacLength::Bits32 => scramble::prepare::<u32>(material, net, circuit, executions),
+        MacLength::Bits64 => scramble::prepare::<u64>(material, net, circuit, executions),
+        MacLength::Bits128 => scramble::prepare::<u128>(material, net, circuit, executions),
+    }
+}
+
+/// What so many executions of a circuit take.
+pub(crate) fn need(circuit: &Circuit, batch: Batch) -> Result<Need> {
+    let program = Program::of(circuit)?;
+    program.check(batch.mac)?;
+    let times = |n: u64| {
+        n.checked_mul(batch.executions as u64)
+            .ok_or_else(|| Error::invalid_input("too many executions at a time"))
+    };
+    let bits = |party| times(program.input_bits(party) as u64);
+    Ok(Need { and_gates: times(program.units())?, input_bits: vec![bits(0)?, bits(1)?] })
+}
+
+/// Reads back what a party saved after phase 2.
+pub(crate) fn load(
+    net: &Network,
+    circuit: &Circuit,
+    from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let who = (net.me, net.batch.executions);
+    match net.batch.mac {
+        MacLength::Bits32 => prepared::load::<u32>(who, circuit, from),
+        MacLength::Bits64 => prepared::load::<u64>(who, circuit, from),
+        MacLength::Bits128 => prepared::load::<u128>(who, circuit, from),
+    }
+}

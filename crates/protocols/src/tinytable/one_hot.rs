@@ -1,0 +1,92 @@
+//! One-hot vectors of masks: from shares of the k bits of a number r, shares of the 2^k bits [r = j].
+//!
+//! With them every entry of a look-up's table is linear: T(c ⊕ r) = Σ_j T(c ⊕ j)·[r = j] (Damgård, Nielsen,
+//! Nielsen and Ranellucci 2017, §4, make each entry by 7 products of its own, 1 792 for the S-box of AES). A vector for
+//! k bits is the outer product of those of its parts. One row and one column of that follow from the others, since
+//! the bits of a vector add up to 1, which leaves 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
+
+use symbolon_preprocessing::{Shares, Triples};
+use symbolon_transport::{Channel, Result};
+
+use super::{
+    flat::{self, Side},
+    products::Products,
+};
+
+/// Makes the one-hot vectors of many numbers of as many bits. `bits` are the shares of their bits, all first bits
+/// first; `triples` gives that many triples. Returns, by j, whether each number is j.
+pub(crate) fn one_hot(
+    channels: &mut [Channel],
+    bits: Vec<Shares>,
+    side: Side,
+    triples: &mut dyn FnMut(usize) -> Triples,
+) -> Result<Vec<Shares>> {
+    let single = |bit: Shares| {
+        let mut none = bit.clone();
+        side.flip(&mut none);
+        vec![none, bit]
+    };
+    let mut vectors: Vec<Vec<Shares>> = bits.into_iter().map(single).collect();
+    while vectors.len() > 1 {
+        let mut next = Vec::new();
+        let mut pairs = Vec::new();
+        let mut rest = vectors.into_iter();
+        while let Some(low) = rest.next() {
+            match rest.next() {
+                Some(high) => pairs.push((low, high)),
+                None => next.push(low),
+            }
+        }
+        // An odd one out is the highest part, and stays it.
+        let merged = merge(channels, pairs, side, triples)?;
+        next.splice(0..0, merged);
+        vectors = next;
+    }
+    Ok(vectors.pop().unwrap_or_default())
+}
+
+/// The outer products of pairs of vectors, all in one round.
+fn merge(
+    channels: &mut [Channel],
+    pairs: Vec<(Vec<Shares>, Vec<Shares>)>,
+    side: Side,
+    triples: &mut dyn FnMut(usize) -> Triples,
+) -> Result<Vec<Vec<Shares>>> {
+    let (mut x, mut y) = (flat::empty(0), flat::empty(0));
+    for (low, high) in &pairs {
+        for b in &high[1..] {
+            for a in &low[1..] {
+                flat::append(&mut x, a);
+                flat::append(&mut y, b);
+            }
+        }
+    }
+    let triples = triples(x.len());
+    let products = Products::open(channels, &x, &y, triples)?.receive(channels, side)?;
+    let mut taken = 0;
+    let outer = pairs.into_iter().map(|(low, high)| {
+        let n = low[0].len();
+        let mut next = || {
+            taken += n;
+            products.slice(taken - n..taken)
+        };
+        let mut out: Vec<Shares> = Vec::with_capacity(low.len() * high.len());
+        // The row of high = 0 is what the others leave of `low`; in each row, low = 0 is what is left of `high`.
+        out.extend(low.iter().cloned());
+        for b in &high[1..] {
+            let mut first = b.clone();
+            let row = out.len();
+            out.push(flat::empty(0));
+            for a in 1..low.len() {
+                let product = next();
+                flat::add(&mut first, &product);
+                flat::add(&mut out[a], &product);
+                out.push(product);
+            }
+            flat::add(&mut out[0], &first);
+            out[row] = first;
+        }
+        out
+    });
+    Ok(outer.collect())
+}

@@ -1,0 +1,44 @@
+//! Products of shares by Beaver's trick, many at a time.
+
+use symbolon_preprocessing::{
+    Shares, Triples,
+    exchange::{AwaitedOpening, ShareOpening},
+};
+use symbolon_transport::{Channel, Result};
+
+use super::flat::{self, Side};
+use crate::masks::BEAVER;
+
+/// Products whose openings are on their way.
+pub(crate) struct Products {
+    triples: Triples,
+    awaited: AwaitedOpening,
+}
+
+impl Products {
+    /// Opens d = x ⊕ a and e = y ⊕ b for the triples (a, b, c), one for each pair of factors.
+    pub fn open(
+        channels: &mut [Channel],
+        x: &Shares,
+        y: &Shares,
+        triples: Triples,
+    ) -> Result<Self> {
+        let mut opening = ShareOpening::new(1);
+        opening.push_sums(x, &triples.a);
+        opening.push_sums(y, &triples.b);
+        Ok(Products { triples, awaited: opening.send(channels, &BEAVER)? })
+    }
+
+    /// Checks the peer's openings and returns x·y = c ⊕ d·b ⊕ e·a ⊕ d·e.
+    pub fn receive(self, channels: &mut [Channel], side: Side) -> Result<Shares> {
+        let opened = self.awaited.receive(channels, &BEAVER, side.delta)?;
+        let Triples { a, b, mut c } = self.triples;
+        let n = c.len();
+        let (mut d, e) = (opened.slice(0..n), opened.slice(n..2 * n));
+        flat::add_times(&mut c, &b, &d);
+        flat::add_times(&mut c, &a, &e);
+        d.words_mut().iter_mut().zip(e.words()).for_each(|(d, e)| *d &= e);
+        side.add_constants(&mut c, &d);
+        Ok(c)
+    }
+}

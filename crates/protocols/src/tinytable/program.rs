@@ -1,0 +1,123 @@
+//! A circuit as the protocol runs it: layers, and where the gates of all executions stand.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use symbolon_circuit::{Circuit, Input, Layered, PartyId, Table};
+use symbolon_transport::{Error, Result};
+
+use super::{
+    MacLength,
+    entries::{Place, width},
+};
+
+/// A circuit in layers, with what follows from it alone.
+///
+/// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l; a
+/// look-up's tables stand in the same order, their entries side by side.
+pub(crate) struct Program {
+    pub layered: Layered,
+    /// By input wire: its owner.
+    pub owners: Vec<PartyId>,
+    /// By look-up: where its table stands in one execution.
+    places: Vec<Place>,
+    /// By look-up: the number of its table.
+    tables: Vec<usize>,
+    /// How many entries, and bytes of their shares, all tables have together, in one execution.
+    pub end: Place,
+    pub digest: [u8; 32],
+}
+
+/// The program made last: a batch is run in many windows of one circuit.
+static LAST: Mutex<Option<Arc<Program>>> = Mutex::new(None);
+
+impl Program {
+    /// The program of a circuit.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the circuit is too large for layers.
+    pub fn of(circuit: &Circuit) -> Result<Arc<Program>> {
+        let digest = circuit.digest();
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = last.as_ref().filter(|program| program.digest == digest) {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(Program::new(circuit, digest)?);
+        *last = Some(program.clone());
+        Ok(program)
+    }
+
+    fn new(circuit: &Circuit, digest: [u8; 32]) -> Result<Program> {
+        let layered =
+            Layered::new(circuit).map_err(|error| Error::invalid_input(error.to_string()))?;
+        let owner = |input: &Input| std::iter::repeat_n(input.owner, input.ty.width() as usize);
+        let owners = circuit.inputs().iter().flat_map(owner).collect();
+        let (mut places, mut tables) = (Vec::new(), Vec::new());
+        let mut end = Place { entry: 0, byte: 0 };
+        for lookup in layered.layers().flat_map(|layer| layer.lookups.iter()) {
+            let number = lookup.table as usize;
+            let table = &layered.tables()[number];
+            places.push(end);
+            tables.push(number);
+            end.entry += table.entries().len();
+            end.byte += table.entries().len() * width(table);
+        }
+        Ok(Program { layered, owners, places, tables, end, digest })
+    }
+
+    /// How many AND gates there are.
+    pub fn ands(&self) -> usize {
+        self.layered.counts().and as usize
+    }
+
+    /// How many look-ups there are.
+    pub fn lookups(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// The table of a look-up.
+    pub fn table(&self, lookup: usize) -> &Table {
+        &self.layered.tables()[self.tables[lookup]]
+    }
+
+    /// Where the table of a look-up stands, of execution `lane` out of `lanes`.
+    pub fn place(&self, lookup: usize, lane: usize, lanes: usize) -> Place {
+        let (Place { entry, byte }, table) = (self.places[lookup], self.table(lookup));
+        let entries = table.entries().len();
+        Place {
+            entry: entry * lanes + entries * lane,
+            byte: byte * lanes + entries * width(table) * lane,
+        }
+    }
+
+    /// How many pairs of a mask and a triple one execution uses up.
+    pub fn units(&self) -> u64 {
+        let lookups = (0..self.lookups()).map(|lookup| units_of(self.table(lookup)) as u64);
+        self.layered.counts().and + lookups.sum::<u64>()
+    }
+
+    /// How many input bits a party has.
+    pub fn input_bits(&self, party: PartyId) -> usize {
+        self.owners.iter().filter(|owner| **owner == party).count()
+    }
+
+    /// Makes sure that there are two parties, and that every table's entries fit the MACs.
+    pub fn check(&self, mac: MacLength) -> Result<()> {
+        if let Some(party) = self.owners.iter().find(|owner| **owner > 1) {
+            return Err(Error::invalid_input(format!("an input belongs to party {party} of two")));
+        }
+        match self.layered.tables().iter().find(|table| table.outputs() > mac.bits()) {
+            None => Ok(()),
+            Some(table) => Err(Error::invalid_input(format!(
+                "a table with {} output bits takes MACs at least as long, not {mac} bits",
+                table.outputs()
+            ))),
+        }
+    }
+}
+
+/// How many pairs of a mask and a triple one look-up uses up in one execution: a triple for each of the 2^k − k − 1
+/// products of at least two of its input masks, and a mask for each output.
+pub(crate) fn units_of(table: &Table) -> usize {
+    let inputs = table.inputs() as usize;
+    ((1 << inputs) - inputs - 1).max(table.outputs() as usize)
+}

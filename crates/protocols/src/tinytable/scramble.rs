@@ -1,0 +1,324 @@
+//! Phase 2: the masks of all wires, the products of the AND gates' input masks, and the tables of the look-ups
+//! (Fig. 8), for all executions side by side.
+//!
+//! AND gates are worked off in chunks whose openings run ahead of what is done with them; look-ups of one
+//! table are collected, and worked off a thousand at a time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use symbolon_circuit::{Circuit, Layer};
+use symbolon_preprocessing::{Shares, Triples};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Result};
+
+use super::{
+    entries::{self, Tables},
+    flat::{self, MaskSlices, Side},
+    one_hot::one_hot,
+    prepared::{Gates, Ready},
+    products::Products,
+    program::{Program, units_of},
+    tag::Tag,
+};
+use crate::{Network, Prepared, material::Material};
+
+/// AND gates, of all executions, of a chunk.
+const CHUNK: usize = 8192;
+
+/// How many chunks the openings run ahead.
+const LOOKAHEAD: usize = 6;
+
+/// Look-ups, of all executions, that are worked off together.
+const LOOKUPS: usize = 1024;
+
+/// Binds material to a circuit, for so many executions.
+pub(super) fn prepare<T: Tag>(
+    mut material: Material,
+    net: &mut Network,
+    circuit: &Circuit,
+    lanes: usize,
+) -> Result<Box<dyn Prepared>> {
+    let program = Program::of(circuit)?;
+    program.check(T::LENGTH)?;
+    let side = Side { me: net.me, delta: material.delta };
+    let mut walk = Walk {
+        masks: input_masks(&program, &material, side, lanes),
+        material: &mut material,
+        channels: net.peers(),
+        side,
+        lanes,
+        ands: Chunk::new(),
+        pending: VecDeque::new(),
+        lookups: (0..program.layered.tables().len()).map(|_| Vec::new()).collect(),
+        gates: Gates::<T>::empty(),
+        tables: Tables::zeros(program.end, lanes),
+        program: program.clone(),
+    };
+    for layer in program.layered.layers() {
+        walk.layer(layer)?;
+    }
+    let (gates, tables, outputs) = walk.finish()?;
+    let own_masks = material.own_inputs.bits.slice(0..program.input_bits(net.me) * lanes);
+    Ok(Box::new(Ready {
+        me: net.me,
+        lanes,
+        delta: side.delta,
+        own_masks,
+        gates,
+        tables,
+        outputs,
+        program,
+    }))
+}
+
+/// The masks of the input wires, in the slots of these.
+fn input_masks(program: &Program, material: &Material, side: Side, lanes: usize) -> MaskSlices {
+    let mut masks = MaskSlices::zeros(program.layered.slots(), lanes);
+    let mut taken = [0; 2];
+    for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
+        let range = taken[usize::from(*owner)]..taken[usize::from(*owner)] + lanes;
+        taken[usize::from(*owner)] = range.end;
+        let mut shares = Shares::zeros(lanes, 1);
+        if *owner == side.me {
+            shares.bits = material.own_inputs.bits.slice(range.clone());
+            shares.towards[0].macs.copy_from_slice(&material.own_inputs.macs[0][range]);
+        } else {
+            shares.towards[0].keys.copy_from_slice(&material.peer_inputs[0][range]);
+        }
+        masks.set(slot, &shares);
+    }
+    masks
+}
+
+struct Walk<'a, T: Tag> {
+    program: Arc<Program>,
+    material: &'a mut Material,
+    channels: &'a mut [Channel],
+    side: Side,
+    lanes: usize,
+    masks: MaskSlices,
+    /// AND gates whose openings are not sent yet.
+    ands: Chunk,
+    pending: VecDeque<Opened>,
+    /// By table: look-ups that are not worked off yet.
+    lookups: Vec<Vec<Lookup>>,
+    gates: Gates<T>,
+    tables: Tables<T>,
+}
+
+/// AND gates in the order of their positions: masks of the inputs and the output, and triples.
+struct Chunk {
+    alpha: Shares,
+    beta: Shares,
+    out: Shares,
+    triples: Triples,
+}
+
+/// A chunk whose products are on their way.
+struct Opened {
+    alpha: Shares,
+    beta: Shares,
+    out: Shares,
+    products: Products,
+}
+
+/// One look-up gate of all executions.
+struct Lookup {
+    number: usize,
+    /// By input, and by output: the masks.
+    inputs: Vec<Shares>,
+    outputs: Vec<Shares>,
+    triples: Triples,
+}
+
+impl Chunk {
+    fn new() -> Chunk {
+        let [alpha, beta, out] = [(); 3].map(|()| flat::empty(CHUNK));
+        Chunk { alpha, beta, out, triples: no_triples(CHUNK) }
+    }
+}
+
+fn no_triples(room: usize) -> Triples {
+    let [a, b, c] = [(); 3].map(|()| flat::empty(room));
+    Triples { a, b, c }
+}
+
+impl<T: Tag> Walk<'_, T> {
+    fn layer(&mut self, layer: Layer<'_>) -> Result<()> {
+        layer.linear.iter().for_each(|&linear| self.masks.step(linear));
+        for and in layer.ands {
+            self.masks.append_to(and.a as usize, &mut self.ands.alpha);
+            self.masks.append_to(and.b as usize, &mut self.ands.beta);
+            let mut masks = flat::empty(self.lanes);
+            take(self.material, self.lanes, &mut self.ands.triples, Some(&mut masks))?;
+            flat::append(&mut self.ands.out, &masks);
+            self.masks.set(and.out as usize, &masks);
+            if self.ands.out.len() >= CHUNK {
+                self.open()?;
+            }
+        }
+        for (place, lookup) in layer.lookups.iter().enumerate() {
+            let table = lookup.table as usize;
+            let units = units_of(&self.program.layered.tables()[table]);
+            let inputs = lookup.inputs.iter().map(|&slot| {
+                let mut masks = flat::empty(self.lanes);
+                self.masks.append_to(slot as usize, &mut masks);
+                masks
+            });
+            let inputs: Vec<Shares> = inputs.collect();
+            let mut triples = no_triples(units * self.lanes);
+            let mut outputs = Vec::with_capacity(lookup.outputs.len());
+            for unit in 0..units {
+                let mut masks = flat::empty(self.lanes);
+                let slot = lookup.outputs.get(unit);
+                take(self.material, self.lanes, &mut triples, slot.map(|_| &mut masks))?;
+                if let Some(&slot) = slot {
+                    self.masks.set(slot as usize, &masks);
+                    outputs.push(masks);
+                }
+            }
+            let number = layer.first_lookup as usize + place;
+            self.lookups[table].push(Lookup { number, inputs, outputs, triples });
+            if self.lookups[table].len() * self.lanes >= LOOKUPS {
+                self.work_off(table)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the openings of the AND gates that are there, and finishes those that are far enough ahead.
+    fn open(&mut self) -> Result<()> {
+        let Chunk { alpha, beta, out, triples } = std::mem::replace(&mut self.ands, Chunk::new());
+        let products = Products::open(self.channels, &alpha, &beta, triples)?;
+        self.pending.push_back(Opened { alpha, beta, out, products });
+        if self.pending.len() > LOOKAHEAD { self.receive() } else { Ok(()) }
+    }
+
+    /// Finishes the chunk that was opened first: r_u·r_v ⊕ r_o.
+    fn receive(&mut self) -> Result<()> {
+        let Some(Opened { alpha, beta, out, products }) = self.pending.pop_front() else {
+            return Ok(());
+        };
+        let mut row = products.receive(self.channels, self.side)?;
+        flat::add(&mut row, &out);
+        self.gates.extend([&row, &beta, &alpha]);
+        Ok(())
+    }
+
+    /// Makes the tables of the look-ups of a table that are there.
+    fn work_off(&mut self, table: usize) -> Result<()> {
+        // Openings arrive in the order in which they were sent.
+        while !self.pending.is_empty() {
+            self.receive()?;
+        }
+        let lookups = std::mem::take(&mut self.lookups[table]);
+        let Some(first) = lookups.first() else {
+            return Ok(());
+        };
+        let joined = |of: fn(&Lookup) -> &[Shares], bits: usize| -> Vec<Shares> {
+            (0..bits)
+                .map(|bit| {
+                    let mut all = flat::empty(lookups.len() * self.lanes);
+                    lookups.iter().for_each(|lookup| flat::append(&mut all, &of(lookup)[bit]));
+                    all
+                })
+                .collect()
+        };
+        let inputs = joined(|lookup| &lookup.inputs, first.inputs.len());
+        let outputs = joined(|lookup| &lookup.outputs, first.outputs.len());
+        let mut supply = Supply::new(&lookups);
+        let vectors = one_hot(self.channels, inputs, self.side, &mut |n| supply.take(n))?;
+        let (program, lanes) = (&self.program, self.lanes);
+        let place = |k: usize| program.place(lookups[k / lanes].number, k % lanes, lanes);
+        let table = &program.layered.tables()[table];
+        entries::scramble(table, &vectors, &outputs, &mut self.tables, place);
+        Ok(())
+    }
+
+    /// Finishes all that is left; returns what it made, and the masks of the output wires.
+    fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Shares)> {
+        if self.ands.out.len() > 0 {
+            self.open()?;
+        }
+        (0..self.lookups.len()).try_for_each(|table| self.work_off(table))?;
+        while !self.pending.is_empty() {
+            self.receive()?;
+        }
+        let mut outputs = flat::empty(0);
+        for &slot in self.program.layered.output_slots() {
+            self.masks.append_to(slot as usize, &mut outputs);
+        }
+        Ok((self.gates, self.tables, outputs))
+    }
+}
+
+/// Takes a triple for each execution, and the masks that come with them.
+fn take(
+    material: &mut Material,
+    lanes: usize,
+    triples: &mut Triples,
+    mut masks: Option<&mut Shares>,
+) -> Result<()> {
+    for _ in 0..lanes {
+        material.next_gate(|own| {
+            let from = [&own.triple.a, &own.triple.b, &own.triple.c];
+            let into = [&mut triples.a, &mut triples.b, &mut triples.c];
+            into.into_iter().zip(from).for_each(|(into, from)| flat::push(into, from, own.k));
+            if let Some(masks) = masks.as_deref_mut() {
+                flat::push(masks, own.mask, own.k);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+/// The triples of several look-ups, one after the other.
+struct Supply<'a> {
+    lookups: std::slice::Iter<'a, Lookup>,
+    current: Option<(&'a Triples, usize)>,
+}
+
+impl<'a> Supply<'a> {
+    fn new(lookups: &'a [Lookup]) -> Self {
+        Supply { lookups: lookups.iter(), current: None }
+    }
+
+    /// The next `n` triples, of which there must be as many.
+    fn take(&mut self, n: usize) -> Triples {
+        let mut out = no_triples(n);
+        while out.len() < n {
+            let (triples, start) = match self.current.take() {
+                Some((triples, start)) if start < triples.len() => (triples, start),
+                _ => (&self.lookups.next().expect("a triple for each product").triples, 0),
+            };
+            let end = triples.len().min(start + n - out.len());
+            let from = [&triples.a, &triples.b, &triples.c];
+            let into = [&mut out.a, &mut out.b, &mut out.c];
+            for (into, from) in into.into_iter().zip(from) {
+                flat::append(into, &from.slice(start..end));
+            }
+            self.current = Some((triples, end));
+        }
+        out
+    }
+}
+
+impl<T: Tag> Gates<T> {
+    fn empty() -> Self {
+        Gates {
+            bits: [(); 3].map(|()| BitVec::zeros(0)),
+            macs: Default::default(),
+            keys: Default::default(),
+        }
+    }
+
+    fn extend(&mut self, shares: [&Shares; 3]) {
+        for (i, shares) in shares.into_iter().enumerate() {
+            self.bits[i].extend_from(&shares.bits);
+            let cut = |block: &Block| T::cut(*block);
+            self.macs[i].extend(shares.towards[0].macs.iter().map(cut));
+            self.keys[i].extend(shares.towards[0].keys.iter().map(cut));
+        }
+    }
+}

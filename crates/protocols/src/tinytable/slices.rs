@@ -1,0 +1,181 @@
+//! Bits of many executions side by side.
+
+use zeroize::Zeroize;
+
+/// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
+/// significant bit first. Unused bits of a row's last word are zero.
+pub(crate) struct Slices {
+    lanes: usize,
+    /// Words of a row.
+    words: usize,
+    rows: Vec<u64>,
+}
+
+impl Slices {
+    /// Rows of zeros for so many executions.
+    pub fn zeros(rows: usize, lanes: usize) -> Slices {
+        let words = lanes.div_ceil(64);
+        Slices { lanes, words, rows: vec![0; rows * words] }
+    }
+
+    /// How many executions there are.
+    pub fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    /// One row.
+    pub fn row(&self, row: usize) -> &[u64] {
+        &self.rows[row * self.words..][..self.words]
+    }
+
+    /// One row, writable; the unused bits must stay zero.
+    pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
+        &mut self.rows[row * self.words..][..self.words]
+    }
+
+    /// Row `out` becomes row `a` ⊕ row `b`; they may be the same.
+    pub fn xor(&mut self, a: usize, b: usize, out: usize) {
+        let [a, b, out] = [a, b, out].map(|row| row * self.words);
+        for i in 0..self.words {
+            self.rows[out + i] = self.rows[a + i] ^ self.rows[b + i];
+        }
+    }
+
+    /// Row `out` becomes row `from`.
+    pub fn copy(&mut self, from: usize, out: usize) {
+        let start = from * self.words;
+        self.rows.copy_within(start..start + self.words, out * self.words);
+    }
+
+    /// Flips all bits of a row.
+    pub fn flip(&mut self, row: usize) {
+        let (start, ones) = (row * self.words, Ones(self.lanes));
+        for (i, word) in self.rows[start..start + self.words].iter_mut().enumerate() {
+            *word ^= ones.word(i);
+        }
+    }
+
+    /// Makes all bits of a row equal.
+    pub fn fill(&mut self, row: usize, bit: bool) {
+        self.row_mut(row).fill(0);
+        if bit {
+            self.flip(row);
+        }
+    }
+}
+
+impl Drop for Slices {
+    fn drop(&mut self) {
+        self.rows.zeroize();
+    }
+}
+
+/// A row of so many ones.
+struct Ones(usize);
+
+impl Ones {
+    fn word(&self, i: usize) -> u64 {
+        match self.0 - (64 * i).min(self.0) {
+            0 => 0,
+            left @ 1..64 => (1 << left) - 1,
+            _ => u64::MAX,
+        }
+    }
+}
+
+/// Writes the first `n` bits of `from`, all others of which are zero, to `into` from bit `at`. The bits there
+/// must be zero.
+pub(crate) fn put(into: &mut [u64], at: usize, from: &[u64], n: usize) {
+    let (first, shift) = (at / 64, at % 64);
+    for (i, &word) in from[..n.div_ceil(64)].iter().enumerate() {
+        into[first + i] |= word << shift;
+        if shift != 0
+            && let Some(next) = into.get_mut(first + i + 1)
+        {
+            *next |= word >> (64 - shift);
+        }
+    }
+}
+
+/// Reads `n` bits of `from` from bit `at` to `into`, and zeros to the end of its last word.
+pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
+    let (first, shift) = (at / 64, at % 64);
+    for (i, word) in into[..n.div_ceil(64)].iter_mut().enumerate() {
+        *word = from[first + i] >> shift;
+        if shift != 0
+            && let Some(next) = from.get(first + i + 1)
+        {
+            *word |= next << (64 - shift);
+        }
+        *word &= Ones(n).word(i);
+    }
+}
+
+/// For each of `n` executions the number whose bits stand in its column of `rows`, the first row's the least
+/// significant.
+pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, n: usize, out: &mut [u64]) {
+    out[..n].fill(0);
+    for (i, row) in rows.enumerate() {
+        for (lane, number) in out[..n].iter_mut().enumerate() {
+            *number |= (row[lane / 64] >> (lane % 64) & 1) << i;
+        }
+    }
+}
+
+/// The other way round: bit `i` of all numbers as a row.
+pub(crate) fn row_of(numbers: &[u64], i: usize, row: &mut [u64]) {
+    for (word, numbers) in row.iter_mut().zip(numbers.chunks(64)) {
+        *word = numbers.iter().rev().fold(0, |word, number| word << 1 | number >> i & 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_put_anywhere_is_got_back(
+            words in prop::collection::vec(any::<u64>(), 4),
+            n in 0usize..=256,
+            at in 0usize..200,
+        ) {
+            let mut row = [0; 4];
+            get(&words, 0, &mut row, n);
+            let mut all = [0; 8];
+            put(&mut all, at, &row, n);
+            let mut back = [u64::MAX; 4];
+            get(&all, at, &mut back, n);
+            prop_assert_eq!(&back[..n.div_ceil(64)], &row[..n.div_ceil(64)]);
+            let ones = |words: &[u64]| words.iter().map(|word| word.count_ones()).sum::<u32>();
+            prop_assert_eq!(ones(&all), ones(&row[..n.div_ceil(64)]));
+        }
+
+        #[test]
+        fn rows_become_columns_and_back(numbers in prop::collection::vec(any::<u64>(), 1..150)) {
+            let words = numbers.len().div_ceil(64);
+            let mut rows = vec![vec![0; words]; 64];
+            for (i, row) in rows.iter_mut().enumerate() {
+                row_of(&numbers, i, row);
+            }
+            let mut back = vec![0; numbers.len()];
+            columns(rows.iter().map(Vec::as_slice), numbers.len(), &mut back);
+            prop_assert_eq!(back, numbers);
+        }
+
+        #[test]
+        fn unused_bits_stay_zero(lanes in 1usize..200) {
+            let mut slices = Slices::zeros(3, lanes);
+            slices.fill(0, true);
+            slices.copy(0, 1);
+            slices.flip(1);
+            slices.xor(0, 1, 2);
+            let ones = |row: usize| -> u32 {
+                slices.row(row).iter().map(|word| word.count_ones()).sum()
+            };
+            prop_assert_eq!([ones(0), ones(1), ones(2)], [lanes as u32, 0, lanes as u32]);
+        }
+    }
+}

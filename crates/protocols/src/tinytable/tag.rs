@@ -1,0 +1,243 @@
+//! MACs, keys and Δ cut to the length that is asked for, as elements of a field of that many bits.
+
+use std::fmt;
+use std::ops::{BitXor, BitXorAssign};
+use std::str::FromStr;
+
+use symbolon_primitives::Block;
+use symbolon_transport::Error;
+use zeroize::Zeroize;
+
+/// How many bits the MACs on the bits of tables have: a wrong bit is accepted with probability 2^-k.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MacLength {
+    /// 32 bits. Below every statistical parameter that can be chosen otherwise: for comparisons with published
+    /// figures only.
+    Bits32,
+    /// 64 bits.
+    #[default]
+    Bits64,
+    /// 128 bits.
+    Bits128,
+}
+
+impl MacLength {
+    /// Every length, the shortest first.
+    pub const ALL: [MacLength; 3] = [MacLength::Bits32, MacLength::Bits64, MacLength::Bits128];
+
+    /// The number of bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            MacLength::Bits32 => 32,
+            MacLength::Bits64 => 64,
+            MacLength::Bits128 => 128,
+        }
+    }
+
+    /// Whether this is secure enough to be used for anything but comparisons.
+    pub const fn is_secure(self) -> bool {
+        !matches!(self, MacLength::Bits32)
+    }
+}
+
+impl fmt::Display for MacLength {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.bits().fmt(f)
+    }
+}
+
+impl FromStr for MacLength {
+    type Err = Error;
+
+    /// The length with this number of bits.
+    ///
+    /// # Errors
+    /// `InvalidInput`, which lists the lengths there are.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let found = MacLength::ALL.into_iter().find(|mac| mac.to_string() == text);
+        found.ok_or_else(|| {
+            Error::invalid_input(format!("MACs have 32, 64 or 128 bits, not {text}"))
+        })
+    }
+}
+
+/// A cut MAC: an element of GF(2^k), bit i the coefficient of X^i.
+///
+/// The bits that are kept are a block's highest, so that the one bit of Δ that is fixed, the lowest, is not among
+/// them unless all are kept.
+pub(crate) trait Tag:
+    Copy + Default + PartialEq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync + 'static
+{
+    /// The length.
+    const LENGTH: MacLength;
+
+    /// Bytes of a tag.
+    const BYTES: usize = Self::LENGTH.bits() as usize / 8;
+
+    /// The highest bits of a block.
+    fn cut(block: Block) -> Self;
+
+    /// The tag as a block whose other bits are zero.
+    fn widen(self) -> Block;
+
+    /// The product with X.
+    fn times_x(self) -> Self;
+
+    /// This, or zero.
+    fn select(self, bit: bool) -> Self;
+
+    /// Little-endian bytes of tags.
+    fn to_bytes(tags: &[Self], out: &mut Vec<u8>);
+
+    /// The tags with these little-endian bytes, as many as there are whole ones.
+    fn from_bytes(bytes: &[u8], out: &mut Vec<Self>);
+
+    /// The product with Σ bit_i(factor)·X^i.
+    fn times(self, factor: u64) -> Self {
+        let mut product = Self::default();
+        for i in (0..u64::BITS - factor.leading_zeros()).rev() {
+            product = product.times_x() ^ self.select(factor >> i & 1 == 1);
+        }
+        product
+    }
+}
+
+/// Implements [`Tag`] for an unsigned integer; `$low` is what X^k is reduced to.
+macro_rules! tag {
+    ($int:ty, $length:expr, $low:expr) => {
+        impl Tag for $int {
+            const LENGTH: MacLength = $length;
+
+            #[inline]
+            fn cut(block: Block) -> Self {
+                (block.0 >> (128 - <$int>::BITS)) as $int
+            }
+
+            #[inline]
+            fn widen(self) -> Block {
+                Block(self.into())
+            }
+
+            #[inline]
+            fn times_x(self) -> Self {
+                self << 1 ^ ($low as $int).select(self >> (<$int>::BITS - 1) == 1)
+            }
+
+            #[inline]
+            fn select(self, bit: bool) -> Self {
+                self & (0 as $int).wrapping_sub(<$int>::from(bit))
+            }
+
+            fn to_bytes(tags: &[Self], out: &mut Vec<u8>) {
+                out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
+            }
+
+            fn from_bytes(bytes: &[u8], out: &mut Vec<Self>) {
+                let (tags, _) = bytes.as_chunks::<{ <$int>::BITS as usize / 8 }>();
+                out.extend(tags.iter().map(|tag| <$int>::from_le_bytes(*tag)));
+            }
+        }
+    };
+}
+
+// X^32 + X^7 + X^3 + X^2 + 1, X^64 + X^4 + X^3 + X + 1, X^128 + X^7 + X^2 + X + 1: all irreducible.
+tag!(u32, MacLength::Bits32, 0x8d);
+tag!(u64, MacLength::Bits64, 0x1b);
+tag!(u128, MacLength::Bits128, 0x87);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use symbolon_primitives::gf128;
+
+    use super::*;
+
+    /// X^(2^i) by squaring, with a product that is written down independently of `times`.
+    fn x_to_2_to(i: u32, bits: u32, low: u128) -> u128 {
+        let mut power = 2;
+        for _ in 0..i {
+            let mut square = 0;
+            for k in (0..bits).rev() {
+                let carry = square >> (bits - 1) & 1;
+                square = square << 1 & (u128::MAX >> (128 - bits)) ^ carry * low;
+                square ^= (power >> k & 1) * power;
+            }
+            power = square;
+        }
+        power
+    }
+
+    /// X^(2^k) = X and X^(2^(k/2)) − X prime to the modulus (Rabin, for k a power of two).
+    #[test]
+    fn the_moduli_are_irreducible() {
+        for (bits, low) in [(32, 0x8d), (64, 0x1b), (128, 0x87)] {
+            assert_eq!(x_to_2_to(bits, bits, low), 2);
+            let half = x_to_2_to(bits / 2, bits, low) ^ 2;
+            assert_eq!(gcd_degree(half, bits, low), 0, "{bits} bits");
+        }
+    }
+
+    /// The degree of gcd(a, X^bits + low).
+    fn gcd_degree(a: u128, bits: u32, low: u128) -> u32 {
+        let degree = |p: u128| 127 - p.leading_zeros();
+        // The first remainder by hand: the modulus of 128 bits does not fit.
+        let (mut rest, mut shifted) = (low, a);
+        assert_ne!(a, 0);
+        // X^bits mod a: multiply a up to degree `bits`, dropping that term.
+        let mut power = 1u128;
+        for _ in 0..bits {
+            power = if degree(power) + 1 == degree(a) { power << 1 ^ a } else { power << 1 };
+        }
+        rest = remainder(rest, a) ^ power;
+        while rest != 0 {
+            (shifted, rest) = (rest, remainder(shifted, rest));
+        }
+        degree(shifted)
+    }
+
+    fn remainder(mut a: u128, b: u128) -> u128 {
+        while a != 0 && a.leading_zeros() <= b.leading_zeros() {
+            a ^= b << (b.leading_zeros() - a.leading_zeros());
+        }
+        a
+    }
+
+    fn relations<T: Tag + fmt::Debug>(a: Block, delta: Block, x: u64, y: u64) {
+        let (tag, delta) = (T::cut(a), T::cut(delta));
+        assert!(tag.times(x) ^ tag.times(y) == tag.times(x ^ y));
+        assert!(delta.times(x) ^ tag.times(x) == (delta ^ tag).times(x));
+        assert!(
+            tag.times(2) == tag.times_x()
+                && tag.times(1) == tag
+                && tag.times(4) == tag.times(2).times(2)
+        );
+        let mut bytes = Vec::new();
+        T::to_bytes(&[tag, delta], &mut bytes);
+        assert_eq!(bytes.len(), 2 * T::BYTES);
+        let mut back = Vec::new();
+        T::from_bytes(&bytes, &mut back);
+        assert_eq!(back, [tag, delta]);
+    }
+
+    proptest! {
+        #[test]
+        fn tags_are_a_vector_space_over_polynomials(
+            a in any::<u128>(), delta in any::<u128>(), x in any::<u64>(), y in any::<u64>(),
+        ) {
+            relations::<u32>(Block(a), Block(delta), x, y);
+            relations::<u64>(Block(a), Block(delta), x, y);
+            relations::<u128>(Block(a), Block(delta), x, y);
+            prop_assert_eq!(Block(a.times(x)), gf128::mul(Block(a), Block(x.into())));
+            prop_assert_eq!(u64::cut(Block(a)).widen(), Block(a >> 64));
+        }
+    }
+
+    #[test]
+    fn lengths_are_read_back() {
+        for mac in MacLength::ALL {
+            assert_eq!(mac.to_string().parse::<MacLength>(), Ok(mac));
+        }
+        assert!("40".parse::<MacLength>().is_err());
+        assert!(!MacLength::Bits32.is_secure() && MacLength::default().is_secure());
+    }
+}
