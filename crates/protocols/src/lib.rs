@@ -132,6 +132,11 @@ impl Protocol {
         self == Protocol::TinyTable
     }
 
+    /// Whether the length of the MACs on opened bits can be chosen.
+    pub fn has_mac_length(self) -> bool {
+        self == Protocol::TinyTable
+    }
+
     /// What the executions of `circuit` that are to be prepared together in the session of `net` take.
     ///
     /// # Errors

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use symbolon_circuit::{Circuit, PartyId, Receivers};
-use symbolon_protocols::{Form, Generator, Protocol, Rho};
+use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
+use symbolon_protocols::{Batch, Form, Generator, MacLength, Need, Protocol, Rho};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::reach::{Transport, Way};
@@ -32,6 +32,16 @@ pub(crate) struct Terms {
     pub(crate) threads: usize,
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
+    /// How many evaluations a batch has.
+    pub(crate) executions: u64,
+    pub(crate) mac: MacLength,
+}
+
+impl Terms {
+    /// The length of the MACs on opened bits, where the protocol leaves it open; 0 otherwise.
+    pub(crate) fn mac_bits(&self) -> u32 {
+        if self.protocol.has_mac_length() { self.mac.bits() } else { 0 }
+    }
 }
 
 impl Config {
@@ -53,6 +63,8 @@ impl Config {
             threads,
             timeout: DEFAULT_TIMEOUT,
             link: None,
+            executions: 1,
+            mac: MacLength::default(),
         };
         Config { transport, terms }
     }
@@ -104,6 +116,26 @@ impl Config {
     pub fn link(mut self, link: SimulatedLink) -> Self {
         self.terms.link = Some(link);
         self
+    }
+
+    /// How many evaluations of the circuit [`Session::evaluate_batch`](crate::Session::evaluate_batch) does, and a
+    /// circuit is [prepared](crate::stored::prepare) for; at least 1, the default.
+    pub fn executions(mut self, executions: u64) -> Self {
+        self.terms.executions = executions;
+        self
+    }
+
+    /// Chooses the length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. The shortest is
+    /// for comparisons with published figures only: [`MacLength::is_secure`].
+    pub fn mac(mut self, mac: MacLength) -> Self {
+        self.terms.mac = mac;
+        self
+    }
+
+    /// What one evaluation takes.
+    pub(crate) fn need(&self, circuit: &Circuit, plan: &Plan) -> Result<Need> {
+        let batch = Batch { executions: 1, mac: self.terms.mac };
+        self.terms.protocol.need_of(circuit, plan, self.parties() as u16, batch)
     }
 
     /// How many parties there are, this one included.
@@ -161,6 +193,9 @@ impl Config {
             return refuse(format!(
                 "there are {parties} parties, numbered from 0; there is no party {party}"
             ));
+        }
+        if self.terms.executions == 0 {
+            return refuse("there must be at least one evaluation".to_string());
         }
         if timeout.is_zero() {
             return refuse("the time-out must be longer than nothing".to_string());

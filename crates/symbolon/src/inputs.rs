@@ -45,6 +45,11 @@ impl Inputs {
         Err(Error::invalid_input("these are the inputs of another circuit"))
     }
 
+    /// A copy, wiped as the original is.
+    pub(crate) fn duplicate(&self) -> Inputs {
+        Inputs { party: self.party, bits: self.bits.clone() }
+    }
+
     pub(crate) fn bits(&self) -> &InputBits {
         &self.bits
     }

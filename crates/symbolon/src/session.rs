@@ -1,8 +1,10 @@
 //! One computation with one or more peers: connect, agree, then the three phases.
 
+pub(crate) mod batch;
+
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_protocols::{
-    Engine, Form, Generator, Need, Network, Prepared, Preprocessed, Protocol,
+    Batch, Engine, Form, Generator, Network, Prepared, Preprocessed, Protocol,
 };
 use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, TransportReason};
 
@@ -32,6 +34,8 @@ pub struct Session {
     plan: Plan,
     protocol: Protocol,
     choice: Choice,
+    /// What [`Session::evaluate_batch`] is to do.
+    executions: u64,
     network: Network,
     engine: Option<Box<dyn Engine>>,
     dead: Option<Error>,
@@ -63,12 +67,13 @@ impl Session {
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         config.check(circuit)?;
         let plan = Plan::new(circuit);
-        let protocol = config.terms().protocol;
+        let Terms { protocol, executions, .. } = *config.terms();
         let hello = hello(config.terms(), config.parties(), circuit);
-        let begun = begin(config, hello, plan.and_count(), |network| protocol.set_up(network))?;
+        let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(executions);
+        let begun = begin(config, hello, gates, |network| protocol.set_up(network))?;
         let Begun { network, choice, made } = begun;
         let (circuit, engine) = (circuit.clone(), Some(made));
-        Ok(Session { circuit, plan, protocol, choice, network, engine, dead: None })
+        Ok(Session { circuit, plan, protocol, choice, executions, network, engine, dead: None })
     }
 
     /// This party.
@@ -112,7 +117,7 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Material> {
-        let need = Need::of(&self.circuit, &self.plan, self.parties());
+        let need = self.protocol.need(&self.network, &self.circuit, &self.plan)?;
         let session = self.id();
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
@@ -233,6 +238,8 @@ fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
         .term("rho", terms.rho.bits())
         .term("threads", terms.threads)
         .term("circuit", hex::encode(circuit.digest()))
+        .term("executions", terms.executions)
+        .term("MAC bits", terms.mac_bits())
 }
 
 /// A session that has begun.
@@ -255,10 +262,11 @@ pub(crate) fn begin<T>(
     let hello = with_wishes(hello, Wishes::of(&terms));
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let Terms { party: me, rho, threads, .. } = terms;
+    let Terms { party: me, rho, threads, mac, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
-    let mut network = Network { me, lanes, meter, session, rho, ot, form };
+    let batch = Batch { executions: 1, mac };
+    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

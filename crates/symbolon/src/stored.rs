@@ -27,7 +27,7 @@ use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Batch, Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
     Protocol,
 };
 use symbolon_store::{
@@ -38,6 +38,7 @@ use symbolon_transport::{Error, Hello, Result};
 
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
+use crate::session::batch::{Joined, split};
 use crate::session::{Begun, begin, counted, give_up};
 use crate::{Inputs, Outputs};
 
@@ -102,9 +103,9 @@ pub struct PreparedItems {
 
 /// A prepared circuit that was run.
 #[derive(Debug)]
-pub struct RunPrepared {
+pub struct RunPrepared<T = Outputs> {
     /// What this party learnt.
-    pub outputs: Outputs,
+    pub outputs: T,
     /// The item that was used up.
     pub item: ItemId,
     /// How far the stores agreed on what they hold for this circuit.
@@ -219,13 +220,17 @@ pub fn prepare(
 ) -> Result<PreparedItems> {
     config.check(circuit)?;
     let plan = Plan::new(circuit);
-    let need = Need::of(circuit, &plan, config.parties() as u16);
+    let terms = config.terms();
+    let batch = Batch { executions: executions(terms)?, mac: terms.mac };
+    let need = terms.protocol.need_of(circuit, &plan, config.parties() as u16, batch)?;
     let hello = hello(&config, "prepare").term("circuit", digest(circuit)).term("count", count);
+    let hello = of_batch(hello, terms);
     let maker = Maker::of(&config);
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
     let config = lowest_latency(config);
     let begun = begin(config, hello, and_gates, |network| {
+        network.batch = batch;
         let pools = agree_on_pools(network, &work, count)?;
         let fresh = pools.ranges.len() < count as usize;
         let engine = if fresh { Some(maker.protocol.set_up(network)?) } else { None };
@@ -257,24 +262,50 @@ pub fn prepare(
 /// The item is used up, whatever comes of the run.
 ///
 /// # Errors
-/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is troubled;
-/// `Store` when there is no item that all parties hold, or this party's is damaged; otherwise as
-/// [`Session::run`](crate::Session::run).
+/// As [`run_batch`].
 pub fn run(
     config: Config,
     store: &Store,
     circuit: &Circuit,
     inputs: &Inputs,
 ) -> Result<RunPrepared> {
-    config.check(circuit)?;
     inputs.check(circuit, config.terms().party)?;
+    let ran = run_batch(config.executions(1), store, circuit, [Ok(inputs.duplicate())])?;
+    let RunPrepared { outputs, item, agreement, report } = ran;
+    let outputs = outputs.into_iter().next();
+    let outputs = outputs.ok_or_else(|| Error::internal("a run without outputs"))?;
+    Ok(RunPrepared { outputs, item, agreement, report })
+}
+
+/// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of them, as many as
+/// [`Config::executions`] says; returns what it learnt of one after the other.
+///
+/// The item is used up, whatever comes of the run.
+///
+/// # Errors
+/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is troubled;
+/// `Store` when there is no item that all parties hold, or this party's is damaged; otherwise as
+/// [`Session::run`](crate::Session::run).
+pub fn run_batch(
+    config: Config,
+    store: &Store,
+    circuit: &Circuit,
+    inputs: impl IntoIterator<Item = Result<Inputs>>,
+) -> Result<RunPrepared<Vec<Outputs>>> {
+    config.check(circuit)?;
+    let terms = config.terms();
+    let batch = Batch { executions: executions(terms)?, mac: terms.mac };
+    let mut inputs = inputs.into_iter();
+    let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
     let plan = Plan::new(circuit);
     let hello = hello(&config, "run prepared").term("circuit", digest(circuit));
+    let hello = of_batch(hello, terms);
     let maker = Maker::of(&config);
     let patience = config.terms().timeout;
     // All is settled already: what was prepared says how.
     let config = lowest_latency(config).ot(Generator::default());
     let begun = begin(config, hello, 0, |network| {
+        network.batch = batch;
         let filter = maker.filter(Kind::Prepared, Some(circuit));
         let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
         let opened = (&*network, circuit, &plan);
@@ -286,8 +317,8 @@ pub fn run(
     let Begun { mut network, made: (chosen, agreement), .. } = begun;
     let Opened { prepared, taken, chosen } = chosen;
     let done = counted(&mut network, ONLINE, |network| {
-        let bits = prepared.evaluate(network, circuit, &plan, inputs.bits())?;
-        Outputs::new(circuit, network.me, bits)
+        let bits = prepared.evaluate(network, circuit, &plan, &inputs.bits)?;
+        split(circuit, network.me, bits, batch.executions)
     });
     if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
         kill(store, &chosen.group, error)?;
@@ -324,6 +355,8 @@ impl Chosen {
 /// What makes items and looks for them: everything that every item of a session has in common.
 struct Maker {
     protocol: Protocol,
+    /// How prepared circuits are stamped: with all that tells them from others of the protocol.
+    label: String,
     party: u16,
     peers: Vec<Peer>,
     rho: u32,
@@ -331,20 +364,31 @@ struct Maker {
 
 impl Maker {
     fn of(config: &Config) -> Maker {
-        let Terms { protocol, party, rho, .. } = *config.terms();
+        let Terms { protocol, party, rho, executions, mac, .. } = *config.terms();
+        let mut label = protocol.name().to_string();
+        if protocol.has_mac_length() {
+            label = format!("{label}, {executions} at a time, {mac}-bit MACs");
+        }
         let pins = config.pins();
         let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, pin)| Peer {
             party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
-        Maker { protocol, party, peers: peers.collect(), rho: rho.bits() }
+        Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits() }
+    }
+
+    fn label(&self, kind: Kind) -> String {
+        match kind {
+            Kind::Pool => self.protocol.pools().name().to_string(),
+            Kind::Prepared => self.label.clone(),
+        }
     }
 
     fn stamp(&self, kind: Kind, group: GroupId, circuit: Option<&Circuit>, sequence: u64) -> Stamp {
         Stamp {
             kind,
-            protocol: self.protocol.name().to_string(),
+            protocol: self.label(kind),
             group,
             party: self.party,
             peers: self.peers.clone(),
@@ -358,7 +402,7 @@ impl Maker {
     fn filter(&self, kind: Kind, circuit: Option<&Circuit>) -> Filter {
         Filter {
             kind: Some(kind),
-            protocol: Some(self.protocol.name().to_string()),
+            protocol: Some(self.label(kind)),
             group: None,
             party: Some(self.party),
             peers: Some(self.peers.clone()),
@@ -367,6 +411,9 @@ impl Maker {
         }
     }
 }
+
+/// How many triples are made for one batch without a pool.
+const MOST_FRESH: u64 = 1 << 23;
 
 /// What one circuit after the other is prepared with.
 struct Preparing<'a> {
@@ -422,6 +469,13 @@ impl Preparing<'_> {
         engine: &mut dyn Engine,
         number: u64,
     ) -> Result<ItemId> {
+        if self.need.and_gates > MOST_FRESH && network.batch.executions > 1 {
+            return Err(Error::invalid_input(format!(
+                "{} triples are more than are held in memory for a batch that is prepared: fill a pool first, \
+                 or prepare smaller batches",
+                self.need.and_gates
+            )));
+        }
         counted(network, DEPENDENT, |network| {
             let material = engine.preprocess_for(network, self.circuit, self.plan)?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
@@ -589,6 +643,16 @@ fn hello(config: &Config, phase: &str) -> Hello {
         .term("protocol", terms.protocol.name())
         .term("rho", terms.rho.bits())
         .term("threads", terms.threads)
+}
+
+/// Adds what a circuit is prepared for.
+fn of_batch(hello: Hello, terms: &Terms) -> Hello {
+    hello.term("executions", terms.executions).term("MAC bits", terms.mac_bits())
+}
+
+fn executions(terms: &Terms) -> Result<usize> {
+    usize::try_from(terms.executions)
+        .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))
 }
 
 fn digest(circuit: &Circuit) -> String {

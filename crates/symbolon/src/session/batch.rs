@@ -1,0 +1,125 @@
+//! Many evaluations of one circuit, in windows that run side by side where the protocol can.
+
+use symbolon_circuit::{Circuit, PartyId};
+use symbolon_protocols::{Batch, InputBits, OutputBits};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroize;
+
+use super::Session;
+use crate::{Inputs, Outputs, report::ONLINE};
+
+/// About how many triples a window may take: what material is made for at a time, and is held in memory.
+const TRIPLES: u64 = 1 << 20;
+
+impl Session {
+    /// Everything at once, for as many evaluations of the circuit as [`Config::executions`](crate::Config::executions)
+    /// says: `inputs` gives this party's inputs of one after the other, `each` takes what it learns of one after the
+    /// other.
+    ///
+    /// The work is done in windows, so that memory does not follow the number of evaluations.
+    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced; other
+    /// protocols run one at a time. Outputs of a window are released when all its checks have passed.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than evaluations; what `each`
+    /// fails with. All of them end the session.
+    pub fn evaluate_batch(
+        &mut self,
+        inputs: impl IntoIterator<Item = Result<Inputs>>,
+        mut each: impl FnMut(Outputs) -> Result<()>,
+    ) -> Result<()> {
+        let mut inputs = inputs.into_iter();
+        let window = self.window()?;
+        let mut left = self.executions;
+        while left > 0 {
+            let now = window.min(left) as usize;
+            let joined = Joined::next(&self.circuit, self.party(), &mut inputs, now);
+            let joined = self.kept(joined)?;
+            self.network.batch.executions = now;
+            let material = self.preprocess_circuit()?;
+            let ready = self.prepare(material)?;
+            let (circuit, me) = (self.circuit.clone(), self.party());
+            let bits = self.phase(ONLINE, |parts| {
+                let super::Parts { network, circuit, plan, .. } = parts;
+                ready.inner.evaluate(network, circuit, plan, &joined.bits)
+            })?;
+            let taken = split(&circuit, me, bits, now)?.into_iter().try_for_each(&mut each);
+            self.kept(taken)?;
+            left -= now as u64;
+        }
+        self.network.batch.executions = 1;
+        Ok(())
+    }
+
+    /// How many evaluations are run side by side.
+    fn window(&self) -> Result<u64> {
+        if !self.protocol.runs_batches() {
+            return Ok(1);
+        }
+        let one = Batch { executions: 1, ..self.network.batch };
+        let need = self.protocol.need_of(&self.circuit, &self.plan, self.parties(), one)?;
+        let window = TRIPLES / need.and_gates.max(1);
+        Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
+    }
+
+    /// Ends the session when something outside of a phase failed: the peer is waiting.
+    fn kept<T>(&mut self, done: Result<T>) -> Result<T> {
+        done.or_else(|error| self.phase(ONLINE, |_| Err(error)))
+    }
+}
+
+/// The inputs of several evaluations, side by side; wiped when dropped.
+pub(crate) struct Joined {
+    pub bits: InputBits,
+}
+
+impl Joined {
+    /// Takes the inputs of the next `n` evaluations.
+    pub fn next(
+        circuit: &Circuit,
+        party: PartyId,
+        inputs: &mut impl Iterator<Item = Result<Inputs>>,
+        n: usize,
+    ) -> Result<Joined> {
+        let mut joined = Joined { bits: vec![None; circuit.inputs().len()] };
+        for (input, bits) in circuit.inputs().iter().zip(&mut joined.bits) {
+            let room = usize::try_from(input.ty.width()).unwrap_or(usize::MAX).saturating_mul(n);
+            *bits = (input.owner == party).then(|| Vec::with_capacity(room));
+        }
+        for _ in 0..n {
+            let next = inputs
+                .next()
+                .ok_or_else(|| Error::invalid_input("there are fewer inputs than evaluations"))??;
+            next.check(circuit, party)?;
+            for (to, from) in joined.bits.iter_mut().zip(next.bits()) {
+                if let (Some(to), Some(from)) = (to, from) {
+                    to.extend_from_slice(from);
+                }
+            }
+        }
+        Ok(joined)
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        self.bits.iter_mut().flatten().for_each(Zeroize::zeroize);
+    }
+}
+
+/// The outputs of several evaluations, one by one.
+pub(crate) fn split(
+    circuit: &Circuit,
+    party: PartyId,
+    bits: OutputBits,
+    n: usize,
+) -> Result<Vec<Outputs>> {
+    let part = |i: usize| -> OutputBits {
+        let part = |bits: &Vec<bool>| {
+            let width = bits.len() / n;
+            bits[i * width..(i + 1) * width].to_vec()
+        };
+        bits.iter().map(|bits| bits.as_ref().map(part)).collect()
+    };
+    (0..n).map(|i| Outputs::new(circuit, party, part(i))).collect()
+}

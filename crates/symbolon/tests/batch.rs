@@ -1,0 +1,183 @@
+//! Many evaluations of one circuit: AES vectors by gates and by tables, at several batch sizes, at once and from stores.
+#![allow(missing_docs)]
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::store::{Kind, Protection, Store};
+use symbolon::stored::{self, Amount};
+use symbolon::{Config, Error, Inputs, MacLength, Outputs, Protocol, Result, Session, Transport};
+
+/// Keys, messages and ciphertexts: FIPS 197 C.1 and B, SP 800-38A F.1.1.
+const VECTORS: [[u128; 3]; 3] = [
+    [
+        0x000102030405060708090a0b0c0d0e0f,
+        0x00112233445566778899aabbccddeeff,
+        0x69c4e0d86a7b0430d8cdb78070b4c55a,
+    ],
+    [
+        0x2b7e151628aed2a6abf7158809cf4f3c,
+        0x3243f6a8885a308d313198a2e0370734,
+        0x3925841d02dc09fbdc118597196a0b32,
+    ],
+    [
+        0x2b7e151628aed2a6abf7158809cf4f3c,
+        0x6bc1bee22e409f96e93d7e117393172a,
+        0x3ad77bb40d7a3660a89ecaf32466ef97,
+    ],
+];
+
+fn circuit(name: &str) -> Circuit {
+    builtin::by_name(name).unwrap()
+}
+
+/// The inputs of one party in the evaluation of this number.
+fn inputs(circuit: &Circuit, party: u16, number: usize) -> Result<Inputs> {
+    let value = VECTORS[number % 3][usize::from(party)];
+    Inputs::builder(circuit, party).uint(usize::from(party), value)?.finish()
+}
+
+fn is_right(number: usize, outputs: &Outputs) -> bool {
+    outputs.get(0).and_then(|output| output.uint()) == Some(VECTORS[number % 3][2])
+}
+
+/// Runs both parties, each with its configuration.
+fn both<T: Send>(
+    protocol: Protocol,
+    party: impl Fn(u16, Config) -> Result<T> + Sync,
+) -> [Result<T>; 2] {
+    let (zero, one) = Transport::memory(1, None).unwrap();
+    let party = &party;
+    thread::scope(|scope| {
+        let [zero, one] = [(0, zero), (1, one)].map(|(me, transport)| {
+            let config = Config::new(me, transport).protocol(protocol);
+            let config = config.timeout(Duration::from_secs(60));
+            scope.spawn(move || party(me, config))
+        });
+        [zero, one].map(|party| party.join().unwrap())
+    })
+}
+
+fn evaluate(protocol: Protocol, name: &str, executions: usize) {
+    let circuit = circuit(name);
+    for ended in both(protocol, |me, config| {
+        let config = config.executions(executions as u64);
+        let mut session = Session::connect(config, &circuit)?;
+        let all = (0..executions).map(|number| inputs(&circuit, me, number));
+        let mut right = 0;
+        session.evaluate_batch(all, |outputs| {
+            right += usize::from(is_right(right, &outputs));
+            Ok(())
+        })?;
+        Ok(right)
+    }) {
+        assert_eq!(ended, Ok(executions), "{name}");
+    }
+}
+
+#[test]
+fn aes_by_gates_in_batches() {
+    for executions in [1, 63, 64, 1000] {
+        evaluate(Protocol::TinyTable, "aes128", executions);
+    }
+}
+
+#[test]
+fn aes_by_tables_in_batches() {
+    for executions in [1, 63, 64] {
+        evaluate(Protocol::TinyTable, "aes128:sbox", executions);
+    }
+}
+
+/// Makes 49 million triples, which takes a minute or two.
+#[test]
+#[ignore = "long"]
+fn aes_by_tables_a_thousand_times() {
+    evaluate(Protocol::TinyTable, "aes128:sbox", 1000);
+}
+
+#[test]
+fn protocols_that_garble_run_one_after_the_other() {
+    evaluate(Protocol::Wrk, "aes128:sbox", 3);
+    evaluate(Protocol::Ywz, "aes128", 2);
+}
+
+fn store(folder: &Path, party: u16) -> Store {
+    let path = folder.join(party.to_string());
+    if path.exists() {
+        return Store::open(path, &Protection::None).unwrap();
+    }
+    Store::create(path, &Protection::None).unwrap()
+}
+
+#[test]
+fn batches_are_prepared_from_the_pools_of_ywz_and_run_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let circuit = circuit("aes128");
+    let amount = Amount { and_gates: 70 * 6400, input_bits: 70 * 128 };
+    for filled in
+        both(Protocol::Ywz, |me, config| stored::fill(config, &store(folder.path(), me), amount))
+    {
+        assert_eq!(filled.unwrap().made, amount);
+    }
+    for (batches, executions) in [(1, 65), (2, 2)] {
+        for prepared in both(Protocol::TinyTable, |me, config| {
+            let config = config.executions(executions).mac(MacLength::Bits128);
+            stored::prepare(config, &store(folder.path(), me), &circuit, batches)
+        }) {
+            assert_eq!(prepared.unwrap().from_pools, batches as usize);
+        }
+    }
+    let run = |mac: MacLength, executions: usize| {
+        both(Protocol::TinyTable, |me, config| {
+            let config = config.executions(executions as u64).mac(mac);
+            let all = (0..executions).map(|number| inputs(&circuit, me, number));
+            let ran = stored::run_batch(config, &store(folder.path(), me), &circuit, all)?;
+            Ok(ran.outputs.iter().enumerate().all(|(number, outputs)| is_right(number, outputs)))
+        })
+    };
+    // Neither as many nor with the same MACs.
+    for (mac, executions) in [(MacLength::Bits64, 65), (MacLength::Bits128, 64)] {
+        for ended in run(mac, executions) {
+            assert!(matches!(ended, Err(Error::Store(_))), "{ended:?}");
+        }
+    }
+    assert_eq!(run(MacLength::Bits128, 65), [Ok(true), Ok(true)]);
+    assert_eq!(run(MacLength::Bits128, 2), [Ok(true), Ok(true)]);
+    assert!(run(MacLength::Bits128, 65).iter().all(Result::is_err), "it was used up");
+    let left = store(folder.path(), 0).offers(&Default::default()).unwrap();
+    assert_eq!(left.iter().filter(|offer| offer.stamp.kind == Kind::Prepared).count(), 1);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let circuit = circuit("add:16");
+    let connect = |of: fn(u16, Config) -> Config| {
+        both(Protocol::TinyTable, |me, config| Session::connect(of(me, config), &circuit).map(drop))
+    };
+    for ended in connect(|me, config| config.executions(1 + u64::from(me))) {
+        assert!(matches!(ended, Err(Error::PeerIncompatible { .. })), "{ended:?}");
+    }
+    for ended in connect(|me, config| match me {
+        0 => config.mac(MacLength::Bits128),
+        _ => config,
+    }) {
+        assert!(matches!(ended, Err(Error::PeerIncompatible { .. })), "{ended:?}");
+    }
+    for ended in connect(|_, config| config.executions(0)) {
+        assert!(matches!(ended, Err(Error::InvalidInput(_))), "{ended:?}");
+    }
+    // Too few inputs end the session, for the peer too.
+    for ended in both(Protocol::TinyTable, |me, config| {
+        let mut session = Session::connect(config.executions(3), &circuit)?;
+        let one = Inputs::builder(&circuit, me).uint(usize::from(me), 1)?.finish()?;
+        session.evaluate_batch([Ok(one)], |_| Ok(()))
+    }) {
+        assert!(
+            matches!(ended, Err(Error::InvalidInput(_) | Error::Transport { .. })),
+            "{ended:?}"
+        );
+    }
+}
