@@ -5,7 +5,8 @@ use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use symbolon_primitives::hash::Tweaks;
 use symbolon_primitives::{
-    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Transcript, gf128, hash_blocks,
+    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Selected, TagHash, Transcript, gf128,
+    hash_blocks,
 };
 
 fn main() {
@@ -158,4 +159,19 @@ fn transcript_absorb_1_mib(bencher: Bencher<'_, '_>) {
 fn hash_blocks_1_mib(bencher: Bencher<'_, '_>) {
     let data = blocks(1 << 16);
     bencher.counter(BytesCount::new(1usize << 20)).bench_local(|| hash_blocks("bench", &data));
+}
+
+/// Tags of a bit-sliced batch, half of them selected.
+#[divan::bench(args = backends(), consts = [false, true])]
+fn hash_selected_tags<const SHARED: bool>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let words: Vec<u64> = blocks(N).iter().map(|block| block.0 as u64).collect();
+    let row = |i: usize| if SHARED { &words[i..=i] } else { &words[..] };
+    let tags = Selected {
+        rows: [row(0), row(1), row(2)],
+        bits: [&words, &words[1..]],
+        flips: &words[2..],
+        delta: 7,
+    };
+    let mut hash = TagHash::with_backend(backend, Block(99));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| hash.update_selected(tags, N));
 }

@@ -22,6 +22,7 @@ pub mod hash;
 pub mod leaves;
 pub mod prefetch;
 pub mod prg;
+pub mod tags;
 pub mod transcript;
 pub mod transpose;
 
@@ -36,5 +37,6 @@ pub use crate::hash::TweakedHash;
 pub use crate::leaves::Leaves;
 pub use crate::prefetch::prefetch;
 pub use crate::prg::Prg;
+pub use crate::tags::{Selected, TagHash};
 pub use crate::transcript::{Challenge, Transcript};
 pub use crate::transpose::transpose_128;

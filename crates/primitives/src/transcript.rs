@@ -50,6 +50,11 @@ impl Transcript {
         self.hasher.update(data);
     }
 
+    /// A copy, to be continued in another way than the original.
+    pub fn fork(&self) -> Transcript {
+        Transcript { hasher: self.hasher.clone() }
+    }
+
     /// Draws a challenge that depends on all that was absorbed and drawn before.
     pub fn challenge(&mut self, label: &str) -> Challenge {
         self.header(CHALLENGE, label, 0);

@@ -137,6 +137,14 @@ impl Prepared for Guarded<dyn Prepared> {
         fate.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
     }
 
+    #[cfg(feature = "measure")]
+    fn measured(
+        self: Box<Self>,
+        shared_by: Option<usize>,
+    ) -> Result<Box<dyn crate::phases::Measured>> {
+        self.inner.ok_or_else(dead)?.measured(shared_by)
+    }
+
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let Guarded { inner, fate } = *self;
         if fate.is_sealed() {

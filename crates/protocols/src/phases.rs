@@ -119,6 +119,32 @@ pub trait Prepared: Send {
     /// # Errors
     /// `Store` when `out` fails.
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
+
+    /// For measurements alone: the online phase as something that can be repeated. With a number, that many
+    /// executions (a multiple of 64) share the material of the one that was prepared. **Both give away all inputs.**
+    ///
+    /// # Errors
+    /// `InvalidInput` when the protocol, or what was prepared, has no such thing.
+    #[cfg(feature = "measure")]
+    fn measured(self: Box<Self>, _shared_by: Option<usize>) -> Result<Box<dyn Measured>> {
+        Err(symbolon_transport::Error::invalid_input("this cannot be measured again and again"))
+    }
+}
+
+/// An online phase that can be repeated, for measurements alone.
+#[cfg(feature = "measure")]
+pub trait Measured: Send {
+    /// Evaluates on the bits of this party's input wires, those of one wire in all executions, then the next one's;
+    /// returns the bits of the output wires that it learns in the same order.
+    ///
+    /// # Errors
+    /// As [`Prepared::evaluate`].
+    fn run(
+        &self,
+        net: &mut Network,
+        circuit: &Circuit,
+        inputs: &symbolon_primitives::BitVec,
+    ) -> Result<symbolon_primitives::BitVec>;
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so many

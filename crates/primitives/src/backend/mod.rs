@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
+use crate::tags::{Powers, Selected};
 use crate::{BitVec, Block, leaves};
 
 /// AES key schedule constants, each in the lowest byte of a word.
@@ -178,6 +179,16 @@ impl Backend {
     pub fn bits_inner_product(self, bits: &BitVec, coeffs: &[Block]) -> Block {
         assert_eq!(bits.len(), coeffs.len(), "inner product of different lengths");
         run!(self, bits_inner_product(bits, coeffs))
+    }
+
+    /// Σ tag·power for both halves of the powers, unreduced.
+    pub(crate) fn tag_products(self, tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
+        run!(self, tag_products(tags, powers))
+    }
+
+    /// The same for tags that are sums, as many as there are powers.
+    pub(crate) fn selected_tag_products(self, tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
+        run!(self, selected_tag_products(tags, powers))
     }
 
     /// The kernel of [`column_hash`](crate::gf128::column_hash); `coeffs` says how long a row is.

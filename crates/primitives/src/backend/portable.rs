@@ -6,7 +6,10 @@ use ::aes::Aes128;
 use ::aes::cipher::array::Array;
 use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 
+use zeroize::Zeroize;
+
 use crate::hash::Tweaks;
+use crate::tags::{Powers, Selected};
 use crate::{BitVec, Block};
 
 pub(super) fn expand(key: Block) -> Aes128 {
@@ -50,6 +53,31 @@ fn sigma(x: Block) -> Block {
 /// The 127-bit product of two polynomials of degree below 64.
 fn carryless(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |acc, i| acc ^ (u128::from(a) << i) & u128::from(b >> i & 1).wrapping_neg())
+}
+
+pub(super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
+    let sum = |powers: &[u64]| {
+        tags.iter().zip(powers).fold(0, |sum, (&tag, &power)| sum ^ carryless(tag, power))
+    };
+    [sum(powers.low), sum(powers.high)]
+}
+
+/// The tags from number `start` on, which begins a word of bits.
+pub(super) fn select_tags(tags: Selected<'_>, start: usize, out: &mut [u64]) {
+    for (k, out) in (start..).zip(out) {
+        let [row, first, second] = tags.rows.map(|row| row[if row.len() == 1 { 0 } else { k }]);
+        let mask = |bits: &[u64]| (bits[k / 64] >> (k % 64) & 1).wrapping_neg();
+        *out = row ^ first & mask(tags.bits[0]) ^ second & mask(tags.bits[1]);
+        *out ^= tags.delta & mask(tags.flips);
+    }
+}
+
+pub(super) fn selected_tag_products(tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
+    let mut words = vec![0; powers.low.len()];
+    select_tags(tags, 0, &mut words);
+    let products = tag_products(&words, powers);
+    words.zeroize();
+    products
 }
 
 /// A polynomial of degree below 256 that awaits reduction.

@@ -16,13 +16,16 @@
 //!
 //! Whoever receives Σ χ^i·M_i can compute it from its keys and the bits it was sent: it learns nothing.
 
-use symbolon_primitives::{BitVec, Block, PolyHash, Transcript};
+use symbolon_circuit::PartyId;
+use symbolon_primitives::{BitVec, Block, PolyHash, Selected, TagHash, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{prepared::Ready, tag::Tag};
+use super::{MacLength, entries::width, prepared::Ready, tag::Tag};
+use crate::ports::{OUTPUT_CHECK, OutputWires, decode_bits};
 
 const MAC: &str = "tinytable: MAC";
+const MASKS: &str = "tinytable: output masks";
 
 /// The name of the check.
 pub(super) const CHECK: &str = "table MAC";
@@ -38,7 +41,7 @@ pub(super) struct Looked {
     /// By look-up, and within it by execution: the index.
     pub indices: Vec<u8>,
     /// The peer's shares of these entries.
-    pub entries: Vec<u64>,
+    pub entries: Vec<u8>,
 }
 
 /// All that was opened is right: without this no output is.
@@ -51,28 +54,28 @@ pub(super) struct Checked(());
 pub(super) fn check<T: Tag>(
     ready: &Ready<T>,
     looked: &Looked,
-    mut transcript: Transcript,
+    transcript: &mut Transcript,
     channel: &mut Channel,
 ) -> Result<Checked> {
     let chi = transcript.challenge("table bits").into_block();
-    let mut own = Sum::new(chi);
-    own.gates(&ready.gates.macs, looked, |_, tag| tag);
-    own.entries(ready, &ready.tables.macs, looked, |_, tag| tag);
+    let mut own = Sum::<T>::new(chi);
+    let macs = ready.gates.each_ref().map(|rows| &rows.macs[..]);
+    own.gates(ready, macs, looked, (looked.c.words(), T::default()));
+    own.entries(ready, &ready.tables.macs, looked, None);
     channel.send(MAC, &own.finish().to_bytes())?;
     channel.flush()?;
 
-    let mut expected = Sum::new(chi);
+    let mut expected = Sum::<T>::new(chi);
     let delta = T::cut(ready.delta);
-    // What party 0 adds to its share in public is not under its MAC.
-    let public = |word: usize| looked.c.words()[word] & looked.d.words()[word];
     let mut bits = looked.theirs.clone();
     if ready.me == 1 {
-        bits.words_mut().iter_mut().enumerate().for_each(|(i, word)| *word ^= public(i));
+        // What party 0 adds to its share in public is not under its MAC.
+        let public = looked.c.words().iter().zip(looked.d.words()).map(|(c, d)| c & d);
+        bits.words_mut().iter_mut().zip(public).for_each(|(bits, public)| *bits ^= public);
     }
-    expected.gates(&ready.gates.keys, looked, |k, tag| tag ^ delta.select(bits.get(k)));
-    let multiples = Multiples::of(delta);
-    let entry = |k: usize, tag| tag ^ multiples.times(looked.entries[k]);
-    expected.entries(ready, &ready.tables.keys, looked, entry);
+    let keys = ready.gates.each_ref().map(|rows| &rows.keys[..]);
+    expected.gates(ready, keys, looked, (bits.words(), delta));
+    expected.entries(ready, &ready.tables.keys, looked, Some(&Multiples::of(delta)));
     let theirs = Block::from_bytes(channel.recv_array(MAC)?);
     if !expected.finish().ct_eq(&theirs) {
         return Err(Error::misbehaved(channel.peer(), CHECK));
@@ -80,63 +83,212 @@ pub(super) fn check<T: Tag>(
     Ok(Checked(()))
 }
 
+/// Opens the masks of output wires to the peer who learns them: bits, and in the same message the MAC on them, at a
+/// point that depends on all that was said and on these bits.
+///
+/// # Errors
+/// `Transport` when the peer is gone.
+pub(super) fn open_masks<T: Tag>(
+    ready: &Ready<T>,
+    channel: &mut Channel,
+    (transcript, wires): (&Transcript, &OutputWires),
+    _: Checked,
+) -> Result<()> {
+    if wires.is_empty() {
+        return Ok(());
+    }
+    let places = places(ready, wires);
+    let mut bits = BitVec::zeros(0);
+    places.clone().for_each(|place| bits.push(ready.outputs.bits.get(place)));
+    let bits = bits.to_bytes();
+    let mut sum = Sum::new(point(transcript, ready.me, &bits));
+    sum.bits(places.map(|place| ready.outputs.macs[place]));
+    channel.send_parts(MASKS, &[&bits, &sum.finish().to_bytes()])?;
+    channel.flush()
+}
+
+/// Receives the peer's shares of the masks of output wires that this party learns, and adds the own ones.
+///
+/// # Errors
+/// `PeerMisbehaved` when a bit or the MAC is wrong; `Transport` when the peer is gone.
+pub(super) fn receive_masks<T: Tag>(
+    ready: &Ready<T>,
+    channel: &mut Channel,
+    (transcript, wires): (&Transcript, &OutputWires),
+) -> Result<BitVec> {
+    let n = wires.len() * ready.stock();
+    if n == 0 {
+        return Ok(BitVec::zeros(0));
+    }
+    let message = channel.recv(MASKS, BitVec::byte_len(n) + 16)?;
+    let (bytes, mac) = message.split_at(BitVec::byte_len(n));
+    let mut bits = decode_bits(channel, n, bytes)?;
+    let (places, delta) = (places(ready, wires), T::cut(ready.delta));
+    let mut sum = Sum::new(point(transcript, channel.peer(), bytes));
+    let keys = places.clone().enumerate();
+    sum.bits(keys.map(|(k, place)| ready.outputs.keys[place] ^ delta.select(bits.get(k))));
+    let mac = mac.try_into().map(Block::from_bytes);
+    if !mac.is_ok_and(|mac| sum.finish().ct_eq(&mac)) {
+        return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
+    }
+    for (k, place) in places.enumerate() {
+        bits.set(k, bits.get(k) ^ ready.outputs.bits.get(place));
+    }
+    Ok(bits)
+}
+
+/// Where the masks of output wires stand.
+fn places<T: Tag>(ready: &Ready<T>, wires: &OutputWires) -> impl Iterator<Item = usize> + Clone {
+    let stock = ready.stock();
+    wires.indices().flat_map(move |wire| wire * stock..(wire + 1) * stock)
+}
+
+/// Where the MACs of a party's output masks are added up.
+fn point(transcript: &Transcript, party: PartyId, bits: &[u8]) -> Block {
+    let mut transcript = transcript.fork();
+    transcript.absorb("output masks of party", &party.to_le_bytes());
+    transcript.absorb("output masks", bits);
+    transcript.challenge("output masks").into_block()
+}
+
+/// The tags of gates whose material all executions share.
+fn each_for_all(hash: &mut TagHash, tags: Selected<'_>, lanes: usize) {
+    let words = lanes / 64;
+    for gate in 0..tags.rows[0].len() {
+        let range = gate * words..(gate + 1) * words;
+        let tags = Selected {
+            rows: tags.rows.map(|row| &row[gate..=gate]),
+            bits: tags.bits.map(|bits| &bits[range.clone()]),
+            flips: &tags.flips[range],
+            delta: tags.delta,
+        };
+        hash.update_selected(tags, lanes);
+    }
+}
+
 /// Σ χ^i·tag_i.
-struct Sum {
-    hash: PolyHash,
-    buffer: Vec<Block>,
+struct Sum<T: Tag> {
+    hash: Hash,
+    buffer: Vec<T>,
+}
+
+/// The hash for tags of one word, and for any; both are the same.
+enum Hash {
+    Words(TagHash),
+    Blocks(PolyHash),
 }
 
 /// Tags that are hashed at a time.
 const PIECE: usize = 1024;
 
-impl Sum {
-    fn new(chi: Block) -> Sum {
-        Sum { hash: PolyHash::new(chi), buffer: vec![Block::ZERO; PIECE] }
+impl<T: Tag> Sum<T> {
+    fn new(chi: Block) -> Self {
+        let hash = match T::LENGTH {
+            MacLength::Bits64 => Hash::Words(TagHash::new(chi)),
+            _ => Hash::Blocks(PolyHash::new(chi)),
+        };
+        Sum { hash, buffer: Vec::with_capacity(PIECE) }
     }
 
-    /// Adds the tags of the entries of AND gates that were opened, by position, each after `finish`.
-    fn gates<T: Tag>(
+    /// Adds the tags of the entries of AND gates that were opened, by position, each ⊕ delta where its bit of `flips`
+    /// is set.
+    fn gates(
         &mut self,
-        [row, beta, alpha]: &[Vec<T>; 3],
+        ready: &Ready<T>,
+        rows: [&[T]; 3],
         looked: &Looked,
-        finish: impl Fn(usize, T) -> T,
+        (flips, delta): (&[u64], T),
     ) {
-        for start in (0..row.len()).step_by(PIECE) {
-            let end = row.len().min(start + PIECE);
-            for (k, out) in (start..end).zip(&mut self.buffer) {
-                let tag =
-                    row[k] ^ beta[k].select(looked.c.get(k)) ^ alpha[k].select(looked.d.get(k));
-                *out = finish(k, tag).widen();
+        let bits = [looked.c.words(), looked.d.words()];
+        if let (Hash::Words(hash), [Some(row), Some(beta), Some(alpha)], Some(&[delta])) =
+            (&mut self.hash, rows.map(T::as_words), T::as_words(&[delta]))
+        {
+            let tags = Selected { rows: [row, beta, alpha], bits, flips, delta };
+            match ready.shared {
+                false => hash.update_selected(tags, looked.c.len()),
+                true => each_for_all(hash, tags, ready.lanes),
             }
-            self.hash.update(&self.buffer[..end - start]);
+            return;
         }
+        let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1 == 1;
+        let times = ready.lanes / ready.stock();
+        for k in 0..looked.c.len() {
+            let [row, beta, alpha] = rows.map(|row| row[k / times]);
+            let tag = row ^ beta.select(bit(bits[0], k)) ^ alpha.select(bit(bits[1], k));
+            self.push(tag ^ delta.select(bit(flips, k)));
+        }
+        self.flush();
     }
 
-    /// Adds the tags of the entries of look-ups that were opened.
-    fn entries<T: Tag>(
+    /// Adds the tags of the entries of look-ups that were opened, each ⊕ the product of Δ with the peer's entry when its
+    /// multiples are given.
+    fn entries(
         &mut self,
         ready: &Ready<T>,
         tags: &[T],
         looked: &Looked,
-        finish: impl Fn(usize, T) -> T,
+        multiples: Option<&Multiples<T>>,
     ) {
-        let lanes = ready.lanes;
-        for (number, indices) in looked.indices.chunks(lanes).enumerate() {
-            for start in (0..lanes).step_by(PIECE) {
-                let end = lanes.min(start + PIECE);
-                for (lane, out) in (start..end).zip(&mut self.buffer) {
-                    let place = ready.program.place(number, lane, lanes);
-                    let tag = tags[place.entry + usize::from(indices[lane])];
-                    *out = finish(number * lanes + lane, tag).widen();
+        let mut entries = &looked.entries[..];
+        for (number, indices) in looked.indices.chunks(ready.lanes).enumerate() {
+            let (first, step) = ready.place(number);
+            let tags = &tags[first.entry..];
+            let found = indices.iter().enumerate();
+            let found = found.map(|(lane, index)| tags[lane * step.entry + usize::from(*index)]);
+            let width = width(ready.program.table(number));
+            let (own, rest) = entries.split_at(width * ready.lanes);
+            entries = rest;
+            match multiples {
+                None => self.bits(found),
+                Some(multiples) if width == 1 => {
+                    self.bits(found.zip(own).map(|(tag, byte)| tag ^ multiples.times_byte(*byte)));
                 }
-                self.hash.update(&self.buffer[..end - start]);
+                Some(multiples) => {
+                    let own = own.chunks(width);
+                    self.bits(found.zip(own).map(|(tag, entry)| tag ^ multiples.times(entry)));
+                }
             }
         }
     }
 
+    /// Adds tags.
+    fn bits(&mut self, mut tags: impl Iterator<Item = T>) {
+        loop {
+            self.buffer.extend(tags.by_ref().take(PIECE));
+            if self.buffer.is_empty() {
+                return;
+            }
+            self.flush();
+        }
+    }
+
+    fn push(&mut self, tag: T) {
+        self.buffer.push(tag);
+        if self.buffer.len() == PIECE {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        match (&mut self.hash, T::as_words(&self.buffer)) {
+            (Hash::Words(hash), Some(words)) => hash.update(words),
+            (Hash::Words(_), None) => unreachable!("tags of one word are words"),
+            (Hash::Blocks(hash), _) => {
+                let mut blocks: Vec<Block> = self.buffer.iter().map(|tag| tag.widen()).collect();
+                hash.update(&blocks);
+                blocks.zeroize();
+            }
+        }
+        self.buffer.clear();
+    }
+
+    /// The hash.
     fn finish(mut self) -> Block {
         self.buffer.zeroize();
-        self.hash.finish()
+        match self.hash {
+            Hash::Words(hash) => hash.finish(),
+            Hash::Blocks(hash) => hash.finish(),
+        }
     }
 }
 
@@ -153,9 +305,12 @@ impl<T: Tag> Multiples<T> {
         Multiples(tables.collect())
     }
 
-    fn times(&self, entry: u64) -> T {
-        let bytes = entry.to_le_bytes();
-        let products = self.0.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]);
+    fn times_byte(&self, byte: u8) -> T {
+        self.0[0][usize::from(byte)]
+    }
+
+    fn times(&self, entry: &[u8]) -> T {
+        let products = self.0.iter().zip(entry).map(|(table, byte)| table[usize::from(*byte)]);
         products.fold(T::default(), |sum, product| sum ^ product)
     }
 }

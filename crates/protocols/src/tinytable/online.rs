@@ -2,7 +2,6 @@
 //! only then the masks of the outputs.
 
 use symbolon_circuit::{Circuit, Layer, Linear, PartyId};
-use symbolon_preprocessing::exchange::{Opened, digest_of, recv_bits_and_digest};
 use symbolon_primitives::{BitVec, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 
@@ -15,12 +14,11 @@ use super::{
 };
 use crate::{
     InputBits, OutputBits,
-    ports::{OUTPUT_CHECK, OutputWires, receive_bits},
+    ports::{OutputWires, decode_bits, receive_bits},
 };
 
 const INPUTS: &str = "tinytable: masked inputs";
 const LAYER: &str = "tinytable: table bits";
-const OUTPUTS: Opened = Opened { kind: "tinytable: output masks", check: OUTPUT_CHECK };
 
 /// Evaluates all executions on this party's inputs.
 pub(super) fn evaluate<T: Tag>(
@@ -30,39 +28,44 @@ pub(super) fn evaluate<T: Tag>(
     circuit: &Circuit,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let wires = [0, 1].map(|party| OutputWires::of(circuit, party));
-    let opened = run(ready, channel, session, &masked(ready, inputs), &wires)?;
-    let mut bits = opened.into_iter();
+    let lanes = ready.lanes;
+    let opened = run(ready, channel, session, circuit, &side_by_side(inputs, lanes))?;
+    let mut wires = (0..opened.len() / lanes).map(|wire| wire * lanes);
     let outputs = circuit.outputs().iter().map(|output| {
         output.to.contains(ready.me).then(|| {
-            let rows: Vec<Vec<bool>> = bits.by_ref().take(output.ty.width() as usize).collect();
-            (0..ready.lanes).flat_map(|lane| rows.iter().map(move |row| row[lane])).collect()
+            let wires: Vec<usize> = wires.by_ref().take(output.ty.width() as usize).collect();
+            (0..lanes)
+                .flat_map(|lane| wires.iter().map(move |wire| (wire, lane)))
+                .map(|(wire, lane)| opened.get(wire + lane))
+                .collect()
         })
     });
     Ok(outputs.collect())
 }
 
-/// The own inputs, masked: one wire's of all executions, then the next wire's.
-fn masked<T: Tag>(ready: &Ready<T>, inputs: &InputBits) -> BitVec {
-    let mut masked = BitVec::zeros(0);
+/// The own inputs' bits: one wire's of all executions, then the next wire's.
+fn side_by_side(inputs: &InputBits, lanes: usize) -> BitVec {
+    let mut joined = BitVec::zeros(0);
+    let mut row = vec![false; lanes];
     for bits in inputs.iter().flatten() {
-        let width = bits.len() / ready.lanes;
+        let width = bits.len() / lanes;
         for wire in 0..width {
-            (0..ready.lanes).for_each(|lane| masked.push(bits[lane * width + wire]));
+            let bits = bits[wire..].iter().step_by(width);
+            row.iter_mut().zip(bits).for_each(|(to, from)| *to = *from);
+            joined.extend_from(&BitVec::from_bools(&row));
         }
     }
-    masked.xor_assign(&ready.own_masks);
-    masked
+    joined
 }
 
-/// The protocol from the masked inputs to the outputs: by output wire that this party learns, its bits.
-fn run<T: Tag>(
+/// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this party learns.
+pub(super) fn run<T: Tag>(
     ready: &Ready<T>,
     channel: &mut Channel,
     session: &[u8; 32],
+    circuit: &Circuit,
     inputs: &BitVec,
-    wires: &[OutputWires; 2],
-) -> Result<Vec<Vec<bool>>> {
+) -> Result<BitVec> {
     let mut run = Run {
         ready,
         values: Slices::zeros(ready.program.layered.slots(), ready.lanes),
@@ -73,9 +76,9 @@ fn run<T: Tag>(
     for layer in ready.program.layered.layers() {
         run.layer(channel, layer)?;
     }
-    let Run { values, transcript, looked, .. } = run;
-    let checked = check::check(ready, &looked, transcript, channel)?;
-    outputs(ready, channel, &values, wires, checked)
+    let Run { values, mut transcript, looked, .. } = run;
+    let checked = check::check(ready, &looked, &mut transcript, channel)?;
+    outputs(ready, channel, circuit, &values, (transcript, checked))
 }
 
 struct Run<'a, T: Tag> {
@@ -104,17 +107,18 @@ impl<T: Tag> Run<'_, T> {
         Ok(theirs)
     }
 
-    fn inputs(&mut self, channel: &mut Channel, own: &BitVec) -> Result<()> {
-        let Ready { me, lanes, .. } = *self.ready;
-        let n = self.ready.program.input_bits(1 - me) * lanes;
+    fn inputs(&mut self, channel: &mut Channel, bits: &BitVec) -> Result<()> {
+        let Ready { me, lanes, ref program, ref own_masks, .. } = *self.ready;
+        let mut own = spread(own_masks, self.ready.stock(), lanes);
+        own.xor_assign(bits);
+        let n = program.input_bits(1 - me) * lanes;
         let theirs = self.exchange(channel, INPUTS, &own.to_bytes(), |channel| {
             Ok(receive_bits(channel, INPUTS, n)?.to_bytes())
         })?;
-        let theirs = unpack(channel, n, &theirs)?;
+        let theirs = decode_bits(channel, n, &theirs)?;
         let mut taken = [0; 2];
-        let program = &self.ready.program;
         for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
-            let from = if *owner == me { own } else { &theirs };
+            let from = if *owner == me { &own } else { &theirs };
             let place = &mut taken[usize::from(*owner)];
             slices::get(from.words(), *place, self.values.row_mut(slot), lanes);
             *place += lanes;
@@ -134,13 +138,13 @@ impl<T: Tag> Run<'_, T> {
             slices::put(c.words_mut(), g * lanes, self.values.row(and.a as usize), lanes);
             slices::put(d.words_mut(), g * lanes, self.values.row(and.b as usize), lanes);
         }
-        let mut bits = self.table_bits(layer.first_and as usize * lanes, &c, &d);
+        let mut bits = self.table_bits(layer, &c, &d);
         let mut own = bits.to_bytes();
-        let shares = self.table_entries(layer, &mut own);
+        self.table_entries(layer, &mut own);
         let len = own.len();
         let theirs = self.exchange(channel, LAYER, &own, |channel| channel.recv(LAYER, len))?;
         let (their_bits, their_shares) = theirs.split_at(BitVec::byte_len(n));
-        let their_bits = unpack(channel, n, their_bits)?;
+        let their_bits = decode_bits(channel, n, their_bits)?;
         bits.xor_assign(&their_bits);
         for (g, and) in layer.ands.iter().enumerate() {
             let row = self.values.row_mut(and.out as usize);
@@ -149,13 +153,19 @@ impl<T: Tag> Run<'_, T> {
         self.looked.c.extend_from(&c);
         self.looked.d.extend_from(&d);
         self.looked.theirs.extend_from(&their_bits);
-        self.take_entries(channel, layer, shares, their_shares)
+        self.take_entries(channel, layer, &own[BitVec::byte_len(n)..], their_shares)
     }
 
-    /// The own shares of the entries (c, d) of the AND gates from position `first`.
-    fn table_bits(&self, first: usize, c: &BitVec, d: &BitVec) -> BitVec {
-        let [mut bits, beta, alpha] =
-            self.ready.gates.bits.each_ref().map(|bits| bits.slice(first..first + c.len()));
+    /// The own shares of the entries (c, d) of a layer's AND gates.
+    fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
+        let (stock, lanes) = (self.ready.stock(), self.ready.lanes);
+        let first = layer.first_and as usize * stock;
+        let range = first..first + layer.ands.len() * stock;
+        let [mut bits, beta, alpha] = self
+            .ready
+            .gates
+            .each_ref()
+            .map(|rows| spread(&rows.bits.slice(range.clone()), stock, lanes));
         let public = if self.ready.me == 0 { u64::MAX } else { 0 };
         let factors = beta.words().iter().zip(alpha.words());
         let indices = c.words().iter().zip(d.words());
@@ -166,25 +176,27 @@ impl<T: Tag> Run<'_, T> {
         bits
     }
 
-    /// The own shares of the entries that the look-ups of a layer read, which are appended to the message.
-    fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) -> Vec<u64> {
+    /// Appends the own shares of the entries that the look-ups of a layer read to the message.
+    fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
         let Ready { lanes, program, tables, .. } = self.ready;
-        let mut indices = vec![0; *lanes];
-        let mut shares = Vec::with_capacity(layer.lookups.len() * lanes);
         for (place, lookup) in layer.lookups.iter().enumerate() {
             let number = layer.first_lookup as usize + place;
-            let width = width(program.table(number));
-            let rows = lookup.inputs.iter().map(|&slot| self.values.row(slot as usize));
-            slices::columns(rows, *lanes, &mut indices);
-            for (lane, &index) in indices.iter().enumerate() {
-                let at = program.place(number, lane, *lanes).byte + width * index as usize;
-                let share = &tables.shares[at..at + width];
-                message.extend_from_slice(share);
-                shares.push(number_of(share));
-                self.looked.indices.push(index as u8);
+            let (width, start) = (width(program.table(number)), self.looked.indices.len());
+            self.looked.indices.resize(start + lanes, 0);
+            let indices = &mut self.looked.indices[start..];
+            slices::columns(
+                lookup.inputs.iter().map(|&slot| self.values.row(slot as usize)),
+                indices,
+            );
+            let (first, step) = self.ready.place(number);
+            let shares = &tables.shares[first.byte..];
+            let at = |(lane, index): (usize, &u8)| lane * step.byte + width * usize::from(*index);
+            let indices = indices.iter().enumerate().map(at);
+            match width {
+                1 => message.extend(indices.map(|at| shares[at])),
+                _ => indices.for_each(|at| message.extend_from_slice(&shares[at..at + width])),
             }
         }
-        shares
     }
 
     /// The values of the look-ups' outputs, from both shares.
@@ -192,26 +204,30 @@ impl<T: Tag> Run<'_, T> {
         &mut self,
         channel: &Channel,
         layer: Layer<'_>,
-        mut own: Vec<u64>,
-        mut theirs: &[u8],
+        own: &[u8],
+        theirs: &[u8],
     ) -> Result<()> {
         let Ready { lanes, program, .. } = self.ready;
-        for (place, (lookup, values)) in
-            layer.lookups.iter().zip(own.chunks_mut(*lanes)).enumerate()
-        {
+        self.looked.entries.extend_from_slice(theirs);
+        let mut both: Vec<u8> = own.iter().zip(theirs).map(|(own, theirs)| own ^ theirs).collect();
+        let mut start = 0;
+        for (place, lookup) in layer.lookups.iter().enumerate() {
             let table = program.table(layer.first_lookup as usize + place);
-            let (shares, rest) = theirs.split_at(width(table) * lanes);
-            theirs = rest;
-            for (value, share) in values.iter_mut().zip(shares.chunks(width(table))) {
-                let share = number_of(share);
-                if share.checked_shr(table.outputs()).unwrap_or(0) != 0 {
-                    return Err(Error::misbehaved(channel.peer(), "padding of packed bits"));
-                }
-                *value ^= share;
-                self.looked.entries.push(share);
+            let width = width(table);
+            let values = &mut both[start..start + width * lanes];
+            start += width * lanes;
+            // What is beyond the entry's bits is zero in the own share.
+            let spare = (8 * width) as u32 - table.outputs();
+            let filled = |bytes: &[u8]| bytes[width - 1].leading_zeros() < spare;
+            if spare > 0 && values.chunks(width).any(filled) {
+                return Err(Error::misbehaved(channel.peer(), "padding of packed bits"));
             }
-            for (bit, &slot) in lookup.outputs.iter().enumerate() {
-                slices::row_of(values, bit, self.values.row_mut(slot as usize));
+            for (byte, outputs) in lookup.outputs.chunks(8).enumerate() {
+                slices::rows_of(&values[byte..], width, *lanes, |bit, word, row| {
+                    if let Some(&slot) = outputs.get(bit) {
+                        self.values.row_mut(slot as usize)[word] = row;
+                    }
+                });
             }
         }
         Ok(())
@@ -231,54 +247,38 @@ fn step(values: &mut Slices, linear: Linear) {
     }
 }
 
-/// The number with these little-endian bytes, at most eight.
-fn number_of(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
-}
-
-fn unpack(channel: &Channel, n: usize, bytes: &[u8]) -> Result<BitVec> {
-    crate::ports::decode_bits(channel, n, bytes)
+/// Rows of `stock` bits as rows of `lanes`: the same, or each bit for all executions.
+fn spread(rows: &BitVec, stock: usize, lanes: usize) -> BitVec {
+    if stock == lanes {
+        return rows.clone();
+    }
+    let mut out = Slices::zeros(1, lanes);
+    let mut all = BitVec::zeros(rows.len() * lanes);
+    for k in 0..rows.len() {
+        out.fill(0, rows.get(k));
+        slices::put(all.words_mut(), k * lanes, out.row(0), lanes);
+    }
+    all
 }
 
 /// Opens the masks of the outputs, each to those who learn it, after the check.
 fn outputs<T: Tag>(
     ready: &Ready<T>,
     channel: &mut Channel,
+    circuit: &Circuit,
     values: &Slices,
-    wires: &[OutputWires; 2],
-    _: Checked,
-) -> Result<Vec<Vec<bool>>> {
-    let Ready { me, lanes, outputs, .. } = ready;
-    let of = |party: PartyId| {
-        let mut shares = super::flat::empty(0);
-        for wire in wires[usize::from(party)].indices() {
-            super::flat::append(&mut shares, &outputs.slice(wire * lanes..(wire + 1) * lanes));
-        }
-        shares
-    };
-    if !wires[usize::from(1 - me)].is_empty() {
-        let shares = of(1 - me);
-        let digest = digest_of(&shares.towards[0].macs);
-        channel.send_parts(OUTPUTS.kind, &[&shares.bits.to_bytes(), &digest])?;
-        channel.flush()?;
+    (transcript, checked): (Transcript, Checked),
+) -> Result<BitVec> {
+    let Ready { me, lanes, program, .. } = ready;
+    let wires = |party: PartyId| OutputWires::of(circuit, party);
+    check::open_masks(ready, channel, (&transcript, &wires(1 - me)), checked)?;
+    let mine = wires(*me);
+    let mut opened = BitVec::zeros(mine.len() * lanes);
+    let slots = program.layered.output_slots();
+    for (place, wire) in mine.indices().enumerate() {
+        slices::put(opened.words_mut(), place * lanes, values.row(slots[wire] as usize), *lanes);
     }
-    let mine = &wires[usize::from(*me)];
-    if mine.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut shares = of(*me);
-    let (theirs, digest) = recv_bits_and_digest(channel, &OUTPUTS, shares.len())?;
-    let keys = &mut shares.towards[0].keys;
-    keys.iter_mut().enumerate().for_each(|(k, key)| *key ^= ready.delta.select(theirs.get(k)));
-    if digest_of(keys) != digest {
-        return Err(Error::misbehaved(channel.peer(), OUTPUTS.check));
-    }
-    shares.bits.xor_assign(&theirs);
-    let slots = ready.program.layered.output_slots();
-    let opened = mine.indices().enumerate().map(|(place, wire)| {
-        let row = values.row(slots[wire] as usize);
-        let bit = |lane: usize| row[lane / 64] >> (lane % 64) & 1 == 1;
-        (0..*lanes).map(|lane| bit(lane) ^ shares.bits.get(place * lanes + lane)).collect()
-    });
-    Ok(opened.collect())
+    let masks = check::receive_masks(ready, channel, (&transcript, &mine))?;
+    opened.xor_assign(&spread(&masks, ready.stock(), *lanes));
+    Ok(opened)
 }

@@ -4,12 +4,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
-use symbolon_preprocessing::{Shares, Towards};
+use symbolon_preprocessing::Shares;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
-use super::{entries::Tables, online, program::Program, tag::Tag};
+use super::{
+    entries::{Place, Tables},
+    online,
+    program::Program,
+    tag::Tag,
+};
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
@@ -28,28 +33,72 @@ pub(crate) struct Ready<T: Tag> {
     pub gates: Gates<T>,
     pub tables: Tables<T>,
     /// Shares of the masks of the output wires, in the same order.
-    pub outputs: Shares,
+    pub outputs: Rows<T>,
+    /// Whether all executions use the material of one: for measurements alone.
+    pub shared: bool,
 }
 
-/// The AND gates by position ([`Program`]): three shares of which every entry of the table is a sum.
-///
-/// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
-pub(crate) struct Gates<T: Tag> {
+impl<T: Tag> Ready<T> {
+    /// Where the table of a look-up stands for the first execution, and how much further for each other one.
+    pub fn place(&self, lookup: usize) -> (Place, Place) {
+        let first = self.program.place(lookup, 0, self.stock());
+        if self.shared {
+            return (first, Place { entry: 0, byte: 0 });
+        }
+        let second = self.program.place(lookup, 1, self.stock());
+        let step = Place { entry: second.entry - first.entry, byte: second.byte - first.byte };
+        (first, step)
+    }
+
+    /// Of how many executions there is material.
+    pub fn stock(&self) -> usize {
+        if self.shared { 1 } else { self.lanes }
+    }
+}
+
+/// Shares with MACs cut to tags.
+#[derive(Default)]
+pub(crate) struct Rows<T: Tag> {
     /// The own bits.
-    pub bits: [BitVec; 3],
+    pub bits: BitVec,
     /// The MACs on them.
-    pub macs: [Vec<T>; 3],
+    pub macs: Vec<T>,
     /// The keys for the peer's.
-    pub keys: [Vec<T>; 3],
+    pub keys: Vec<T>,
 }
 
-impl<T: Tag> Drop for Gates<T> {
+impl<T: Tag> Rows<T> {
+    /// Appends shares between two parties.
+    pub fn extend(&mut self, shares: &Shares) {
+        self.bits.extend_from(&shares.bits);
+        let cut = |block: &Block| T::cut(*block);
+        self.macs.extend(shares.towards[0].macs.iter().map(cut));
+        self.keys.extend(shares.towards[0].keys.iter().map(cut));
+    }
+
+    fn write(&self, out: &mut Writer<'_>) -> Result<()> {
+        out.bits(&self.bits)?;
+        write_tags(out, &self.macs)?;
+        write_tags(out, &self.keys)
+    }
+
+    fn read(from: &mut Reader<'_>, n: usize) -> Result<Self> {
+        Ok(Rows { bits: from.bits(n)?, macs: tags(from, n)?, keys: tags(from, n)? })
+    }
+}
+
+impl<T: Tag> Drop for Rows<T> {
     fn drop(&mut self) {
         self.bits.zeroize();
         self.macs.zeroize();
         self.keys.zeroize();
     }
 }
+
+/// The AND gates by position ([`Program`]): three shares of which every entry of the table is a sum.
+///
+/// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
+pub(crate) type Gates<T> = [Rows<T>; 3];
 
 impl<T: Tag> Drop for Ready<T> {
     fn drop(&mut self) {
@@ -77,22 +126,37 @@ impl<T: Tag> Prepared for Ready<T> {
         online::evaluate(&self, channel, &session, circuit, inputs)
     }
 
+    #[cfg(feature = "measure")]
+    fn measured(
+        mut self: Box<Self>,
+        shared_by: Option<usize>,
+    ) -> Result<Box<dyn crate::phases::Measured>> {
+        if let Some(executions) = shared_by {
+            if self.lanes != 1 || executions == 0 || !executions.is_multiple_of(64) {
+                return Err(Error::invalid_input("whole words of executions share one's material"));
+            }
+            (self.lanes, self.shared) = (executions, true);
+        }
+        Ok(self)
+    }
+
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
         out.blocks(&[self.delta])?;
         out.bits(&self.own_masks)?;
-        for bits in &self.gates.bits {
-            out.bits(bits)?;
-        }
-        for tags in self.gates.macs.iter().chain(&self.gates.keys) {
-            write_tags(&mut out, tags)?;
-        }
+        self.gates.iter().try_for_each(|rows| rows.write(&mut out))?;
         out.bytes(&self.tables.shares)?;
         write_tags(&mut out, &self.tables.macs)?;
         write_tags(&mut out, &self.tables.keys)?;
-        out.bits(&self.outputs.bits)?;
-        out.blocks(&self.outputs.towards[0].macs)?;
-        out.blocks(&self.outputs.towards[0].keys)
+        self.outputs.write(&mut out)
+    }
+}
+
+#[cfg(feature = "measure")]
+impl<T: Tag> crate::phases::Measured for Ready<T> {
+    fn run(&self, net: &mut Network, circuit: &Circuit, inputs: &BitVec) -> Result<BitVec> {
+        let session = net.session;
+        online::run(self, &mut net.peers()[0], &session, circuit, inputs)
     }
 }
 
@@ -107,12 +171,8 @@ pub(super) fn load<T: Tag>(
     let delta = from.block()?;
     let own_masks = from.bits(program.input_bits(me) * lanes)?;
     let n = program.ands() * lanes;
-    let bits = [from.bits(n)?, from.bits(n)?, from.bits(n)?];
-    let mut three = || -> Result<[Vec<T>; 3]> {
-        Ok([tags(&mut from, n)?, tags(&mut from, n)?, tags(&mut from, n)?])
-    };
-    let (macs, keys) = (three()?, three()?);
-    let gates = Gates::<T> { bits, macs, keys };
+    let mut rows = || Rows::<T>::read(&mut from, n);
+    let gates = [rows()?, rows()?, rows()?];
     let (entries, bytes) = (program.end.entry * lanes, program.end.byte * lanes);
     let tables = Tables {
         shares: from.bytes(bytes)?,
@@ -120,10 +180,9 @@ pub(super) fn load<T: Tag>(
         keys: tags(&mut from, entries)?,
     };
     let n = program.layered.output_slots().len() * lanes;
-    let bits = from.bits(n)?;
-    let outputs =
-        Shares { bits, towards: vec![Towards { macs: from.blocks(n)?, keys: from.blocks(n)? }] };
-    Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs }))
+    let outputs = Rows::read(&mut from, n)?;
+    let shared = false;
+    Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
 }
 
 /// Tags that are written or read at a time.

@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Layer};
 use symbolon_preprocessing::{Shares, Triples};
-use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 
 use super::{
     entries::{self, Tables},
     flat::{self, MaskSlices, Side},
     one_hot::one_hot,
-    prepared::{Gates, Ready},
+    prepared::{Gates, Ready, Rows},
     products::Products,
     program::{Program, units_of},
     tag::Tag,
@@ -42,7 +41,7 @@ pub(super) fn prepare<T: Tag>(
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
     let side = Side { me: net.me, delta: material.delta };
-    let mut walk = Walk {
+    let mut walk = Walk::<T> {
         masks: input_masks(&program, &material, side, lanes),
         material: &mut material,
         channels: net.peers(),
@@ -51,7 +50,7 @@ pub(super) fn prepare<T: Tag>(
         ands: Chunk::new(),
         pending: VecDeque::new(),
         lookups: (0..program.layered.tables().len()).map(|_| Vec::new()).collect(),
-        gates: Gates::<T>::empty(),
+        gates: Default::default(),
         tables: Tables::zeros(program.end, lanes),
         program: program.clone(),
     };
@@ -60,16 +59,8 @@ pub(super) fn prepare<T: Tag>(
     }
     let (gates, tables, outputs) = walk.finish()?;
     let own_masks = material.own_inputs.bits.slice(0..program.input_bits(net.me) * lanes);
-    Ok(Box::new(Ready {
-        me: net.me,
-        lanes,
-        delta: side.delta,
-        own_masks,
-        gates,
-        tables,
-        outputs,
-        program,
-    }))
+    let (me, delta, shared) = (net.me, side.delta, false);
+    Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
 }
 
 /// The masks of the input wires, in the slots of these.
@@ -202,7 +193,7 @@ impl<T: Tag> Walk<'_, T> {
         };
         let mut row = products.receive(self.channels, self.side)?;
         flat::add(&mut row, &out);
-        self.gates.extend([&row, &beta, &alpha]);
+        self.gates.iter_mut().zip([&row, &beta, &alpha]).for_each(|(to, from)| to.extend(from));
         Ok(())
     }
 
@@ -237,7 +228,7 @@ impl<T: Tag> Walk<'_, T> {
     }
 
     /// Finishes all that is left; returns what it made, and the masks of the output wires.
-    fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Shares)> {
+    fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Rows<T>)> {
         if self.ands.out.len() > 0 {
             self.open()?;
         }
@@ -245,9 +236,11 @@ impl<T: Tag> Walk<'_, T> {
         while !self.pending.is_empty() {
             self.receive()?;
         }
-        let mut outputs = flat::empty(0);
+        let mut outputs = Rows::default();
         for &slot in self.program.layered.output_slots() {
-            self.masks.append_to(slot as usize, &mut outputs);
+            let mut masks = flat::empty(self.lanes);
+            self.masks.append_to(slot as usize, &mut masks);
+            outputs.extend(&masks);
         }
         Ok((self.gates, self.tables, outputs))
     }
@@ -301,24 +294,5 @@ impl<'a> Supply<'a> {
             self.current = Some((triples, end));
         }
         out
-    }
-}
-
-impl<T: Tag> Gates<T> {
-    fn empty() -> Self {
-        Gates {
-            bits: [(); 3].map(|()| BitVec::zeros(0)),
-            macs: Default::default(),
-            keys: Default::default(),
-        }
-    }
-
-    fn extend(&mut self, shares: [&Shares; 3]) {
-        for (i, shares) in shares.into_iter().enumerate() {
-            self.bits[i].extend_from(&shares.bits);
-            let cut = |block: &Block| T::cut(*block);
-            self.macs[i].extend(shares.towards[0].macs.iter().map(cut));
-            self.keys[i].extend(shares.towards[0].keys.iter().map(cut));
-        }
     }
 }

@@ -111,22 +111,50 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each of `n` executions the number whose bits stand in its column of `rows`, the first row's the least
+/// For each execution the byte whose bits stand in its column of at most eight rows, the first row's the least
 /// significant.
-pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, n: usize, out: &mut [u64]) {
-    out[..n].fill(0);
-    for (i, row) in rows.enumerate() {
-        for (lane, number) in out[..n].iter_mut().enumerate() {
-            *number |= (row[lane / 64] >> (lane % 64) & 1) << i;
+pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8]) {
+    let mut all: [&[u64]; 8] = [&[]; 8];
+    all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
+    for (word, out) in out.chunks_mut(64).enumerate() {
+        let rows = all.map(|row| row.get(word).map_or([0; 8], |word| word.to_le_bytes()));
+        for (i, out) in out.chunks_mut(8).enumerate() {
+            let square = transposed(u64::from_le_bytes(rows.map(|row| row[i])));
+            out.copy_from_slice(&square.to_le_bytes()[..out.len()]);
         }
     }
 }
 
-/// The other way round: bit `i` of all numbers as a row.
-pub(crate) fn row_of(numbers: &[u64], i: usize, row: &mut [u64]) {
-    for (word, numbers) in row.iter_mut().zip(numbers.chunks(64)) {
-        *word = numbers.iter().rev().fold(0, |word, number| word << 1 | number >> i & 1);
+/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as rows.
+pub(crate) fn rows_of(
+    bytes: &[u8],
+    stride: usize,
+    lanes: usize,
+    mut row: impl FnMut(usize, usize, u64),
+) {
+    for word in 0..lanes.div_ceil(64) {
+        let mut rows = [[0; 8]; 8];
+        for (i, eight) in (64 * word..lanes.min(64 * word + 64)).step_by(8).enumerate() {
+            let mut square = [0; 8];
+            for (byte, lane) in square.iter_mut().zip(eight..lanes) {
+                *byte = bytes[lane * stride];
+            }
+            let columns = transposed(u64::from_le_bytes(square)).to_le_bytes();
+            rows.iter_mut().zip(columns).for_each(|(row, column)| row[i] = column);
+        }
+        rows.into_iter().enumerate().for_each(|(i, bytes)| row(i, word, u64::from_le_bytes(bytes)));
     }
+}
+
+/// The transpose of a matrix of 8 × 8 bits, a row in each byte.
+fn transposed(x: u64) -> u64 {
+    let swap = |x: u64, mask: u64, by: u32| {
+        let differ = (x ^ x >> by) & mask;
+        x ^ differ ^ differ << by
+    };
+    let x = swap(x, 0x00aa_00aa_00aa_00aa, 7);
+    let x = swap(x, 0x0000_cccc_0000_cccc, 14);
+    swap(x, 0x0000_0000_f0f0_f0f0, 28)
 }
 
 #[cfg(test)]
@@ -154,15 +182,23 @@ mod tests {
         }
 
         #[test]
-        fn rows_become_columns_and_back(numbers in prop::collection::vec(any::<u64>(), 1..150)) {
-            let words = numbers.len().div_ceil(64);
-            let mut rows = vec![vec![0; words]; 64];
-            for (i, row) in rows.iter_mut().enumerate() {
-                row_of(&numbers, i, row);
+        fn rows_become_columns_and_back(
+            bytes in prop::collection::vec(any::<u8>(), 1..300),
+            stride in 1usize..4,
+        ) {
+            let lanes = bytes.len().div_ceil(stride);
+            let mut rows = vec![vec![0; lanes.div_ceil(64)]; 8];
+            rows_of(&bytes, stride, lanes, |row, word, bits| rows[row][word] = bits);
+            for (lane, byte) in bytes.iter().step_by(stride).enumerate() {
+                for (i, row) in rows.iter().enumerate() {
+                    prop_assert_eq!(row[lane / 64] >> (lane % 64) & 1, u64::from(byte >> i & 1));
+                }
             }
-            let mut back = vec![0; numbers.len()];
-            columns(rows.iter().map(Vec::as_slice), numbers.len(), &mut back);
-            prop_assert_eq!(back, numbers);
+            let mut back = vec![0; lanes];
+            columns(rows.iter().map(Vec::as_slice), &mut back);
+            prop_assert!(back.iter().eq(bytes.iter().step_by(stride)));
+            columns(rows[..3].iter().map(Vec::as_slice), &mut back);
+            prop_assert!(back.iter().copied().eq(bytes.iter().step_by(stride).map(|byte| byte & 7)));
         }
 
         #[test]

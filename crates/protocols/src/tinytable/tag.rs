@@ -86,6 +86,11 @@ pub(crate) trait Tag:
     /// This, or zero.
     fn select(self, bit: bool) -> Self;
 
+    /// Tags as words, where they are.
+    fn as_words(_: &[Self]) -> Option<&[u64]> {
+        None
+    }
+
     /// Little-endian bytes of tags.
     fn to_bytes(tags: &[Self], out: &mut Vec<u8>);
 
@@ -104,7 +109,7 @@ pub(crate) trait Tag:
 
 /// Implements [`Tag`] for an unsigned integer; `$low` is what X^k is reduced to.
 macro_rules! tag {
-    ($int:ty, $length:expr, $low:expr) => {
+    ($int:ty, $length:expr, $low:expr $(, $own:item)*) => {
         impl Tag for $int {
             const LENGTH: MacLength = $length;
 
@@ -128,6 +133,8 @@ macro_rules! tag {
                 self & (0 as $int).wrapping_sub(<$int>::from(bit))
             }
 
+            $($own)*
+
             fn to_bytes(tags: &[Self], out: &mut Vec<u8>) {
                 out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
             }
@@ -142,7 +149,14 @@ macro_rules! tag {
 
 // X^32 + X^7 + X^3 + X^2 + 1, X^64 + X^4 + X^3 + X + 1, X^128 + X^7 + X^2 + X + 1: all irreducible.
 tag!(u32, MacLength::Bits32, 0x8d);
-tag!(u64, MacLength::Bits64, 0x1b);
+tag!(
+    u64,
+    MacLength::Bits64,
+    0x1b,
+    fn as_words(tags: &[u64]) -> Option<&[u64]> {
+        Some(tags)
+    }
+);
 tag!(u128, MacLength::Bits128, 0x87);
 
 #[cfg(test)]

@@ -5,12 +5,14 @@
 
 mod aes;
 mod gf128;
+mod tags;
 mod transpose;
 
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{column_hash, inner_product, reduce};
+pub(super) use tags::{selected_tag_products, tag_products};
 pub(super) use transpose::transpose_128;
 
 use crate::{BitVec, Block};

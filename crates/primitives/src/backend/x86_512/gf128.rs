@@ -67,7 +67,7 @@ fn lane_sums(xs: [__m512i; 4]) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn xor_lanes(x: __m512i) -> __m128i {
+pub(super) fn xor_lanes(x: __m512i) -> __m128i {
     let halves = _mm256_xor_si256(_mm512_castsi512_si256(x), _mm512_extracti64x4_epi64::<1>(x));
     _mm_xor_si128(_mm256_castsi256_si128(halves), _mm256_extracti128_si256::<1>(halves))
 }
