@@ -233,20 +233,27 @@ impl<T: Tag> Sum<T> {
         for (number, indices) in looked.indices.chunks(ready.lanes).enumerate() {
             let (first, step) = ready.place(number);
             let tags = &tags[first.entry..];
-            let found = indices.iter().enumerate();
-            let found = found.map(|(lane, index)| tags[lane * step.entry + usize::from(*index)]);
             let width = width(ready.program.table(number));
             let (own, rest) = entries.split_at(width * ready.lanes);
             entries = rest;
-            match multiples {
-                None => self.bits(found),
-                Some(multiples) if width == 1 => {
-                    self.bits(found.zip(own).map(|(tag, byte)| tag ^ multiples.times_byte(*byte)));
+            let pieces = indices.chunks(PIECE).zip(own.chunks(PIECE * width)).enumerate();
+            for (piece, (indices, own)) in pieces {
+                let tags = &tags[piece * PIECE * step.entry..];
+                let found = indices.iter().enumerate();
+                let found =
+                    found.map(|(lane, index)| tags[lane * step.entry + usize::from(*index)]);
+                match multiples {
+                    None => self.buffer.extend(found),
+                    Some(multiples) if width == 1 => {
+                        let multiples = own.iter().map(|byte| multiples.times_byte(*byte));
+                        self.buffer.extend(found.zip(multiples).map(|(tag, more)| tag ^ more));
+                    }
+                    Some(multiples) => {
+                        let multiples = own.chunks(width).map(|entry| multiples.times(entry));
+                        self.buffer.extend(found.zip(multiples).map(|(tag, more)| tag ^ more));
+                    }
                 }
-                Some(multiples) => {
-                    let own = own.chunks(width);
-                    self.bits(found.zip(own).map(|(tag, entry)| tag ^ multiples.times(entry)));
-                }
+                self.flush();
             }
         }
     }

@@ -136,8 +136,12 @@ pub(crate) fn rows_of(
         let mut rows = [[0; 8]; 8];
         for (i, eight) in (64 * word..lanes.min(64 * word + 64)).step_by(8).enumerate() {
             let mut square = [0; 8];
-            for (byte, lane) in square.iter_mut().zip(eight..lanes) {
-                *byte = bytes[lane * stride];
+            match bytes[eight * stride..].first_chunk() {
+                Some(eight) if stride == 1 => square = *eight,
+                _ => square
+                    .iter_mut()
+                    .zip(bytes[eight * stride..].iter().step_by(stride))
+                    .for_each(|(to, byte)| *to = *byte),
             }
             let columns = transposed(u64::from_le_bytes(square)).to_le_bytes();
             rows.iter_mut().zip(columns).for_each(|(row, column)| row[i] = column);
