@@ -62,7 +62,9 @@ pub(super) fn check<T: Tag>(
     let macs = ready.gates.each_ref().map(|rows| &rows.macs[..]);
     own.gates(ready, macs, looked, (looked.c.words(), T::default()));
     own.entries(ready, &ready.tables.macs, looked, None);
-    channel.send(MAC, &own.finish().to_bytes())?;
+    let mut mac = own.finish().to_bytes();
+    channel.bend_state("tinytable: own MAC", &mut mac);
+    channel.send(MAC, &mac)?;
     channel.flush()?;
 
     let mut expected = Sum::<T>::new(chi);
@@ -100,7 +102,8 @@ pub(super) fn open_masks<T: Tag>(
     let places = places(ready, wires);
     let mut bits = BitVec::zeros(0);
     places.clone().for_each(|place| bits.push(ready.outputs.bits.get(place)));
-    let bits = bits.to_bytes();
+    let mut bits = bits.to_bytes();
+    channel.bend_state("tinytable: own output masks", &mut bits);
     let mut sum = Sum::new(point(transcript, ready.me, &bits));
     sum.bits(places.map(|place| ready.outputs.macs[place]));
     channel.send_parts(MASKS, &[&bits, &sum.finish().to_bytes()])?;

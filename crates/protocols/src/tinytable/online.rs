@@ -138,13 +138,15 @@ impl<T: Tag> Run<'_, T> {
             slices::put(c.words_mut(), g * lanes, self.values.row(and.a as usize), lanes);
             slices::put(d.words_mut(), g * lanes, self.values.row(and.b as usize), lanes);
         }
-        let mut bits = self.table_bits(layer, &c, &d);
-        let mut own = bits.to_bytes();
+        let mut own = self.table_bits(layer, &c, &d).to_bytes();
         self.table_entries(layer, &mut own);
+        channel.bend_state("tinytable: own table bits", &mut own);
         let len = own.len();
         let theirs = self.exchange(channel, LAYER, &own, |channel| channel.recv(LAYER, len))?;
+        let (own_bits, own_shares) = own.split_at(BitVec::byte_len(n));
         let (their_bits, their_shares) = theirs.split_at(BitVec::byte_len(n));
         let their_bits = decode_bits(channel, n, their_bits)?;
+        let mut bits = decode_bits(channel, n, own_bits)?;
         bits.xor_assign(&their_bits);
         for (g, and) in layer.ands.iter().enumerate() {
             let row = self.values.row_mut(and.out as usize);
@@ -153,7 +155,7 @@ impl<T: Tag> Run<'_, T> {
         self.looked.c.extend_from(&c);
         self.looked.d.extend_from(&d);
         self.looked.theirs.extend_from(&their_bits);
-        self.take_entries(channel, layer, &own[BitVec::byte_len(n)..], their_shares)
+        self.take_entries(channel, layer, own_shares, their_shares)
     }
 
     /// The own shares of the entries (c, d) of a layer's AND gates.

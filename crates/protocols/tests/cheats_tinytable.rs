@@ -1,0 +1,314 @@
+//! The cheating peer in `tinytable` (Damgård, Nielsen, Nielsen, Ranellucci 2017, Fig. 5 and 8, with the changes that the
+//! module's documentation lists): each test is one row, a cheat, and the check that must catch it.
+//!
+//! A cheater goes on from what it bent: it computes with its wrong bits, and MACs and challenges follow from them, so
+//! that nothing but the check can tell. All of them are caught always, but for 2^-k with MACs of k bits.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::{Arc, Mutex};
+
+use common::{Ended, Setting, assert_caught, run_bent};
+use symbolon_circuit::builder::Builder;
+use symbolon_circuit::{Circuit, Receivers, Table, Type};
+use symbolon_protocols::{Batch, MacLength, Protocol};
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Action, FnBend};
+
+const EXECUTIONS: usize = 3;
+
+/// Bits of a layer of AND gates in all executions, and bytes of the look-up's entries.
+const BITS: usize = 8 * EXECUTIONS;
+const ENTRIES: usize = EXECUTIONS;
+
+const LAYER: &str = "tinytable: table bits";
+const MAC: &str = "tinytable: MAC";
+const MASKS: &str = "tinytable: output masks";
+const INPUTS: &str = "tinytable: masked inputs";
+
+const CHECK: &str = "table MAC";
+const OUTPUT_CHECK: &str = "output mask MAC";
+const PADDING: &str = "padding of packed bits";
+const FRAMING: &str = "message framing";
+
+/// Two layers of eight AND gates, and beside the second a look-up of four bits in six.
+fn circuit(to: Receivers) -> Circuit {
+    let table = Table::new(4, 6, (0..16).map(|i| i * 13 % 64).collect::<Vec<_>>()).unwrap();
+    let mut b = Builder::new("two layers and a look-up");
+    let x = b.input("x", Type::Uint(8), 0);
+    let y = b.input("y", Type::Uint(8), 1);
+    let products = b.and(&x, &y);
+    let turned = products.rotl(3);
+    let second = b.and(&products, &turned);
+    let looked = b.lookup(&table, &products.slice(2..6));
+    let sums = b.xor(&second, &x);
+    b.output("sums", &sums, Type::Uint(8), to.clone());
+    b.output("looked", &looked, Type::Uint(6), to);
+    b.finish().unwrap()
+}
+
+fn inputs(seed: usize) -> [Vec<bool>; 2] {
+    let bits = |by: usize| (0..BITS).map(|i| (i + seed) * by % 5 < 2).collect();
+    [bits(3), bits(7)]
+}
+
+fn setting(mac: MacLength) -> Setting {
+    let batch = Batch { executions: EXECUTIONS, mac };
+    Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
+}
+
+/// A run in which one party cheats, and the kinds of the messages that it got.
+fn cheat_with(
+    (mac, seed): (MacLength, usize),
+    cheater: u16,
+    bend: FnBend,
+) -> ([Ended; 2], Vec<&'static str>) {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let all = heard.clone();
+    let bend = bend.on_incoming(move |kind, _, _| all.lock().unwrap().push(kind));
+    let ended = run_bent(setting(mac), &circuit(Receivers::All), &inputs(seed), |nets| {
+        nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+    });
+    let heard = heard.lock().unwrap().clone();
+    (ended, heard)
+}
+
+/// The cheater is caught at this check, before it learns any output mask, whatever the inputs and MACs are.
+#[track_caller]
+fn assert_cheat(check: &str, bend: impl Fn() -> FnBend) {
+    for cheater in [0, 1] {
+        for (mac, seed) in [
+            (MacLength::Bits64, 0),
+            (MacLength::Bits64, 1),
+            (MacLength::Bits32, 2),
+            (MacLength::Bits128, 3),
+        ] {
+            let (ended, heard) = cheat_with((mac, seed), cheater, bend());
+            assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+            if ![OUTPUT_CHECK, FRAMING].contains(&check) {
+                assert!(!heard.contains(&MASKS), "an output was opened before the check");
+            }
+        }
+    }
+}
+
+/// Bends the cheater's state at a point, the `index`-th time that it comes there.
+fn state(point: &'static str, index: usize, change: impl Fn(&mut [u8]) + Send + 'static) -> FnBend {
+    let mut times = 0;
+    FnBend::new().on_state(move |at, data| {
+        if at == point {
+            if times == index {
+                change(data);
+            }
+            times += 1;
+        }
+    })
+}
+
+fn message(
+    kind: &'static str,
+    index: usize,
+    change: impl Fn(&mut Vec<u8>) + Send + 'static,
+) -> FnBend {
+    FnBend::new().on_message(kind, index, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+/// Without a cheat the harness finds none.
+#[test]
+fn honest_runs_are_not_accused() {
+    let (ended, heard) = cheat_with((MacLength::Bits64, 0), 0, FnBend::new());
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    assert_eq!(heard.iter().filter(|kind| **kind == MASKS).count(), 1);
+    assert_eq!(heard.iter().filter(|kind| **kind == LAYER).count(), 2);
+}
+
+/// Fig. 5, step 4: one wrong table bit, of any gate and execution.
+#[test]
+fn a_wrong_table_bit() {
+    for (layer, bit) in [(0, 0), (0, 11), (0, BITS - 1), (1, 1), (1, BITS - 1)] {
+        assert_cheat(CHECK, || {
+            state("tinytable: own table bits", layer, move |own| own[bit / 8] ^= 1 << (bit % 8))
+        });
+    }
+}
+
+/// Fig. 5, step 4: two wrong bits, which the sum of their MACs alone would hide.
+#[test]
+fn two_wrong_table_bits() {
+    for (first, second) in [(0, 1), (3, 3 + EXECUTIONS), (0, BITS - 1)] {
+        assert_cheat(CHECK, || {
+            state("tinytable: own table bits", 0, move |own| {
+                own[first / 8] ^= 1 << (first % 8);
+                own[second / 8] ^= 1 << (second % 8);
+            })
+        });
+    }
+}
+
+/// The same share of all executions' bits flipped, and all bits of a layer.
+#[test]
+fn many_wrong_table_bits() {
+    assert_cheat(CHECK, || state("tinytable: own table bits", 0, |own| own[0] ^= 0b111));
+    assert_cheat(CHECK, || {
+        state("tinytable: own table bits", 1, |own| {
+            own[..BITS / 8].iter_mut().for_each(|byte| *byte ^= 0xff);
+        })
+    });
+}
+
+/// §2.3, a wrong entry of a look-up: each bit, and all bits at once.
+#[test]
+fn a_wrong_table_entry() {
+    for lane in 0..ENTRIES {
+        for change in [1, 1 << 5, 0b11_1111] {
+            assert_cheat(CHECK, || {
+                state("tinytable: own table bits", 1, move |own| own[BITS / 8 + lane] ^= change)
+            });
+        }
+    }
+}
+
+/// Bits of an entry that no entry has.
+#[test]
+fn an_entry_that_is_too_long() {
+    for bit in [6, 7] {
+        assert_cheat(PADDING, || message(LAYER, 1, move |payload| payload[BITS / 8] |= 1 << bit));
+    }
+}
+
+/// Fig. 5, step 5: a wrong accumulated MAC, in any bit.
+#[test]
+fn a_wrong_mac() {
+    for bit in [0, 63, 64, 127] {
+        assert_cheat(CHECK, || {
+            state("tinytable: own MAC", 0, move |mac| mac[bit / 8] ^= 1 << (bit % 8))
+        });
+    }
+    assert_cheat(CHECK, || state("tinytable: own MAC", 0, |mac| mac.fill(0)));
+}
+
+/// The MAC that the peer sent in another run under the same session id: it sends its own before it hears ours, so
+/// that none of this run can be echoed.
+#[test]
+fn a_replayed_mac() {
+    for cheater in [0, 1] {
+        let replayed = Arc::new(Mutex::new(None));
+        let seen = replayed.clone();
+        let bend = FnBend::new().on_incoming(move |kind, _, payload| {
+            if kind == MAC {
+                *seen.lock().unwrap() = Some(payload.to_vec());
+            }
+        });
+        let run = |bend| {
+            run_bent(setting(MacLength::Bits64), &circuit(Receivers::All), &inputs(0), |nets| {
+                nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+            })
+        };
+        run(bend);
+        let mac = replayed.lock().unwrap().clone().unwrap();
+        let ended = run(message(MAC, 0, move |payload| payload.copy_from_slice(&mac)));
+        assert_caught(&ended[usize::from(1 - cheater)], cheater, CHECK);
+    }
+}
+
+/// Fig. 5, step 6: a wrong output mask, with the MAC that its maker has for the right one.
+#[test]
+fn a_wrong_output_mask() {
+    for bit in [0, 14 * EXECUTIONS - 1] {
+        assert_cheat(OUTPUT_CHECK, || {
+            state("tinytable: own output masks", 0, move |own| own[bit / 8] ^= 1 << (bit % 8))
+        });
+    }
+}
+
+/// Fig. 5, step 6: an output mask's MAC that is wrong, or withheld.
+#[test]
+fn a_wrong_mac_of_output_masks() {
+    let bits = 14 * EXECUTIONS;
+    assert_cheat(OUTPUT_CHECK, || message(MASKS, 0, |payload| *payload.last_mut().unwrap() ^= 1));
+    assert_cheat(OUTPUT_CHECK, || {
+        message(MASKS, 0, move |payload| payload[bits.div_ceil(8)..].fill(0))
+    });
+    assert_cheat(FRAMING, || message(MASKS, 0, move |payload| payload.truncate(bits.div_ceil(8))));
+}
+
+/// Fig. 8, step 4 as printed: outputs opened before the check, by a peer that skips its own part in the check.
+#[test]
+fn outputs_opened_before_the_check() {
+    for cheater in [0, 1] {
+        let bend = FnBend::new().on_outgoing(|kind, _, _| match kind {
+            MAC => Action::Drop,
+            _ => Action::Send,
+        });
+        // The cheater's output masks come where its MAC should be; or nothing more does, since it waits itself.
+        let (ended, heard) = cheat_with((MacLength::Bits64, 0), cheater, bend);
+        let honest = &ended[usize::from(1 - cheater)];
+        assert!(
+            matches!(honest.outputs, Err(Error::PeerMisbehaved { .. } | Error::Transport { .. })),
+            "{:?}",
+            honest.outputs
+        );
+        assert!(!heard.contains(&MASKS), "the honest party opened its masks");
+    }
+}
+
+/// Fig. 8, step 3: a wrong bit in the openings of Beaver's trick, for AND gates and for one-hot vectors.
+#[test]
+fn a_wrong_opening() {
+    // One opening of all AND gates, then the two rounds of the look-ups' vectors.
+    for index in 0..3 {
+        assert_cheat("Beaver MAC", || message("Beaver: d, e", index, |payload| payload[0] ^= 1));
+    }
+}
+
+/// Messages of wrong lengths, and bits where there are none.
+#[test]
+fn malformed_messages() {
+    for kind in [INPUTS, LAYER, MAC, MASKS] {
+        assert_cheat_or_later(kind, |payload| payload.push(0));
+        assert_cheat_or_later(kind, |payload| {
+            payload.pop();
+        });
+    }
+}
+
+#[track_caller]
+fn assert_cheat_or_later(kind: &'static str, change: fn(&mut Vec<u8>)) {
+    for cheater in [0, 1] {
+        let (ended, _) = cheat_with((MacLength::Bits64, 0), cheater, message(kind, 0, change));
+        assert_caught(&ended[usize::from(1 - cheater)], cheater, FRAMING);
+    }
+}
+
+/// The other party's tables are for another circuit, with the same messages.
+#[test]
+fn scrambled_for_another_circuit() {
+    let other = {
+        let mut b = Builder::new("another");
+        let x = b.input("x", Type::Uint(8), 0);
+        let y = b.input("y", Type::Uint(8), 1);
+        let x = x.rotl(1);
+        let products = b.and(&x, &y);
+        let out = b.xor(&products, &x);
+        b.output("out", &out, Type::Uint(8), Receivers::All);
+        b.finish().unwrap()
+    };
+    let right = {
+        let mut b = Builder::new("right");
+        let x = b.input("x", Type::Uint(8), 0);
+        let y = b.input("y", Type::Uint(8), 1);
+        let products = b.and(&x, &y);
+        let out = b.xor(&products, &x);
+        b.output("out", &out, Type::Uint(8), Receivers::All);
+        b.finish().unwrap()
+    };
+    let all = inputs(0);
+    let ended =
+        common::run_apart(setting(MacLength::Bits64), [&other, &right], [&all, &all], |_| ());
+    assert_caught(&ended[1], 0, "Beaver MAC");
+    assert!(ended[0].outputs.is_err());
+}
