@@ -120,6 +120,13 @@ pub struct TuningArgs {
     /// quarter, an eighth of its bytes; or auto, what suits the link [default: auto]
     #[arg(long, value_name = "NAME")]
     pub ot: Option<String>,
+    /// Evaluate the circuit N times: on values by the line, given as --input NAME=@FILE, or the same one for all;
+    /// tinytable runs them side by side [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub batch: Option<u64>,
+    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
+    #[arg(long, value_name = "BITS")]
+    pub mac_bits: Option<u32>,
     /// Connections that are used side by side, each with a thread, 1 to 64 [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -201,6 +208,8 @@ EXAMPLES
     form = \"auto\"
     ot = \"auto\"
     rho = 40
+    batch = 1
+    mac_bits = 64                 # with tinytable
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network

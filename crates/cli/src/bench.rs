@@ -31,6 +31,7 @@ struct BenchJson {
     transport: &'static str,
     link: Option<String>,
     repeat: u32,
+    batch: u64,
     /// Triples, or AND gates over all runs.
     count: u64,
     seconds: f64,
@@ -66,6 +67,7 @@ fn triples(args: &BenchArgs) -> Outcome<BenchJson> {
         .with_hint("--count says how many triples are made"));
     }
     let tuning = Tuning::new(&args.tuning, args.parties.unwrap_or(2))?;
+    tuning.one_at_a_time("triples")?;
     let count = args.count.unwrap_or(1_000_000);
     measure(args, &tuning, args.parties.unwrap_or(2), Work::Triples(count), |played| {
         played.first().map_or(0, |first| first.triples)
@@ -83,7 +85,14 @@ fn circuit(args: &BenchArgs) -> Outcome<BenchJson> {
     let (circuit, repeat) = (loaded.circuit, args.repeat.unwrap_or(1));
     let inputs = random_values(&circuit)?;
     let course = Course { repeat, apart: args.apart };
+    for (given, option) in [(args.apart, "--apart"), (repeat > 1, "--repeat")] {
+        if given {
+            tuning.one_at_a_time(option)?;
+        }
+    }
+    tuning.warn();
     let gates = symbolon::circuit::Plan::new(&circuit).and_count() * u64::from(repeat);
+    let gates = gates * tuning.executions;
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     measure(args, &tuning, count, work, |_| gates)
 }
@@ -121,6 +130,7 @@ fn measure(
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         repeat: args.repeat.unwrap_or(1),
+        batch: tuning.executions,
         count,
         seconds,
         per_second: if seconds > 0.0 { count as f64 / seconds } else { 0.0 },

@@ -25,6 +25,7 @@ pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
     let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
     let settings = Settings::of(&run)?;
     let (tuning, party) = who(&settings)?;
+    tuning.one_at_a_time("preprocess: a pool serves any batch")?;
     let store = open_or_create(&settings.store)?;
     let input_bits = args.input_bits.unwrap_or(args.gates.div_ceil(GATES_PER_INPUT_BIT));
     let target = Amount { and_gates: args.gates, input_bits };
@@ -60,6 +61,7 @@ pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
     };
     let settings = Settings::of(&run)?;
     let (tuning, party) = who(&settings)?;
+    tuning.warn();
     let circuit = settings.spec.load(meet::count(&settings)?)?.circuit;
     let store = open_or_create(&settings.store)?;
     let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));

@@ -3,10 +3,11 @@
 use symbolon::circuit::PartyId;
 
 use crate::args::LocalArgs;
+use crate::batch::{BatchOutputs, line};
 use crate::failure::{Failure, Outcome};
 use crate::play::{Course, Played};
 use crate::results::{
-    AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print_json,
+    AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print, print_json,
     print_outputs, tell,
 };
 use crate::source::CircuitSpec;
@@ -32,6 +33,16 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     }
     let (loaded, count) = spec.load_among(args.parties)?;
     let tuning = Tuning::new(&args.tuning, count)?;
+    tuning.warn();
+    for (given, option) in [
+        (args.apart, "--apart"),
+        (args.repeat > 1, "--repeat"),
+        (loaded.shared.contains(&true), "--owner INPUT=share"),
+    ] {
+        if given {
+            tuning.one_at_a_time(option)?;
+        }
+    }
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None)?)?;
     let circuit = loaded.circuit;
     let course = Course { repeat: args.repeat, apart: args.apart };
@@ -39,10 +50,12 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let troupe = Troupe { work, parties: count, tuning: &tuning, transport: args.transport };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
+    let batch = agreed_batch(&played)?;
     let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
     if !args.json {
         print_outputs(&outputs)?;
+        print(&batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
         tell(&format!("\n{}{}", choice.line(), costs(&parties)));
         return Ok(());
     }
@@ -60,12 +73,15 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
             protocol: tuning.protocol.name().to_string(),
             rho: tuning.rho.bits(),
             choice,
+            batch: tuning.executions,
+            mac_bits: tuning.mac_bits(),
             threads: tuning.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         },
         repeat: args.repeat,
         outputs,
+        batch_outputs: batch,
         parties,
         runs: runs.collect(),
     })
@@ -130,6 +146,28 @@ pub fn agreed(played: &[Played]) -> Outcome<Vec<OutputJson>> {
     Ok(outputs)
 }
 
+/// The outputs of many evaluations as anybody learnt them.
+///
+/// # Errors
+/// An internal failure when two parties differ.
+fn agreed_batch(played: &[Played]) -> Outcome<BatchOutputs> {
+    let mut merged = played.first().map_or(Vec::new(), |first| first.batch.clone());
+    for other in played.iter().skip(1) {
+        let differ = || Failure::internal("the parties learnt different outputs");
+        if other.batch.len() != merged.len() {
+            return Err(differ());
+        }
+        for (merged, other) in merged.iter_mut().flatten().zip(other.batch.iter().flatten()) {
+            match (&merged, other) {
+                (Some(one), Some(other)) if one != other => return Err(differ()),
+                (None, Some(_)) => merged.clone_from(other),
+                _ => {}
+            }
+        }
+    }
+    Ok(merged)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,7 +183,7 @@ mod tests {
         });
         let outputs = outputs.collect();
         let choice = ChoiceJson::default();
-        Played { outputs, phases: vec![], runs: vec![], choice, triples: 0, peak_memory: None }
+        Played { outputs, choice, ..Played::empty() }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The `symbolon` command: reads files and flags, prints results, progress and costs.
 
 mod args;
+mod batch;
 mod bench;
 mod circuits;
 mod demo;

@@ -14,10 +14,10 @@ use symbolon::{Config, Contact, Identity, Listener, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
-use crate::play::{Course, Played, play, play_triples};
+use crate::play::{Course, Part, Played, play_triples};
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
-use crate::values::{Resolved, inputs_of};
+use crate::values::Resolved;
 
 /// What a party is to do.
 #[derive(Serialize, Deserialize)]
@@ -39,6 +39,10 @@ pub struct Job {
     pub form: String,
     /// The name of what makes correlated OTs, or `auto`.
     pub ot: String,
+    /// How many evaluations there are.
+    pub batch: u64,
+    /// The length of MACs, where it can be chosen.
+    pub mac_bits: Option<u32>,
     /// Lanes.
     pub threads: usize,
     /// Seconds.
@@ -121,6 +125,8 @@ fn obey() -> Outcome<Played> {
             rho: Some(job.rho),
             form: Some(job.form.clone()),
             ot: Some(job.ot.clone()),
+            batch: Some(job.batch),
+            mac_bits: job.mac_bits,
             threads: Some(job.threads),
             timeout: Some(job.timeout),
             link: job.link.clone(),
@@ -141,9 +147,9 @@ fn obey() -> Outcome<Played> {
                 .iter()
                 .map(|(place, value)| (*place, Zeroizing::new(value.clone())))
                 .collect();
-            let inputs = inputs_of(&circuit, job.party, &inputs)?;
+            let part = Part::new(&circuit, job.party, &inputs, tuning.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
-            play(config, &circuit, &inputs, *course, &mut stage)
+            part.play(config, *course, &mut stage)
         }
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));

@@ -1,12 +1,14 @@
 //! One party's part in a run, however it is connected.
 
 use serde::{Deserialize, Serialize};
-use symbolon::circuit::Circuit;
+use symbolon::circuit::{Circuit, PartyId};
 use symbolon::stored::RunPrepared;
 use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 
+use crate::batch::{BatchInputs, BatchOutputs, play_batch};
 use crate::failure::{Failure, Outcome};
 use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
+use crate::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -29,6 +31,9 @@ impl Course {
 pub struct Played {
     /// The outputs as this party learnt them.
     pub outputs: Vec<OutputJson>,
+    /// The same by evaluation, when there were many.
+    #[serde(default)]
+    pub batch: BatchOutputs,
     /// What the phases cost in all.
     pub phases: Vec<PhaseJson>,
     /// What they cost in each run; without the set-up.
@@ -42,16 +47,76 @@ pub struct Played {
 }
 
 impl Played {
+    /// Nothing but what the process needed.
+    pub fn empty() -> Played {
+        Played {
+            outputs: Vec::new(),
+            batch: Vec::new(),
+            phases: Vec::new(),
+            runs: Vec::new(),
+            choice: ChoiceJson::default(),
+            triples: 0,
+            peak_memory: peak_memory(),
+        }
+    }
+
     /// A prepared circuit that was run.
     pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> Played {
         Played {
             outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
             phases: phases(&ran.report),
-            runs: Vec::new(),
             // What was prepared says how it is garbled, and no OT is made.
             choice: ChoiceJson { ot: "none".to_string(), ..ChoiceJson::default() },
-            triples: 0,
-            peak_memory: peak_memory(),
+            ..Played::empty()
+        }
+    }
+}
+
+/// A party's part: a circuit and its inputs, once or many times.
+pub enum Part<'v> {
+    /// One evaluation, perhaps repeated.
+    Once(&'v Circuit, Inputs),
+    /// So many, each on inputs of its own.
+    Batch(BatchInputs<'v>, u64),
+}
+
+impl<'v> Part<'v> {
+    /// Checks a party's values.
+    ///
+    /// # Errors
+    /// A usage failure when a value does not fit or one is missing.
+    pub fn new(
+        circuit: &'v Circuit,
+        party: PartyId,
+        values: &'v Resolved,
+        executions: u64,
+    ) -> Outcome<Part<'v>> {
+        Ok(match executions {
+            1 => Part::Once(circuit, inputs_of(circuit, party, values)?),
+            _ => Part::Batch(BatchInputs::new(circuit, party, values, executions)?, executions),
+        })
+    }
+
+    /// Plays it.
+    ///
+    /// # Errors
+    /// As [`play`] and [`play_batch`].
+    pub fn play(
+        &self,
+        config: Config,
+        course: Course,
+        stage: &mut dyn FnMut(&str),
+    ) -> Outcome<Played> {
+        match self {
+            Part::Once(circuit, inputs) => play(config, circuit, inputs, course, stage),
+            Part::Batch(inputs, executions) => {
+                let mut batch = Vec::new();
+                let played = play_batch(config, inputs, *executions, stage, &mut |outputs| {
+                    batch.push(outputs);
+                    Ok(())
+                })?;
+                Ok(Played { batch, ..played })
+            }
         }
     }
 }
@@ -101,7 +166,7 @@ pub fn play(
     let outputs = outputs.unwrap_or_default();
     let phases = phases(&before);
     let choice = ChoiceJson::of(session.choice());
-    Ok(Played { outputs, phases, runs, choice, triples: 0, peak_memory: peak_memory() })
+    Ok(Played { outputs, phases, runs, choice, ..Played::empty() })
 }
 
 /// Connects and makes `count` triples.
@@ -112,12 +177,10 @@ pub fn play_triples(config: Config, count: u64, stage: &mut dyn FnMut(&str)) -> 
     stage("triples");
     let run = symbolon::make_triples(config, count)?;
     Ok(Played {
-        outputs: Vec::new(),
         phases: phases(&run.report),
-        runs: Vec::new(),
         choice: ChoiceJson { form: None, ..ChoiceJson::of(run.choice) },
         triples: run.made,
-        peak_memory: peak_memory(),
+        ..Played::empty()
     })
 }
 

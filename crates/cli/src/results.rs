@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
 use symbolon::{Choice, LinkSpeed, Outputs, Report};
 
+use crate::batch::BatchOutputs;
 use crate::failure::{Failure, Outcome};
 use crate::table::{rate, time};
 
@@ -202,6 +203,11 @@ pub struct AskedJson {
     /// How gates were garbled and what made correlated OTs, asked for or chosen from the link.
     #[serde(flatten)]
     pub choice: ChoiceJson,
+    /// How many evaluations there were.
+    pub batch: u64,
+    /// The length of the MACs on opened bits; absent where it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac_bits: Option<u32>,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -222,6 +228,9 @@ pub struct LocalJson {
     pub repeat: u32,
     /// Every output, with its value when anybody learns it.
     pub outputs: Vec<OutputJson>,
+    /// With more than one evaluation, instead: for each of them every output as people read it, or null.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batch_outputs: BatchOutputs,
     /// Sums over all runs, and the set-up.
     pub parties: Vec<PartyJson>,
     /// Each run by itself.
@@ -238,6 +247,9 @@ pub struct RemoteJson {
     pub asked: AskedJson,
     /// Every output, with its value when this party learns it.
     pub outputs: Vec<OutputJson>,
+    /// With more than one evaluation, instead: for each of them every output as people read it, or null.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batch_outputs: BatchOutputs,
     /// This party's costs.
     #[serde(flatten)]
     pub party: PartyJson,

@@ -1,19 +1,22 @@
 //! `symbolon run`: one party of a run between machines.
 
-use symbolon::{Config, Inputs, stored};
+use symbolon::{Config, stored};
 
 use crate::args::{RemoteTransport, RunArgs};
+use crate::batch::{line, shown};
 use crate::failure::{Failure, Outcome};
 use crate::keep::{tell_agreement, who};
 use crate::meet;
-use crate::play::{Course, Played, play};
+use crate::play::{Course, Part, Played};
 use crate::progress::Progress;
-use crate::results::{AskedJson, PartyJson, RemoteJson, print_json, print_outputs, tell};
+use crate::results::{
+    AskedJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
+};
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
 use crate::table::costs;
-use crate::values::{Given, Resolved, inputs_of, only_own, resolve};
+use crate::values::{Given, Resolved, only_own, resolve};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party learnt.
 ///
@@ -32,8 +35,10 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             .with_hint("without --prepared nothing is taken from a store"));
     }
     let loaded = settings.spec.load(parties)?;
-    let inputs = own_inputs(&settings, &loaded, party)?;
+    tuning.warn();
+    let values = own_values(&settings, &loaded, party)?;
     let circuit = loaded.circuit;
+    let part = Part::new(&circuit, party, &values, tuning.executions)?;
     let transport = meet::transport(&settings, party)?;
     let config = tuning.apply_with_link(Config::new(party, transport));
     let played = if args.prepared {
@@ -42,17 +47,30 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
                 .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
         }
         let store = open_or_create(&settings.store)?;
-        let ran = stored::run(config, &store, &circuit, &inputs)?;
-        tell_agreement(&ran.agreement);
-        Played::prepared(&circuit, &ran, parties)
+        match &part {
+            Part::Once(circuit, inputs) => {
+                let ran = stored::run(config, &store, circuit, inputs)?;
+                tell_agreement(&ran.agreement);
+                Played::prepared(circuit, &ran, parties)
+            }
+            Part::Batch(inputs, executions) => {
+                let all = (0..*executions).map(|number| inputs.get(number));
+                let ran = stored::run_batch(config, &store, &circuit, all)?;
+                tell_agreement(&ran.agreement);
+                let shown = |outputs| shown(circuit.outputs(), outputs, parties);
+                let batch = ran.outputs.iter().map(shown).collect();
+                Played { batch, phases: phases(&ran.report), ..Played::empty() }
+            }
+        }
     } else {
         let mut progress = Progress::begin();
-        play(config, &circuit, &inputs, Course::ONCE, &mut |stage| progress.party(party, stage))?
+        part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage))?
     };
     let role = tuning.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {
         print_outputs(&played.outputs)?;
+        print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
         let choice = if args.prepared { String::new() } else { played.choice.line() };
         tell(&format!("\n{choice}{}", costs(&[party])));
         return Ok(());
@@ -65,6 +83,8 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             protocol: tuning.protocol.name().to_string(),
             rho: tuning.rho.bits(),
             choice: played.choice,
+            batch: tuning.executions,
+            mac_bits: tuning.mac_bits(),
             threads: tuning.threads,
             transport: match settings.transport {
                 RemoteTransport::Tls => "tls",
@@ -73,11 +93,12 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             link: settings.tuning.link,
         },
         outputs: played.outputs,
+        batch_outputs: played.batch,
         party,
     })
 }
 
-fn own_inputs(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Inputs> {
+fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Resolved> {
     let mut values: Resolved = Vec::new();
     // Values from the settings file and from flags have different folders.
     let mut folders: Vec<_> = settings.inputs.iter().map(|(_, folder)| folder).collect();
@@ -94,5 +115,5 @@ fn own_inputs(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Input
             values.push((place, value));
         }
     }
-    inputs_of(&loaded.circuit, party, &only_own(loaded, party, values)?)
+    only_own(loaded, party, values)
 }

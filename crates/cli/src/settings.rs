@@ -29,6 +29,8 @@ struct SettingsFile {
     rho: Option<u32>,
     form: Option<String>,
     ot: Option<String>,
+    batch: Option<u64>,
+    mac_bits: Option<u32>,
     threads: Option<usize>,
     timeout: Option<Number>,
     link: Option<String>,
@@ -188,6 +190,8 @@ impl Settings {
                 rho: flags.rho.or(file.rho),
                 form: flags.form.clone().or(file.form),
                 ot: flags.ot.clone().or(file.ot),
+                batch: flags.batch.or(file.batch),
+                mac_bits: flags.mac_bits.or(file.mac_bits),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {
                     Number::Integer(seconds) => seconds as f64,

@@ -12,11 +12,11 @@ use symbolon::{Config, Transport};
 use crate::args::LocalTransport;
 use crate::failure::{Class, Failure, Outcome};
 use crate::party::{Job, Peer, Task, Word};
-use crate::play::{Course, Played, play, play_triples};
+use crate::play::{Course, Part, Played, play_triples};
 use crate::progress::Progress;
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
-use crate::values::{Resolved, inputs_of};
+use crate::values::Resolved;
 
 /// How long a party may take to end once another one has failed, over its time-out.
 const GRACE: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ impl Troupe<'_> {
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in 0..self.parties {
                 // What a user got wrong is told before anything is started.
-                inputs_of(circuit, party, inputs)?;
+                Part::new(circuit, party, inputs, self.tuning.executions)?;
             }
         }
         match self.transport {
@@ -77,8 +77,8 @@ impl Troupe<'_> {
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
             match self.work {
                 Work::Circuit { circuit, inputs, course, .. } => {
-                    let inputs = inputs_of(circuit, party, inputs)?;
-                    play(config, circuit, &inputs, course, &mut stage)
+                    let part = Part::new(circuit, party, inputs, self.tuning.executions)?;
+                    part.play(config, course, &mut stage)
                 }
                 Work::Triples(count) => play_triples(config, count, &mut stage),
             }
@@ -125,6 +125,8 @@ impl Troupe<'_> {
             rho: self.tuning.rho.bits(),
             form: self.tuning.form_name(),
             ot: self.tuning.ot_name(),
+            batch: self.tuning.executions,
+            mac_bits: self.tuning.mac_bits(),
             threads: self.tuning.threads,
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),

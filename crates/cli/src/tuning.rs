@@ -3,10 +3,11 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use symbolon::{Config, Form, Generator, MAX_THREADS, Protocol, Rho, SimulatedLink};
+use symbolon::{Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, SimulatedLink};
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
+use crate::results::tell;
 
 /// The longest time-out, in seconds: a week.
 const LONGEST_TIMEOUT: f64 = 604_800.0;
@@ -25,6 +26,10 @@ pub struct Tuning {
     pub form: Option<Form>,
     /// How correlated OTs are made; `None` leaves it to the link.
     pub ot: Option<Generator>,
+    /// How many evaluations there are.
+    pub executions: u64,
+    /// The length of the MACs on opened bits.
+    pub mac: MacLength,
     /// Lanes.
     pub threads: usize,
     /// How long to wait for the peer.
@@ -56,6 +61,17 @@ impl Tuning {
             return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
         }
         let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
+        let mac = match args.mac_bits {
+            None => MacLength::default(),
+            Some(_) if !protocol.has_mac_length() => {
+                return Err(Failure::usage(format!("{} takes no --mac-bits", protocol.name()))
+                    .with_hint("its MACs follow from --rho"));
+            }
+            Some(bits) => bits
+                .to_string()
+                .parse()
+                .map_err(|_| Failure::usage("--mac-bits takes 64 or 128, or 32 for comparisons"))?,
+        };
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -70,7 +86,35 @@ impl Tuning {
         };
         check_parties(protocol, parties)?;
         let timeout = Duration::from_secs_f64(seconds);
-        Ok(Tuning { protocol, rho, form, ot, threads, timeout, link })
+        let executions = args.batch.unwrap_or(1);
+        Ok(Tuning { protocol, rho, form, ot, executions, mac, threads, timeout, link })
+    }
+
+    /// Says so when what was chosen is not secure enough.
+    pub fn warn(&self) {
+        if !self.mac.is_secure() {
+            tell(&format!(
+                "warning: MACs of {} bits are for comparisons with published figures: a wrong bit is accepted with \
+                 probability 2^-{}\n",
+                self.mac, self.mac
+            ));
+        }
+    }
+
+    /// Refuses a batch, where there can be none.
+    ///
+    /// # Errors
+    /// A usage failure that names the option it does not go with.
+    pub fn one_at_a_time(&self, option: &str) -> Outcome<()> {
+        match self.executions {
+            1 => Ok(()),
+            _ => Err(Failure::usage(format!("--batch does not go with {option}"))),
+        }
+    }
+
+    /// The length of the MACs as an option takes it, where there is such an option.
+    pub fn mac_bits(&self) -> Option<u32> {
+        self.protocol.has_mac_length().then(|| self.mac.bits())
     }
 
     /// The form as an option takes it.
@@ -90,6 +134,8 @@ impl Tuning {
             .rho(self.rho)
             .form(self.form)
             .ot(self.ot)
+            .executions(self.executions)
+            .mac(self.mac)
             .threads(self.threads)
             .timeout(self.timeout)
     }
@@ -147,7 +193,7 @@ mod tests {
         };
         let auto = Tuning::new(&auto, 2).unwrap();
         assert_eq!((auto.form_name(), auto.ot_name()), ("auto".to_string(), "auto".to_string()));
-        for (form, ot) in Form::ALL.into_iter().zip(Generator::ALL) {
+        for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(Generator::ALL) {
             let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
                 form: Some(form.clone()),
@@ -164,7 +210,7 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 10] = [
+        let refused: [fn(&mut TuningArgs); 12] = [
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
             |args| args.threads = Some(65),
@@ -173,6 +219,11 @@ mod tests {
             |args| args.link = Some("moon".into()),
             |args| args.protocol = Some("none".into()),
             |args| args.form = Some("round".into()),
+            |args| args.mac_bits = Some(64),
+            |args| {
+                args.protocol = Some("tinytable".into());
+                args.mac_bits = Some(40);
+            },
             |args| args.ot = Some("softspoken3".into()),
             |args| {
                 args.protocol = Some("ywz".into());

@@ -194,3 +194,31 @@ fn mistakes_are_told() {
     symbolon(&["store", "adopt", &copy]).expect(0);
     assert!(!symbolon(&["store", "ls", &copy]).expect(0).out.contains("1 run"));
 }
+
+/// A pool that is made for `ywz` serves batches of `tinytable`, in three processes on each side.
+#[test]
+fn a_batch_is_prepared_from_a_pool_and_run_later() {
+    let pair = Pair::new();
+    let pool = ["preprocess", "--gates", "2000", "--input-bits", "800", "--protocol", "ywz"];
+    for ended in pair.both(&pool, [&[], &[]]) {
+        ended.expect(0);
+    }
+    let batch = ["--protocol", "tinytable", "--batch", "100"];
+    for ended in pair.both(&[&["prepare", "add:8"][..], &batch].concat(), [&[], &[]]) {
+        ended.expect(0).says(&["1 of 1 from pools"]);
+    }
+    std::fs::write(pair.path("x"), (0..100).map(|x| format!("{x}\n")).collect::<String>()).unwrap();
+    let x = format!("x=@{}", pair.path("x"));
+    let run = [&["run", "add:8", "--prepared"][..], &batch].concat();
+    let sums: String = (0..100).map(|x| format!("{}\n", x + 100)).collect();
+    for ended in pair.both(&run, [&["--input", &x], &["--input", "y=100"]]) {
+        assert_eq!(ended.expect(0).out, sums);
+    }
+    // It was used up; and nothing was prepared for one at a time.
+    let other = ["run", "add:8", "--prepared", "--protocol", "tinytable"];
+    for words in [&run[..], &other] {
+        for ended in pair.both(words, [&["--input", "x=1"], &["--input", "y=1"]]) {
+            assert!(ended.expect(2).err.contains("prepare it together first"));
+        }
+    }
+}

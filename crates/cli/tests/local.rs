@@ -66,6 +66,7 @@ fn the_json_is_as_promised() {
     let more = ["--input", "x=7", "--input", "y=9", "--output", "0=1", "--output", "1=none"];
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
     let asked = [
+        "batch",
         "circuit",
         "digest",
         "form",
@@ -269,4 +270,38 @@ fn the_demo_works() {
         assert!(demo.contains(text), "no `{text}` in {demo}");
     }
     symbolon(&["demo", "--link", "moon"]).expect(2);
+}
+
+#[test]
+fn batches_take_values_by_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.txt");
+    std::fs::write(&path, "1\n2\n250\n").unwrap();
+    let x = format!("x=@{}", path.display());
+    let words = ["local", "add:8", "--batch", "3", "--input", &x, "--input", "y=7"];
+    for protocol in ["tinytable", "wrk"] {
+        let run = [&words[..], &["--protocol", protocol]].concat();
+        assert_eq!(symbolon(&run).expect(0).out, "8\n9\n1\n", "{protocol}");
+    }
+    let own = ["--protocol", "tinytable", "--mac-bits", "128", "--json"];
+    let result = symbolon(&[&words[..], &own].concat()).expect(0).json();
+    assert_eq!(result["batch_outputs"], json!([["8"], ["9"], ["1"]]));
+    assert_eq!((&result["batch"], &result["mac_bits"]), (&json!(3), &json!(128)));
+    assert_eq!((&result["form"], &result["outputs"]), (&json!("tables"), &json!([])));
+
+    let short = ["--protocol", "tinytable", "--mac-bits", "32"];
+    let short = symbolon(&[&words[..], &short].concat()).expect(0);
+    assert!(short.err.contains("2^-32"), "{}", short.err);
+    for (more, told) in [
+        (&["--mac-bits", "64"][..], "--mac-bits"),
+        (&["--repeat", "2"], "--repeat"),
+        (&["--owner", "y=share"], "share"),
+        (&["--protocol", "tinytable", "--mac-bits", "40"], "64 or 128"),
+    ] {
+        let refused = symbolon(&[&words[..], more].concat()).expect(2);
+        assert!(refused.err.contains(told), "{}", refused.err);
+    }
+    let four = ["local", "add:8", "--batch", "4", "--input", &x, "--input", "y=7"];
+    let refused = symbolon(&four).expect(2);
+    assert!(refused.err.contains("3 values for 4 evaluations"), "{}", refused.err);
 }

@@ -37,6 +37,6 @@ pub use crate::hash::TweakedHash;
 pub use crate::leaves::Leaves;
 pub use crate::prefetch::prefetch;
 pub use crate::prg::Prg;
-pub use crate::tags::{Selected, TagHash};
+pub use crate::tags::{Selected, TagHash, carryless_products};
 pub use crate::transcript::{Challenge, Transcript};
 pub use crate::transpose::transpose_128;

@@ -182,6 +182,16 @@ impl TagHash {
     }
 }
 
+/// The products of polynomials of degree below 64 with `factor`, unreduced: the low words of all, then the high ones.
+///
+/// # Panics
+/// If there is not room for exactly two words each.
+pub fn carryless_products(words: &[u64], factor: u64, out: &mut [u64]) {
+    assert_eq!(out.len(), 2 * words.len(), "two words for each product");
+    let (low, high) = out.split_at_mut(words.len());
+    Backend::active().carryless_products(words, factor, low, high);
+}
+
 /// The product with X^64: what is pushed over the edge comes back times X^7 + X^2 + X + 1.
 fn times_x64(Block(x): Block) -> Block {
     let over = x >> 64;
@@ -204,6 +214,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_backend_multiplies_alike(
+            words in prop::collection::vec(any::<u64>(), 0..40),
+            factor: u64,
+        ) {
+            let n = words.len();
+            for backend in Backend::available() {
+                let (mut low, mut high) = (vec![1; n], vec![1; n]);
+                backend.carryless_products(&words, factor, &mut low, &mut high);
+                for k in 0..n {
+                    let product = gf128::mul(Block(words[k].into()), Block(factor.into()));
+                    prop_assert_eq!(product.0, u128::from(high[k]) << 64 | u128::from(low[k]));
+                }
+            }
+        }
+
         #[test]
         fn every_backend_hashes_as_blocks_are_hashed(
             lengths in prop::collection::vec(0usize..2400, 1..4),

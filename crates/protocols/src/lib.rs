@@ -83,7 +83,7 @@ impl Protocol {
             (Protocol::Wrk, 0) => "garbler",
             (Protocol::Wrk, _) | (Protocol::Ywz, 0) => "evaluator",
             (Protocol::Ywz, _) => "garbler",
-            (Protocol::TinyTable, _) => "one of two equals",
+            (Protocol::TinyTable, _) => "peer",
         }
     }
 

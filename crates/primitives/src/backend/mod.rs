@@ -181,6 +181,17 @@ impl Backend {
         run!(self, bits_inner_product(bits, coeffs))
     }
 
+    /// The kernel of [`carryless_products`](crate::carryless_products).
+    pub(crate) fn carryless_products(
+        self,
+        words: &[u64],
+        factor: u64,
+        low: &mut [u64],
+        high: &mut [u64],
+    ) {
+        run!(self, carryless_products(words, factor, low, high));
+    }
+
     /// Σ tag·power for both halves of the powers, unreduced.
     pub(crate) fn tag_products(self, tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
         run!(self, tag_products(tags, powers))

@@ -55,6 +55,13 @@ fn carryless(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |acc, i| acc ^ (u128::from(a) << i) & u128::from(b >> i & 1).wrapping_neg())
 }
 
+pub(super) fn carryless_products(words: &[u64], factor: u64, low: &mut [u64], high: &mut [u64]) {
+    for (word, (low, high)) in words.iter().zip(low.iter_mut().zip(high)) {
+        let product = carryless(*word, factor);
+        (*low, *high) = (product as u64, (product >> 64) as u64);
+    }
+}
+
 pub(super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
     let sum = |powers: &[u64]| {
         tags.iter().zip(powers).fold(0, |sum, (&tag, &power)| sum ^ carryless(tag, power))

@@ -178,7 +178,7 @@ struct Sum<T: Tag> {
 /// The hash for tags of one word, and for any; both are the same.
 enum Hash {
     Words(TagHash),
-    Blocks(PolyHash),
+    Blocks(Box<PolyHash>),
 }
 
 /// Tags that are hashed at a time.
@@ -188,7 +188,7 @@ impl<T: Tag> Sum<T> {
     fn new(chi: Block) -> Self {
         let hash = match T::LENGTH {
             MacLength::Bits64 => Hash::Words(TagHash::new(chi)),
-            _ => Hash::Blocks(PolyHash::new(chi)),
+            _ => Hash::Blocks(Box::new(PolyHash::new(chi))),
         };
         Sum { hash, buffer: Vec::with_capacity(PIECE) }
     }

@@ -73,12 +73,13 @@ pub(crate) fn scramble<T: Tag>(
         let n = range.len();
         let tags = |of: fn(&Shares, usize) -> Block| {
             let row = |shares| range.clone().map(move |k| T::cut(of(shares, k)));
-            let mut rows = one_hot.iter().flat_map(row).collect();
-            convolve(&mut rows, &constants, n, T::times);
+            let rows: Vec<T> = one_hot.iter().flat_map(row).collect();
+            let mut rows = convolve(rows, &constants, [n, T::PARTS * n], T::products);
+            rows.chunks_mut(T::PARTS * n).for_each(T::reduce);
             let sums = masks.iter().rev().fold(vec![T::default(); n], |sums, shares| {
                 sums.into_iter().zip(row(shares)).map(|(sum, tag)| sum.times_x() ^ tag).collect()
             });
-            add_to_each(&mut rows, &sums);
+            add_to_each(&mut rows, T::PARTS * n, &sums);
             rows
         };
         let macs = tags(|shares, k| shares.towards[0].macs[k]);
@@ -86,26 +87,29 @@ pub(crate) fn scramble<T: Tag>(
         let row = |shares: &Shares| -> Vec<u64> {
             range.clone().map(|k| shares.bits.get(k).into()).collect()
         };
-        let mut shares = one_hot.iter().flat_map(row).collect();
-        convolve(&mut shares, &constants, n, |bit, entry| entry & 0u64.wrapping_sub(bit));
+        let bits: Vec<u64> = one_hot.iter().flat_map(row).collect();
+        let mut shares = convolve(bits, &constants, [n, n], |bits, entry, out| {
+            bits.iter().zip(out).for_each(|(bit, out)| *out = entry & 0u64.wrapping_sub(*bit));
+        });
         let sums = masks.iter().rev().fold(vec![0; n], |sums, shares| {
             sums.into_iter().zip(row(shares)).map(|(sum, bit)| sum << 1 | bit).collect()
         });
-        add_to_each(&mut shares, &sums);
+        add_to_each(&mut shares, n, &sums);
         for k in 0..n {
             let Place { entry, byte } = place(start + k);
             for c in 0..size {
                 let share = shares[c * n + k].to_le_bytes();
                 into.shares[byte + c * width..][..width].copy_from_slice(&share[..width]);
-                into.macs[entry + c] = macs[c * n + k];
-                into.keys[entry + c] = keys[c * n + k];
+                into.macs[entry + c] = macs[c * T::PARTS * n + k];
+                into.keys[entry + c] = keys[c * T::PARTS * n + k];
             }
         }
     }
 }
 
-fn add_to_each<W: Copy + BitXorAssign>(rows: &mut [W], row: &[W]) {
-    rows.chunks_mut(row.len())
+/// Adds a row to the front of each of `rows`, which are `width` long.
+fn add_to_each<W: Copy + BitXorAssign>(rows: &mut [W], width: usize, row: &[W]) {
+    rows.chunks_mut(width)
         .for_each(|to| to.iter_mut().zip(row).for_each(|(to, from)| *to ^= *from));
 }
 
@@ -120,42 +124,64 @@ fn spread(table: &[u64], constants: &mut Vec<u64>) {
     [&sums, low, high].into_iter().for_each(|part| spread(part, constants));
 }
 
-/// Row c, of `n` values, becomes Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were [`spread`] from.
+/// Row c of the result is Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were [`spread`] from. Rows have as
+/// many values as `widths` says first, and their products as many as it says second.
+///
 /// That takes 3^k products of a row instead of 4^k, by
 /// (A + B·s)(C + D·s) = AC + BD + ((A + B)(C + D) + AC + BD)·s for s² = 1.
-fn convolve<W>(rows: &mut Vec<W>, constants: &[u64], n: usize, times: impl Fn(W, u64) -> W)
+fn convolve<W>(
+    mut rows: Vec<W>,
+    constants: &[u64],
+    widths: [usize; 2],
+    times: impl Fn(&[W], u64, &mut [W]),
+) -> Vec<W>
 where
-    W: Copy + Default + BitXorAssign,
+    W: Copy + Default + BitXorAssign + Zeroize,
 {
-    let mut room = vec![W::default(); rows.len()];
-    halves(rows, &mut room, n, &mut constants.iter(), &times);
+    let size = rows.len() / widths[0] * widths[1];
+    let mut out = vec![W::default(); size];
+    let (mut sums, mut room) = (vec![W::default(); rows.len()], vec![W::default(); size]);
+    let mut left = constants.iter();
+    let mut halves = Halves { width: widths[0], constants: &mut left, times: &times };
+    halves.convolve(&rows, &mut out, (&mut sums, &mut room));
+    [&mut rows, &mut sums, &mut room].into_iter().for_each(Zeroize::zeroize);
+    out
 }
 
-fn halves<W>(
-    rows: &mut [W],
-    room: &mut [W],
-    n: usize,
-    constants: &mut std::slice::Iter<'_, u64>,
-    times: &impl Fn(W, u64) -> W,
-) where
-    W: Copy + Default + BitXorAssign,
-{
-    if rows.len() == n {
-        let constant = *constants.next().expect("as many constants as products");
-        rows.iter_mut().for_each(|value| *value = times(*value, constant));
-        return;
-    }
-    let (low, high) = rows.split_at_mut(rows.len() / 2);
-    let (sums, room) = room.split_at_mut(low.len());
-    sums.copy_from_slice(low);
-    sums.iter_mut().zip(&*high).for_each(|(sum, high)| *sum ^= *high);
-    for part in [&mut *sums, &mut *low, &mut *high] {
-        halves(part, room, n, constants, times);
-    }
-    for ((sum, low), high) in sums.iter().zip(low).zip(high) {
-        *low ^= *high;
-        *high = *low;
-        *high ^= *sum;
+/// What all levels of a convolution share.
+struct Halves<'a, F> {
+    width: usize,
+    constants: &'a mut std::slice::Iter<'a, u64>,
+    times: &'a F,
+}
+
+impl<F> Halves<'_, F> {
+    /// Convolves `rows`, with room for the sums of halves of rows and of their products.
+    fn convolve<W>(&mut self, rows: &[W], out: &mut [W], (sums, room): (&mut [W], &mut [W]))
+    where
+        W: Copy + BitXorAssign,
+        F: Fn(&[W], u64, &mut [W]),
+    {
+        if rows.len() == self.width {
+            let constant = *self.constants.next().expect("as many constants as products");
+            (self.times)(rows, constant, out);
+            return;
+        }
+        let (low, high) = rows.split_at(rows.len() / 2);
+        let (sum, sums) = sums.split_at_mut(low.len());
+        sum.copy_from_slice(low);
+        sum.iter_mut().zip(high).for_each(|(sum, high)| *sum ^= *high);
+        let half = out.len() / 2;
+        let (of_sum, room) = room.split_at_mut(half);
+        self.convolve(sum, of_sum, (sums, room));
+        let (of_low, of_high) = out.split_at_mut(half);
+        self.convolve(low, of_low, (sums, room));
+        self.convolve(high, of_high, (sums, room));
+        for ((of_sum, low), high) in of_sum.iter().zip(of_low).zip(of_high) {
+            *low ^= *high;
+            *high = *low;
+            *high ^= *of_sum;
+        }
     }
 }
 
@@ -175,13 +201,14 @@ mod tests {
             let size = 1usize << k;
             let table: Vec<u64> = seed[..size].iter().map(|t| t >> 40).collect();
             let rows: Vec<u64> = seed[..size * n].to_vec();
-            let (mut constants, mut out) = (Vec::new(), rows.clone());
+            let mut constants = Vec::new();
             spread(&table, &mut constants);
-            convolve(&mut out, &constants, n, <u64 as Tag>::times);
+            let mut out = convolve(rows.clone(), &constants, [n, 2 * n], <u64 as Tag>::products);
+            out.chunks_mut(2 * n).for_each(<u64 as Tag>::reduce);
             for c in 0..size {
                 for lane in 0..n {
                     let sum = (0..size).fold(0, |sum, j| sum ^ rows[j * n + lane].times(table[c ^ j]));
-                    prop_assert_eq!(out[c * n + lane], sum);
+                    prop_assert_eq!(out[c * 2 * n + lane], sum);
                 }
             }
         }

@@ -229,7 +229,7 @@ impl<T: Tag> Walk<'_, T> {
 
     /// Finishes all that is left; returns what it made, and the masks of the output wires.
     fn finish(mut self) -> Result<(Gates<T>, Tables<T>, Rows<T>)> {
-        if self.ands.out.len() > 0 {
+        if !self.ands.out.is_empty() {
             self.open()?;
         }
         (0..self.lookups.len()).try_for_each(|table| self.work_off(table))?;

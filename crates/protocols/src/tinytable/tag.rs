@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::{BitXor, BitXorAssign};
 use std::str::FromStr;
 
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, carryless_products};
 use symbolon_transport::Error;
 use zeroize::Zeroize;
 
@@ -91,6 +91,17 @@ pub(crate) trait Tag:
         None
     }
 
+    /// Into how many tags an unreduced product is written.
+    const PARTS: usize = 1;
+
+    /// The products of tags with a factor, in [`PARTS`](Tag::PARTS) parts: one part of all, then the next of all.
+    fn products(tags: &[Self], factor: u64, out: &mut [Self]) {
+        tags.iter().zip(out).for_each(|(tag, out)| *out = tag.times(factor));
+    }
+
+    /// The first of so many sums of products, each from its parts.
+    fn reduce(_: &mut [Self]) {}
+
     /// Little-endian bytes of tags.
     fn to_bytes(tags: &[Self], out: &mut Vec<u8>);
 
@@ -155,6 +166,18 @@ tag!(
     0x1b,
     fn as_words(tags: &[u64]) -> Option<&[u64]> {
         Some(tags)
+    },
+    const PARTS: usize = 2;,
+    fn products(tags: &[u64], factor: u64, out: &mut [u64]) {
+        carryless_products(tags, factor, out);
+    },
+    fn reduce(sums: &mut [u64]) {
+        let (low, high) = sums.split_at_mut(sums.len() / 2);
+        for (low, high) in low.iter_mut().zip(high) {
+            // Twice: the first time pushes up to four bits over the edge.
+            let over = *high ^ *high >> 60 ^ *high >> 61 ^ *high >> 63;
+            *low ^= over ^ over << 1 ^ over << 3 ^ over << 4;
+        }
     }
 );
 tag!(u128, MacLength::Bits128, 0x87);
@@ -173,7 +196,7 @@ mod tests {
             let mut square = 0;
             for k in (0..bits).rev() {
                 let carry = square >> (bits - 1) & 1;
-                square = square << 1 & (u128::MAX >> (128 - bits)) ^ carry * low;
+                square = (square << 1 & (u128::MAX >> (128 - bits))) ^ (carry * low);
                 square ^= (power >> k & 1) * power;
             }
             power = square;
@@ -218,6 +241,10 @@ mod tests {
 
     fn relations<T: Tag + fmt::Debug>(a: Block, delta: Block, x: u64, y: u64) {
         let (tag, delta) = (T::cut(a), T::cut(delta));
+        let mut products = vec![T::default(); 2 * T::PARTS];
+        T::products(&[tag, delta], x, &mut products);
+        T::reduce(&mut products);
+        assert_eq!(products[..2], [tag.times(x), delta.times(x)]);
         assert!(tag.times(x) ^ tag.times(y) == tag.times(x ^ y));
         assert!(delta.times(x) ^ tag.times(x) == (delta ^ tag).times(x));
         assert!(

@@ -12,7 +12,7 @@ use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{column_hash, inner_product, reduce};
-pub(super) use tags::{selected_tag_products, tag_products};
+pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::transpose_128;
 
 use crate::{BitVec, Block};

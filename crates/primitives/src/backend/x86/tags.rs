@@ -8,6 +8,20 @@ use crate::backend::portable;
 use crate::tags::{Powers, Selected};
 
 #[target_feature(enable = "pclmulqdq,sse2")]
+pub(in super::super) fn carryless_products(
+    words: &[u64],
+    factor: u64,
+    low: &mut [u64],
+    high: &mut [u64],
+) {
+    let factor = _mm_set_epi64x(0, factor.cast_signed());
+    for (&word, (low, high)) in words.iter().zip(low.iter_mut().zip(high)) {
+        let word = _mm_set_epi64x(0, word.cast_signed());
+        [*low, *high] = bytemuck::cast(_mm_clmulepi64_si128::<0x00>(word, factor));
+    }
+}
+
+#[target_feature(enable = "pclmulqdq,sse2")]
 pub(in super::super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
     let mut sums = [_mm_setzero_si128(); 2];
     for (&tag, (&low, &high)) in tags.iter().zip(powers.low.iter().zip(powers.high)) {
@@ -16,7 +30,7 @@ pub(in super::super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128;
         sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128::<0x00>(tag, power));
         sums[1] = _mm_xor_si128(sums[1], _mm_clmulepi64_si128::<0x10>(tag, power));
     }
-    sums.map(|sum| bytemuck::cast(sum))
+    sums.map(bytemuck::cast)
 }
 
 #[target_feature(enable = "pclmulqdq,sse2")]

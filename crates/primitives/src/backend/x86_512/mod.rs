@@ -15,7 +15,7 @@ pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
 pub(super) use hash::hash;
 pub(super) use leaves::leaf_sums;
-pub(super) use tags::{selected_tag_products, tag_products};
+pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::transpose_128;
 
 use crate::Block;

@@ -18,6 +18,34 @@ fn load_words(words: &[u64]) -> __m512i {
     unsafe { _mm512_maskz_loadu_epi64(mask, words.as_ptr().cast()) }
 }
 
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+pub(in super::super) fn carryless_products(
+    words: &[u64],
+    factor: u64,
+    low: &mut [u64],
+    high: &mut [u64],
+) {
+    let (eights, rest) = words.as_chunks::<8>();
+    let whole = words.len() - rest.len();
+    let factors = _mm512_set1_epi64(factor.cast_signed());
+    let out = low.as_chunks_mut::<8>().0.iter_mut().zip(high.as_chunks_mut::<8>().0);
+    for (words, (low, high)) in eights.iter().zip(out) {
+        let words = load_words(words);
+        let even = _mm512_clmulepi64_epi128::<0x00>(words, factors);
+        let odd = _mm512_clmulepi64_epi128::<0x01>(words, factors);
+        store_words(low, _mm512_unpacklo_epi64(even, odd));
+        store_words(high, _mm512_unpackhi_epi64(even, odd));
+    }
+    x86::carryless_products(rest, factor, &mut low[whole..], &mut high[whole..]);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_words(words: &mut [u64; 8], value: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
+}
+
 /// Σ tag·low and Σ tag·high, in the lanes.
 struct Sums([__m512i; 2]);
 

@@ -1,0 +1,109 @@
+//! Many evaluations of one circuit: values by the line, outputs by the line.
+
+use symbolon::circuit::{Circuit, Output, PartyId};
+use symbolon::{Config, Inputs, Outputs, Port, Session};
+
+use crate::failure::{Failure, Outcome};
+use crate::play::Played;
+use crate::results::{ChoiceJson, OutputJson, phases};
+use crate::values::Resolved;
+
+/// What one party learns in each evaluation: by output, how it is shown to people.
+pub type BatchOutputs = Vec<Vec<Option<String>>>;
+
+/// The own values of all evaluations: of each input one, or one for each.
+pub struct BatchInputs<'v> {
+    circuit: &'v Circuit,
+    party: PartyId,
+    values: Vec<(usize, Vec<&'v str>)>,
+}
+
+impl<'v> BatchInputs<'v> {
+    /// Takes a party's values apart by lines, for so many evaluations.
+    ///
+    /// # Errors
+    /// A usage failure when a value has neither one line nor one for each evaluation, does not fit, or is missing.
+    pub fn new(
+        circuit: &'v Circuit,
+        party: PartyId,
+        resolved: &'v Resolved,
+        executions: u64,
+    ) -> Outcome<Self> {
+        let mut values = Vec::new();
+        for (place, value) in resolved {
+            let input = &circuit.inputs()[*place];
+            if input.owner != party {
+                continue;
+            }
+            let lines: Vec<&str> = value.lines().filter(|line| !line.trim().is_empty()).collect();
+            if lines.len() != 1 && lines.len() as u64 != executions {
+                return Err(Failure::usage(format!(
+                    "input `{}` has {} values for {executions} evaluations",
+                    input.name,
+                    lines.len()
+                ))
+                .with_hint("give one value for all of them, or a file with one a line"));
+            }
+            values.push((*place, lines));
+        }
+        let all = BatchInputs { circuit, party, values };
+        // What a user got wrong is told before anybody is troubled.
+        (0..executions).try_for_each(|number| all.get(number).map(drop)).map_err(|error| {
+            Failure::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
+        })?;
+        Ok(all)
+    }
+
+    /// The inputs of one evaluation.
+    pub fn get(&self, number: u64) -> symbolon::Result<Inputs> {
+        let mut builder = Inputs::builder(self.circuit, self.party);
+        for (place, lines) in &self.values {
+            let line = if lines.len() == 1 { lines[0] } else { lines[number as usize] };
+            builder = builder.text(Port::Index(*place), line.trim())?;
+        }
+        builder.finish()
+    }
+}
+
+/// What is shown of one evaluation.
+pub fn shown(declared: &[Output], outputs: &Outputs, parties: u16) -> Vec<Option<String>> {
+    OutputJson::all(declared, outputs, parties).iter().map(OutputJson::text).collect()
+}
+
+/// One line for one evaluation.
+pub fn line(outputs: &[Option<String>]) -> String {
+    let texts: Vec<&str> = outputs.iter().flatten().map(String::as_str).collect();
+    texts.join("\t") + "\n"
+}
+
+/// Connects and evaluates all of them; `each` is handed what this party learns of one after the other.
+///
+/// # Errors
+/// As the library has them, and what `each` fails with.
+pub fn play_batch(
+    config: Config,
+    inputs: &BatchInputs<'_>,
+    executions: u64,
+    stage: &mut dyn FnMut(&str),
+    each: &mut dyn FnMut(Vec<Option<String>>) -> Outcome<()>,
+) -> Outcome<Played> {
+    stage("connecting");
+    let mut session = Session::connect(config, inputs.circuit)?;
+    let parties = session.parties();
+    stage("evaluating");
+    let mut failed = None;
+    let all = (0..executions).map(|number| inputs.get(number));
+    let ended = session.evaluate_batch(all, |outputs| {
+        each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
+            let told = symbolon::Error::Internal(failure.message.clone());
+            failed = Some(failure);
+            told
+        })
+    });
+    match failed {
+        Some(failure) => return Err(failure),
+        None => ended?,
+    }
+    let phases = phases(&session.report());
+    Ok(Played { phases, choice: ChoiceJson::of(session.choice()), ..Played::empty() })
+}
