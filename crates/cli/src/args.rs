@@ -477,13 +477,14 @@ const BENCH_HELP: &str = "\
 EXAMPLES
     symbolon bench triples --parties 3 --count 1000000
     symbolon bench sha256 --repeat 10
+    symbolon bench tinytable
     symbolon bench aes128 --parties 5 --link wan --json";
 
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 #[command(after_long_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// `triples`, or a circuit, which gets random inputs
+    /// `triples`; `tinytable`, which is AES-128 by its two kinds of tables; or a circuit, which gets random inputs
     pub workload: String,
     /// How many parties, 2 to 64, a process each [default: as many as the circuit names, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]

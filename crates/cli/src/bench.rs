@@ -9,6 +9,7 @@ use crate::play::{Course, Played};
 use crate::results::{ChoiceJson, PartyJson, print, print_json};
 use crate::source::CircuitSpec;
 use crate::table::{bytes, costs, time};
+use crate::tables::{self, TINYTABLE};
 use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
 use crate::values::random_values;
@@ -50,6 +51,7 @@ struct BenchJson {
 pub fn command(args: &BenchArgs) -> Outcome<()> {
     let measured = match args.workload.as_str() {
         TRIPLES => triples(args)?,
+        TINYTABLE => return tables::command(args),
         _ => circuit(args)?,
     };
     if args.json { print_json(&measured) } else { measured.print() }

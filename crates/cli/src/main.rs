@@ -19,6 +19,7 @@ mod settings;
 mod source;
 mod stores;
 mod table;
+mod tables;
 mod troupe;
 mod tuning;
 mod values;

@@ -16,6 +16,7 @@ use crate::args::{LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::play::{Course, Part, Played, play_triples};
 use crate::source::CircuitSpec;
+use crate::tables::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -68,6 +69,8 @@ pub enum Task {
     },
     /// So many AND triples.
     Triples(u64),
+    /// A circuit in `tinytable`, for measurements.
+    Tables(TableTask),
 }
 
 impl Drop for Task {
@@ -97,7 +100,7 @@ pub enum Word {
     /// Where it is.
     Stage(String),
     /// It has finished.
-    Done(Played),
+    Done(Box<Played>),
     /// It has not.
     Failed(Failure),
 }
@@ -109,7 +112,7 @@ pub enum Word {
 pub fn command() -> Outcome<()> {
     let done = obey();
     match done {
-        Ok(played) => say(&Word::Done(played)),
+        Ok(played) => say(&Word::Done(Box::new(played))),
         Err(failure) => {
             say(&Word::Failed(failure.clone()))?;
             Err(failure)
@@ -154,6 +157,9 @@ fn obey() -> Outcome<Played> {
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
             play_triples(config, *count, &mut stage)
+        }
+        Task::Tables(task) => {
+            play_tables(tuning.apply_with_link(Config::new(job.party, meet(&job)?)), task)
         }
     }
 }

@@ -8,6 +8,7 @@ use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
 use crate::batch::{BatchInputs, BatchOutputs, play_batch};
 use crate::failure::{Failure, Outcome};
 use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
+use crate::tables::TableJson;
 use crate::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
@@ -42,6 +43,9 @@ pub struct Played {
     pub choice: ChoiceJson,
     /// AND triples that were made, when triples were all that was asked for.
     pub triples: u64,
+    /// What was measured of tables, when that was asked for.
+    #[serde(default)]
+    pub tables: Option<TableJson>,
     /// The most memory that the party's process had at a time, in bytes, where the system tells.
     pub peak_memory: Option<u64>,
 }
@@ -56,6 +60,7 @@ impl Played {
             runs: Vec::new(),
             choice: ChoiceJson::default(),
             triples: 0,
+            tables: None,
             peak_memory: peak_memory(),
         }
     }

@@ -75,9 +75,13 @@ pub fn rate(bits_per_second: f64) -> String {
     format!("{value:.1} Gbit/s")
 }
 
-/// `820 µs`, `12.3 ms`, `4.56 s`.
+/// `4.56 µs`, `820 µs`, `12.3 ms`, `4.56 s`.
 pub fn time(seconds: f64) -> String {
-    if seconds < 0.001 {
+    if seconds > 0.0 && seconds < 9.995e-6 {
+        format!("{:.2} µs", seconds * 1e6)
+    } else if seconds < 99.95e-6 {
+        format!("{:.1} µs", seconds * 1e6)
+    } else if seconds < 0.001 {
         format!("{:.0} µs", seconds * 1e6)
     } else if seconds < 1.0 {
         format!("{:.1} ms", seconds * 1e3)

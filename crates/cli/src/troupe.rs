@@ -15,6 +15,7 @@ use crate::party::{Job, Peer, Task, Word};
 use crate::play::{Course, Part, Played, play_triples};
 use crate::progress::Progress;
 use crate::source::CircuitSpec;
+use crate::tables::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -49,6 +50,8 @@ pub enum Work<'r> {
     },
     /// So many AND triples.
     Triples(u64),
+    /// A circuit in `tinytable`, for measurements.
+    Tables(&'r TableTask),
 }
 
 impl Troupe<'_> {
@@ -81,6 +84,7 @@ impl Troupe<'_> {
                     part.play(config, course, &mut stage)
                 }
                 Work::Triples(count) => play_triples(config, count, &mut stage),
+                Work::Tables(task) => play_tables(config, task),
             }
         };
         let perform = &perform;
@@ -143,6 +147,7 @@ impl Troupe<'_> {
                 Task::Circuit { spec: spec.clone(), course, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
+            Work::Tables(task) => Task::Tables(task.clone()),
         }
     }
 }
@@ -245,7 +250,7 @@ impl Stage {
             let end = &mut self.ends[usize::from(party)];
             match word {
                 Some(Word::Stage(stage)) => progress.party(party, &stage),
-                Some(Word::Done(played)) => *end = Some(Ok(played)),
+                Some(Word::Done(played)) => *end = Some(Ok(*played)),
                 Some(Word::Failed(failure)) => *end = Some(Err(named(party, failure))),
                 Some(Word::Ready(_)) | None => {
                     end.get_or_insert(Err(vanished(party)));

@@ -45,6 +45,8 @@ mod agree;
 mod choice;
 mod config;
 mod inputs;
+#[cfg(feature = "measure")]
+pub mod measure;
 mod outputs;
 mod port;
 mod reach;
