@@ -209,7 +209,6 @@ EXAMPLES
     ot = \"auto\"
     rho = 40
     batch = 1
-    mac_bits = 64                 # with tinytable
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network

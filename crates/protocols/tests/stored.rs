@@ -122,7 +122,8 @@ fn settings() -> Vec<Setting> {
         form: Form::HalfGates,
         ..Setting::default()
     };
-    vec![wrk(Form::FourRow), wrk(Form::HalfGates), ywz(2), ywz(3)]
+    let tables = Setting { protocol: Protocol::TinyTable, ..Setting::default() };
+    vec![wrk(Form::FourRow), wrk(Form::HalfGates), ywz(2), ywz(3), tables]
 }
 
 fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
@@ -233,7 +234,7 @@ proptest! {
     /// nothing wrong is released.
     #[test]
     fn damage_gives_nothing_wrong(
-        which in 0usize..4,
+        which in 0usize..5,
         party in 0usize..2,
         place in any::<prop::sample::Index>(),
         flip in 1u8..,
