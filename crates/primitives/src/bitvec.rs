@@ -38,6 +38,11 @@ impl BitVec {
         BitVec { words: vec![0; n.div_ceil(64)], len: n }
     }
 
+    /// No bits, with room for `n`.
+    pub fn with_capacity(n: usize) -> BitVec {
+        BitVec { words: Vec::with_capacity(n.div_ceil(64)), len: 0 }
+    }
+
     /// These bits, in order.
     pub fn from_bools(bits: &[bool]) -> BitVec {
         let mut out = BitVec::zeros(bits.len());

@@ -39,4 +39,4 @@ pub use crate::prefetch::prefetch;
 pub use crate::prg::Prg;
 pub use crate::tags::{Selected, TagHash, carryless_products};
 pub use crate::transcript::{Challenge, Transcript};
-pub use crate::transpose::transpose_128;
+pub use crate::transpose::{bytes_of_rows, rows_of_bytes, transpose_128};

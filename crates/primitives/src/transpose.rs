@@ -17,6 +17,29 @@ pub fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
     Backend::active().transpose_128(cols, stride, out);
 }
 
+/// The columns of eight rows of bits as bytes: byte l has bit l of row i as its bit i, where bit l of a row is bit l % 64
+/// of its word l / 64.
+///
+/// # Panics
+/// If there are not 64 bytes for each word of the rows, which must have equally many.
+pub fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [u8]) {
+    let words = out.len() / 64;
+    assert!(
+        out.len() == 64 * words && rows.iter().all(|row| row.len() == words),
+        "64 bytes for each word of a row"
+    );
+    Backend::active().bytes_of_rows(rows, out.as_chunks_mut().0);
+}
+
+/// The other way round: hands out, for each 64 bytes, eight words of which word i holds their bits i.
+///
+/// # Panics
+/// If the bytes are no multiple of 64, or there is not room for exactly as many groups of words.
+pub fn rows_of_bytes(bytes: &[u8], out: &mut [[u64; 8]]) {
+    assert_eq!(bytes.len(), 64 * out.len(), "64 bytes for each group of words");
+    Backend::active().rows_of_bytes(bytes.as_chunks().0, out);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +74,28 @@ mod tests {
             let mut out = vec![Block(1); columns];
             transpose_128(cols, stride, &mut out);
             assert_eq!(out, expected);
+        }
+    }
+
+    #[test]
+    fn eight_rows_become_bytes_and_back() {
+        let mut prg = Prg::from_seed(Block(5));
+        for words in [0, 1, 2, 5] {
+            let rows: [Vec<u64>; 8] = [(); 8].map(|()| (0..words).map(|_| prg.u64()).collect());
+            for backend in Backend::available() {
+                let mut out = vec![[1; 64]; words];
+                backend.bytes_of_rows(rows.each_ref().map(Vec::as_slice), &mut out);
+                for (lane, byte) in out.as_flattened().iter().enumerate() {
+                    for (i, row) in rows.iter().enumerate() {
+                        assert_eq!(byte >> i & 1, (row[lane / 64] >> (lane % 64) & 1) as u8);
+                    }
+                }
+                let mut back = vec![[1; 8]; words];
+                backend.rows_of_bytes(&out, &mut back);
+                for (word, back) in back.iter().enumerate() {
+                    assert_eq!(*back, rows.each_ref().map(|row| row[word]), "{backend:?}");
+                }
+            }
         }
     }
 

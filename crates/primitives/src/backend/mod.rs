@@ -192,6 +192,16 @@ impl Backend {
         run!(self, carryless_products(words, factor, low, high));
     }
 
+    /// The kernel of [`bytes_of_rows`](crate::bytes_of_rows).
+    pub(crate) fn bytes_of_rows(self, rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
+        run!(self, bytes_of_rows(rows, out));
+    }
+
+    /// The kernel of [`rows_of_bytes`](crate::rows_of_bytes).
+    pub(crate) fn rows_of_bytes(self, bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
+        run!(self, rows_of_bytes(bytes, out));
+    }
+
     /// Σ tag·power for both halves of the powers, unreduced.
     pub(crate) fn tag_products(self, tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
         run!(self, tag_products(tags, powers))

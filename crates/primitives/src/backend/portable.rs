@@ -55,6 +55,37 @@ fn carryless(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |acc, i| acc ^ (u128::from(a) << i) & u128::from(b >> i & 1).wrapping_neg())
 }
 
+pub(super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
+    for (word, out) in out.iter_mut().enumerate() {
+        let rows = rows.map(|row| row[word].to_le_bytes());
+        for (i, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+            *out = transposed(u64::from_le_bytes(rows.map(|row| row[i]))).to_le_bytes();
+        }
+    }
+}
+
+pub(super) fn rows_of_bytes(bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
+    for (bytes, out) in bytes.iter().zip(out) {
+        let mut rows = [[0; 8]; 8];
+        for (i, eight) in bytes.as_chunks().0.iter().enumerate() {
+            let columns = transposed(u64::from_le_bytes(*eight)).to_le_bytes();
+            rows.iter_mut().zip(columns).for_each(|(row, column)| row[i] = column);
+        }
+        *out = rows.map(u64::from_le_bytes);
+    }
+}
+
+/// The transpose of a matrix of 8 × 8 bits, a row in each byte.
+fn transposed(x: u64) -> u64 {
+    let swap = |x: u64, mask: u64, by: u32| {
+        let differ = (x ^ x >> by) & mask;
+        x ^ differ ^ differ << by
+    };
+    let x = swap(x, 0x00aa_00aa_00aa_00aa, 7);
+    let x = swap(x, 0x0000_cccc_0000_cccc, 14);
+    swap(x, 0x0000_0000_f0f0_f0f0, 28)
+}
+
 pub(super) fn carryless_products(words: &[u64], factor: u64, low: &mut [u64], high: &mut [u64]) {
     for (word, (low, high)) in words.iter().zip(low.iter_mut().zip(high)) {
         let product = carryless(*word, factor);

@@ -17,11 +17,11 @@
 //! Whoever receives Σ χ^i·M_i can compute it from its keys and the bits it was sent: it learns nothing.
 
 use symbolon_circuit::PartyId;
-use symbolon_primitives::{BitVec, Block, PolyHash, Selected, TagHash, Transcript};
+use symbolon_primitives::{BitVec, Block, PolyHash, Selected, TagHash, Transcript, prefetch};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{MacLength, entries::width, prepared::Ready, tag::Tag};
+use super::{MacLength, entries::width, prepared::Ready, program::Program, tag::Tag};
 use crate::ports::{OUTPUT_CHECK, OutputWires, decode_bits};
 
 const MAC: &str = "tinytable: MAC";
@@ -31,7 +31,6 @@ const MASKS: &str = "tinytable: output masks";
 pub(super) const CHECK: &str = "table MAC";
 
 /// Which entries were looked up in all tables, and what the peer sent of them.
-#[derive(Default)]
 pub(super) struct Looked {
     /// By position of an AND gate: the masked values of its inputs.
     pub c: BitVec,
@@ -42,6 +41,24 @@ pub(super) struct Looked {
     pub indices: Vec<u8>,
     /// The peer's shares of these entries.
     pub entries: Vec<u8>,
+}
+
+impl Looked {
+    /// Nothing yet, with room for all executions of a program.
+    pub fn with_room(program: &Program, lanes: usize) -> Self {
+        let [c, d, theirs] = [(); 3].map(|()| BitVec::with_capacity(program.ands() * lanes));
+        let bytes: usize = (0..program.lookups()).map(|number| width(program.table(number))).sum();
+        let indices = Vec::with_capacity(program.lookups() * lanes);
+        Looked { c, d, theirs, indices, entries: Vec::with_capacity(bytes * lanes) }
+    }
+}
+
+/// Where the entries with these indices stand among those of one look-up, `step` entries for each execution.
+pub(super) fn found(
+    indices: &[u8],
+    step: usize,
+) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
+    indices.iter().enumerate().map(move |(lane, index)| lane * step + usize::from(*index))
 }
 
 /// All that was opened is right: without this no output is.
@@ -235,25 +252,26 @@ impl<T: Tag> Sum<T> {
         let mut entries = &looked.entries[..];
         for (number, indices) in looked.indices.chunks(ready.lanes).enumerate() {
             let (first, step) = ready.place(number);
-            let tags = &tags[first.entry..];
             let width = width(ready.program.table(number));
-            let (own, rest) = entries.split_at(width * ready.lanes);
+            let (sent, rest) = entries.split_at(width * ready.lanes);
             entries = rest;
-            let pieces = indices.chunks(PIECE).zip(own.chunks(PIECE * width)).enumerate();
-            for (piece, (indices, own)) in pieces {
-                let tags = &tags[piece * PIECE * step.entry..];
-                let found = indices.iter().enumerate();
-                let found =
-                    found.map(|(lane, index)| tags[lane * step.entry + usize::from(*index)]);
+            let pieces = indices.chunks(PIECE).zip(sent.chunks(PIECE * width)).enumerate();
+            for (piece, (indices, sent)) in pieces {
+                let tags = &tags[first.entry + piece * PIECE * step..];
+                let found = found(indices, step);
+                if step > 0 {
+                    found.clone().for_each(|at| prefetch(&tags[at]));
+                }
+                self.buffer.extend(found.map(|at| tags[at]));
                 match multiples {
-                    None => self.buffer.extend(found),
+                    None => {}
                     Some(multiples) if width == 1 => {
-                        let multiples = own.iter().map(|byte| multiples.times_byte(*byte));
-                        self.buffer.extend(found.zip(multiples).map(|(tag, more)| tag ^ more));
+                        let all = self.buffer.iter_mut().zip(sent);
+                        all.for_each(|(tag, byte)| *tag ^= multiples.times_byte(*byte));
                     }
                     Some(multiples) => {
-                        let multiples = own.chunks(width).map(|entry| multiples.times(entry));
-                        self.buffer.extend(found.zip(multiples).map(|(tag, more)| tag ^ more));
+                        let all = self.buffer.iter_mut().zip(sent.chunks(width));
+                        all.for_each(|(tag, entry)| *tag ^= multiples.times(entry));
                     }
                 }
                 self.flush();
@@ -261,7 +279,7 @@ impl<T: Tag> Sum<T> {
         }
     }
 
-    /// Adds tags.
+    /// Adds tags, one by one.
     fn bits(&mut self, mut tags: impl Iterator<Item = T>) {
         loop {
             self.buffer.extend(tags.by_ref().take(PIECE));

@@ -2,7 +2,7 @@
 //! only then the masks of the outputs.
 
 use symbolon_circuit::{Circuit, Layer, Linear, PartyId};
-use symbolon_primitives::{BitVec, Transcript};
+use symbolon_primitives::{BitVec, Transcript, prefetch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -70,7 +70,7 @@ pub(super) fn run<T: Tag>(
         ready,
         values: Slices::zeros(ready.program.layered.slots(), ready.lanes),
         transcript: Transcript::new("symbolon tinytable 1", session),
-        looked: Looked::default(),
+        looked: Looked::with_room(&ready.program, ready.lanes),
     };
     run.inputs(channel, inputs)?;
     for layer in ready.program.layered.layers() {
@@ -181,22 +181,24 @@ impl<T: Tag> Run<'_, T> {
     /// Appends the own shares of the entries that the look-ups of a layer read to the message.
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
         let Ready { lanes, program, tables, .. } = self.ready;
+        let zeros = vec![0; lanes.div_ceil(64)];
+        let mut indices = Vec::new();
         for (place, lookup) in layer.lookups.iter().enumerate() {
             let number = layer.first_lookup as usize + place;
-            let (width, start) = (width(program.table(number)), self.looked.indices.len());
-            self.looked.indices.resize(start + lanes, 0);
-            let indices = &mut self.looked.indices[start..];
-            slices::columns(
-                lookup.inputs.iter().map(|&slot| self.values.row(slot as usize)),
-                indices,
-            );
+            let width = width(program.table(number));
+            let rows = lookup.inputs.iter().map(|&slot| self.values.row(slot as usize));
+            slices::columns(rows, &mut indices, &zeros);
+            self.looked.indices.extend_from_slice(&indices[..*lanes]);
             let (first, step) = self.ready.place(number);
             let shares = &tables.shares[first.byte..];
-            let at = |(lane, index): (usize, &u8)| lane * step.byte + width * usize::from(*index);
-            let indices = indices.iter().enumerate().map(at);
+            let found = check::found(&indices[..*lanes], step);
+            if step > 0 {
+                // Every execution has a table of its own, and none is in the caches.
+                found.clone().for_each(|at| prefetch(&shares[width * at]));
+            }
             match width {
-                1 => message.extend(indices.map(|at| shares[at])),
-                _ => indices.for_each(|at| message.extend_from_slice(&shares[at..at + width])),
+                1 => message.extend(found.map(|at| shares[at])),
+                _ => found.for_each(|at| message.extend_from_slice(&shares[width * at..][..width])),
             }
         }
     }
@@ -211,12 +213,12 @@ impl<T: Tag> Run<'_, T> {
     ) -> Result<()> {
         let Ready { lanes, program, .. } = self.ready;
         self.looked.entries.extend_from_slice(theirs);
-        let mut both: Vec<u8> = own.iter().zip(theirs).map(|(own, theirs)| own ^ theirs).collect();
-        let mut start = 0;
+        let both: Vec<u8> = own.iter().zip(theirs).map(|(own, theirs)| own ^ theirs).collect();
+        let (mut start, mut words) = (0, Vec::new());
         for (place, lookup) in layer.lookups.iter().enumerate() {
             let table = program.table(layer.first_lookup as usize + place);
             let width = width(table);
-            let values = &mut both[start..start + width * lanes];
+            let values = &both[start..start + width * lanes];
             start += width * lanes;
             // What is beyond the entry's bits is zero in the own share.
             let spare = (8 * width) as u32 - table.outputs();
@@ -225,11 +227,11 @@ impl<T: Tag> Run<'_, T> {
                 return Err(Error::misbehaved(channel.peer(), "padding of packed bits"));
             }
             for (byte, outputs) in lookup.outputs.chunks(8).enumerate() {
-                slices::rows_of(&values[byte..], width, *lanes, |bit, word, row| {
-                    if let Some(&slot) = outputs.get(bit) {
-                        self.values.row_mut(slot as usize)[word] = row;
-                    }
-                });
+                slices::rows_of(&values[byte..], width, *lanes, &mut words);
+                for (bit, &slot) in outputs.iter().enumerate() {
+                    let row = self.values.row_mut(slot as usize).iter_mut();
+                    row.zip(&words).for_each(|(row, words)| *row = words[bit]);
+                }
             }
         }
         Ok(())

@@ -39,15 +39,10 @@ pub(crate) struct Ready<T: Tag> {
 }
 
 impl<T: Tag> Ready<T> {
-    /// Where the table of a look-up stands for the first execution, and how much further for each other one.
-    pub fn place(&self, lookup: usize) -> (Place, Place) {
-        let first = self.program.place(lookup, 0, self.stock());
-        if self.shared {
-            return (first, Place { entry: 0, byte: 0 });
-        }
-        let second = self.program.place(lookup, 1, self.stock());
-        let step = Place { entry: second.entry - first.entry, byte: second.byte - first.byte };
-        (first, step)
+    /// Where the table of a look-up stands for the first execution, and how many entries further for each other one.
+    pub fn place(&self, lookup: usize) -> (Place, usize) {
+        let entries = self.program.table(lookup).entries().len();
+        (self.program.place(lookup, 0, self.stock()), if self.shared { 0 } else { entries })
     }
 
     /// Of how many executions there is material.

@@ -1,5 +1,6 @@
 //! Bits of many executions side by side.
 
+use symbolon_primitives::{bytes_of_rows, rows_of_bytes};
 use zeroize::Zeroize;
 
 /// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
@@ -111,54 +112,26 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each execution the byte whose bits stand in its column of at most eight rows, the first row's the least
-/// significant.
-pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8]) {
-    let mut all: [&[u64]; 8] = [&[]; 8];
-    all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
-    for (word, out) in out.chunks_mut(64).enumerate() {
-        let rows = all.map(|row| row.get(word).map_or([0; 8], |word| word.to_le_bytes()));
-        for (i, out) in out.chunks_mut(8).enumerate() {
-            let square = transposed(u64::from_le_bytes(rows.map(|row| row[i])));
-            out.copy_from_slice(&square.to_le_bytes()[..out.len()]);
-        }
-    }
-}
-
-/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as rows.
-pub(crate) fn rows_of(
-    bytes: &[u8],
-    stride: usize,
-    lanes: usize,
-    mut row: impl FnMut(usize, usize, u64),
+/// For each execution, and up to a multiple of 64 of them, the byte whose bits stand in its column of at most eight
+/// rows, the first row's the least significant.
+pub(crate) fn columns<'a>(
+    rows: impl Iterator<Item = &'a [u64]>,
+    out: &mut Vec<u8>,
+    zeros: &'a [u64],
 ) {
-    for word in 0..lanes.div_ceil(64) {
-        let mut rows = [[0; 8]; 8];
-        for (i, eight) in (64 * word..lanes.min(64 * word + 64)).step_by(8).enumerate() {
-            let mut square = [0; 8];
-            match bytes[eight * stride..].first_chunk() {
-                Some(eight) if stride == 1 => square = *eight,
-                _ => square
-                    .iter_mut()
-                    .zip(bytes[eight * stride..].iter().step_by(stride))
-                    .for_each(|(to, byte)| *to = *byte),
-            }
-            let columns = transposed(u64::from_le_bytes(square)).to_le_bytes();
-            rows.iter_mut().zip(columns).for_each(|(row, column)| row[i] = column);
-        }
-        rows.into_iter().enumerate().for_each(|(i, bytes)| row(i, word, u64::from_le_bytes(bytes)));
-    }
+    let mut all = [zeros; 8];
+    all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
+    out.resize(64 * zeros.len(), 0);
+    bytes_of_rows(all, out);
 }
 
-/// The transpose of a matrix of 8 × 8 bits, a row in each byte.
-fn transposed(x: u64) -> u64 {
-    let swap = |x: u64, mask: u64, by: u32| {
-        let differ = (x ^ x >> by) & mask;
-        x ^ differ ^ differ << by
-    };
-    let x = swap(x, 0x00aa_00aa_00aa_00aa, 7);
-    let x = swap(x, 0x0000_cccc_0000_cccc, 14);
-    swap(x, 0x0000_0000_f0f0_f0f0, 28)
+/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as words of
+/// rows.
+pub(crate) fn rows_of(bytes: &[u8], stride: usize, lanes: usize, out: &mut Vec<[u64; 8]>) {
+    let mut padded: Vec<u8> = bytes.iter().copied().step_by(stride).take(lanes).collect();
+    padded.resize(lanes.next_multiple_of(64), 0);
+    out.resize(lanes.div_ceil(64), [0; 8]);
+    rows_of_bytes(&padded, out);
 }
 
 #[cfg(test)]
@@ -191,18 +164,22 @@ mod tests {
             stride in 1usize..4,
         ) {
             let lanes = bytes.len().div_ceil(stride);
-            let mut rows = vec![vec![0; lanes.div_ceil(64)]; 8];
-            rows_of(&bytes, stride, lanes, |row, word, bits| rows[row][word] = bits);
+            let mut words = Vec::new();
+            rows_of(&bytes, stride, lanes, &mut words);
+            let row = |i: usize| words.iter().map(|word| word[i]).collect::<Vec<u64>>();
+            let rows: Vec<Vec<u64>> = (0..8).map(row).collect();
             for (lane, byte) in bytes.iter().step_by(stride).enumerate() {
                 for (i, row) in rows.iter().enumerate() {
                     prop_assert_eq!(row[lane / 64] >> (lane % 64) & 1, u64::from(byte >> i & 1));
                 }
             }
-            let mut back = vec![0; lanes];
-            columns(rows.iter().map(Vec::as_slice), &mut back);
-            prop_assert!(back.iter().eq(bytes.iter().step_by(stride)));
-            columns(rows[..3].iter().map(Vec::as_slice), &mut back);
-            prop_assert!(back.iter().copied().eq(bytes.iter().step_by(stride).map(|byte| byte & 7)));
+            let (mut back, zeros) = (Vec::new(), vec![0; words.len()]);
+            columns(rows.iter().map(Vec::as_slice), &mut back, &zeros);
+            prop_assert!(back[..lanes].iter().eq(bytes.iter().step_by(stride)));
+            prop_assert!(back[lanes..].iter().all(|byte| *byte == 0));
+            columns(rows[..3].iter().map(Vec::as_slice), &mut back, &zeros);
+            let low = bytes.iter().step_by(stride).map(|byte| byte & 7);
+            prop_assert!(back[..lanes].iter().copied().eq(low));
         }
 
         #[test]

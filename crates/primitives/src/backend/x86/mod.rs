@@ -13,7 +13,7 @@ use std::arch::x86_64::*;
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{column_hash, inner_product, reduce};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
-pub(super) use transpose::transpose_128;
+pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::{BitVec, Block};
 

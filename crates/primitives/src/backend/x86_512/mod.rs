@@ -16,7 +16,7 @@ pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
 pub(super) use hash::hash;
 pub(super) use leaves::leaf_sums;
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
-pub(super) use transpose::transpose_128;
+pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;
 

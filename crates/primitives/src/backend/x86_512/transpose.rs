@@ -8,7 +8,7 @@
 
 use std::arch::x86_64::*;
 
-use super::store;
+use super::{load_bytes, store};
 use crate::Block;
 
 /// How many bytes of a row are fetched at once where the cache wants it: a cache line.
@@ -152,4 +152,60 @@ fn gather_index(odd: usize) -> __m512i {
     }
     const TABLES: [[u8; 64]; 2] = [table(0), table(1)];
     super::load_bytes(&TABLES[odd])
+}
+
+/// The eight unit vectors, the lowest bit first, in each word.
+const UNITS: i64 = 0x8040_2010_0804_0201_u64.cast_signed();
+
+/// Byte b of the result is byte `from(b)`.
+const fn shuffle(reverse: bool) -> [u8; 64] {
+    let mut from = [0; 64];
+    let mut b = 0;
+    while b < 64 {
+        let (i, k) = (b / 8, b % 8);
+        // Byte i of row k; a matrix lists its rows from the last one.
+        from[b as usize] = if reverse { 8 * (7 - k) + i } else { 8 * k + i };
+        b += 1;
+    }
+    from
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
+    const LAST_FIRST: [u8; 64] = shuffle(true);
+    let (shuffle, units) = (load_bytes(&LAST_FIRST), _mm512_set1_epi64(UNITS));
+    for (word, out) in out.iter_mut().enumerate() {
+        let words = rows.map(|row| row[word]);
+        let squares = _mm512_permutexvar_epi8(shuffle, load_bytes(bytemuck::cast_ref(&words)));
+        store_bytes(out, _mm512_gf2p8affine_epi64_epi8::<0>(units, squares));
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
+pub(in super::super) fn rows_of_bytes(bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
+    const ROWS: [u8; 64] = shuffle(false);
+    let reverse = _mm512_set_epi64(
+        0x3839_3a3b_3c3d_3e3f,
+        0x3031_3233_3435_3637,
+        0x2829_2a2b_2c2d_2e2f,
+        0x2021_2223_2425_2627,
+        0x1819_1a1b_1c1d_1e1f,
+        0x1011_1213_1415_1617,
+        0x0809_0a0b_0c0d_0e0f,
+        0x0001_0203_0405_0607,
+    );
+    let (rows, units) = (load_bytes(&ROWS), _mm512_set1_epi64(UNITS));
+    for (bytes, out) in bytes.iter().zip(out) {
+        // A matrix lists its rows from the last one.
+        let squares = _mm512_permutexvar_epi8(reverse, load_bytes(bytes));
+        let squares = _mm512_gf2p8affine_epi64_epi8::<0>(units, squares);
+        store_bytes(bytemuck::cast_mut(out), _mm512_permutexvar_epi8(rows, squares));
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_bytes(bytes: &mut [u8; 64], value: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
+    unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), value) }
 }
