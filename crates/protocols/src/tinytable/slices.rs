@@ -128,7 +128,11 @@ pub(crate) fn columns<'a>(
 /// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as words of
 /// rows.
 pub(crate) fn rows_of(bytes: &[u8], stride: usize, lanes: usize, out: &mut Vec<[u64; 8]>) {
-    let mut padded: Vec<u8> = bytes.iter().copied().step_by(stride).take(lanes).collect();
+    let mut padded = Vec::with_capacity(lanes.next_multiple_of(64));
+    match stride {
+        1 => padded.extend_from_slice(&bytes[..lanes]),
+        _ => padded.extend(bytes.iter().step_by(stride).take(lanes)),
+    }
     padded.resize(lanes.next_multiple_of(64), 0);
     out.resize(lanes.div_ceil(64), [0; 8]);
     rows_of_bytes(&padded, out);
