@@ -1,0 +1,45 @@
+//! Every decoder of a peer's bytes, through a whole run in which one message of one party is bent: the honest party
+//! ends in an error that accuses the peer or the connection, or with the right output.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use symbolon_fuzz::{WAYS, both, circuit, inputs, is_expected, is_right, networks};
+use symbolon_transport::bend::{Action, FnBend};
+
+fuzz_target!(|data: &[u8]| {
+    let [way, index, operation, place, bytes @ ..] = data else { return };
+    let (way, cheater) = (WAYS[usize::from(way % 4)], way / 4 % 2);
+    let (index, operation, place) = (usize::from(*index), operation % 4, usize::from(*place));
+    let bytes = bytes.to_vec();
+    let mut sent = 0;
+    let bend = FnBend::new().on_outgoing(move |_, _, payload| {
+        if sent == index {
+            match operation {
+                0 => bytes.iter().enumerate().for_each(|(i, byte)| {
+                    if let Some(to) = payload.get_mut(16 * place + i) {
+                        *to ^= byte;
+                    }
+                }),
+                1 => payload.clone_from(&bytes),
+                2 => payload.truncate(place),
+                _ => payload.extend_from_slice(&bytes),
+            }
+        }
+        sent += 1;
+        Action::Send
+    });
+    let mut nets = networks(way);
+    nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+    let (circuit, plan) = circuit();
+    let ended = both(nets, |net| {
+        let mut engine = way.0.set_up(net)?;
+        let material = engine.preprocess_for(net, circuit, plan)?;
+        let prepared = material.prepare(net, circuit, plan)?;
+        prepared.evaluate(net, circuit, plan, &inputs(net.me))
+    });
+    match &ended[usize::from(1 - cheater)] {
+        Ok(outputs) => assert!(is_right(outputs), "a wrong output was released"),
+        Err(error) => assert!(is_expected(error), "{error}"),
+    }
+});

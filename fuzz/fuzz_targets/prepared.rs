@@ -1,0 +1,47 @@
+//! Prepared circuits as they are read back from a store, with bytes changed, missing, or more: an error, or something
+//! that can be dropped; never a panic, and never more memory than the circuit takes.
+
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+use symbolon_fuzz::{WAYS, both, circuit, is_expected, networks};
+
+/// What both parties wrote, in every way of computing.
+fn written() -> &'static [[Vec<u8>; 2]] {
+    static WRITTEN: OnceLock<Vec<[Vec<u8>; 2]>> = OnceLock::new();
+    WRITTEN.get_or_init(|| {
+        let (circuit, plan) = circuit();
+        WAYS.into_iter()
+            .map(|way| {
+                let saved = both(networks(way), |net| {
+                    let material = way.0.set_up(net)?.preprocess_for(net, circuit, plan)?;
+                    let prepared = material.prepare(net, circuit, plan)?;
+                    let mut out = Vec::new();
+                    way.0.save_prepared(net, circuit, prepared, &mut out)?;
+                    Ok(out)
+                });
+                saved.map(|saved| saved.expect("an honest run"))
+            })
+            .collect()
+    })
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [way, low, high, cut, bytes @ ..] = data else { return };
+    let (number, party) = (usize::from(way % 4), usize::from(way / 4 % 2));
+    let mut saved = written()[number][party].clone();
+    let place = usize::from(u16::from_le_bytes([*low, *high])) % saved.len();
+    saved[place..].iter_mut().zip(bytes).for_each(|(to, byte)| *to ^= byte);
+    if cut % 4 == 1 {
+        saved.truncate(place);
+    } else if cut % 4 == 2 {
+        saved.extend_from_slice(bytes);
+    }
+    let (circuit, plan) = circuit();
+    let net = &networks(WAYS[number])[party];
+    if let Err(error) = WAYS[number].0.load_prepared(net, circuit, plan, &mut saved.as_slice()) {
+        assert!(is_expected(&error), "{error}");
+    }
+});
