@@ -1,6 +1,7 @@
 //! The protocols, each a module over the same three [`phases`].
 
 mod codec;
+mod dealt;
 mod form;
 mod guard;
 mod known;
@@ -17,11 +18,13 @@ pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
+use dealt::DealtEngine;
 use masks::Seat;
 use material::{Independent, MaterialEngine, Role};
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
+pub use dealt::Dealer;
 pub use form::Form;
 pub use network::{Batch, Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
@@ -96,6 +99,19 @@ impl Protocol {
         self.check(net)?;
         let role = self.role_in(net.me, net.form);
         Ok(guard::guarded(MaterialEngine::set_up(net, self.evaluator(), role)?))
+    }
+
+    /// An engine whose phase 1 takes material from a dealer, whom all parties of the session trust, instead of making
+    /// it with the peers. There is nothing to set up, and the session's generator of correlated OT is not used.
+    ///
+    /// # Errors
+    /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails with `Transport` when it
+    /// is absent, refuses or goes.
+    pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
+        self.check(net)?;
+        let seat = Seat { me: net.me, evaluator: self.evaluator() };
+        let role = self.role_in(net.me, net.form);
+        Ok(guard::guarded(Box::new(DealtEngine::new(net, dealer, seat, role))))
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same

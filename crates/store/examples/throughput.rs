@@ -40,6 +40,7 @@ fn stamp(sequence: u64) -> Stamp {
         group: [1; 32],
         party: 0,
         peers: vec![Peer { party: 1, fingerprint: Some("ab".repeat(32)) }],
+        dealer: None,
         rho: 40,
         circuit: None,
         sequence,

@@ -19,6 +19,7 @@
 //!     group: [7; 32],
 //!     party: 0,
 //!     peers: vec![Peer { party: 1, fingerprint: None }],
+//!     dealer: None,
 //!     rho: 40,
 //!     circuit: None,
 //!     sequence: 0,

@@ -60,6 +60,9 @@ pub struct Stamp {
     pub party: u16,
     /// All other parties, ascending by number.
     pub peers: Vec<Peer>,
+    /// The dealer whom the parties trusted to deal it, as they named it; none for what they made among themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dealer: Option<String>,
     /// The statistical parameter it was checked with, in bits.
     pub rho: u32,
     /// The digest of the circuit it is for, where it depends on one.
@@ -92,6 +95,9 @@ impl Stamp {
         check_text("protocol", &self.protocol)?;
         if self.peers.len() > MAX_PEERS {
             return Err(format!("more than {MAX_PEERS} peers"));
+        }
+        if let Some(dealer) = &self.dealer {
+            check_text("dealer", dealer)?;
         }
         for peer in &self.peers {
             if let Some(print) = &peer.fingerprint {
@@ -242,6 +248,8 @@ pub struct Filter {
     pub party: Option<u16>,
     /// All peers, with exactly these keys.
     pub peers: Option<Vec<Peer>>,
+    /// Who may have dealt it, any of these; `None` among them stands for what the parties made among themselves.
+    pub dealers: Option<Vec<Option<String>>>,
     /// The statistical parameter, exactly.
     pub rho: Option<u32>,
     /// The circuit's digest; `Some(None)` for material that depends on none.
@@ -259,6 +267,7 @@ impl Filter {
             && fits(&self.group, &stamp.group)
             && fits(&self.party, &stamp.party)
             && fits(&self.peers, &stamp.peers)
+            && self.dealers.as_ref().is_none_or(|dealers| dealers.contains(&stamp.dealer))
             && fits(&self.rho, &stamp.rho)
             && fits(&self.circuit, &stamp.circuit)
     }

@@ -6,6 +6,7 @@ use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
 use symbolon_protocols::{Batch, Form, Generator, MacLength, Need, Protocol, Rho};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
+use crate::dealer::Dealer;
 use crate::reach::{Transport, Way};
 
 /// The most lanes that a session may have.
@@ -17,6 +18,7 @@ pub const MAX_THREADS: usize = 64;
 pub struct Config {
     transport: Transport,
     terms: Terms,
+    dealer: Option<Dealer>,
 }
 
 /// The parameters of a session.
@@ -66,7 +68,7 @@ impl Config {
             executions: 1,
             mac: MacLength::default(),
         };
-        Config { transport, terms }
+        Config { transport, terms, dealer: None }
     }
 
     /// Chooses the protocol.
@@ -130,6 +132,24 @@ impl Config {
     pub fn mac(mut self, mac: MacLength) -> Self {
         self.terms.mac = mac;
         self
+    }
+
+    /// Has a dealer deal what the parties would otherwise make among themselves. All parties must name the same one, and
+    /// **all inputs are lost if it works together with anybody**: [`Dealer`] says what it is trusted with.
+    pub fn dealer(mut self, dealer: impl Into<Option<Dealer>>) -> Self {
+        self.dealer = dealer.into();
+        self
+    }
+
+    /// The dealer as the handshake and stamps name it.
+    pub(crate) fn dealer_name(&self) -> Option<String> {
+        self.dealer.as_ref().map(Dealer::name)
+    }
+
+    /// How the dealer is reached, if there is one; afterwards there is none.
+    pub(crate) fn reach_dealer(&mut self) -> Result<Option<symbolon_protocols::Dealer>> {
+        let dealer = self.dealer.take();
+        dealer.map(|dealer| dealer.reach(&self.transport, &self.terms)).transpose()
     }
 
     /// What one evaluation takes.
@@ -201,6 +221,12 @@ impl Config {
             return refuse("the time-out must be longer than nothing".to_string());
         }
         check_threads(*threads)?;
+        if let Some(dealer) = &self.dealer {
+            dealer.check(&self.transport)?;
+            if self.terms.ot.is_some() {
+                return refuse("with a dealer there is no OT to choose".to_string());
+            }
+        }
         self.transport.check(*party, *threads)?;
         if matches!(self.transport.0, Way::Channels { .. }) && link.is_some() {
             return refuse("channels are made with their simulated link".to_string());

@@ -44,6 +44,7 @@
 mod agree;
 mod choice;
 mod config;
+pub mod dealer;
 mod inputs;
 #[cfg(feature = "measure")]
 pub mod measure;
@@ -58,6 +59,7 @@ mod triples;
 
 pub use choice::Choice;
 pub use config::{Config, MAX_THREADS};
+pub use dealer::Dealer;
 pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{Learnt, Outputs};
 pub use port::Port;
@@ -72,7 +74,7 @@ pub use symbolon_protocols::{BlockBits, Form, Generator, MacLength, Protocol, Rh
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
 pub use symbolon_transport::{
-    Channel, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
+    Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
     PhaseReport, Result, SessionId, SimulatedLink, TransportReason,
 };
 /// Wiping of secrets, as [`Inputs`] does it.

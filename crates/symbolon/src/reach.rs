@@ -62,12 +62,12 @@ pub struct Transport(pub(crate) Way);
 pub(crate) enum Way {
     Pair {
         meeting: Meeting,
-        identity: Option<Box<Identity>>,
+        identity: Option<Arc<Identity>>,
         pin: Option<Fingerprint>,
     },
     Mesh {
         door: Option<Listener>,
-        identity: Option<Box<Identity>>,
+        identity: Option<Arc<Identity>>,
         contacts: Vec<Contact>,
     },
     /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order.
@@ -82,7 +82,7 @@ impl Transport {
     /// key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it there). For
     /// everything between two machines, use this.
     pub fn tls(meeting: Meeting, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
-        let (identity, pin) = (Some(Box::new(identity)), Some(peer_fingerprint));
+        let (identity, pin) = (Some(Arc::new(identity)), Some(peer_fingerprint));
         Transport(Way::Pair { meeting, identity, pin })
     }
 
@@ -103,7 +103,7 @@ impl Transport {
         identity: Identity,
         contacts: Vec<Contact>,
     ) -> Transport {
-        Transport(Way::Mesh { door, identity: Some(Box::new(identity)), contacts })
+        Transport(Way::Mesh { door, identity: Some(Arc::new(identity)), contacts })
     }
 
     /// As [`Transport::tls_mesh`], without encryption and without authentication; see
@@ -199,6 +199,14 @@ impl Transport {
             Way::Pair { .. } => 2,
             Way::Mesh { contacts, .. } => contacts.len(),
             Way::Channels { lanes, .. } => lanes.first().map_or(0, Vec::len) + 1,
+        }
+    }
+
+    /// The key that this party proves to the others, if it does.
+    pub(crate) fn identity(&self) -> Option<&Arc<Identity>> {
+        match &self.0 {
+            Way::Pair { identity, .. } | Way::Mesh { identity, .. } => identity.as_ref(),
+            Way::Channels { .. } => None,
         }
     }
 

@@ -4,9 +4,11 @@ pub(crate) mod batch;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_protocols::{
-    Batch, Engine, Form, Generator, Network, Prepared, Preprocessed, Protocol,
+    Batch, Dealer, Engine, Form, Generator, Network, Prepared, Preprocessed, Protocol,
 };
-use symbolon_transport::{Channel, Error, Hello, Result, SOMEBODY, SessionId, TransportReason};
+use symbolon_transport::{
+    Channel, DEALER, Error, Hello, Result, SOMEBODY, SessionId, TransportReason,
+};
 
 use crate::agree::agree;
 use crate::choice::{Choice, Wishes, Work};
@@ -34,6 +36,7 @@ pub struct Session {
     plan: Plan,
     protocol: Protocol,
     choice: Choice,
+    dealer: Option<String>,
     /// What [`Session::evaluate_batch`] is to do.
     executions: u64,
     network: Network,
@@ -70,10 +73,13 @@ impl Session {
         let Terms { protocol, executions, .. } = *config.terms();
         let hello = hello(config.terms(), config.parties(), circuit);
         let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(executions);
-        let begun = begin(config, hello, gates, |network| protocol.set_up(network))?;
+        let dealer = config.dealer_name();
+        let begun =
+            begin(config, hello, gates, |network, dealer| engine(protocol, network, dealer))?;
         let Begun { network, choice, made } = begun;
         let (circuit, engine) = (circuit.clone(), Some(made));
-        Ok(Session { circuit, plan, protocol, choice, executions, network, engine, dead: None })
+        let dead = None;
+        Ok(Session { circuit, plan, protocol, choice, dealer, executions, network, engine, dead })
     }
 
     /// This party.
@@ -102,6 +108,12 @@ impl Session {
         self.choice
     }
 
+    /// The dealer that deals this session's material, as [`Dealer::name`](crate::Dealer::name) has it; then no correlated OT
+    /// is made. None when the parties make it among themselves.
+    pub fn dealer(&self) -> Option<&str> {
+        self.dealer.as_deref()
+    }
+
     /// What the handshake agreed on, the same for all parties and different in every session.
     pub fn id(&self) -> SessionId {
         SessionId(self.network.session)
@@ -126,11 +138,15 @@ impl Session {
     }
 
     /// Phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but no material
-    /// that another circuit could use. Counted as function-dependent ([`DEPENDENT`]), which it is.
+    /// that another circuit could use. Counted as function-dependent ([`DEPENDENT`]), which it is. A dealer deals the same as for
+    /// [`preprocess`](Session::preprocess), and it is counted as that.
     ///
     /// # Errors
     /// As [`preprocess`](Session::preprocess).
     pub fn preprocess_circuit(&mut self) -> Result<Material> {
+        if self.dealer.is_some() {
+            return self.preprocess();
+        }
         let session = self.id();
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit, plan } = parts;
@@ -242,6 +258,21 @@ fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
         .term("MAC bits", terms.mac_bits())
 }
 
+/// What the handshake says when the parties make their material among themselves.
+const NO_DEALER: &str = "none";
+
+/// What makes material in a session: a dealer, or the parties among themselves.
+pub(crate) fn engine(
+    protocol: Protocol,
+    network: &mut Network,
+    dealer: Option<Dealer>,
+) -> Result<Box<dyn Engine>> {
+    match dealer {
+        Some(dealer) => protocol.set_up_dealt(network, dealer),
+        None => protocol.set_up(network),
+    }
+}
+
 /// A session that has begun.
 pub(crate) struct Begun<T> {
     pub network: Network,
@@ -256,8 +287,15 @@ pub(crate) fn begin<T>(
     config: Config,
     hello: Hello,
     and_gates: u64,
-    set_up: impl FnOnce(&mut Network) -> Result<T>,
+    set_up: impl FnOnce(&mut Network, Option<Dealer>) -> Result<T>,
 ) -> Result<Begun<T>> {
+    let mut config = config;
+    let hello = hello.term("dealer", config.dealer_name().as_deref().unwrap_or(NO_DEALER));
+    let dealer = config.reach_dealer()?;
+    if dealer.is_some() {
+        // Nobody makes any, so no link is measured for it.
+        config = config.ot(Generator::default());
+    }
     let (transport, terms) = config.into_parts();
     let hello = with_wishes(hello, Wishes::of(&terms));
     let (lanes, meter) = transport.open(&terms)?;
@@ -275,7 +313,7 @@ pub(crate) fn begin<T>(
         let work = Work { and_gates, rho, parties: peers.len() + 1, threads };
         let (session, choice) = settle(peers, &agreed, work)?;
         (network.session, network.ot, network.form) = (session, choice.ot, choice.form);
-        Ok((choice, set_up(network)?))
+        Ok((choice, set_up(network, dealer)?))
     });
     match done {
         Ok((choice, made)) => Ok(Begun { network, choice, made }),
@@ -305,26 +343,27 @@ pub(crate) fn counted<T>(
 /// Tells all peers that this side ends, in words that give nothing away.
 pub(crate) fn give_up(network: &mut Network, error: &Error) {
     let several = network.parties() > 2;
-    let whom = match error.party().filter(|party| several && *party != SOMEBODY) {
-        Some(party) => format!(" with party {party}"),
-        None => String::new(),
+    let whom = match error.party() {
+        Some(DEALER) => Some("the dealer".to_string()),
+        Some(party) if several && party != SOMEBODY => Some(format!("party {party}")),
+        _ => None,
     };
+    let with = whom.as_ref().map_or(String::new(), |whom| format!(" with {whom}"));
     let words = match error {
-        Error::PeerMisbehaved { .. } => format!("a check failed here{whom}"),
+        Error::PeerMisbehaved { .. } => format!("a check failed here{with}"),
         Error::InvalidInput(_) => "its caller gave it unusable input".to_string(),
-        Error::Transport { reason: TransportReason::TimedOut(_), .. } => match error.party() {
-            Some(party) if several => format!("it waited too long for party {party}"),
-            _ => "it waited too long".to_string(),
+        Error::Transport { reason: TransportReason::TimedOut(_), .. } => match whom {
+            Some(whom) => format!("it waited too long for {whom}"),
+            None => "it waited too long".to_string(),
         },
         // Everybody sees a difference by itself, and should say which it is.
         Error::PeerIncompatible { .. } => return,
-        Error::Transport { reason: TransportReason::Aborted(_), .. } if several => {
-            match error.party() {
-                Some(party) => format!("party {party} gave up"),
-                None => "another party gave up".to_string(),
-            }
+        Error::Transport { reason: TransportReason::Aborted(_), .. }
+            if several || whom.is_some() =>
+        {
+            format!("{} gave up", whom.as_deref().unwrap_or("another party"))
         }
-        Error::Transport { .. } => format!("it lost the connection{whom}"),
+        Error::Transport { .. } => format!("it lost the connection{with}"),
         Error::Store(_) | Error::Internal(_) => "it failed for a reason of its own".to_string(),
     };
     for channel in network.lanes.iter_mut().flatten() {

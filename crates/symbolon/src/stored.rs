@@ -16,33 +16,40 @@
 //! that it has not used what it has. Whether something was used is decided by the own store alone.
 //!
 //! After a failed check the whole group is dead, in the store as in a session.
+//!
+//! # From a dealer
+//! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's name, and is used only by
+//! those who name that dealer again: whoever does not gets nothing but what the parties made among themselves.
+//! [`run`] does not ask the dealer for anything.
 
+mod choose;
 mod holdings;
+mod maker;
 
 use std::io::{BufReader, Read};
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
 use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
     Batch, Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
-    Protocol,
 };
 use symbolon_store::{
-    DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Peer, Section, Stamp,
-    Store, StoreError, Taken,
+    DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Section, Store,
+    StoreError, Taken,
 };
 use symbolon_transport::{Error, Hello, Result};
 
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
-use crate::session::{Begun, begin, counted, give_up};
+use crate::session::{Begun, begin, counted, engine, give_up};
 use crate::{Inputs, Outputs};
 
+use choose::{Chosen, Opened, choose_prepared};
 use holdings::{Common, Holdings, all_say, common, lock, offers, tell};
+use maker::{Maker, Origin};
 
 /// How much is to be in all pools together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +102,8 @@ pub struct PreparedItems {
     pub items: Vec<ItemId>,
     /// How many of them were made from pools; the others from material made on the spot.
     pub from_pools: usize,
+    /// How many of them stand on material of the dealer that [`Config::dealer`] names.
+    pub dealt: usize,
     /// How far the stores agreed on their pools.
     pub agreement: Agreement,
     /// What it cost.
@@ -108,6 +117,9 @@ pub struct RunPrepared<T = Outputs> {
     pub outputs: T,
     /// The item that was used up.
     pub item: ItemId,
+    /// The dealer on whose material it stands, and who could have seen the inputs; none if the parties made all
+    /// among themselves.
+    pub dealer: Option<String>,
     /// How far the stores agreed on what they hold for this circuit.
     pub agreement: Agreement,
     /// What it cost.
@@ -134,10 +146,10 @@ pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
     let maker = Maker::of(&config);
     // A pool serves every form.
     let config = lowest_latency(config);
-    let begun = begin(config, hello, target.and_gates, |network| {
+    let begun = begin(config, hello, target.and_gates, |network, dealer| {
         let (had, agreement) = left_in_pools(network, store, &maker)?;
         let enough = had.and_gates >= target.and_gates && had.input_bits >= target.input_bits;
-        let engine = if enough { None } else { Some(protocol.set_up(network)?) };
+        let engine = if enough { None } else { Some(engine(protocol, network, dealer)?) };
         Ok((had, agreement, engine))
     })?;
     let Begun { mut network, made: (had, agreement, engine), .. } = begun;
@@ -166,7 +178,8 @@ fn make_pool(
     let parties = network.parties();
     let Amount { and_gates, input_bits } = amount;
     let need = Need { and_gates, input_bits: vec![input_bits; parties.into()] };
-    let stamp = maker.stamp(Kind::Pool, engine.group(), None, 0);
+    let origin = Origin { group: engine.group(), dealer: maker.dealer.clone() };
+    let stamp = maker.stamp(Kind::Pool, &origin, None, 0);
     let layout = PoolLayout { me: network.me, parties };
     let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
     engine.fill(network, &need, &mut ToDraft(&mut draft))?;
@@ -181,7 +194,9 @@ fn left_in_pools(
     store: &Store,
     maker: &Maker,
 ) -> Result<(Amount, Agreement)> {
-    let (offers, both, agreement) = agree(network, store, maker)?;
+    let only = Some(vec![maker.dealer.clone()]);
+    let filter = Filter { dealers: only, ..maker.filter(Kind::Pool, None) };
+    let (offers, both, agreement) = agree(network, store, &filter)?;
     let mut left = Amount { and_gates: 0, input_bits: 0 };
     for (place, next) in both {
         let counts = &offers[place].stamp.counts;
@@ -196,9 +211,9 @@ fn left_in_pools(
 fn agree(
     network: &mut Network,
     store: &Store,
-    maker: &Maker,
+    filter: &Filter,
 ) -> Result<(Vec<Offer>, Common, Agreement)> {
-    let offers = offers(store, &maker.filter(Kind::Pool, None))?;
+    let offers = offers(store, filter)?;
     let own: Holdings = offers.iter().map(|offer| (offer.id, offer.next.clone())).collect();
     let counts = 1 + usize::from(network.parties());
     let me = network.me;
@@ -229,11 +244,11 @@ pub fn prepare(
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
     let config = lowest_latency(config);
-    let begun = begin(config, hello, and_gates, |network| {
+    let begun = begin(config, hello, and_gates, |network, dealer| {
         network.batch = batch;
         let pools = agree_on_pools(network, &work, count)?;
         let fresh = pools.ranges.len() < count as usize;
-        let engine = if fresh { Some(maker.protocol.set_up(network)?) } else { None };
+        let engine = if fresh { Some(engine(maker.protocol, network, dealer)?) } else { None };
         Ok((pools, engine))
     })?;
     let Begun { mut network, made: (pools, mut engine), .. } = begun;
@@ -241,7 +256,7 @@ pub fn prepare(
     for range in &pools.ranges {
         let made = work.prepare_from(&mut network, range);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &range.group, error)?;
+            kill(store, &range.origin.group, error)?;
         }
         items.push(or_give_up(made, &mut network)?);
     }
@@ -253,8 +268,14 @@ pub fn prepare(
         }
         items.push(or_give_up(made, &mut network)?);
     }
-    let report = Report::of(&network.meter);
-    Ok(PreparedItems { items, from_pools: pools.ranges.len(), agreement: pools.agreement, report })
+    let Pools { ranges, agreement, .. } = &pools;
+    let from_pools = ranges.len();
+    let mut dealt = ranges.iter().filter(|range| range.origin.dealer.is_some()).count();
+    if maker.dealer.is_some() {
+        dealt += items.len() - from_pools;
+    }
+    let (agreement, report) = (*agreement, Report::of(&network.meter));
+    Ok(PreparedItems { items, from_pools, dealt, agreement, report })
 }
 
 /// Runs a prepared circuit that all parties hold, on this party's `inputs`.
@@ -271,10 +292,10 @@ pub fn run(
 ) -> Result<RunPrepared> {
     inputs.check(circuit, config.terms().party)?;
     let ran = run_batch(config.executions(1), store, circuit, [Ok(inputs.duplicate())])?;
-    let RunPrepared { outputs, item, agreement, report } = ran;
+    let RunPrepared { outputs, item, dealer, agreement, report } = ran;
     let outputs = outputs.into_iter().next();
     let outputs = outputs.ok_or_else(|| Error::internal("a run without outputs"))?;
-    Ok(RunPrepared { outputs, item, agreement, report })
+    Ok(RunPrepared { outputs, item, dealer, agreement, report })
 }
 
 /// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of them, as many as
@@ -304,7 +325,7 @@ pub fn run_batch(
     let patience = config.terms().timeout;
     // All is settled already: what was prepared says how.
     let config = lowest_latency(config).ot(Generator::default());
-    let begun = begin(config, hello, 0, |network| {
+    let begun = begin(config, hello, 0, |network, _| {
         network.batch = batch;
         let filter = maker.filter(Kind::Prepared, Some(circuit));
         let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
@@ -321,95 +342,12 @@ pub fn run_batch(
         split(circuit, network.me, bits, batch.executions)
     });
     if let Err(error @ Error::PeerMisbehaved { .. }) = &done {
-        kill(store, &chosen.group, error)?;
+        kill(store, &chosen.origin.group, error)?;
     }
     let outputs = or_give_up(done, &mut network)?;
     taken.done().map_err(failed)?;
-    Ok(RunPrepared { outputs, item: chosen.id, agreement, report: Report::of(&network.meter) })
-}
-
-/// A prepared circuit that is used up now, and read.
-struct Opened {
-    prepared: Box<dyn Prepared>,
-    /// Its files, which are removed in the end: that takes longer than the run.
-    taken: Taken,
-    chosen: Chosen,
-}
-
-impl Chosen {
-    /// Takes the item, on disk, and reads it.
-    fn take(
-        self,
-        store: &Store,
-        (network, circuit, plan): (&Network, &Circuit, &Plan),
-        protocol: Protocol,
-    ) -> Result<Opened> {
-        let taken = store.take_prepared(self.id).map_err(failed)?;
-        let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
-        let mut reader = BufReader::new(section);
-        let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
-        Ok(Opened { prepared, taken, chosen: self })
-    }
-}
-
-/// What makes items and looks for them: everything that every item of a session has in common.
-struct Maker {
-    protocol: Protocol,
-    /// How prepared circuits are stamped: with all that tells them from others of the protocol.
-    label: String,
-    party: u16,
-    peers: Vec<Peer>,
-    rho: u32,
-}
-
-impl Maker {
-    fn of(config: &Config) -> Maker {
-        let Terms { protocol, party, rho, executions, mac, .. } = *config.terms();
-        let mut label = protocol.name().to_string();
-        if protocol.has_mac_length() {
-            label = format!("{label}, {executions} at a time, {mac}-bit MACs");
-        }
-        let pins = config.pins();
-        let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
-        let peers = peers.map(|(party, pin)| Peer {
-            party,
-            fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
-        });
-        Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits() }
-    }
-
-    fn label(&self, kind: Kind) -> String {
-        match kind {
-            Kind::Pool => self.protocol.pools().name().to_string(),
-            Kind::Prepared => self.label.clone(),
-        }
-    }
-
-    fn stamp(&self, kind: Kind, group: GroupId, circuit: Option<&Circuit>, sequence: u64) -> Stamp {
-        Stamp {
-            kind,
-            protocol: self.label(kind),
-            group,
-            party: self.party,
-            peers: self.peers.clone(),
-            rho: self.rho,
-            circuit: circuit.map(Circuit::digest),
-            sequence,
-            counts: Vec::new(),
-        }
-    }
-
-    fn filter(&self, kind: Kind, circuit: Option<&Circuit>) -> Filter {
-        Filter {
-            kind: Some(kind),
-            protocol: Some(self.label(kind)),
-            group: None,
-            party: Some(self.party),
-            peers: Some(self.peers.clone()),
-            rho: Some(self.rho),
-            circuit: Some(circuit.map(Circuit::digest)),
-        }
-    }
+    let Chosen { id: item, origin: Origin { dealer, .. }, .. } = chosen;
+    Ok(RunPrepared { outputs, item, dealer, agreement, report: Report::of(&network.meter) })
 }
 
 /// How many triples are made for one batch without a pool.
@@ -427,7 +365,7 @@ struct Preparing<'a> {
 /// A part of a pool that all parties will take, the same.
 struct PoolPart {
     id: ItemId,
-    group: GroupId,
+    origin: Origin,
     from: Vec<u64>,
     upto: Vec<u64>,
 }
@@ -459,7 +397,7 @@ impl Preparing<'_> {
             let protocol = self.maker.protocol;
             let material = protocol.from_pool(network, &range, &mut FromTaken(&taken))?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
-            self.keep(network, prepared, part.group, first)
+            self.keep(network, prepared, &part.origin, first)
         })
     }
 
@@ -479,7 +417,8 @@ impl Preparing<'_> {
         counted(network, DEPENDENT, |network| {
             let material = engine.preprocess_for(network, self.circuit, self.plan)?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
-            self.keep(network, prepared, engine.group(), number)
+            let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
+            self.keep(network, prepared, &origin, number)
         })
     }
 
@@ -488,10 +427,10 @@ impl Preparing<'_> {
         &self,
         network: &Network,
         prepared: Box<dyn Prepared>,
-        group: GroupId,
+        origin: &Origin,
         sequence: u64,
     ) -> Result<ItemId> {
-        let stamp = self.maker.stamp(Kind::Prepared, group, Some(self.circuit), sequence);
+        let stamp = self.maker.stamp(Kind::Prepared, origin, Some(self.circuit), sequence);
         let mut draft =
             self.store.begin(stamp, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
         let protocol = self.maker.protocol;
@@ -532,7 +471,8 @@ impl PoolSource for FromTaken<'_> {
 
 /// Finds parts of pools for as many of `count` circuits as there is enough for.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
-    let (offers, both, agreement) = agree(network, work.store, work.maker)?;
+    let (offers, both, agreement) =
+        agree(network, work.store, &work.maker.filter(Kind::Pool, None))?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
     for (place, mut next) in both {
@@ -551,82 +491,10 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
         while pools.ranges.len() < count as usize && fits(&next) {
             let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
             let from = std::mem::replace(&mut next, upto.clone());
-            pools.ranges.push(PoolPart { id: *id, group: *group, from, upto });
+            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(stamp), from, upto });
         }
     }
     Ok(pools)
-}
-
-/// A prepared circuit that all parties hold and have locked.
-struct Chosen {
-    id: ItemId,
-    group: GroupId,
-    _lock: GroupLock,
-}
-
-/// Finds a prepared circuit, waiting no longer than `patience` for groups that others use.
-fn choose_prepared(
-    network: &mut Network,
-    store: &Store,
-    filter: &Filter,
-    patience: Duration,
-) -> Result<(Chosen, Agreement)> {
-    let begun = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    loop {
-        let offers = offers(store, filter)?;
-        let own: Holdings = offers.iter().map(|offer| (offer.id, Vec::new())).collect();
-        let me = network.me;
-        let all = tell(network, &own, 0)?;
-        let (both, agreement) = common(&offers, &all, me);
-        let mut busy: Vec<GroupId> = Vec::new();
-        for (place, _) in &both {
-            let Offer { id, group, .. } = offers[*place];
-            if busy.contains(&group) {
-                continue;
-            }
-            if let Some(lock) = lock(network, store, &group)? {
-                return Ok((Chosen { id, group, _lock: lock }, agreement));
-            }
-            busy.push(group);
-        }
-        if both.is_empty() {
-            return Err(Error::Store(nothing(&offers, &all, me)));
-        }
-        // Somebody's time is up: all say so, so that all end.
-        if !all_say(network, begun.elapsed() < patience)? {
-            return Err(Error::Store(
-                "all that is prepared is in use by other runs: try again when they have ended"
-                    .into(),
-            ));
-        }
-        std::thread::sleep(pause);
-        pause = (2 * pause).min(Duration::from_millis(100));
-    }
-}
-
-fn nothing(offers: &[Offer], all: &[Holdings], me: u16) -> String {
-    let elsewhere = (0u16..).zip(all).filter(|(party, _)| *party != me);
-    let without: Vec<String> = elsewhere
-        .filter(|(_, holdings)| holdings.is_empty())
-        .map(|(party, _)| format!("party {party}"))
-        .collect();
-    match (offers.is_empty(), without.is_empty()) {
-        (true, _) => {
-            "this store holds nothing that was prepared for this circuit with these peers; \
-                      prepare it together first"
-                .to_string()
-        }
-        (false, false) => format!(
-            "{} holds nothing that was prepared for this circuit with these peers; prepare it together \
-             first",
-            without.join(" and ")
-        ),
-        (false, true) => {
-            "no circuit prepared here is in the peers' stores, too: prepare it together again"
-                .to_string()
-        }
-    }
 }
 
 /// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it is the one

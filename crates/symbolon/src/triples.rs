@@ -40,6 +40,9 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     let wanted = wanted.ok_or_else(|| {
         Error::invalid_input(format!("{count} triples: 1 to {MAX_TRIPLES} can be made"))
     })?;
+    if config.dealer_name().is_some() {
+        return Err(Error::invalid_input("triples alone are not made by a dealer"));
+    }
     let terms = config.terms();
     let hello = Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
         .term("protocol", "triples")
@@ -48,7 +51,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         .term("triples", count);
     // Nothing is garbled: no form is worth a measurement.
     let config = config.form(Form::default());
-    let begun = begin(config, hello, count, |network| {
+    let begun = begin(config, hello, count, |network, _| {
         let session = network.session;
         let config = preprocessing::Config {
             rho: network.rho.bits(),

@@ -22,6 +22,7 @@ pub fn stamp(kind: Kind, group: u8, sequence: u64) -> Stamp {
         group,
         party: 0,
         peers: vec![Peer { party: 1, fingerprint: Some("ab".repeat(32)) }],
+        dealer: None,
         rho: 40,
         circuit: (kind == Kind::Prepared).then_some([9; 32]),
         sequence,

@@ -1,0 +1,157 @@
+//! Function-independent material from a dealer, in place of oblivious transfer among the parties.
+//!
+//! What the dealer is trusted with, and what it sends, is said in [`symbolon_preprocessing::dealer`]. Here a party asks
+//! it for one *dealing* after the other, each over a channel of its own and each under a fresh Δ: one for every call of
+//! phase 1. A dealing is asked for by an id that hashes the parties' session, which all of them have agreed on
+//! already, the number of the dealing in it, and everything that is asked for:
+//!
+//! ```text
+//! id = H(session, number, evaluator, AND gates, input bits of every party)
+//! ```
+//!
+//! The dealer brings together those who come with one id. Parties that are not in the same session, or count
+//! differently, never meet there. The dealer does not learn the session's id, which keys hashes.
+//!
+//! Gates that were asked for have one mask and one triple each, as good as those that the parties make: what
+//! the protocols do with them, and every check of theirs, stays the same.
+
+use std::collections::VecDeque;
+
+use blake3::Hasher;
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_preprocessing::dealer::{Client, Gates, Request};
+use symbolon_primitives::Prg;
+use symbolon_transport::{Channel, Error, Fingerprint, Result};
+
+use crate::{
+    Engine, Need, Network, Preprocessed,
+    masks::Seat,
+    material::{GateBatch, Independent, Material, Role},
+    pool::{PoolSink, PoolWriter},
+};
+
+const DOMAIN: &str = "symbolon 2026 dealing id v1";
+
+/// How a party reaches the dealer that all parties of its session have agreed on.
+pub struct Dealer {
+    /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty over links without
+    /// keys, where anybody can take any seat.
+    pub keys: Vec<Fingerprint>,
+    /// Opens one more channel from this party to the [`DEALER`](symbolon_transport::DEALER).
+    pub dial: Box<dyn FnMut(&Network) -> Result<Channel> + Send>,
+}
+
+impl std::fmt::Debug for Dealer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dealer").field("keys", &self.keys).finish_non_exhaustive()
+    }
+}
+
+/// An engine whose phase 1 takes what a dealer deals.
+pub(crate) struct DealtEngine {
+    dealer: Dealer,
+    seat: Seat,
+    session: [u8; 32],
+    role: Role,
+    /// Dealings until now.
+    dealings: u64,
+    /// AND gates until now. Every dealing has a Δ of its own; tweaks differ between them all the same.
+    gates: u64,
+}
+
+impl DealtEngine {
+    /// An engine in this seat of the session of `net`. Nobody is asked for anything yet.
+    pub fn new(net: &Network, dealer: Dealer, seat: Seat, role: Role) -> Self {
+        DealtEngine { dealer, seat, session: net.session, role, dealings: 0, gates: 0 }
+    }
+
+    /// Asks for one more dealing; returns it with nothing for any gate yet, and where the gates come from.
+    fn ask(&mut self, net: &Network, need: &Need) -> Result<(Material, Gates)> {
+        let parties = usize::from(net.parties());
+        let input_bits: Vec<u64> =
+            (0..parties).map(|party| need.input_bits.get(party).copied().unwrap_or(0)).collect();
+        let mut request = Request {
+            session: [0; 32],
+            party: self.seat.me,
+            evaluator: self.seat.evaluator,
+            and_gates: need.and_gates,
+            input_bits,
+            keys: self.dealer.keys.clone(),
+        };
+        request.session = dealing_id(&self.session, self.dealings, &request);
+        self.dealings += 1;
+        let client = Client::new((self.dealer.dial)(net)?, request)?;
+        let delta = client.delta();
+        let (own_inputs, peer_inputs, gates) = client.inputs()?;
+        let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.block();
+        let material = Material {
+            seat: self.seat,
+            delta,
+            own_inputs,
+            peer_inputs,
+            first_tweak: self.gates,
+            seed,
+            known: None,
+            gates: VecDeque::new(),
+            source: None,
+            next: 0,
+            left: 0,
+        };
+        Ok((material, gates))
+    }
+}
+
+fn dealing_id(session: &[u8; 32], number: u64, request: &Request) -> [u8; 32] {
+    let mut hasher = Hasher::new_derive_key(DOMAIN);
+    hasher.update(session).update(&number.to_le_bytes());
+    hasher.update(&request.evaluator.to_le_bytes()).update(&request.and_gates.to_le_bytes());
+    for bits in &request.input_bits {
+        hasher.update(&bits.to_le_bytes());
+    }
+    *hasher.finalize().as_bytes()
+}
+
+impl Engine for DealtEngine {
+    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
+        let (mut material, mut gates) = self.ask(net, need)?;
+        while let Some((masks, triples)) = gates.next_batch()? {
+            material.add(GateBatch { masks, triples });
+        }
+        self.gates = self.gates.checked_add(need.and_gates).ok_or_else(finished)?;
+        Ok(Box::new(Independent { material, role: self.role }))
+    }
+
+    /// The circuit makes nothing cheaper here: the same as [`preprocess`](Engine::preprocess) for what it needs.
+    fn preprocess_for(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Preprocessed>> {
+        let need = self.role.protocol.need(net, circuit, plan)?;
+        self.preprocess(net, &need)
+    }
+
+    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
+        if self.dealings > 0 {
+            return Err(finished());
+        }
+        let (material, mut gates) = self.ask(net, need)?;
+        // Numbers are given to the gates in the pool from 0, and none to others after it.
+        self.gates = u64::MAX;
+        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), material.delta)?;
+        pool.inputs(&material.own_inputs, &material.peer_inputs)?;
+        while let Some((masks, triples)) = gates.next_batch()? {
+            pool.gates(&GateBatch { masks, triples })?;
+        }
+        pool.finish()
+    }
+
+    fn group(&self) -> [u8; 32] {
+        self.session
+    }
+}
+
+fn finished() -> Error {
+    Error::invalid_input("a pool is filled by a session of its own")
+}

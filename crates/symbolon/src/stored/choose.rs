@@ -1,0 +1,126 @@
+//! Finding a prepared circuit that all parties hold, and taking it.
+
+use std::io::BufReader;
+use std::time::{Duration, Instant};
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_protocols::{Network, Prepared, Protocol};
+use symbolon_store::{Filter, GroupId, GroupLock, ItemId, Offer, Store, Taken};
+use symbolon_transport::{Error, Result};
+
+use super::holdings::{Holdings, all_say, common, lock, offers, tell};
+use super::maker::Origin;
+use super::{Agreement, failed};
+
+/// A prepared circuit that all parties hold and have locked.
+pub(super) struct Chosen {
+    pub id: ItemId,
+    pub origin: Origin,
+    _lock: GroupLock,
+}
+
+/// Finds a prepared circuit, waiting no longer than `patience` for groups that others use.
+pub(super) fn choose_prepared(
+    network: &mut Network,
+    store: &Store,
+    filter: &Filter,
+    patience: Duration,
+) -> Result<(Chosen, Agreement)> {
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        let offers = offers(store, filter)?;
+        let own: Holdings = offers.iter().map(|offer| (offer.id, Vec::new())).collect();
+        let me = network.me;
+        let all = tell(network, &own, 0)?;
+        let (both, agreement) = common(&offers, &all, me);
+        let mut busy: Vec<GroupId> = Vec::new();
+        for (place, _) in &both {
+            let Offer { id, group, ref stamp, .. } = offers[*place];
+            if busy.contains(&group) {
+                continue;
+            }
+            if let Some(lock) = lock(network, store, &group)? {
+                return Ok((Chosen { id, origin: Origin::of(stamp), _lock: lock }, agreement));
+            }
+            busy.push(group);
+        }
+        if both.is_empty() {
+            let dealers = if offers.is_empty() { other_dealers(store, filter)? } else { vec![] };
+            return Err(Error::Store(nothing(&offers, &dealers, &all, me)));
+        }
+        // Somebody's time is up: all say so, so that all end.
+        if !all_say(network, begun.elapsed() < patience)? {
+            return Err(Error::Store(
+                "all that is prepared is in use by other runs: try again when they have ended"
+                    .into(),
+            ));
+        }
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(Duration::from_millis(100));
+    }
+}
+
+/// Who dealt what would do if they were trusted.
+fn other_dealers(store: &Store, filter: &Filter) -> Result<Vec<String>> {
+    let anyones = Filter { dealers: None, ..filter.clone() };
+    let mut dealers: Vec<String> =
+        offers(store, &anyones)?.into_iter().filter_map(|offer| offer.stamp.dealer).collect();
+    dealers.sort();
+    dealers.dedup();
+    Ok(dealers)
+}
+
+fn nothing(offers: &[Offer], dealers: &[String], all: &[Holdings], me: u16) -> String {
+    let elsewhere = (0u16..).zip(all).filter(|(party, _)| *party != me);
+    let without: Vec<String> = elsewhere
+        .filter(|(_, holdings)| holdings.is_empty())
+        .map(|(party, _)| format!("party {party}"))
+        .collect();
+    if let [dealer, ..] = dealers {
+        return format!(
+            "all that this store holds for this circuit with these peers was made with material of the dealer \
+             {dealer}, which is not trusted here: name that dealer to use it, or prepare the circuit together without"
+        );
+    }
+    match (offers.is_empty(), without.is_empty()) {
+        (true, _) => {
+            "this store holds nothing that was prepared for this circuit with these peers; \
+                      prepare it together first"
+                .to_string()
+        }
+        (false, false) => format!(
+            "{} holds nothing that was prepared for this circuit with these peers; prepare it together \
+             first",
+            without.join(" and ")
+        ),
+        (false, true) => {
+            "no circuit prepared here is in the peers' stores, too: prepare it together again"
+                .to_string()
+        }
+    }
+}
+
+/// A prepared circuit that is used up now, and read.
+pub(super) struct Opened {
+    pub prepared: Box<dyn Prepared>,
+    /// Its files, which are removed in the end: that takes longer than the run.
+    pub taken: Taken,
+    pub chosen: Chosen,
+}
+
+impl Chosen {
+    /// Takes the item, on disk, and reads it.
+    pub(super) fn take(
+        self,
+        store: &Store,
+        (network, circuit, plan): (&Network, &Circuit, &Plan),
+        protocol: Protocol,
+    ) -> Result<Opened> {
+        let taken = store.take_prepared(self.id).map_err(failed)?;
+        let section = taken.read(0, taken.bytes(0)).map_err(failed)?;
+        let mut reader = BufReader::new(section);
+        let prepared = protocol.load_prepared(network, circuit, plan, &mut reader)?;
+        Ok(Opened { prepared, taken, chosen: self })
+    }
+}

@@ -1,0 +1,95 @@
+//! How items are stamped, and which of them are looked for.
+
+use symbolon_circuit::Circuit;
+use symbolon_protocols::Protocol;
+use symbolon_store::{Filter, GroupId, Kind, Peer, Stamp};
+
+use crate::config::{Config, Terms};
+
+/// What makes items and looks for them: everything that every item of a session has in common.
+pub(super) struct Maker {
+    pub protocol: Protocol,
+    /// How prepared circuits are stamped: with all that tells them from others of the protocol.
+    label: String,
+    party: u16,
+    peers: Vec<Peer>,
+    rho: u32,
+    /// Who deals what is made afresh, if not the parties make it.
+    pub dealer: Option<String>,
+}
+
+/// What items that were made of the same material have in common.
+#[derive(Clone)]
+pub(super) struct Origin {
+    pub group: GroupId,
+    /// Who dealt it, if the parties did not make it.
+    pub dealer: Option<String>,
+}
+
+impl Origin {
+    pub(super) fn of(stamp: &Stamp) -> Origin {
+        Origin { group: stamp.group, dealer: stamp.dealer.clone() }
+    }
+}
+
+impl Maker {
+    pub(super) fn of(config: &Config) -> Maker {
+        let Terms { protocol, party, rho, executions, mac, .. } = *config.terms();
+        let mut label = protocol.name().to_string();
+        if protocol.has_mac_length() {
+            label = format!("{label}, {executions} at a time, {mac}-bit MACs");
+        }
+        let pins = config.pins();
+        let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
+        let peers = peers.map(|(party, pin)| Peer {
+            party,
+            fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
+        });
+        let dealer = config.dealer_name();
+        Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
+    }
+
+    fn label(&self, kind: Kind) -> String {
+        match kind {
+            Kind::Pool => self.protocol.pools().name().to_string(),
+            Kind::Prepared => self.label.clone(),
+        }
+    }
+
+    pub(super) fn stamp(
+        &self,
+        kind: Kind,
+        origin: &Origin,
+        circuit: Option<&Circuit>,
+        sequence: u64,
+    ) -> Stamp {
+        Stamp {
+            kind,
+            protocol: self.label(kind),
+            group: origin.group,
+            party: self.party,
+            peers: self.peers.clone(),
+            dealer: origin.dealer.clone(),
+            rho: self.rho,
+            circuit: circuit.map(Circuit::digest),
+            sequence,
+            counts: Vec::new(),
+        }
+    }
+
+    /// What the parties made among themselves and, when they trust a dealer, what that one dealt.
+    pub(super) fn filter(&self, kind: Kind, circuit: Option<&Circuit>) -> Filter {
+        let mut dealers = vec![None];
+        dealers.extend(self.dealer.clone().map(Some));
+        Filter {
+            kind: Some(kind),
+            protocol: Some(self.label(kind)),
+            group: None,
+            party: Some(self.party),
+            peers: Some(self.peers.clone()),
+            dealers: Some(dealers),
+            rho: Some(self.rho),
+            circuit: Some(circuit.map(Circuit::digest)),
+        }
+    }
+}

@@ -1,0 +1,461 @@
+//! Parties whose material a dealer deals: right answers, and what becomes of dealers that are absent, die or lie.
+#![allow(missing_docs)]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::dealer::{Event, Guest, Hall, Rules};
+use symbolon::store::{Filter, Kind, Protection, State, Store};
+use symbolon::stored::{self, Amount};
+use symbolon::{
+    Config, DEPENDENT, Dealer, Error, Fingerprint, Form, Generator, INDEPENDENT, Inputs, Meeting,
+    Outputs, Protocol, Result, Session, Transport, TransportReason,
+};
+use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::{DEALER, Meter, memory_lanes};
+
+const KEY: u128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c;
+const MESSAGE: u128 = 0x3243_f6a8_885a_308d_3131_98a2_e037_0734;
+const CIPHERTEXT: u128 = 0x3925_841d_02dc_09fb_dc11_8597_196a_0b32;
+
+/// Only bounds a test that hangs, but for those that wait for it.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// What the dealer does to its channel to a party.
+type Bent = fn(party: u16) -> FnBend;
+
+/// A dealer in this process, and what it says it did.
+#[derive(Clone)]
+struct House {
+    hall: Arc<Hall>,
+    events: Arc<Mutex<Vec<Event>>>,
+    bent: Option<Bent>,
+}
+
+impl House {
+    fn open(patience: Duration, bent: Option<Bent>) -> House {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let heard = events.clone();
+        let report = move |event| heard.lock().unwrap().push(event);
+        let hall = Hall::new(Rules { patience, ..Rules::default() }, report).unwrap();
+        House { hall: Arc::new(hall), events, bent }
+    }
+
+    fn dealer(&self, name: &str) -> Dealer {
+        let House { hall, bent, .. } = self.clone();
+        Dealer::channels(name, move |party, meter| {
+            let ends = ((party, meter.clone()), (DEALER, Meter::new()));
+            let (mut near, mut far) = memory_lanes(ends.0, ends.1, 1, None)?;
+            let (near, mut far) = (near.remove(0), far.remove(0));
+            far.set_timeout(WAIT);
+            if let Some(bent) = bent {
+                far.set_bend(Box::new(bent(party)));
+            }
+            hall.admit(Guest::from(far));
+            Ok(near)
+        })
+    }
+
+    /// The sessions that were dealt to, when all have ended.
+    fn served(self) -> Vec<[u8; 32]> {
+        let House { hall, events, .. } = self;
+        Arc::into_inner(hall).expect("all parties have gone").finish();
+        let events = events.lock().unwrap();
+        let served = events.iter().filter_map(|event| match event {
+            Event::Served(summary) => Some(summary.session),
+            Event::Failed { .. } => None,
+        });
+        served.collect()
+    }
+}
+
+/// Runs `part` for every party, connected in memory.
+fn together<T: Send>(
+    parties: u16,
+    part: impl Fn(u16, Config) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mesh = Transport::memory_mesh(parties, 1, None).unwrap();
+    let part = &part;
+    thread::scope(|scope| {
+        let start = |(party, transport)| {
+            let config = Config::new(party, transport).timeout(WAIT);
+            scope.spawn(move || part(party, config))
+        };
+        let threads: Vec<_> = (0u16..).zip(mesh).map(start).collect();
+        threads.into_iter().map(|party| party.join().unwrap()).collect()
+    })
+}
+
+fn aes() -> Circuit {
+    builtin::by_name("aes128").unwrap()
+}
+
+fn inputs(circuit: &Circuit, party: u16) -> Inputs {
+    let builder = Inputs::builder(circuit, party);
+    let builder = match party {
+        0 => builder.uint(0, KEY).unwrap(),
+        1 => builder.uint(1, MESSAGE).unwrap(),
+        _ => builder,
+    };
+    builder.finish().unwrap()
+}
+
+fn ciphertext(outputs: &Outputs) -> Option<u128> {
+    outputs.get(0).and_then(|output| output.uint())
+}
+
+#[test]
+fn what_is_dealt_gives_the_right_answer() {
+    let circuit = &aes();
+    let cases = [
+        (Protocol::Wrk, Some(Form::FourRow), 2),
+        (Protocol::Wrk, Some(Form::HalfGates), 2),
+        (Protocol::Ywz, None, 2),
+        (Protocol::Ywz, None, 3),
+        (Protocol::TinyTable, None, 2),
+    ];
+    for (protocol, form, parties) in cases {
+        let house = House::open(WAIT, None);
+        let ended = together(parties, |party, config| {
+            let config = config.protocol(protocol).form(form).dealer(house.dealer("a friend"));
+            let mut session = Session::connect(config, circuit)?;
+            assert_eq!(session.dealer(), Some("a friend"));
+            let mut learnt = Vec::new();
+            for _ in 0..2 {
+                learnt.push(ciphertext(&session.evaluate(&inputs(circuit, party))?));
+            }
+            Ok((learnt, session.report()))
+        });
+        for ended in ended {
+            let (learnt, report) = ended.unwrap_or_else(|error| panic!("{protocol:?}: {error}"));
+            assert_eq!(learnt, [Some(CIPHERTEXT); 2], "{protocol:?} among {parties}");
+            // All that was dealt is received in its own phase, and nothing was made beside it.
+            let dealt = report.phase(INDEPENDENT).unwrap();
+            let gates = if protocol == Protocol::TinyTable { 0 } else { 2 * 6400 };
+            assert!(dealt.bytes_received > 64 * gates * u64::from(parties - 1), "{dealt:?}");
+            assert!(dealt.bytes_sent < 1000, "{dealt:?}");
+            assert!(report.phase(DEPENDENT).unwrap().bytes_received > 0);
+        }
+        // Two evaluations are two dealings, which nobody takes for one another.
+        let served = house.served();
+        assert!(served.len() == 2 && served[0] != served[1]);
+    }
+}
+
+/// A store for each party.
+fn stores(folder: &Path, parties: u16) -> Vec<Store> {
+    let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
+    (0..parties).map(make).collect()
+}
+
+fn offers(store: &Store, kind: Kind) -> Vec<Option<String>> {
+    let filter = Filter { kind: Some(kind), ..Filter::default() };
+    store.offers(&filter).unwrap().into_iter().map(|offer| offer.stamp.dealer).collect()
+}
+
+const POOL: Amount = Amount { and_gates: 20_000, input_bits: 700 };
+
+#[test]
+fn a_pool_is_dealt_once_and_lasts() {
+    let circuit = &aes();
+    for (protocol, pools, parties) in [
+        (Protocol::Wrk, Protocol::Wrk, 2),
+        (Protocol::Ywz, Protocol::Ywz, 3),
+        (Protocol::TinyTable, Protocol::Ywz, 2),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), parties);
+        let store = |party: u16| &stores[usize::from(party)];
+        let house = House::open(WAIT, None);
+        let amount = match protocol {
+            Protocol::TinyTable => Amount { and_gates: 60_000, input_bits: 300 },
+            _ => POOL,
+        };
+        let fill = |party, config: Config| {
+            let config = config.protocol(pools).dealer(house.dealer("a friend"));
+            stored::fill(config, store(party), amount)
+        };
+        for filled in together(parties, fill) {
+            assert!(filled.unwrap().item.is_some());
+        }
+        for filled in together(parties, fill) {
+            assert!(filled.unwrap().item.is_none(), "there is enough");
+        }
+        // From now on it is not asked any more.
+        assert_eq!(house.served().len(), 1);
+        let absent = || Dealer::channels("a friend", |_, _| Err(Error::internal("it was asked")));
+        let prepare = |party, config: Config| {
+            let config = config.protocol(protocol).dealer(absent());
+            stored::prepare(config, store(party), circuit, 1)
+        };
+        for prepared in together(parties, prepare) {
+            let prepared = prepared.unwrap();
+            assert_eq!((prepared.from_pools, prepared.dealt), (1, 1), "{protocol:?}");
+        }
+        for store in &stores {
+            for kind in [Kind::Pool, Kind::Prepared] {
+                assert_eq!(offers(store, kind), [Some("a friend".to_string())]);
+            }
+        }
+        // Whoever does not name the dealer does not stand on what it dealt.
+        let run = |party, config: Config| {
+            let config = config.protocol(protocol);
+            stored::run(config, store(party), circuit, &inputs(circuit, party))
+        };
+        for ran in together(parties, run) {
+            let error = ran.unwrap_err();
+            assert!(matches!(error, Error::Store(_)), "{error}");
+            assert!(error.to_string().contains("material of the dealer a friend"), "{error}");
+        }
+        for ran in together(parties, |party, config| run(party, config.dealer(absent()))) {
+            let ran = ran.unwrap();
+            assert_eq!(ciphertext(&ran.outputs), Some(CIPHERTEXT), "{protocol:?}");
+            assert_eq!(ran.dealer.as_deref(), Some("a friend"));
+        }
+    }
+}
+
+#[test]
+fn what_parties_make_and_what_is_dealt_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = &builtin::by_name("add:8").unwrap();
+    // Enough for twelve.
+    let amount = Amount { and_gates: 12 * 128, input_bits: 100 };
+    let house = House::open(WAIT, None);
+    let fill = |trusting: bool| {
+        let filled = together(2, |party, config| {
+            let config = config.dealer(trusting.then(|| house.dealer("a friend")));
+            stored::fill(config, &stores[usize::from(party)], amount)
+        });
+        assert!(filled.into_iter().all(|filled| filled.unwrap().item.is_some()));
+    };
+    fill(true);
+    // What was dealt is no reason not to make any.
+    fill(false);
+    let prepare = |dealer: Option<&str>, count| {
+        let prepared = together(2, |party, config| {
+            let config = config.dealer(dealer.map(|name| house.dealer(name)));
+            stored::prepare(config, &stores[usize::from(party)], circuit, count)
+        });
+        prepared
+            .into_iter()
+            .map(Result::unwrap)
+            .map(|p| (p.from_pools, p.dealt))
+            .collect::<Vec<_>>()
+    };
+    // There is enough for some more in both pools; without the dealer only one of them serves.
+    assert_eq!(prepare(None, 20), [(12, 0); 2]);
+    // Another dealer's is not this one's.
+    assert_eq!(prepare(Some("a stranger"), 2), [(0, 2); 2]);
+    assert_eq!(prepare(Some("a friend"), 13), [(12, 13); 2]);
+    for store in &stores {
+        let dealers = offers(store, Kind::Prepared);
+        let count = |name: Option<&str>| dealers.iter().filter(|d| d.as_deref() == name).count();
+        assert_eq!([count(None), count(Some("a stranger")), count(Some("a friend"))], [20, 2, 13]);
+    }
+}
+
+#[test]
+fn parties_name_the_same_dealer() {
+    let circuit = &aes();
+    let house = House::open(WAIT, None);
+    let cases: [([Option<&str>; 3], [&str; 2]); 3] = [
+        ([Some("x"), Some("y"), Some("x")], ["x", "y (party 1)"]),
+        ([Some("x"), None, Some("x")], ["x", "none (party 1)"]),
+        ([None, Some("y"), None], ["none", "y (party 1)"]),
+    ];
+    for (names, [ours, theirs]) in cases {
+        let ended = together(3, |party, config| {
+            let name = names[usize::from(party)];
+            let config = config.dealer(name.map(|name| house.dealer(name)));
+            Session::connect(config, circuit).map(drop)
+        });
+        assert_eq!(ended[0], Err(Error::incompatible("dealer", ours, theirs)));
+        assert!(matches!(ended[1], Err(Error::PeerIncompatible { .. })), "{:?}", ended[1]);
+    }
+    // The same before anything is taken from a store.
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let ended = together(2, |party, config| {
+        let config = config.dealer((party == 0).then(|| house.dealer("x")));
+        stored::fill(config, &stores[usize::from(party)], POOL)
+    });
+    assert_eq!(ended[0], Err(Error::incompatible("dealer", "x", "none")));
+    assert_eq!(ended[1], Err(Error::incompatible("dealer", "none", "x")));
+    assert!(house.served().is_empty());
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_before_anything_is_sent() {
+    let circuit = &aes();
+    let refused = |config: Config| match config.check(circuit) {
+        Err(Error::InvalidInput(text)) => text,
+        other => panic!("{other:?}"),
+    };
+    let memory = || Transport::memory(1, None).unwrap().0;
+    let print: Fingerprint = "ab".repeat(32).parse().unwrap();
+    let tls = || {
+        let identity = symbolon::Identity::generate().unwrap();
+        Transport::tls(Meeting::dial("localhost:1"), identity, print)
+    };
+    let none = |_: u16, _: &Arc<Meter>| Err(Error::internal("not asked"));
+    let told = refused(Config::new(0, memory()).dealer(Dealer::tls("h:1", print)));
+    assert!(told.contains("connected by TLS themselves"), "{told}");
+    for dealer in [Dealer::insecure_plain_tcp("h:1"), Dealer::channels("x", none)] {
+        let told = refused(Config::new(0, tls()).dealer(dealer));
+        assert!(told.contains("a dealer with a key"), "{told}");
+    }
+    assert_eq!(Config::new(0, tls()).dealer(Dealer::tls("h:1", print)).check(circuit), Ok(()));
+    for name in ["", "two\nlines", &"x".repeat(101)] {
+        let told = refused(Config::new(0, memory()).dealer(Dealer::channels(name, none)));
+        assert!(told.contains("name"), "{told}");
+    }
+    let with_ot = Config::new(0, memory()).dealer(Dealer::channels("x", none)).ot(Generator::Iknp);
+    assert!(refused(with_ot).contains("no OT"));
+    let alone = Config::new(0, memory()).dealer(Dealer::channels("x", none));
+    assert!(matches!(symbolon::make_triples(alone, 9), Err(Error::InvalidInput(_))));
+}
+
+fn lost(error: &Error) -> bool {
+    matches!(error, Error::Transport { party: Some(DEALER), .. })
+}
+
+#[test]
+fn a_party_that_finds_no_dealer_says_so_and_the_others_hear_of_it() {
+    let circuit = &aes();
+    let house = House::open(Duration::from_millis(300), None);
+    let nobody =
+        || Dealer::channels("x", |_, _| Err(Error::transport(DEALER, TransportReason::Closed)));
+    let ended = together(2, |party, config| {
+        let dealer = if party == 0 { nobody() } else { house.dealer("x") };
+        let mut session = Session::connect(config.dealer(dealer), circuit)?;
+        let first = session.evaluate(&inputs(circuit, party)).unwrap_err();
+        // It is over, and not tried again.
+        assert_eq!(session.evaluate(&inputs(circuit, party)).unwrap_err(), first);
+        Err::<(), Error>(first)
+    });
+    assert_eq!(ended[0], Err(Error::transport(DEALER, TransportReason::Closed)));
+    let waited = ended[1].clone().unwrap_err();
+    let told = waited.to_string();
+    assert!(lost(&waited) && told.contains("missing: 0"), "{told}");
+    assert!(house.served().is_empty());
+}
+
+/// The dealer goes at some message to party 0.
+fn goes(party: u16, kind: &'static str, index: usize) -> FnBend {
+    match party {
+        0 => FnBend::new().on_message(kind, index, |_| Action::Close),
+        _ => FnBend::new(),
+    }
+}
+
+#[test]
+fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
+    let circuit = &aes();
+    // At some message of the first or a later chunk of a pool, and of the only chunk of a circuit.
+    let deaths: [[Bent; 2]; 4] = [
+        [|party| goes(party, "dealer: seed", 0); 2],
+        [|party| goes(party, "dealer: input MACs", 0); 2],
+        [|party| goes(party, "dealer: c bits", 1), |party| goes(party, "dealer: c bits", 0)],
+        [|party| goes(party, "dealer: gate MACs", 9), |party| goes(party, "dealer: gate MACs", 3)],
+    ];
+    for [in_pool, in_circuit] in deaths {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), 2);
+        let house = House::open(WAIT, Some(in_pool));
+        let filled = together(2, |party, config| {
+            let config = config.dealer(house.dealer("x"));
+            stored::fill(config, &stores[usize::from(party)], POOL)
+        });
+        let house = House::open(WAIT, Some(in_circuit));
+        let direct = together(2, |party, config| {
+            let mut session = Session::connect(config.dealer(house.dealer("x")), circuit)?;
+            session.evaluate(&inputs(circuit, party))
+        });
+        assert!(lost(filled[0].as_ref().unwrap_err()), "{filled:?}");
+        assert!(lost(direct[0].as_ref().unwrap_err()), "{direct:?}");
+        assert!(direct[1].is_err());
+        assert!(offers(&stores[0], Kind::Pool).is_empty());
+        // The other party may have had all of its own before; without the first one nobody uses it.
+        let prepared = together(2, |party, config| {
+            let none = Dealer::channels("x", |_, _| {
+                Err(Error::transport(DEALER, TransportReason::Closed))
+            });
+            stored::prepare(config.dealer(none), &stores[usize::from(party)], circuit, 1)
+        });
+        assert!(prepared.iter().all(Result::is_err));
+        assert!(offers(&stores[0], Kind::Prepared).is_empty());
+    }
+}
+
+/// The dealer flips a bit in a message to party 0.
+fn lies(party: u16, kind: &'static str, index: usize) -> FnBend {
+    match party {
+        0 => FnBend::new().on_message(kind, index, |bytes| {
+            bytes[0] ^= 1;
+            Action::Send
+        }),
+        _ => FnBend::new(),
+    }
+}
+
+/// Somebody's check fails, the others hear of it, and nobody learns anything.
+fn assert_caught<T>(ended: &[Result<T>], what: &str) {
+    let errors: Vec<&Error> =
+        ended.iter().map(|end| end.as_ref().err().unwrap_or_else(|| panic!("{what}"))).collect();
+    let caught = errors.iter().any(|error| matches!(error, Error::PeerMisbehaved { .. }));
+    assert!(caught, "{what}: {errors:?}");
+}
+
+#[test]
+fn a_dealer_that_deals_wrong_breaks_a_check_and_no_output_is_released() {
+    let circuit = &aes();
+    let wrong: [Bent; 5] = [
+        // The masks of inputs and gates, both factors, and the products.
+        |party| lies(party, "dealer: input MACs", 0),
+        |party| lies(party, "dealer: gate MACs", 0),
+        |party| lies(party, "dealer: gate MACs", 1),
+        |party| lies(party, "dealer: gate MACs", 2),
+        |party| lies(party, "dealer: c bits", 0),
+    ];
+    for (which, bent) in wrong.into_iter().enumerate() {
+        for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 3)] {
+            let what = format!("lie {which}, {protocol:?}");
+            let house = House::open(WAIT, Some(bent));
+            let ended = together(parties, |party, config| {
+                let config = config.protocol(protocol).dealer(house.dealer("x"));
+                Session::connect(config, circuit)?.evaluate(&inputs(circuit, party))
+            });
+            assert_caught(&ended, &what);
+        }
+    }
+}
+
+#[test]
+fn a_pool_that_was_dealt_wrong_becomes_void() {
+    let circuit = &aes();
+    let house = House::open(WAIT, Some(|party| lies(party, "dealer: gate MACs", 1)));
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let filled = together(2, |party, config| {
+        stored::fill(config.dealer(house.dealer("x")), &stores[usize::from(party)], POOL)
+    });
+    assert!(filled.iter().all(Result::is_ok));
+    let prepared = together(2, |party, config| {
+        stored::prepare(config.dealer(house.dealer("x")), &stores[usize::from(party)], circuit, 1)
+    });
+    let caught = |result: &Result<_>| matches!(result, Err(Error::PeerMisbehaved { .. }));
+    let noticed = prepared.iter().position(caught).expect("it went unnoticed");
+    // Whoever noticed throws away all of it, and the other one gets nothing for what it has.
+    let entries = stores[noticed].list().unwrap();
+    assert!(entries.iter().all(|entry| matches!(entry.state, State::Void(_))), "{entries:?}");
+    let ran = together(2, |party, config| {
+        let config = config.dealer(house.dealer("x"));
+        stored::run(config, &stores[usize::from(party)], circuit, &inputs(circuit, party))
+    });
+    assert!(ran.iter().all(Result::is_err));
+}
