@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::dealer::DealerArgs;
 use crate::source::{Audience, Owner, audience, owner};
 
 /// How values are written, the same for every circuit; shown by `--help`.
@@ -22,7 +23,7 @@ VALUES
   What stands on a command line can be read by other users of the machine: give real secrets as @FILE
   or on standard input.";
 
-const EXIT_CODES: &str = "\
+pub(crate) const EXIT_CODES: &str = "\
 EXIT CODES
   0   success
   2   the command line, a file or a value is unusable
@@ -76,6 +77,8 @@ pub enum Command {
     Prepare(Box<PrepareArgs>),
     /// Look after a store of material
     Store(StoreCommandArgs),
+    /// Deal to parties that trust this process with all their inputs, so that they need not make material themselves
+    Dealer(Box<DealerArgs>),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine
@@ -212,6 +215,8 @@ EXAMPLES
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network
+    # dealer = \"dealer.example:7100\"  # trusted with all inputs: docs/dealer.md
+    # dealer_fingerprint = \"77be…\"
     store = \"my.store\"            # with --prepared, and for preprocess and prepare
     json = false
     [inputs]
@@ -292,6 +297,14 @@ pub struct MeetArgs {
     /// How to talk [default: tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
+    /// Take material from the dealer at this address, HOST:PORT, instead of making it with the peers; all parties must. Much
+    /// faster, but the dealer is trusted: together with any one party, or by reading what the parties send each
+    /// other, it learns all inputs and can change any output
+    #[arg(long, value_name = "ADDR")]
+    pub dealer: Option<String>,
+    /// The fingerprint of the dealer's key
+    #[arg(long, value_name = "HEX")]
+    pub dealer_fingerprint: Option<String>,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
@@ -464,6 +477,9 @@ pub struct LocalArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
+    /// Have a dealer in this process deal the material, as parties that trust one would
+    #[arg(long)]
+    pub dealer: bool,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,
@@ -501,6 +517,9 @@ pub struct BenchArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
+    /// Have a dealer in this process deal the material, as parties that trust one would
+    #[arg(long)]
+    pub dealer: bool,
     /// Parameters.
     #[command(flatten)]
     pub tuning: TuningArgs,

@@ -105,5 +105,5 @@ pub fn play_batch(
         None => ended?,
     }
     let phases = phases(&session.report());
-    Ok(Played { phases, choice: ChoiceJson::of(session.choice()), ..Played::empty() })
+    Ok(Played { phases, choice: ChoiceJson::of_session(&session), ..Played::empty() })
 }

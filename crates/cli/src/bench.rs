@@ -62,9 +62,10 @@ fn triples(args: &BenchArgs) -> Outcome<BenchJson> {
         || args.tuning.form.is_some()
         || args.repeat.is_some()
         || args.apart
+        || args.dealer
     {
         return Err(Failure::usage(
-            "`bench triples` takes no --protocol, --form, --repeat or --apart",
+            "`bench triples` takes no --protocol, --form, --repeat, --apart or --dealer",
         )
         .with_hint("--count says how many triples are made"));
     }
@@ -106,7 +107,8 @@ fn measure(
     work: Work<'_>,
     count: impl Fn(&[Played]) -> u64,
 ) -> Outcome<BenchJson> {
-    let played = Troupe { work, parties, tuning, transport: args.transport }.run()?;
+    let played =
+        Troupe { work, parties, tuning, transport: args.transport, dealer: args.dealer }.run()?;
     let count = count(&played);
     // Everything but the set-up, which comes once however much is computed.
     let counted = |played: &Played| {

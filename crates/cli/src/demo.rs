@@ -91,7 +91,8 @@ fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
     }
     let work =
         Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
-    let troupe = Troupe { work, parties: bidders, tuning, transport: LocalTransport::Tls };
+    let troupe =
+        Troupe { work, parties: bidders, tuning, transport: LocalTransport::Tls, dealer: false };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
 
@@ -130,7 +131,8 @@ impl Scene {
             .collect();
         let work =
             Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
-        let troupe = Troupe { work, parties: 2, tuning, transport: LocalTransport::Tls };
+        let troupe =
+            Troupe { work, parties: 2, tuning, transport: LocalTransport::Tls, dealer: false };
         let played = troupe.run()?;
         let outputs = agreed(&played)?;
         for output in &outputs {

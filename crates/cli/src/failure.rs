@@ -1,6 +1,6 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
-use symbolon::{Error, TransportReason};
+use symbolon::{DEALER, Error, TransportReason};
 
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(
@@ -106,6 +106,7 @@ fn hint(error: &Error) -> Option<String> {
                 .to_string()
         }
         Error::PeerIncompatible { what, .. } => incompatible_hint(what),
+        Error::Transport { party: Some(DEALER), reason } => dealer_hint(reason).to_string(),
         Error::Transport { reason, .. } => return transport_hint(reason),
         _ => return None,
     };
@@ -127,6 +128,7 @@ fn incompatible_hint(what: &str) -> String {
         what if what.ends_with("chosen from the link") => {
             "the two sides choose by different rules: say --form and --ot"
         }
+        "dealer" => "all parties must name the same --dealer-fingerprint, or none",
         "the number of lanes" => "give both sides the same --threads",
         what if what.ends_with("version") => {
             "both sides must run the same version of symbolon; see `symbolon --version`"
@@ -136,6 +138,35 @@ fn incompatible_hint(what: &str) -> String {
     };
     text.to_string()
 }
+
+/// What to do when the dealer fails. Nothing that it dealt until then is used again.
+fn dealer_hint(reason: &TransportReason) -> &'static str {
+    match reason {
+        TransportReason::OwnKeyRefused => DEALER_REFUSED,
+        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("refused our key") => {
+            DEALER_REFUSED
+        }
+        TransportReason::WrongKey { .. } => {
+            "compare the fingerprint with whoever runs the dealer; if it is the dealer's, pass it as \
+             --dealer-fingerprint; if not, somebody else is at the other end"
+        }
+        TransportReason::NoAnswer { .. } => {
+            "is the dealer started, with `symbolon dealer --listen`, at the address that --dealer names? A firewall \
+             must let the port through"
+        }
+        TransportReason::Aborted(_) => {
+            "all parties must come within the dealer's --patience, with keys that it allows; what it \
+             prints says more. Run it again: nothing that was dealt is used twice"
+        }
+        _ => {
+            "the dealer's own output says why. Run it again once the dealer is there: nothing that was dealt is \
+             used twice"
+        }
+    }
+}
+
+const DEALER_REFUSED: &str = "whoever runs the dealer must --allow this party's key, whose fingerprint \
+                              `symbolon fingerprint` prints";
 
 /// Whether the two sides want to be the same party: nobody's connection is at fault then.
 fn same_role(refusal: &str) -> bool {

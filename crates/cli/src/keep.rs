@@ -5,6 +5,7 @@ use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{Config, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
+use crate::dealer;
 use crate::failure::{Failure, Outcome};
 use crate::meet;
 use crate::progress::Progress;
@@ -30,10 +31,13 @@ pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
     let input_bits = args.input_bits.unwrap_or(args.gates.div_ceil(GATES_PER_INPUT_BIT));
     let target = Amount { and_gates: args.gates, input_bits };
     let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let dealer = dealer::named(&settings)?;
+    let dealt = dealer.is_some();
+    let config = config.dealer(dealer);
     let filled = {
         let mut progress = Progress::begin();
         progress.party(party, "preprocessing");
-        stored::fill(config, &store, target)?
+        stored::fill(config, &store, target).map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&filled.agreement);
     let text = |amount: Amount| {
@@ -65,10 +69,14 @@ pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
     let circuit = settings.spec.load(meet::count(&settings)?)?.circuit;
     let store = open_or_create(&settings.store)?;
     let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let dealer = dealer::named(&settings)?;
+    let dealt = dealer.is_some();
+    let config = config.dealer(dealer);
     let made = {
         let mut progress = Progress::begin();
         progress.party(party, "preparing");
-        stored::prepare(config, &store, &circuit, args.count)?
+        let made = stored::prepare(config, &store, &circuit, args.count);
+        made.map_err(|e| dealer::suspect(e.into(), dealt))?
     };
     tell_agreement(&made.agreement);
     for item in &made.items {
@@ -76,6 +84,9 @@ pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
     }
     if made.from_pools > 0 {
         tell(&format!("{} of {} from pools\n", made.from_pools, made.items.len()));
+    }
+    if made.dealt > 0 {
+        tell(&format!("{} of {} stand on what the dealer dealt\n", made.dealt, made.items.len()));
     }
     tell_costs(&tuning, party, &made.report);
     Ok(())

@@ -47,7 +47,13 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let circuit = loaded.circuit;
     let course = Course { repeat: args.repeat, apart: args.apart };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
-    let troupe = Troupe { work, parties: count, tuning: &tuning, transport: args.transport };
+    let troupe = Troupe {
+        work,
+        parties: count,
+        tuning: &tuning,
+        transport: args.transport,
+        dealer: args.dealer,
+    };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
     let batch = agreed_batch(&played)?;

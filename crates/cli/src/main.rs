@@ -4,6 +4,7 @@ mod args;
 mod batch;
 mod bench;
 mod circuits;
+mod dealer;
 mod demo;
 mod failure;
 mod identity;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Preprocess(args) => keep::preprocess(args),
         Command::Prepare(args) => keep::prepare(args),
         Command::Store(args) => stores::command(&args.command),
+        Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Circuit(args) => circuits::command(&args.command),

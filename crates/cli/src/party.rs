@@ -13,6 +13,7 @@ use symbolon::zeroize::{Zeroize, Zeroizing};
 use symbolon::{Config, Contact, Identity, Listener, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
+use crate::dealer;
 use crate::failure::{Failure, Outcome};
 use crate::play::{Course, Part, Played, play_triples};
 use crate::source::CircuitSpec;
@@ -32,6 +33,8 @@ pub struct Job {
     pub parties: u16,
     /// TCP or TLS.
     pub transport: LocalTransport,
+    /// Where the dealer is, if there is one.
+    pub dealer: Option<Peer>,
     /// The protocol's name.
     pub protocol: String,
     /// Statistical security in bits.
@@ -142,6 +145,7 @@ fn obey() -> Outcome<Played> {
             let _ = say(&Word::Stage(stage.to_string()));
         }
     };
+    let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
     match &job.task {
         Task::Circuit { spec, course, inputs } => {
             // What is wrong with the circuit or the inputs is told before anybody is met.
@@ -151,11 +155,11 @@ fn obey() -> Outcome<Played> {
                 .map(|(place, value)| (*place, Zeroizing::new(value.clone())))
                 .collect();
             let part = Part::new(&circuit, job.party, &inputs, tuning.executions)?;
-            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             part.play(config, *course, &mut stage)
         }
         Task::Triples(count) => {
-            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?));
+            let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             play_triples(config, *count, &mut stage)
         }
         Task::Tables(task) => {

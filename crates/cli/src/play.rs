@@ -71,7 +71,7 @@ impl Played {
             outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
             phases: phases(&ran.report),
             // What was prepared says how it is garbled, and no OT is made.
-            choice: ChoiceJson { ot: "none".to_string(), ..ChoiceJson::default() },
+            choice: ChoiceJson::none(ran.dealer.as_deref()),
             ..Played::empty()
         }
     }
@@ -152,7 +152,7 @@ pub fn play(
             at(INDEPENDENT);
             session.preprocess()?
         } else {
-            at(DEPENDENT);
+            at(if session.dealer().is_some() { INDEPENDENT } else { DEPENDENT });
             session.preprocess_circuit()?
         };
         at(DEPENDENT);
@@ -170,7 +170,7 @@ pub fn play(
     }
     let outputs = outputs.unwrap_or_default();
     let phases = phases(&before);
-    let choice = ChoiceJson::of(session.choice());
+    let choice = ChoiceJson::of_session(&session);
     Ok(Played { outputs, phases, runs, choice, ..Played::empty() })
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
-use symbolon::{Choice, LinkSpeed, Outputs, Report};
+use symbolon::{Choice, LinkSpeed, Outputs, Report, Session};
 
 use crate::batch::BatchOutputs;
 use crate::failure::{Failure, Outcome};
@@ -142,6 +142,9 @@ pub struct ChoiceJson {
     pub form: Option<String>,
     /// What made correlated OTs.
     pub ot: String,
+    /// The dealer on whose material it stands, who is trusted with all inputs; null when there was none.
+    #[serde(default)]
+    pub dealer: Option<String>,
     /// The slowest link and what was chosen from it; null when nothing was.
     pub measured: Option<MeasuredJson>,
 }
@@ -169,7 +172,27 @@ impl ChoiceJson {
             bits_per_second: bytes_per_second as f64 * 8.0,
             chose,
         });
-        ChoiceJson { form: Some(form.to_string()), ot: ot.to_string(), measured }
+        ChoiceJson { form: Some(form.to_string()), ot: ot.to_string(), dealer: None, measured }
+    }
+
+    /// What a session came to.
+    pub fn of_session(session: &Session) -> ChoiceJson {
+        let choice = ChoiceJson::of(session.choice());
+        match session.dealer() {
+            // Then no OT was made.
+            Some(dealer) => ChoiceJson {
+                form: choice.form,
+                measured: choice.measured,
+                ..Self::none(Some(dealer))
+            },
+            None => choice,
+        }
+    }
+
+    /// No OT was made, but material perhaps dealt.
+    pub fn none(dealer: Option<&str>) -> ChoiceJson {
+        let dealer = dealer.map(str::to_string);
+        ChoiceJson { ot: "none".to_string(), dealer, ..ChoiceJson::default() }
     }
 
     /// One line for people.
@@ -183,6 +206,9 @@ impl ChoiceJson {
         if let Some(MeasuredJson { round_trip, bits_per_second, .. }) = &self.measured {
             let (round_trip, rate) = (time(*round_trip), rate(*bits_per_second));
             line.push_str(&format!("; link: round trip {round_trip}, about {rate}"));
+        }
+        if let Some(dealer) = &self.dealer {
+            line.push_str(&format!("; dealt by {dealer}"));
         }
         line.push('\n');
         line

@@ -1,16 +1,17 @@
 //! `symbolon run`: one party of a run between machines.
 
-use symbolon::{Config, stored};
+use symbolon::{Config, Error, stored};
 
 use crate::args::{RemoteTransport, RunArgs};
 use crate::batch::{line, shown};
+use crate::dealer;
 use crate::failure::{Failure, Outcome};
 use crate::keep::{tell_agreement, who};
 use crate::meet;
 use crate::play::{Course, Part, Played};
 use crate::progress::Progress;
 use crate::results::{
-    AskedJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
+    AskedJson, ChoiceJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
 };
 use crate::settings::Settings;
 use crate::source::Loaded;
@@ -40,7 +41,10 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     let circuit = loaded.circuit;
     let part = Part::new(&circuit, party, &values, tuning.executions)?;
     let transport = meet::transport(&settings, party)?;
-    let config = tuning.apply_with_link(Config::new(party, transport));
+    let dealer = dealer::named(&settings)?;
+    let dealt = dealer.is_some();
+    let config = tuning.apply_with_link(Config::new(party, transport)).dealer(dealer);
+    let suspect = |error: Error| dealer::suspect(error.into(), dealt);
     let played = if args.prepared {
         if settings.tuning.form.is_some() || settings.tuning.ot.is_some() {
             return Err(Failure::usage("--prepared takes neither --form nor --ot")
@@ -49,29 +53,35 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         let store = open_or_create(&settings.store)?;
         match &part {
             Part::Once(circuit, inputs) => {
-                let ran = stored::run(config, &store, circuit, inputs)?;
+                let ran = stored::run(config, &store, circuit, inputs).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
                 Played::prepared(circuit, &ran, parties)
             }
             Part::Batch(inputs, executions) => {
                 let all = (0..*executions).map(|number| inputs.get(number));
-                let ran = stored::run_batch(config, &store, &circuit, all)?;
+                let ran = stored::run_batch(config, &store, &circuit, all).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
                 let shown = |outputs| shown(circuit.outputs(), outputs, parties);
                 let batch = ran.outputs.iter().map(shown).collect();
-                Played { batch, phases: phases(&ran.report), ..Played::empty() }
+                let choice = ChoiceJson::none(ran.dealer.as_deref());
+                Played { batch, phases: phases(&ran.report), choice, ..Played::empty() }
             }
         }
     } else {
         let mut progress = Progress::begin();
-        part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage))?
+        let played = part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage));
+        played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
     let role = tuning.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {
         print_outputs(&played.outputs)?;
         print(&played.batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
-        let choice = if args.prepared { String::new() } else { played.choice.line() };
+        let choice = match (&played.choice.dealer, args.prepared) {
+            (_, false) => played.choice.line(),
+            (Some(dealer), true) => format!("it stands on what the dealer {dealer} dealt\n"),
+            (None, true) => String::new(),
+        };
         tell(&format!("\n{choice}{}", costs(&[party])));
         return Ok(());
     }

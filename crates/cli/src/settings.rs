@@ -24,6 +24,8 @@ struct SettingsFile {
     connect: Option<String>,
     key: Option<String>,
     peer_fingerprint: Option<String>,
+    dealer: Option<String>,
+    dealer_fingerprint: Option<String>,
     transport: Option<RemoteTransport>,
     protocol: Option<String>,
     rho: Option<u32>,
@@ -115,6 +117,10 @@ pub struct Settings {
     pub key: Option<PathBuf>,
     /// The peer's fingerprint.
     pub peer_fingerprint: Option<String>,
+    /// Where the dealer is, if one is trusted.
+    pub dealer: Option<String>,
+    /// The fingerprint of its key.
+    pub dealer_fingerprint: Option<String>,
     /// How to talk.
     pub transport: RemoteTransport,
     /// Parameters.
@@ -184,6 +190,8 @@ impl Settings {
             connect: args.meet.connect.clone().or(file_connect),
             key: args.meet.key.clone().or(file.key.map(in_folder)),
             peer_fingerprint: args.meet.peer_fingerprint.clone().or(file.peer_fingerprint),
+            dealer: args.meet.dealer.clone().or(file.dealer),
+            dealer_fingerprint: args.meet.dealer_fingerprint.clone().or(file.dealer_fingerprint),
             transport: args.meet.transport.or(file.transport).unwrap_or(RemoteTransport::Tls),
             tuning: TuningArgs {
                 protocol: flags.protocol.clone().or(file.protocol),

@@ -102,6 +102,8 @@ struct ItemJson {
     protocol: String,
     party: u16,
     parties: usize,
+    /// The dealer that dealt it, or on whose material it stands; null for what the parties made.
+    dealer: Option<String>,
     rho: u32,
     circuit: Option<String>,
     state: &'static str,
@@ -133,6 +135,7 @@ fn list(store: &Store, json: bool) -> Outcome<()> {
             protocol: stamp.protocol.clone(),
             party: stamp.party,
             parties: stamp.peers.len() + 1,
+            dealer: stamp.dealer.clone(),
             rho: stamp.rho,
             circuit: stamp.circuit.map(hex::encode),
             state,
@@ -146,8 +149,9 @@ fn list(store: &Store, json: bool) -> Outcome<()> {
     if json {
         return print_json(&items);
     }
-    let mut rows =
-        vec![["item", "what", "protocol", "party", "state", "left", "size"].map(String::from)];
+    let mut rows = vec![
+        ["item", "what", "protocol", "party", "made by", "state", "left", "size"].map(String::from),
+    ];
     for item in &items {
         let chunk = symbolon::stored::GATES_PER_CHUNK as u64;
         let (what, left) = match item.kind {
@@ -172,12 +176,22 @@ fn list(store: &Store, json: bool) -> Outcome<()> {
             what,
             item.protocol.clone(),
             party,
+            made_by(item.dealer.as_deref()),
             state,
             left,
             bytes(item.bytes),
         ]);
     }
-    print(&align(&rows, 6))
+    print(&align(&rows, 7))
+}
+
+/// Who has to be trusted for it.
+fn made_by(dealer: Option<&str>) -> String {
+    match dealer {
+        Some(dealer) if dealer.len() == 64 => format!("dealer {}…", &dealer[..8]),
+        Some(dealer) => format!("dealer {dealer}"),
+        None => "the parties".to_string(),
+    }
 }
 
 fn verify(store: &Store) -> Outcome<()> {

@@ -10,6 +10,7 @@ use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Transport};
 
 use crate::args::LocalTransport;
+use crate::dealer::House;
 use crate::failure::{Class, Failure, Outcome};
 use crate::party::{Job, Peer, Task, Word};
 use crate::play::{Course, Part, Played, play_triples};
@@ -32,6 +33,8 @@ pub struct Troupe<'r> {
     pub tuning: &'r Tuning,
     /// How the parties talk.
     pub transport: LocalTransport,
+    /// Whether a dealer deals to them.
+    pub dealer: bool,
 }
 
 /// What the parties compute.
@@ -66,17 +69,19 @@ impl Troupe<'_> {
                 Part::new(circuit, party, inputs, self.tuning.executions)?;
             }
         }
+        let house = if self.dealer { Some(House::open(self.transport)?) } else { None };
         match self.transport {
-            LocalTransport::Memory => self.threads(),
-            LocalTransport::Tls | LocalTransport::Tcp => self.processes(),
+            LocalTransport::Memory => self.threads(house.as_ref()),
+            LocalTransport::Tls | LocalTransport::Tcp => self.processes(house.as_ref()),
         }
     }
 
-    fn threads(&self) -> Outcome<Vec<Played>> {
+    fn threads(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
         let mesh = Transport::memory_mesh(self.parties, self.tuning.threads, link)?;
         let perform = |party: PartyId, transport: Transport, words: mpsc::Sender<(u16, String)>| {
             let config = self.tuning.apply(Config::new(party, transport));
+            let config = config.dealer(house.and_then(House::within));
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
             match self.work {
                 Work::Circuit { circuit, inputs, course, .. } => {
@@ -107,11 +112,11 @@ impl Troupe<'_> {
         all_or_worst(ends.into_iter().map(Some).collect())
     }
 
-    fn processes(&self) -> Outcome<Vec<Played>> {
+    fn processes(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
         for party in 0..self.parties {
-            children.push(Performer::start(self.job(party), party, words.clone())?);
+            children.push(Performer::start(self.job(party, house), party, words.clone())?);
         }
         drop(words);
         let mut stage = Stage { children, ends: (0..self.parties).map(|_| None).collect() };
@@ -119,12 +124,13 @@ impl Troupe<'_> {
         stage.wait(&heard, self.tuning.timeout)
     }
 
-    fn job(&self, party: PartyId) -> Job {
+    fn job(&self, party: PartyId, house: Option<&House>) -> Job {
         Job {
             task: self.task(party),
             party,
             parties: self.parties,
             transport: self.transport,
+            dealer: house.and_then(House::peer),
             protocol: self.tuning.protocol.name().to_string(),
             rho: self.tuning.rho.bits(),
             form: self.tuning.form_name(),

@@ -1,0 +1,286 @@
+//! `symbolon dealer`: deals to parties that trust it; and what parties are told when they do.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use clap::Args;
+use symbolon::dealer::{Admit, Dealing, Event, Hall, Limits, Rules, Summary, serve};
+use symbolon::{Dealer, Fingerprint, Identity, Listener};
+
+use crate::args::{EXIT_CODES, LocalTransport, RemoteTransport};
+use crate::failure::{Class, Failure, Outcome};
+use crate::party::Peer;
+use crate::results::{print, tell};
+use crate::settings::Settings;
+use crate::table::bytes;
+
+/// What a party that takes dealt material is told, whenever it does.
+const TRUST: &str = "\
+warning: the dealer is trusted: together with any one party, or by reading what the parties send each other, it learns \
+all inputs and can change any output
+";
+
+const HELP: &str = "\
+WHAT IT IS TRUSTED WITH
+  The dealer knows every key, mask and triple that it deals. Together with any one party, or by reading what the
+  parties send each other, it learns all inputs and can change any output. Run it on a machine that no party
+  controls, and let nobody run it who works together with one of them. A party that deals itself has everything.
+
+EXAMPLE
+    symbolon dealer --listen 0.0.0.0:7100 --key dealer.key --allow 90ac… --allow 5d1f…
+
+  and each party, with the fingerprint of dealer.key:
+    symbolon run aes128 --config alice.toml --dealer dealer.example:7100 --dealer-fingerprint 77be…";
+
+fn help() -> String {
+    format!("{HELP}\n\n{EXIT_CODES}")
+}
+
+/// Arguments of `dealer`.
+#[derive(Args, Debug)]
+#[command(after_long_help = help())]
+pub struct DealerArgs {
+    /// Wait for parties at this address, HOST:PORT; port 0 picks a free one and says which
+    #[arg(long, value_name = "ADDR")]
+    pub listen: String,
+    /// The dealer's identity file, made by `symbolon keygen`
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Deal to the holder of the key with this fingerprint; once for every party
+    #[arg(long = "allow", value_name = "FINGERPRINT", conflicts_with = "allow_any")]
+    pub allowed: Vec<String>,
+    /// Deal to anybody; parties still get no seat but that of the key that all in the session name for it
+    #[arg(long)]
+    pub allow_any: bool,
+    /// How to talk; plain TCP lets anybody read what is dealt, and knows nobody [default: tls]
+    #[arg(long)]
+    pub transport: Option<RemoteTransport>,
+    /// Stop when so many sessions were served
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sessions: Option<u64>,
+    /// The most AND gates for one session
+    #[arg(long, value_name = "N", default_value_t = Limits::default().and_gates)]
+    pub max_gates: u64,
+    /// The most input bits for one session, of all parties together
+    #[arg(long, value_name = "N", default_value_t = Limits::default().input_bits)]
+    pub max_input_bits: u64,
+    /// The most sessions that are dealt to at a time, each by a thread
+    #[arg(long, value_name = "N", default_value_t = Rules::default().running)]
+    pub at_once: usize,
+    /// Seconds that a session waits for its last party; parties' --timeout must be longer
+    #[arg(long, value_name = "SECONDS", default_value_t = Rules::default().patience.as_secs_f64())]
+    pub patience: f64,
+}
+
+/// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line for each.
+///
+/// # Errors
+/// A usage failure before the port is open; otherwise as the library has them.
+pub fn command(args: &DealerArgs) -> Outcome<()> {
+    let dealing = dealing(args)?;
+    let door = Listener::bind(&args.listen)?;
+    tell(
+        "warning: this process will know all that it deals: together with any one party, or by reading what the \
+         parties send each other, it learns all inputs and can change any output\n",
+    );
+    tell(&format!("listening on {}\n", door.local_addr()));
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut left = args.sessions;
+    let stopping = stop.clone();
+    let report = move |event: Event| {
+        let served = matches!(event, Event::Served(_));
+        // Nobody needs to be listening.
+        let _ = print(&line(&event));
+        left = left.map(|left| left.saturating_sub(u64::from(served)));
+        if left == Some(0) {
+            stopping.store(true, Ordering::SeqCst);
+        }
+    };
+    Ok(serve(door, &dealing, &stop, report)?)
+}
+
+fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
+    let patience = Duration::try_from_secs_f64(args.patience).ok().filter(|p| !p.is_zero());
+    let patience = patience.ok_or_else(|| Failure::usage("--patience takes seconds above 0"))?;
+    if args.at_once == 0 {
+        return Err(Failure::usage("--at-once takes at least 1"));
+    }
+    let limits = Limits { and_gates: args.max_gates, input_bits: args.max_input_bits };
+    let rules = Rules { limits, patience, running: args.at_once, ..Rules::default() };
+    if args.transport == Some(RemoteTransport::Tcp) {
+        if args.key.is_some() || !args.allowed.is_empty() {
+            return Err(Failure::usage("plain TCP uses no key and no fingerprint")
+                .with_hint("leave --transport out to use TLS"));
+        }
+        tell(
+            "warning: plain TCP is neither private nor authenticated: anybody on the way can read all that is \
+             dealt, and anybody may take any party's seat\n",
+        );
+        return Ok(Dealing { identity: None, admit: Admit::Anybody, rules });
+    }
+    let key = args.key.as_ref().ok_or_else(|| {
+        Failure::usage("TLS needs the dealer's identity: --key FILE")
+            .with_hint("`symbolon keygen --out FILE` makes one; the parties pin its fingerprint")
+    })?;
+    let identity = Identity::load(key)?;
+    let admit = match (args.allow_any, &args.allowed[..]) {
+        (true, _) => Admit::Anybody,
+        (false, []) => {
+            return Err(Failure::usage("who may come? Say --allow FINGERPRINT for every party")
+                .with_hint("or --allow-any: a key gets no other seat than its own either way"));
+        }
+        (false, prints) => {
+            let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));
+            Admit::Keys(keys.collect::<Outcome<_>>()?)
+        }
+    };
+    tell(&format!("the parties need this fingerprint: {}\n", identity.fingerprint()));
+    Ok(Dealing { identity: Some(identity), admit, rules })
+}
+
+/// One line for people.
+fn line(event: &Event) -> String {
+    let short = |session: &[u8; 32]| hex::encode(&session[..8]);
+    match event {
+        Event::Served(Summary { session, and_gates, input_bits, bytes: sent }) => format!(
+            "served {}: {} parties, {and_gates} AND gates, {} input bits, {} sent\n",
+            short(session),
+            input_bits.len(),
+            input_bits.iter().sum::<u64>(),
+            bytes(sent.iter().sum())
+        ),
+        Event::Failed { session, error } => {
+            let session = session.as_ref().map_or(String::new(), |id| format!(" {}", short(id)));
+            format!("failed{session}: {error}\n")
+        }
+    }
+}
+
+/// The dealer that the settings name, if they do; says what it is trusted with.
+///
+/// # Errors
+/// A usage failure that says what is missing or does not go together.
+pub fn named(settings: &Settings) -> Outcome<Option<Dealer>> {
+    let dealer = match (&settings.dealer, &settings.dealer_fingerprint, settings.transport) {
+        (None, None, _) => return Ok(None),
+        (None, Some(_), _) => {
+            return Err(Failure::usage("where is the dealer? Say --dealer HOST:PORT"));
+        }
+        (Some(address), Some(print), RemoteTransport::Tls) => {
+            Dealer::tls(address.as_str(), print.parse()?)
+        }
+        (Some(_), None, RemoteTransport::Tls) => {
+            return Err(Failure::usage(
+                "TLS needs the dealer's fingerprint: --dealer-fingerprint HEX",
+            )
+            .with_hint("whoever runs it sees it with `symbolon fingerprint FILE`"));
+        }
+        (Some(address), None, RemoteTransport::Tcp) => Dealer::insecure_plain_tcp(address.as_str()),
+        (Some(_), Some(_), RemoteTransport::Tcp) => {
+            return Err(Failure::usage("plain TCP uses no key and no fingerprint")
+                .with_hint("leave --transport out to use TLS"));
+        }
+    };
+    tell(TRUST);
+    Ok(Some(dealer))
+}
+
+/// Says that a failed check may be the dealer's fault, too, where there is one.
+pub fn suspect(failure: Failure, dealt: bool) -> Failure {
+    match failure.hint {
+        Some(hint) if dealt && failure.class == Class::Misbehaved => {
+            let hint = format!("{hint}. Or the dealer dealt wrong: checks cannot tell");
+            Failure { hint: Some(hint), ..failure }
+        }
+        _ => failure,
+    }
+}
+
+/// A dealer within this process, for the parties of `local`; ends when dropped.
+pub struct House {
+    way: Way,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+enum Way {
+    Door(Peer),
+    Hall(Arc<Hall>),
+}
+
+impl House {
+    /// Opens a dealer that is reached as the parties reach each other.
+    ///
+    /// # Errors
+    /// An internal failure when there is no port or no thread.
+    pub fn open(transport: LocalTransport) -> Outcome<House> {
+        tell(TRUST);
+        let stop = Arc::new(AtomicBool::new(false));
+        if transport == LocalTransport::Memory {
+            let hall = Hall::new(Rules::default(), |_| ())?;
+            return Ok(House { way: Way::Hall(Arc::new(hall)), stop, thread: None });
+        }
+        let identity = match transport {
+            LocalTransport::Tls => Some(Identity::generate()?),
+            _ => None,
+        };
+        let door = Listener::bind("127.0.0.1:0")?;
+        let peer = Peer {
+            address: Some(door.local_addr().to_string()),
+            fingerprint: identity.as_ref().map(|key| key.fingerprint().to_string()),
+        };
+        let dealing = Dealing { identity, admit: Admit::Anybody, rules: Rules::default() };
+        let stopped = stop.clone();
+        let work = move || {
+            if let Err(error) = serve(door, &dealing, &stopped, |_| ()) {
+                tell(&format!("the dealer failed: {error}\n"));
+            }
+        };
+        let thread = thread::Builder::new().name("symbolon-house".to_string()).spawn(work);
+        let thread =
+            thread.map_err(|e| Failure::internal(format!("cannot start a thread: {e}")))?;
+        Ok(House { way: Way::Door(peer), stop, thread: Some(thread) })
+    }
+
+    /// Where processes find it; none for one in memory.
+    pub fn peer(&self) -> Option<Peer> {
+        match &self.way {
+            Way::Door(peer) => Some(peer.clone()),
+            Way::Hall(_) => None,
+        }
+    }
+
+    /// As a party in this process names it; none for one that is reached by a port.
+    pub fn within(&self) -> Option<Dealer> {
+        match &self.way {
+            Way::Door(_) => None,
+            Way::Hall(hall) => Some(Dealer::in_process(hall.clone())),
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            // It has told what went wrong.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The dealer that a child process was told of.
+///
+/// # Errors
+/// An internal failure when it is nowhere; a usage failure when the fingerprint is none.
+pub fn told(peer: &Peer) -> Outcome<Dealer> {
+    let address = peer.address.as_ref();
+    let address = address.ok_or_else(|| Failure::internal("the dealer has no address"))?;
+    Ok(match &peer.fingerprint {
+        Some(print) => Dealer::tls(address.as_str(), print.parse()?),
+        None => Dealer::insecure_plain_tcp(address.as_str()),
+    })
+}
