@@ -1,8 +1,6 @@
 //! All parties of a run in one process, over memory channels.
 #![allow(dead_code, missing_docs)]
 
-pub mod sweep;
-
 use std::sync::Arc;
 use std::time::Duration;
 

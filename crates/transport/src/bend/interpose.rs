@@ -95,20 +95,20 @@ pub mod tampers {
     }
 }
 
-/// Two connected channels in memory, of party 0 and party 1, with somebody in between.
+/// Two connected channels in memory, of parties `a` and `b`, with somebody in between.
 pub fn interposed_pair(
-    meters: [Arc<Meter>; 2],
-    from_0: Box<dyn Tamper>,
-    from_1: Box<dyn Tamper>,
+    (a, meter_a): (u16, Arc<Meter>),
+    (b, meter_b): (u16, Arc<Meter>),
+    from_a: Box<dyn Tamper>,
+    from_b: Box<dyn Tamper>,
 ) -> (Channel, Channel) {
-    let [meter_0, meter_1] = meters;
-    let (out_0, in_0, out_1, in_1) = (Pipe::new(), Pipe::new(), Pipe::new(), Pipe::new());
-    let channel = |me: u16, out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
+    let (out_a, in_a, out_b, in_b) = (Pipe::new(), Pipe::new(), Pipe::new(), Pipe::new());
+    let channel = |ids: (u16, u16), out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
         let source = Box::new(PipeSource::new(into.clone()));
-        Channel::new((me, 1 - me), source, Outlet::direct(out.clone()), meter, None)
+        Channel::new(ids, source, Outlet::direct(out.clone()), meter, None)
     };
-    let pair = (channel(0, &out_0, &in_0, meter_0), channel(1, &out_1, &in_1, meter_1));
-    for (from, to, tamper) in [(out_0, in_1, from_0), (out_1, in_0, from_1)] {
+    let pair = (channel((a, b), &out_a, &in_a, meter_a), channel((b, a), &out_b, &in_b, meter_b));
+    for (from, to, tamper) in [(out_a, in_b, from_a), (out_b, in_a, from_b)] {
         thread::spawn(move || pass_on(PipeSource::new(from), &to, tamper));
     }
     pair
@@ -160,7 +160,7 @@ mod tests {
     /// A small protocol with an honest party 0: handshake, then three fixed messages from party 1.
     fn run(from_1: Box<dyn Tamper>) -> Result<Vec<u8>> {
         let (mut a, mut b) =
-            interposed_pair([Meter::new(), Meter::new()], tampers::honest(), from_1);
+            interposed_pair((0, Meter::new()), (1, Meter::new()), tampers::honest(), from_1);
         a.set_timeout(Duration::from_millis(400));
         b.set_timeout(Duration::from_millis(800));
         let hello = Hello::new([0, 1]).term("circuit", "c");

@@ -1,0 +1,223 @@
+//! What can become of a message on its way, headers included: from a broken network or from a hostile one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use symbolon_transport::bend::Verdict::{self, Cut, GoOn};
+use symbolon_transport::bend::{Tamper, tampers};
+use symbolon_transport::tag;
+
+/// Bytes of a header: the payload's length, then the kind's tag, both little-endian.
+pub const HEADER: usize = 8;
+
+/// How long [`Fault::Delayed`] holds a message back: far below any time-out.
+const DELAY: Duration = Duration::from_millis(30);
+
+/// What happens at one message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is left out.
+    Dropped,
+    /// Its second half is missing; what comes next takes its place.
+    Truncated,
+    /// Bytes that no header announces follow it.
+    Extended,
+    /// Its last byte is missing, and its header says so.
+    Short,
+    /// Nothing but a header, which says so, is left of it.
+    Empty,
+    /// It has a byte more, and its header says so.
+    Long,
+    /// It comes twice.
+    Doubled,
+    /// It and the next one change places.
+    Swapped,
+    /// It comes late, but in time.
+    Delayed,
+    /// Other bytes of the same length behind the same header.
+    Garbage,
+    /// One bit of it, by this number modulo its bits; the header's come first.
+    Flipped(usize),
+    /// The connection ends in its stead.
+    Cut,
+    /// The connection ends in its middle.
+    CutInside,
+    /// All of the sender's connections end before their next message, this one first.
+    Death,
+    /// Neither it nor anything later comes; the connection stays open.
+    Silence,
+}
+
+impl Fault {
+    /// Every kind of fault; of bits, two in the header and some behind it.
+    pub const ALL: [Fault; 20] = [
+        Fault::Dropped,
+        Fault::Truncated,
+        Fault::Extended,
+        Fault::Short,
+        Fault::Empty,
+        Fault::Long,
+        Fault::Doubled,
+        Fault::Swapped,
+        Fault::Delayed,
+        Fault::Garbage,
+        Fault::Flipped(3),
+        Fault::Flipped(45),
+        Fault::Flipped(64),
+        Fault::Flipped(311),
+        Fault::Flipped(4_099),
+        Fault::Flipped(usize::MAX / 3),
+        Fault::Cut,
+        Fault::CutInside,
+        Fault::Death,
+        Fault::Silence,
+    ];
+
+    /// Whether it ends nothing but connections, so that nobody may be accused of anything.
+    pub fn is_innocent(self) -> bool {
+        matches!(
+            self,
+            Fault::Delayed | Fault::Cut | Fault::CutInside | Fault::Death | Fault::Silence
+        )
+    }
+
+    /// Whether some party can learn of it by waiting only. Nobody needs to wait for the end of others.
+    pub fn needs_time_out(self) -> bool {
+        !matches!(
+            self,
+            Fault::Doubled | Fault::Delayed | Fault::Cut | Fault::CutInside | Fault::Death
+        )
+    }
+
+    /// Whether the receiver of such a message cannot end well. A message that
+    /// came twice came; and there are bits that change nothing, as a guess that was right.
+    /// And nobody looks at what the messages hold that only take time.
+    pub fn must_be_noticed(self, message: Message) -> bool {
+        match self {
+            Fault::Extended | Fault::Doubled | Fault::Delayed | Fault::Flipped(_) => false,
+            Fault::Swapped => !message.is_filler(),
+            Fault::Garbage => message.payload > 0 && !message.is_filler(),
+            Fault::Short | Fault::Empty => message.payload > 0,
+            _ => true,
+        }
+    }
+
+    /// Whether the receiver sees by the header alone that this is not its message.
+    pub fn breaks_framing(self, Message { payload, .. }: Message) -> bool {
+        match self {
+            Fault::Long => true,
+            Fault::Short | Fault::Empty => payload > 0,
+            Fault::Flipped(bit) => bit % (8 * (HEADER + payload)) < 8 * HEADER,
+            _ => false,
+        }
+    }
+}
+
+/// A message, by what its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The tag of its kind.
+    pub tag: u32,
+    /// Payload bytes.
+    pub payload: usize,
+}
+
+impl Message {
+    pub fn of(bytes: &[u8]) -> Message {
+        let tag = u32::from_le_bytes(bytes[4..HEADER].try_into().expect("four bytes"));
+        Message { tag, payload: bytes.len() - HEADER }
+    }
+
+    /// The only message of which the length is not known beforehand, and which parties compare as a text.
+    pub fn is_hello(self) -> bool {
+        self.tag == tag("handshake hello")
+    }
+
+    /// What a link is measured with.
+    fn is_filler(self) -> bool {
+        ["link ping", "link pong", "link burst"].iter().any(|kind| self.tag == tag(kind))
+    }
+}
+
+/// What a sender's fault came to, on all of its connections.
+#[derive(Clone, Default)]
+pub struct Struck {
+    dead: Arc<AtomicBool>,
+    message: Arc<Mutex<Option<Message>>>,
+}
+
+impl Struck {
+    /// The message that was struck, if it came to that.
+    pub fn message(&self) -> Option<Message> {
+        *self.message.lock().unwrap()
+    }
+}
+
+/// Strikes at message number `at` of one direction, never for `None`.
+pub fn tamper(fault: Fault, at: Option<usize>, struck: Struck) -> Box<dyn Tamper> {
+    let mut reorder = at.map(tampers::reorder_at);
+    Box::new(move |index, bytes: Vec<u8>| {
+        if struck.dead.load(Ordering::SeqCst) {
+            return Cut(vec![]);
+        }
+        if at == Some(index) {
+            *struck.message.lock().unwrap() = Some(Message::of(&bytes));
+        }
+        match (&mut reorder, at) {
+            (Some(reorder), _) if fault == Fault::Swapped => reorder.message(index, bytes),
+            (_, Some(at)) if index == at => strike(fault, bytes, &struck.dead),
+            (_, Some(at)) if index > at && fault == Fault::Silence => GoOn(vec![]),
+            _ => GoOn(vec![bytes]),
+        }
+    })
+}
+
+fn strike(fault: Fault, mut bytes: Vec<u8>, dead: &AtomicBool) -> Verdict {
+    match fault {
+        Fault::Dropped | Fault::Silence => return GoOn(vec![]),
+        Fault::Doubled => return GoOn(vec![bytes.clone(), bytes]),
+        Fault::Cut => return Cut(vec![]),
+        Fault::Death => {
+            dead.store(true, Ordering::SeqCst);
+            return Cut(vec![]);
+        }
+        Fault::CutInside => {
+            bytes.truncate(bytes.len() / 2);
+            return Cut(vec![bytes]);
+        }
+        Fault::Truncated => bytes.truncate(bytes.len() / 2),
+        Fault::Extended => bytes.extend([0x5a; 5]),
+        Fault::Short if bytes.len() > HEADER => {
+            bytes.pop();
+            reframe(&mut bytes);
+        }
+        Fault::Empty => {
+            bytes.truncate(HEADER);
+            reframe(&mut bytes);
+        }
+        Fault::Long => {
+            bytes.push(0x5a);
+            reframe(&mut bytes);
+        }
+        Fault::Garbage => {
+            for (byte, i) in bytes[HEADER..].iter_mut().zip(0u64..) {
+                *byte ^= 1 | (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8;
+            }
+        }
+        Fault::Flipped(bit) => {
+            let bit = bit % (8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        Fault::Delayed => std::thread::sleep(DELAY),
+        // Nothing to shorten; and a swap takes two messages.
+        Fault::Short | Fault::Swapped => {}
+    }
+    GoOn(vec![bytes])
+}
+
+/// Makes the header's length that of the payload.
+fn reframe(bytes: &mut [u8]) {
+    let length = (bytes.len() - HEADER) as u32;
+    bytes[..4].copy_from_slice(&length.to_le_bytes());
+}

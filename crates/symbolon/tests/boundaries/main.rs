@@ -1,0 +1,198 @@
+//! Every fault at every message: whatever becomes of one message between two parties, from the first one of
+//! the handshake to the last one of the outputs, all parties end, none of them panics or hangs, nobody has a
+//! wrong output, the party that needed the message has none, and nobody is accused who was not concerned.
+//!
+//! The faults are those of the bytes on their way; [`faults`] lists them. What a party can do wrong in what it
+//! sends is in the tests of cheats, and in bits that are flipped here.
+//!
+//! By default each message meets some of the faults, so that each fault meets many messages; in the tests that
+//! are ignored by default every message meets every fault.
+
+mod faults;
+mod scene;
+mod sweep;
+
+use std::time::Duration;
+
+use faults::{Fault, Message, Struck};
+use scene::{Scene, Way, is_right};
+use symbolon::{Error, Outputs, Result, TransportReason};
+use symbolon_transport::SOMEBODY;
+use symbolon_transport::bend::tampers;
+
+/// How long a party waits for the others where waiting is all that it can do.
+const TIMEOUT: Duration = Duration::from_millis(400);
+
+/// A fault at one message.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    scene: Scene,
+    way: Way,
+    index: usize,
+    fault: Fault,
+}
+
+type Ended = Vec<Result<Outputs>>;
+
+impl Case {
+    /// Runs it. How it ended, and what was struck.
+    fn run(self) -> (Ended, Option<Message>) {
+        let timeout = if self.fault.needs_time_out() { TIMEOUT } else { sweep::HANGING };
+        let struck = Struck::default();
+        let ended = self.scene.run(timeout, |way| {
+            let at = (way == self.way).then_some(self.index);
+            if way.from == self.way.from {
+                faults::tamper(self.fault, at, struck.clone())
+            } else {
+                tampers::honest()
+            }
+        });
+        (ended, struck.message())
+    }
+
+    /// What is wrong with how a party ended, if anything is.
+    fn verdict(
+        self,
+        message: Message,
+        party: u16,
+        ended: &Result<Outputs>,
+    ) -> std::result::Result<(), &'static str> {
+        let Case { scene, way, fault, .. } = self;
+        let victim = party == way.to;
+        let framing = victim && fault.breaks_framing(message) && !message.is_hello();
+        match ended {
+            Ok(outputs) if !is_right(scene, outputs) => Err("a wrong output"),
+            Ok(_) if victim && fault.must_be_noticed(message) => {
+                Err("an output without the message")
+            }
+            Ok(_) => Ok(()),
+            Err(_) if fault == Fault::Delayed => Err("an error for nothing"),
+            Err(Error::PeerMisbehaved { .. }) if fault.is_innocent() => Err("accuses somebody"),
+            Err(Error::PeerMisbehaved { party: accused, check, .. }) => {
+                let concerned = [way.from, way.to].contains(accused) && *accused != party;
+                if framing && (*check, *accused) != ("message framing", way.from) {
+                    Err("the framing was to be noticed")
+                } else if concerned || *accused == SOMEBODY && scene.parties() > 2 {
+                    Ok(())
+                } else {
+                    Err("accuses a party that is not concerned")
+                }
+            }
+            Err(Error::PeerIncompatible { .. }) if message.is_hello() => Ok(()),
+            Err(Error::Transport { .. }) if framing => Err("the framing was to be noticed"),
+            Err(Error::Transport { reason: TransportReason::TimedOut(_), .. })
+                if !fault.needs_time_out() =>
+            {
+                Err("waited for nothing")
+            }
+            Err(Error::Transport { .. }) => Ok(()),
+            Err(_) => Err("an error that is nobody's"),
+        }
+    }
+
+    /// Whether an error says with whom the connection was lost: one of the two between whom it was.
+    fn is_named(self, ended: &Ended) -> bool {
+        let concerned = [Some(self.way.from), Some(self.way.to)];
+        ended.iter().any(|ended| {
+            matches!(ended, Err(Error::Transport { party, .. }) if concerned.contains(party))
+        })
+    }
+}
+
+/// Runs one case; says what is wrong with how it ended.
+fn attempt(case: Case) -> std::result::Result<(), String> {
+    let (ended, struck) = case.run();
+    let Some(message) = struck else {
+        // A link is measured with more messages when it is slower.
+        let right = |ended: &Result<Outputs>| {
+            ended.as_ref().is_ok_and(|outputs| is_right(case.scene, outputs))
+        };
+        let fine = case.scene == Scene::ByLink && ended.iter().all(right);
+        return if fine { Ok(()) } else { Err(format!("no such message: {ended:?}")) };
+    };
+    for (party, one) in (0..).zip(&ended) {
+        case.verdict(message, party, one)
+            .map_err(|wrong| format!("{message:?}, party {party}: {wrong}; {ended:?}"))?;
+    }
+    let lost = case.fault.is_innocent() && case.fault != Fault::Delayed;
+    if lost && !case.is_named(&ended) {
+        return Err(format!("nobody says whom it lost: {ended:?}"));
+    }
+    Ok(())
+}
+
+/// Every message of a scene with every `stride`-th fault: each message with other ones than that before it.
+fn cases(scene: Scene, stride: usize) -> Vec<Case> {
+    let messages = scene.messages();
+    // Two of the handshake; on the first lane a base OT, two for each of three draws, U, four commitments and
+    // openings, two openings with MACs, one online. With fewer too little would be tried.
+    let least = |way: Way| if way.lane == 0 { 20 } else { 3 };
+    assert!(messages.iter().all(|(way, count)| *count >= least(*way)), "{messages:?}");
+    let places = messages.into_iter().flat_map(|(way, count)| (0..count).map(move |i| (way, i)));
+    let all =
+        places.flat_map(|(way, index)| Fault::ALL.map(|fault| Case { scene, way, index, fault }));
+    all.step_by(stride).collect()
+}
+
+fn try_scene(scene: Scene, stride: usize) {
+    sweep::try_all(cases(scene, stride), attempt);
+}
+
+/// Faults tried at each message are this many apart; no divisor of their number, so that they take turns.
+const STRIDE: usize = 7;
+
+#[test]
+fn wrk_with_four_rows() {
+    try_scene(Scene::FourRow, STRIDE);
+}
+
+#[test]
+fn wrk_on_two_lanes() {
+    try_scene(Scene::TwoLanes, 3 * STRIDE);
+}
+
+#[test]
+fn wrk_as_the_link_decides() {
+    try_scene(Scene::ByLink, 3 * STRIDE);
+}
+
+#[test]
+fn wrk_with_half_gates() {
+    try_scene(Scene::HalfGates, STRIDE);
+}
+
+#[test]
+fn ywz_between_two() {
+    try_scene(Scene::Pair, STRIDE);
+}
+
+#[test]
+fn ywz_among_three() {
+    try_scene(Scene::Three, 9 * STRIDE);
+}
+
+#[test]
+fn tinytable() {
+    try_scene(Scene::TinyTable, STRIDE);
+}
+
+#[test]
+#[ignore = "a few minutes"]
+fn every_fault_at_every_message_of_two() {
+    for scene in [
+        Scene::FourRow,
+        Scene::TwoLanes,
+        Scene::ByLink,
+        Scene::HalfGates,
+        Scene::Pair,
+        Scene::TinyTable,
+    ] {
+        try_scene(scene, 1);
+    }
+}
+
+#[test]
+#[ignore = "ten minutes"]
+fn every_fault_at_every_message_of_three() {
+    try_scene(Scene::Three, 1);
+}

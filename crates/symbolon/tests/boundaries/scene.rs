@@ -1,0 +1,181 @@
+//! A whole session of all parties, with somebody in the middle of every connection.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
+use symbolon::{
+    Config, Form, Generator, Inputs, Outputs, Protocol, Result, Session, Transport,
+    circuit::PartyId,
+};
+use symbolon_transport::bend::{Tamper, Verdict, interposed_pair};
+use symbolon_transport::{Channel, Meter};
+
+use super::sweep::HANGING;
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scene {
+    /// `wrk`, four rows, two parties.
+    FourRow,
+    /// The same on two lanes, with enough gates for both.
+    TwoLanes,
+    /// The same with form and generator left to the link, which is measured.
+    ByLink,
+    /// `wrk`, half-gates, two parties.
+    HalfGates,
+    /// `ywz`, two parties.
+    Pair,
+    /// `ywz`, three parties.
+    Three,
+    /// `tinytable`, two parties.
+    TinyTable,
+}
+
+/// One direction of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub from: PartyId,
+    pub to: PartyId,
+    pub lane: usize,
+}
+
+impl Scene {
+    pub fn parties(self) -> PartyId {
+        if self == Scene::Three { 3 } else { 2 }
+    }
+
+    pub fn lanes(self) -> usize {
+        if self == Scene::TwoLanes { 2 } else { 1 }
+    }
+
+    /// All directions of all connections.
+    pub fn ways(self) -> Vec<Way> {
+        let all = || 0..self.parties();
+        let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
+        let pairs = pairs.filter(|(from, to)| from != to);
+        pairs
+            .flat_map(|(from, to)| (0..self.lanes()).map(move |lane| Way { from, to, lane }))
+            .collect()
+    }
+
+    /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message is
+    /// needed by whoever gets it.
+    fn circuit(self) -> Circuit {
+        // So many gates that the leaky triples are more than a chunk, and the second lane has work.
+        let width = if self == Scene::TwoLanes { 1_400 } else { 8 };
+        let mut b = Builder::new("two layers");
+        let input = |party: PartyId| (format!("x{party}"), party);
+        let inputs: Vec<_> = (0..self.parties())
+            .map(input)
+            .map(|(name, party)| b.input(name, Type::Uint(width), party))
+            .collect();
+        let first = b.and(&inputs[0], &inputs[1]);
+        let turned = match inputs.get(2) {
+            Some(third) => b.xor(&first, third),
+            None => first.rotl(1),
+        };
+        let second = b.and(&first, &turned);
+        let out = b.xor(&second, &inputs[0]);
+        b.output("out", &out, Type::Uint(width), Receivers::All);
+        b.finish().expect("a valid circuit")
+    }
+
+    fn config(self, party: PartyId, transport: Transport, timeout: Duration) -> Config {
+        let config = Config::new(party, transport).timeout(timeout);
+        let (protocol, form) = match self {
+            Scene::ByLink => return config,
+            Scene::FourRow | Scene::TwoLanes => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
+            Scene::Pair | Scene::Three => (Protocol::Ywz, None),
+            Scene::TinyTable => (Protocol::TinyTable, None),
+        };
+        config.protocol(protocol).form(form).ot(Generator::Iknp)
+    }
+
+    fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {
+        let width = circuit.inputs()[usize::from(party)].ty.width() as usize;
+        (0..width).map(|i| (i + usize::from(party)) % 3 != 1).collect()
+    }
+
+    /// The output, which is everybody's.
+    pub fn right(self) -> Vec<bool> {
+        let circuit = self.circuit();
+        let all = (0..self.parties()).flat_map(|party| Scene::bits(&circuit, party));
+        reference::eval(&circuit, &all.collect::<Vec<_>>())
+    }
+
+    /// A session in which each direction is in the hands of what `tamper` makes for it.
+    pub fn run(
+        self,
+        timeout: Duration,
+        tamper: impl FnMut(Way) -> Box<dyn Tamper>,
+    ) -> Vec<Result<Outputs>> {
+        let circuit = self.circuit();
+        let party = |(me, transport): (PartyId, Transport)| {
+            let place = usize::from(me);
+            let inputs = Inputs::builder(&circuit, me).bits(place, Scene::bits(&circuit, me))?;
+            let inputs = inputs.finish()?;
+            Session::connect(self.config(me, transport, timeout), &circuit)?.evaluate(&inputs)
+        };
+        let party = &party;
+        std::thread::scope(|scope| {
+            let start = |end| scope.spawn(move || party(end));
+            let threads: Vec<_> = (0..).zip(self.transports(tamper)).map(start).collect();
+            threads.into_iter().map(|thread| thread.join().expect("a party panicked")).collect()
+        })
+    }
+
+    fn transports(self, mut tamper: impl FnMut(Way) -> Box<dyn Tamper>) -> Vec<Transport> {
+        let parties = self.parties();
+        let meters: Vec<Arc<Meter>> = (0..parties).map(|_| Meter::new()).collect();
+        let end = |party: PartyId| (party, meters[usize::from(party)].clone());
+        let none = || (0..self.lanes()).map(|_| Vec::new()).collect();
+        let mut lanes: Vec<Vec<Vec<Channel>>> = (0..parties).map(|_| none()).collect();
+        for a in 0..parties {
+            for b in a + 1..parties {
+                for lane in 0..self.lanes() {
+                    let mut way = |from, to| tamper(Way { from, to, lane });
+                    let (there, back) = (way(a, b), way(b, a));
+                    let (low, high) = interposed_pair(end(a), end(b), there, back);
+                    // In this order everybody's peers ascend.
+                    lanes[usize::from(a)][lane].push(low);
+                    lanes[usize::from(b)][lane].push(high);
+                }
+            }
+        }
+        let ends = lanes.into_iter().zip(meters);
+        ends.map(|(lanes, meter)| Transport::mesh_channels(lanes, meter)).collect()
+    }
+
+    /// How many messages go over each way in a clean session.
+    pub fn messages(self) -> Vec<(Way, usize)> {
+        let seen: Vec<(Way, Arc<AtomicUsize>)> =
+            self.ways().into_iter().map(|way| (way, Arc::default())).collect();
+        let ended = self.run(HANGING, |way| {
+            let (_, seen) = seen.iter().find(|(other, _)| *other == way).expect("a way");
+            let seen = seen.clone();
+            Box::new(move |_, bytes: Vec<u8>| {
+                seen.fetch_add(1, Ordering::Relaxed);
+                Verdict::GoOn(vec![bytes])
+            })
+        });
+        for (party, ended) in ended.into_iter().enumerate() {
+            let outputs = ended.unwrap_or_else(|error| panic!("party {party}: {error}"));
+            assert!(is_right(self, &outputs), "party {party}");
+        }
+        seen.into_iter().map(|(way, seen)| (way, seen.load(Ordering::Relaxed))).collect()
+    }
+}
+
+/// Whether a party's outputs are the right ones.
+pub fn is_right(scene: Scene, outputs: &Outputs) -> bool {
+    static RIGHT: OnceLock<Mutex<Vec<(Scene, Vec<bool>)>>> = OnceLock::new();
+    let mut known = RIGHT.get_or_init(Mutex::default).lock().unwrap();
+    if !known.iter().any(|(other, _)| *other == scene) {
+        known.push((scene, scene.right()));
+    }
+    let right = known.iter().find(|(other, _)| *other == scene).map(|(_, right)| right);
+    outputs.get(0).and_then(|output| output.bits.as_ref()) == right
+}
