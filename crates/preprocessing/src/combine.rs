@@ -53,7 +53,7 @@ pub fn combine(
 }
 
 /// The triples of bucket 0, of bucket 1, ...
-fn thrown(batch: Batch, challenge: Challenge) -> Vec<u32> {
+pub(crate) fn thrown(batch: Batch, challenge: Challenge) -> Vec<u32> {
     let mut prg = challenge.into_prg();
     if !batch.tied {
         return prg.permutation(batch.leaky());

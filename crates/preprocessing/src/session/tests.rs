@@ -1,6 +1,8 @@
 //! Sessions in one process whose correlated OT starts from known seeds: everything after the base OTs,
-//! honest here, and with cheating peers in [`cheats`], [`many`], [`bits`] and [`tied`].
+//! honest here, and with cheating peers in [`cheats`], [`many`], [`bits`] and [`tied`]; whole attacks, as
+//! often as they should succeed, in [`attack`].
 
+mod attack;
 mod bits;
 mod cheats;
 mod league;

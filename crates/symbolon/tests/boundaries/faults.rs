@@ -82,11 +82,16 @@ impl Fault {
         )
     }
 
-    /// Whether some party can learn of it by waiting only. Nobody needs to wait for the end of others.
+    /// Whether waiting may be all that a party can do about it. Nobody needs to wait for the end of others.
     pub fn needs_time_out(self) -> bool {
-        !matches!(
+        matches!(
             self,
-            Fault::Doubled | Fault::Delayed | Fault::Cut | Fault::CutInside | Fault::Death
+            Fault::Dropped
+                | Fault::Truncated
+                | Fault::Swapped
+                | Fault::Silence
+                // A longer hello may be announced than comes.
+                | Fault::Flipped(_)
         )
     }
 
@@ -161,7 +166,7 @@ pub fn tamper(fault: Fault, at: Option<usize>, struck: Struck) -> Box<dyn Tamper
         if struck.dead.load(Ordering::SeqCst) {
             return Cut(vec![]);
         }
-        if at == Some(index) {
+        if at == Some(index) && Message::of(&bytes).tag != tag("symbolon abort notice") {
             *struck.message.lock().unwrap() = Some(Message::of(&bytes));
         }
         match (&mut reorder, at) {

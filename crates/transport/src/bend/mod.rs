@@ -4,10 +4,12 @@
 //! code nor the hooks.
 
 mod interpose;
+mod rate;
 
 use std::collections::HashMap;
 
 pub use interpose::{Tamper, Verdict, interposed_pair, tampers};
+pub use rate::Rate;
 
 /// What to do with a message after [`Bend::outgoing`] had its way with the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

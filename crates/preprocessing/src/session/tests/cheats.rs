@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use symbolon_primitives::{CommitContext, commit};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::*;
 use mesh::{message, state};
@@ -64,30 +64,32 @@ fn cheat(cheater: u16, seed: u128, cheat: FnBend) -> Ended {
 /// party's x is 1, that is half of the time; when it is 0 nothing has happened.
 #[test]
 fn wrong_u_on_one_triple() {
-    let mut caught = 0;
-    for seed in 0..128 {
+    let mut caught = Rate::default();
+    for seed in 0..200 {
         let triple = seed as usize % BATCH.leaky();
         let ended = cheat(
             seed as u16 % 2,
             seed,
             message("leaky AND: U", move |u| u[16 * triple + 3] ^= 0x10),
         );
+        caught.note(ended.x(triple));
         if ended.x(triple) {
             ended.assert_caught(leaky::CHECK);
-            caught += 1;
         } else {
             ended.assert_harmless();
         }
     }
-    // By Hoeffding outside of this range with probability below 2^-40.
-    assert!((21..=107).contains(&caught), "{caught} of 128");
+    caught.assert_is(0.5);
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
 }
 
 /// Fig. 14 step 3: U ⊕ R for k triples: goes unnoticed only if x is 0 in all of them (2^-k).
 #[test]
 fn wrong_u_on_many_triples() {
-    for k in [2, 3, 5, 21] {
-        for seed in 0..16 {
+    for (k, runs) in [(2, 300), (3, 400), (5, 16), (21, 16)] {
+        let mut unnoticed = Rate::default();
+        for seed in 0..runs {
             let ended = cheat(
                 seed as u16 % 2,
                 1000 + seed,
@@ -95,11 +97,18 @@ fn wrong_u_on_many_triples() {
                     u.chunks_exact_mut(16).take(k).for_each(|u| u[15] ^= 1);
                 }),
             );
-            if (0..k).any(|triple| ended.x(triple)) {
+            let wrong = (0..k).any(|triple| ended.x(triple));
+            unnoticed.note(!wrong);
+            if wrong {
                 ended.assert_caught(leaky::CHECK);
             } else {
                 ended.assert_harmless();
             }
+        }
+        unnoticed.assert_is(0.5f64.powi(k as i32));
+        if k < 4 {
+            unnoticed.assert_is_not(0.5f64.powi(k as i32 - 1));
+            unnoticed.assert_is_not(0.0);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! is wrong.
 
 use symbolon_transport::SOMEBODY;
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
 use crate::bits::{BROADCAST_CHECK, peers_of};
@@ -100,18 +100,19 @@ fn in_league((n, honest): (u16, u16), seed: u128, bend: impl Fn(u16) -> FnBend) 
 /// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly when that peer's x is 1.
 #[test]
 fn wrong_u_towards_one_peer() {
-    let mut caught = 0;
-    for seed in 0..96 {
+    let mut caught = Rate::default();
+    for seed in 0..200 {
         let case = CASES[seed as usize % CASES.len()];
         let triple = seed as usize % BATCH.leaky();
         let ended =
             cheat(case, seed, || message("leaky AND: U", move |u| u[16 * triple + 3] ^= 16));
         let x = ended.x(case.2, triple);
         ended.assert_caught_if(x);
-        caught += u32::from(x);
+        caught.note(x);
     }
-    // By Hoeffding outside of this range with probability below 2^-40.
-    assert!((10..=86).contains(&caught), "{caught} of 96");
+    caught.assert_is(0.5);
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
 }
 
 /// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum of

@@ -1,6 +1,6 @@
 //! Triples on given right factors.
 
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
 use mesh::message;
@@ -74,33 +74,34 @@ fn factors_that_do_not_fit_are_refused() {
 /// A wrong U for a tied triple: caught exactly when the honest party's x is 1, as for any other.
 #[test]
 fn wrong_u_on_a_tied_triple() {
-    let mut caught = 0;
-    for seed in 0..64 {
+    let mut caught = Rate::default();
+    for seed in 0..200 {
         let cheater = seed as u16 % 2;
         let mut parties = parties(2, 1, seed);
         let bend = message("leaky AND: U", move |u| u[16 * 3 + 2] ^= 1);
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
         let (open, result) = &ended[usize::from(1 - cheater)];
+        caught.note(open.leaky.own_bits(3)[0]);
         if open.leaky.own_bits(3)[0] {
             let expected = Error::misbehaved(cheater, leaky::CHECK);
             assert_eq!(result.as_ref().err(), Some(&expected));
-            caught += 1;
         } else {
             let made: Vec<&Triples> = ended.iter().map(|e| &e.1.as_ref().unwrap().1).collect();
             assert_triples(&made, &deltas(2, seed));
         }
     }
-    // By Hoeffding outside of this range with probability below 2^-30.
-    assert!((10..=54).contains(&caught), "{caught} of 64");
+    caught.assert_is(0.5);
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
 }
 
 /// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
 /// product is right all the same: the guess of x once more, for each triple it does so with.
 #[test]
 fn another_factor_than_the_given_one() {
-    let mut caught = 0;
-    for seed in 100..164 {
+    let mut caught = Rate::default();
+    for seed in 100..300 {
         let ended = run(parties(2, 1, seed), |open, lanes| {
             let mut shares = open.shares(lanes, 7)?;
             if lanes[0][0].me() == 1 {
@@ -110,15 +111,17 @@ fn another_factor_than_the_given_one() {
         });
         let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
         let honest = &ended[0].1;
+        caught.note(x);
         if x {
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, leaky::CHECK)));
-            caught += 1;
         } else {
             // Its bit is opened with its MAC in bucketing, and that is not the right one.
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, "bucketing MAC")));
         }
     }
-    assert!((10..=54).contains(&caught), "{caught} of 64");
+    caught.assert_is(0.5);
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
 }
 
 /// A lie about d = y_1 ⊕ y_k.

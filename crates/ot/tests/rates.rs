@@ -1,0 +1,103 @@
+//! Cheats in correlated OT that are guesses of Δ: noticed as often as they should be.
+//!
+//! The tests of cheats know Δ and assert that each guess is caught exactly when it is wrong. Here Δ is random,
+//! and it is the rates that are compared with the predicted ones: [`Rate`] says how.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Direction, SESSION, assert_caught, bent, both, channels, prg};
+use symbolon_ot::cot::{CHECK, GlobalKey};
+use symbolon_ot::{BlockBits, Generator, pprf, setup};
+use symbolon_primitives::BitVec;
+use symbolon_transport::bend::{Action, FnBend, Rate};
+
+const ROWS: usize = 100;
+
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are thrown away.
+const STRIDE: usize = 32;
+
+/// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of these columns
+/// adapted to a Δ that is all ones there, if `ones`, or zeros.
+fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate {
+    let (point, width) = match generator {
+        Generator::Iknp => ("iknp: u", 1),
+        Generator::SoftSpoken { k } => ("softspoken: u", k.bits()),
+    };
+    let choices = BitVec::random(ROWS, &mut prg(77));
+    let run = |seed: u64| {
+        let mut direction = Direction::by(generator, 5_000 + u128::from(seed));
+        // The last row's coefficient is 1, so that the adaption needs no χ.
+        let bend = FnBend::new().on_state(move |at, u| {
+            if at == point {
+                (0..blocks).for_each(|block| u[(block + 1) * STRIDE - 1] ^= 0x80);
+            }
+        });
+        let bend = bend.on_message("correlated OT: check", 0, move |check| {
+            (0..blocks * width).filter(|_| ones).for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
+            Action::Send
+        });
+        direction.channels.1.set_bend(Box::new(bend));
+        let result = direction.draw(&choices);
+        let passed = result.is_ok();
+        if !passed {
+            assert_caught(result, 1, CHECK);
+        }
+        passed
+    };
+    (0..runs).map(run).collect()
+}
+
+/// k columns of IKNP, whether zeros or ones are guessed: 2^-k.
+#[test]
+fn guesses_of_columns() {
+    for (columns, runs) in [(1, 200), (2, 200), (3, 300), (5, 1_000)] {
+        for ones in [false, true] {
+            let rate = unnoticed(Generator::Iknp, columns, ones, runs);
+            rate.assert_is(0.5f64.powi(columns as i32));
+            rate.assert_is_not(0.5f64.powi(columns as i32 + 1));
+            rate.assert_is_not(0.5f64.powi(columns as i32 - 1));
+        }
+    }
+}
+
+/// Blocks of SoftSpoken, of k bits each: 2^-k for each of them, and not one half.
+#[test]
+fn guesses_of_blocks() {
+    for (k, blocks, runs) in [
+        (BlockBits::Two, 1, 200),
+        (BlockBits::Two, 2, 500),
+        (BlockBits::Four, 1, 500),
+        (BlockBits::Eight, 1, 5_000),
+    ] {
+        let bits = (k.bits() * blocks) as i32;
+        let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
+        rate.assert_is(0.5f64.powi(bits));
+        rate.assert_is_not(0.5f64.powi(bits - 2));
+        rate.assert_is_not(0.0);
+    }
+}
+
+/// A wrong sum in a tree of the set-up: used with one half, as one bit of Δ decides.
+#[test]
+fn a_guess_in_a_tree() {
+    let generator = Generator::SoftSpoken { k: BlockBits::Two };
+    let run = |seed: u128| {
+        let (mut a, b) = channels();
+        a.set_bend(bent("softspoken: pprf", 0, |message| message[0] ^= 1));
+        let party = |channel: &mut symbolon_transport::Channel| {
+            let mut prg = prg(seed << 8 | u128::from(channel.me()));
+            let key = GlobalKey::new(prg.block());
+            setup::both_directions(channel, &SESSION, &key, 1, generator, &mut prg).map(drop)
+        };
+        let (_, honest) = both((a, b), party, party);
+        if honest.is_err() {
+            assert_caught(honest.clone(), 0, pprf::CHECK);
+        }
+        honest.is_err()
+    };
+    let caught: Rate = (1..=100).map(run).collect();
+    caught.assert_is(0.5);
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
+}

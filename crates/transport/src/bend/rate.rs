@@ -1,0 +1,181 @@
+//! Whether something came as often as predicted: exact binomial tests.
+
+/// How often something came, in runs that do not depend on each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rate {
+    /// The runs in which it came.
+    pub hits: u64,
+    /// All runs.
+    pub runs: u64,
+}
+
+impl FromIterator<bool> for Rate {
+    fn from_iter<T: IntoIterator<Item = bool>>(hits: T) -> Self {
+        let mut rate = Rate::default();
+        hits.into_iter().for_each(|hit| rate.note(hit));
+        rate
+    }
+}
+
+impl Rate {
+    /// A test refuses what is true with at most this probability.
+    pub const SIGNIFICANCE: f64 = 1e-6;
+
+    /// Counts a run.
+    pub fn note(&mut self, hit: bool) {
+        self.hits += u64::from(hit);
+        self.runs += 1;
+    }
+
+    /// The measured rate.
+    pub fn measured(self) -> f64 {
+        self.hits as f64 / self.runs.max(1) as f64
+    }
+
+    /// The probabilities of at most and of at least so many hits, if each run hits with probability `p`.
+    pub fn tails(self, p: f64) -> (f64, f64) {
+        let Rate { hits, runs } = self;
+        if p <= 0.0 || p >= 1.0 {
+            let sure = if p <= 0.0 { 0 } else { runs };
+            return (f64::from(u8::from(hits >= sure)), f64::from(u8::from(hits <= sure)));
+        }
+        let (k, n) = (hits as f64, runs as f64);
+        let point = (ln_choose(hits, runs) + k * p.ln() + (n - k) * (-p).ln_1p()).exp();
+        let odds = p / (1.0 - p);
+        // Away from the most probable number, where the terms fall.
+        if k <= n * p {
+            let lower = sum(point, (0..hits).rev().map(|j| (j + 1) as f64 / (n - j as f64) / odds));
+            (lower, 1.0 - lower + point)
+        } else {
+            let upper = sum(point, (hits..runs).map(|j| (n - j as f64) / (j + 1) as f64 * odds));
+            (1.0 - upper + point, upper)
+        }
+    }
+
+    /// The probability of a number as unlikely as this one or more so, on either side, if each run hits with
+    /// probability `p`.
+    pub fn two_sided(self, p: f64) -> f64 {
+        let (lower, upper) = self.tails(p);
+        (2.0 * lower.min(upper)).min(1.0)
+    }
+
+    /// Asserts that the rate may be `p`.
+    #[track_caller]
+    pub fn assert_is(self, p: f64) {
+        let chance = self.two_sided(p);
+        assert!(chance >= Self::SIGNIFICANCE, "{self:?} is not {p}: a chance of {chance:e}");
+    }
+
+    /// Asserts that the rate is not `p`: that the test could tell.
+    #[track_caller]
+    pub fn assert_is_not(self, p: f64) {
+        let chance = self.two_sided(p);
+        assert!(chance < Self::SIGNIFICANCE, "{self:?} may be {p}: a chance of {chance:e}");
+    }
+
+    /// Asserts that the rate may be at most `p`.
+    #[track_caller]
+    pub fn assert_at_most(self, p: f64) {
+        let (_, chance) = self.tails(p);
+        assert!(chance >= Self::SIGNIFICANCE, "{self:?} is above {p}: a chance of {chance:e}");
+    }
+
+    /// Asserts that the rate is above `p`.
+    #[track_caller]
+    pub fn assert_above(self, p: f64) {
+        let (_, chance) = self.tails(p);
+        assert!(chance < Self::SIGNIFICANCE, "{self:?} may be {p}: a chance of {chance:e}");
+    }
+
+    /// The probability of a difference as large as this or larger, if both rates are the same, whatever it is:
+    /// Fisher's exact test, two-sided.
+    pub fn same(self, other: Rate) -> f64 {
+        let (hits, runs) = (self.hits + other.hits, self.runs + other.runs);
+        // Of all runs with a hit, how many are ours.
+        let ln_point = |k: u64| {
+            ln_choose(k, self.runs) + ln_choose(hits - k, other.runs) - ln_choose(hits, runs)
+        };
+        let possible = hits.saturating_sub(other.runs)..=hits.min(self.runs);
+        // As unlikely as what came, up to rounding.
+        let limit = ln_point(self.hits) + 1e-9;
+        possible.map(ln_point).filter(|point| *point <= limit).map(f64::exp).sum::<f64>().min(1.0)
+    }
+}
+
+/// The first term and those that follow from it by these ratios, until they no longer matter.
+fn sum(first: f64, ratios: impl Iterator<Item = f64>) -> f64 {
+    let terms = ratios.scan(first, |term, ratio| {
+        *term *= ratio;
+        Some(*term)
+    });
+    first + terms.take_while(|term| *term > first * 1e-18).sum::<f64>()
+}
+
+/// ln C(n, k).
+fn ln_choose(k: u64, n: u64) -> f64 {
+    let k = k.min(n - k);
+    (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).ln()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn assert_near(a: f64, b: f64) {
+        assert!((a - b).abs() <= 1e-9 * b.abs(), "{a:e}, expected {b:e}");
+    }
+
+    #[test]
+    fn tails_of_ten_coins() {
+        // C(10, k) of 1024: 1, 10, 45, 120, 210, 252, ...
+        for (hits, lower, upper) in [(0, 1, 1024), (2, 56, 1013), (5, 638, 638), (10, 1024, 1)] {
+            let (l, u) = Rate { hits, runs: 10 }.tails(0.5);
+            assert_near(l, f64::from(lower) / 1024.0);
+            assert_near(u, f64::from(upper) / 1024.0);
+        }
+        assert_near(Rate { hits: 2, runs: 10 }.two_sided(0.5), 112.0 / 1024.0);
+    }
+
+    /// Sums of exact fractions, by a program of another language.
+    #[test]
+    fn tails_of_many_runs() {
+        let rate = |hits, runs| Rate { hits, runs };
+        assert_near(rate(60, 4000).tails(0.0275).0, TAILS[0]);
+        assert_near(rate(170, 4000).tails(0.0275).1, TAILS[1]);
+        assert_near(rate(3, 100_000).tails(2f64.powi(-12)).0, TAILS[2]);
+    }
+
+    const TAILS: [f64; 3] = [9.591498676268857e-08, 4.3599471979691337e-08, 6.842925281966374e-08];
+
+    #[test]
+    fn certain_rates() {
+        let never: Rate = [false; 7].into_iter().collect();
+        never.assert_is(0.0);
+        never.assert_is_not(1.0);
+        let always = Rate { hits: 7, ..never };
+        always.assert_is(1.0);
+        always.assert_is_not(0.0);
+        always.assert_above(0.1);
+        never.assert_at_most(0.1);
+    }
+
+    #[test]
+    fn a_test_tells_a_half_from_a_quarter() {
+        let rate = Rate { hits: 64, runs: 128 };
+        rate.assert_is(0.5);
+        rate.assert_is_not(0.25);
+        rate.assert_above(0.25);
+        rate.assert_at_most(0.5);
+    }
+
+    #[test]
+    fn fisher_s_tea() {
+        // Three of four cups against one of four: (16 + 1 + 16 + 1) of C(8, 4) = 70.
+        let (three, one) = (Rate { hits: 3, runs: 4 }, Rate { hits: 1, runs: 4 });
+        assert_near(three.same(one), 34.0 / 70.0);
+        assert_near(Rate { hits: 4, runs: 4 }.same(Rate { hits: 0, runs: 4 }), 2.0 / 70.0);
+        assert_near(three.same(three), 1.0);
+        assert!(Rate { hits: 64, runs: 64 }.same(Rate { hits: 0, runs: 64 }) < 1e-30);
+    }
+}
