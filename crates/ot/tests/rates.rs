@@ -51,12 +51,13 @@ fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate
 /// k columns of IKNP, whether zeros or ones are guessed: 2^-k.
 #[test]
 fn guesses_of_columns() {
-    for (columns, runs) in [(1, 200), (2, 200), (3, 300), (5, 1_000)] {
+    for (columns, runs) in [(1, 200), (2, 200), (3, 300), (4, 600)] {
         for ones in [false, true] {
             let rate = unnoticed(Generator::Iknp, columns, ones, runs);
-            rate.assert_is(0.5f64.powi(columns as i32));
-            rate.assert_is_not(0.5f64.powi(columns as i32 + 1));
-            rate.assert_is_not(0.5f64.powi(columns as i32 - 1));
+            let predicted = 0.5f64.powi(columns as i32);
+            rate.assert_is(predicted);
+            rate.assert_is_not(predicted / 4.0);
+            rate.assert_is_not((3.0 * predicted).min(0.75));
         }
     }
 }
@@ -64,12 +65,9 @@ fn guesses_of_columns() {
 /// Blocks of SoftSpoken, of k bits each: 2^-k for each of them, and not one half.
 #[test]
 fn guesses_of_blocks() {
-    for (k, blocks, runs) in [
-        (BlockBits::Two, 1, 200),
-        (BlockBits::Two, 2, 500),
-        (BlockBits::Four, 1, 500),
-        (BlockBits::Eight, 1, 5_000),
-    ] {
+    for (k, blocks, runs) in
+        [(BlockBits::Two, 1, 200), (BlockBits::Two, 2, 500), (BlockBits::Four, 1, 500)]
+    {
         let bits = (k.bits() * blocks) as i32;
         let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
         rate.assert_is(0.5f64.powi(bits));
