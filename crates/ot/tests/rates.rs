@@ -51,7 +51,7 @@ fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate
 /// k columns of IKNP, whether zeros or ones are guessed: 2^-k.
 #[test]
 fn guesses_of_columns() {
-    for (columns, runs) in [(1, 200), (2, 200), (3, 300), (4, 600)] {
+    for (columns, runs) in [(1, 200), (2, 200), (3, 300), (4, 1_200)] {
         for ones in [false, true] {
             let rate = unnoticed(Generator::Iknp, columns, ones, runs);
             let predicted = 0.5f64.powi(columns as i32);
