@@ -4,67 +4,13 @@
 
 mod common;
 
-use std::io::{Cursor, Read};
-use std::ops::Range;
-
 use common::Setting;
+use common::apart::{Pool, range, session};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_protocols::pool::{GATES, HEAD};
-use symbolon_protocols::{
-    Form, Need, Network, OutputBits, PoolLayout, PoolRange, PoolSink, PoolSource, Protocol,
-};
+use symbolon_protocols::{Form, Need, OutputBits, PoolLayout, PoolRange, Protocol};
 use symbolon_transport::{Error, Result};
-
-/// A pool in memory.
-#[derive(Clone, Default)]
-struct Pool {
-    sections: Vec<Vec<u8>>,
-}
-
-impl PoolSink for Pool {
-    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
-        if self.sections.len() <= section {
-            self.sections.resize(section + 1, Vec::new());
-        }
-        self.sections[section].extend_from_slice(bytes);
-        Ok(())
-    }
-}
-
-impl PoolSource for Pool {
-    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
-        let all = self.sections.get(section).map_or(&[][..], |bytes| bytes);
-        let range = (bytes.start as usize).min(all.len())..(bytes.end as usize).min(all.len());
-        Ok(Box::new(Cursor::new(all[range].to_vec())))
-    }
-}
-
-/// Runs `part` for all parties in a session of its own, with `state` of each.
-fn session<S: Send, T: Send>(
-    setting: Setting,
-    number: u8,
-    states: Vec<S>,
-    part: impl Fn(&mut Network, S) -> Result<T> + Sync,
-) -> Vec<Result<T>> {
-    let mut nets = common::mesh(setting);
-    nets.iter_mut().for_each(|net| net.session = [number; 32]);
-    let part = &part;
-    std::thread::scope(|scope| {
-        let start = |(mut net, state): (Network, S)| {
-            scope.spawn(move || {
-                let done = part(&mut net, state);
-                match &done {
-                    Err(_) => net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("failed")),
-                    Ok(_) => net.peers().iter_mut().for_each(|peer| drop(peer.flush())),
-                }
-                done
-            })
-        };
-        let parties: Vec<_> = nets.into_iter().zip(states).map(start).collect();
-        parties.into_iter().map(|party| party.join().expect("a party panicked")).collect()
-    })
-}
 
 fn fill(setting: Setting, need: &Need) -> Vec<Pool> {
     let states = vec![Pool::default(); usize::from(setting.parties)];
@@ -103,15 +49,6 @@ fn evaluate(
         let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut saved.as_slice())?;
         prepared.evaluate(net, circuit, plan, &common::inputs_of(circuit, net.me, all))
     })
-}
-
-/// The `nth` range of a pool that one circuit after the other takes.
-fn range(need: &Need, nth: u64) -> PoolRange {
-    let range = |n: u64| nth * n..(nth + 1) * n;
-    PoolRange {
-        gates: range(need.and_gates),
-        inputs: need.input_bits.iter().copied().map(range).collect(),
-    }
 }
 
 fn settings() -> Vec<Setting> {

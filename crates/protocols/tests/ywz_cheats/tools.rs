@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use symbolon_circuit::{Circuit, Plan, Receivers};
+use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Form, OutputBits, Protocol};
 use symbolon_transport::bend::{Action, Bend, FnBend};
 use symbolon_transport::{Error, SOMEBODY};
 
 use crate::common::{self, Ended, Setting};
+pub use crate::common::{careless, circuit_of};
 
 /// Input bits of each party, and gates of each of the two layers.
 pub const WIDTH: usize = 16;
@@ -35,31 +36,9 @@ pub const ECHO_CHECK: &str = "broadcast echo";
 pub const FRAMING: &str = "message framing";
 pub const PADDING: &str = "padding of packed bits";
 
-/// t_i = a_i ∧ b_i with the inputs of parties 0 and 1, s_i = t_i ⊕ the inputs of all others, u_i =
-/// s_i ∧ s_{i+1}, o_i = u_i ⊕ a_i. All learn the output.
+/// The circuit of most rows.
 pub fn circuit(parties: u16) -> Circuit {
     circuit_of(WIDTH as u32, parties)
-}
-
-/// The same with another number of bits.
-pub fn circuit_of(width: u32, parties: u16) -> Circuit {
-    let (and, xor) = (0, 3);
-    let input = |party: u16, i: u32| u32::from(party) * width + i;
-    let mut next = input(parties, 0);
-    let mut steps = Vec::new();
-    let mut layer = |kind: u8, operands: &dyn Fn(u32) -> (u32, u32)| {
-        steps.extend((0..width).map(operands).map(|(a, b)| (kind, a, b)));
-        next += width;
-        next - width
-    };
-    let mut sums = layer(and, &|i| (input(0, i), input(1, i)));
-    for party in 2..parties {
-        sums = layer(xor, &|i| (sums + i, input(party, i)));
-    }
-    let products = layer(and, &|i| (sums + i, sums + (i + 1) % width));
-    let out = layer(xor, &|i| (products + i, input(0, i)));
-    let widths = vec![width; usize::from(parties)];
-    common::circuit(&widths, &steps, vec![((out..out + width).collect(), Receivers::All)])
 }
 
 /// Everybody's inputs.
@@ -265,24 +244,6 @@ pub fn message(kind: &'static str, mut f: impl FnMut(&mut Vec<u8>) + Send + 'sta
     FnBend::new().on_message(kind, 0, move |payload| {
         f(payload);
         Action::Send
-    })
-}
-
-/// A garbler that does not care whether its labels fit the masked values: an honest one would end there,
-/// and its own cheat would never come to light. For its channel to the evaluator.
-pub fn careless(bend: FnBend) -> FnBend {
-    let digest = Arc::new(Mutex::new([0; 32]));
-    let received = digest.clone();
-    bend.on_incoming(move |kind, _, payload| {
-        if kind == VALUES {
-            let end = payload.len() - 16;
-            received.lock().unwrap().copy_from_slice(&payload[end - 32..end]);
-        }
-    })
-    .on_state(move |point, computed| {
-        if point == LABEL_CHECK {
-            computed.copy_from_slice(&*digest.lock().unwrap());
-        }
     })
 }
 

@@ -1,0 +1,87 @@
+//! Phases of a run in sessions of their own, on pools in memory.
+
+use std::io::{Cursor, Read};
+use std::ops::Range;
+
+use symbolon_protocols::{Need, Network, PoolRange, PoolSink, PoolSource};
+use symbolon_transport::Result;
+
+use super::Setting;
+
+/// A pool in memory.
+#[derive(Clone, Default)]
+pub struct Pool {
+    pub sections: Vec<Vec<u8>>,
+}
+
+impl PoolSink for Pool {
+    fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
+        if self.sections.len() <= section {
+            self.sections.resize(section + 1, Vec::new());
+        }
+        self.sections[section].extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+impl PoolSource for Pool {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        (&*self).open(section, bytes)
+    }
+}
+
+/// For many runs on parts of the same pool.
+impl PoolSource for &Pool {
+    fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
+        let all = self.sections.get(section).map_or(&[][..], |bytes| bytes);
+        let range = (bytes.start as usize).min(all.len())..(bytes.end as usize).min(all.len());
+        Ok(Box::new(Cursor::new(all[range].to_vec())))
+    }
+}
+
+/// Runs `part` for all parties in a session of its own, with `state` of each.
+pub fn session<S: Send, T: Send>(
+    setting: Setting,
+    number: u8,
+    states: Vec<S>,
+    part: impl Fn(&mut Network, S) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    session_bent(setting, number, states, |_| (), part)
+}
+
+/// The same after `bend` has had its way with the networks.
+pub fn session_bent<S: Send, T: Send>(
+    setting: Setting,
+    number: u8,
+    states: Vec<S>,
+    bend: impl FnOnce(&mut [Network]),
+    part: impl Fn(&mut Network, S) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mut nets = super::mesh(setting);
+    nets.iter_mut().for_each(|net| net.session = [number; 32]);
+    bend(&mut nets);
+    let part = &part;
+    std::thread::scope(|scope| {
+        let start = |(mut net, state): (Network, S)| {
+            scope.spawn(move || {
+                let done = part(&mut net, state);
+                match &done {
+                    Err(_) => net.lanes.iter_mut().flatten().for_each(|lane| lane.abort("failed")),
+                    Ok(_) => net.peers().iter_mut().for_each(|peer| drop(peer.flush())),
+                }
+                done
+            })
+        };
+        let parties: Vec<_> = nets.into_iter().zip(states).map(start).collect();
+        parties.into_iter().map(|party| party.join().expect("a party panicked")).collect()
+    })
+}
+
+/// The `nth` range of a pool that one circuit after the other takes.
+pub fn range(need: &Need, nth: u64) -> PoolRange {
+    let range = |n: u64| nth * n..(nth + 1) * n;
+    PoolRange {
+        gates: range(need.and_gates),
+        inputs: need.input_bits.iter().copied().map(range).collect(),
+    }
+}

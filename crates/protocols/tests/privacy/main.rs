@@ -1,0 +1,90 @@
+//! What a cheater sees of an honest party does not depend on that party's input, whether or not the cheat is
+//! noticed, and whether it is noticed does not depend on it either.
+//!
+//! No input is there before the online phase: a type that does not have it cannot send it. So each row prepares
+//! a circuit, with a cheat or without, and evaluates it, with a cheat or without, many times on fresh masks:
+//! half of the times the honest party's input bits are all 0, half of the times they are all 1. Everything
+//! that it sends online is written down, and compared:
+//!
+//! - kinds and lengths of its messages, and their order: the same, exactly, as far as a run comes;
+//! - every bit of every message, and every sum of two of the bits that are masked: Fisher's exact test, at 10^-6
+//!   for all of a row's bits together;
+//! - how often it ends in an error: as often as predicted for either input, and equally often.
+//!
+//! The last tests of this file are honest parties that are not careful: the comparison finds them out.
+#![allow(missing_docs)]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod compare;
+mod stage;
+mod wrk;
+mod ywz;
+
+use stage::{Cheat, Row, Stage};
+use symbolon_protocols::{Form, Protocol};
+use symbolon_transport::bend::{Action, FnBend};
+
+use common::Setting;
+
+const MASKED: &str = "masked inputs";
+
+/// An honest party whose first masked input is no masked one, in each second message.
+#[test]
+fn an_input_in_a_message_is_found() {
+    let bend = |input: bool| {
+        FnBend::new().on_outgoing(move |kind, _, payload| {
+            if kind == MASKED && payload[1] & 1 == 1 {
+                payload[0] = payload[0] & !1 | u8::from(input);
+            }
+            Action::Send
+        })
+    };
+    assert!(careless(bend).contains("bit"));
+}
+
+/// An honest party that uses a mask twice: each masked bit is uniform, but not their sum.
+#[test]
+fn a_mask_that_is_used_twice_is_found() {
+    let bend = |input: bool| {
+        FnBend::new().on_outgoing(move |kind, _, payload| {
+            if kind == MASKED {
+                payload[0] = payload[0] & !2 | (payload[0] & 1 ^ u8::from(input)) << 1;
+            }
+            Action::Send
+        })
+    };
+    assert!(careless(bend).contains("sum"));
+}
+
+/// An honest party that sends a byte more for one input.
+#[test]
+fn a_length_that_depends_on_the_input_is_found() {
+    let bend = |input: bool| {
+        FnBend::new().on_outgoing(move |kind, _, payload| {
+            if kind == MASKED && input {
+                payload.push(0);
+            }
+            Action::Send
+        })
+    };
+    assert!(careless(bend).contains("length"));
+}
+
+/// An honest party that gives up for one input only.
+#[test]
+fn an_error_that_depends_on_the_input_is_found() {
+    let bend = |input: bool| {
+        let action = if input { Action::Close } else { Action::Send };
+        FnBend::new().on_message(MASKED, 0, move |_| action)
+    };
+    assert!(careless(bend).contains("error"));
+}
+
+/// What is found out about an evaluator of `wrk` that sends what it should not.
+fn careless(bend: fn(bool) -> FnBend) -> String {
+    let setting = Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() };
+    let row = Row { honest: 1, noticed: 0.0, prepare: &Vec::new, evaluate: &Vec::new };
+    let spoil = |input| -> Vec<Cheat> { vec![(1, 0, bend(input))] };
+    Stage::new(setting).compare_spoiled(&row, &spoil).expect_err("nothing was found")
+}

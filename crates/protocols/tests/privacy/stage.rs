@@ -1,0 +1,182 @@
+//! Runs on prepared material, with everything that the honest party sends written down.
+
+use std::sync::{Arc, Mutex};
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_protocols::{Need, Network};
+use symbolon_transport::bend::{Action, Bend, FnBend};
+
+use crate::common::apart::{Pool, range, session, session_bent};
+use crate::common::{self, Setting};
+use crate::compare::{Seen, Sent, compare};
+
+/// Input bits of each party, and gates of each of the two layers.
+pub const WIDTH: usize = 16;
+
+/// AND gates.
+pub const GATES: usize = 2 * WIDTH;
+
+/// The most runs for each of the two inputs.
+const MOST_RUNS: u64 = 450;
+
+/// One party's bend on its channel to one peer.
+pub type Cheat = (u16, u16, FnBend);
+
+/// A cheat: in what is prepared, in the evaluation, or both.
+pub struct Row<'a> {
+    /// The party whose input is varied; all others may be in league.
+    pub honest: u16,
+    /// With which probability it ends in an error.
+    pub noticed: f64,
+    pub prepare: &'a dyn Fn() -> Vec<Cheat>,
+    pub evaluate: &'a dyn Fn() -> Vec<Cheat>,
+}
+
+impl Row<'_> {
+    /// Runs for each of the two inputs: so many that a rate of half or twice the predicted one would be refused.
+    fn runs(&self) -> u64 {
+        match self.noticed {
+            0.0 | 1.0 => 80,
+            few if few < 0.3 => MOST_RUNS,
+            _ => 200,
+        }
+    }
+}
+
+/// Material for all runs of one protocol.
+pub struct Stage {
+    setting: Setting,
+    circuit: Circuit,
+    plan: Plan,
+    need: Need,
+    pools: Vec<Pool>,
+}
+
+impl Stage {
+    pub fn new(setting: Setting) -> Stage {
+        let circuit = common::circuit_of(WIDTH as u32, setting.parties);
+        let plan = Plan::new(&circuit);
+        let need = Need::of(&circuit, &plan, setting.parties);
+        let all = Need {
+            and_gates: 2 * MOST_RUNS * need.and_gates,
+            input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
+        };
+        let states = vec![Pool::default(); usize::from(setting.parties)];
+        let filled = session(setting, 11, states, |net, mut pool| {
+            let mut engine = setting.protocol.set_up(net)?;
+            engine.fill(net, &all, &mut pool)?;
+            Ok(pool)
+        });
+        let pools = filled.into_iter().map(Result::unwrap).collect();
+        Stage { setting, circuit, plan, need, pools }
+    }
+
+    /// Asserts that a row shows nothing of the honest party's input.
+    #[track_caller]
+    pub fn assert_private(&self, row: Row<'_>) {
+        if let Err(found) = self.compare_spoiled(&row, &|_| Vec::new()) {
+            panic!("{found}");
+        }
+    }
+
+    /// Compares all runs of a row, in which the honest party does to its messages what `spoil` says, by its
+    /// input.
+    pub fn compare_spoiled(
+        &self,
+        row: &Row<'_>,
+        spoil: &dyn Fn(bool) -> Vec<Cheat>,
+    ) -> Result<(), String> {
+        // Each run has masks of its own, so that all runs are independent.
+        let runs = [false, true].map(|input| {
+            let numbers = (0..row.runs()).map(|run| 2 * run + u64::from(input));
+            numbers.map(|number| self.run(row, number, (input, spoil(input)))).collect()
+        });
+        compare(&runs, row.noticed)
+    }
+
+    fn run(&self, row: &Row<'_>, number: u64, (input, spoil): (bool, Vec<Cheat>)) -> Seen {
+        let Stage { setting, circuit, plan, .. } = self;
+        let range = range(&self.need, number);
+        let bend = |cheats: Vec<Cheat>| move |nets: &mut [Network]| set(nets, cheats);
+        let bends = bend((row.prepare)());
+        let saved = session_bent(
+            *setting,
+            22,
+            self.pools.iter().collect(),
+            bends,
+            |net, mut pool: &Pool| {
+                let material = setting.protocol.from_pool(net, &range, &mut pool)?;
+                let prepared = material.prepare(net, circuit, plan)?;
+                let mut bytes = Vec::new();
+                setting.protocol.save_prepared(net, circuit, prepared, &mut bytes)?;
+                Ok(bytes)
+            },
+        );
+        let saved = saved.into_iter().map(|saved| saved.expect("nobody notices yet")).collect();
+        let inputs: Vec<Vec<bool>> = (0..setting.parties)
+            .map(|party| {
+                (0..WIDTH).map(|i| if party == row.honest { input } else { i % 3 == 0 }).collect()
+            })
+            .collect();
+        let log = Log::default();
+        let cheats = (row.evaluate)();
+        let bends = |nets: &mut [Network]| {
+            set(nets, cheats);
+            log.listen(&mut nets[usize::from(row.honest)], spoil);
+        };
+        let ended = session_bent(*setting, 33, saved, bends, |net, saved: Vec<u8>| {
+            let mut bytes = saved.as_slice();
+            let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut bytes)?;
+            let own = common::inputs_of(circuit, net.me, &inputs);
+            prepared.evaluate(net, circuit, plan, &own)
+        });
+        let failed = ended[usize::from(row.honest)].is_err();
+        Seen { sent: log.sent(), failed }
+    }
+}
+
+fn set(nets: &mut [Network], cheats: Vec<Cheat>) {
+    for (from, to, bend) in cheats {
+        let peers = nets[usize::from(from)].peers();
+        let peer = peers.iter_mut().find(|channel| channel.peer() == to).expect("a peer");
+        peer.set_bend(Box::new(bend));
+    }
+}
+
+/// Everything that the honest party sends.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<Sent>>>);
+
+impl Log {
+    /// Writes down what a party sends, after what `spoil` does to it.
+    fn listen(&self, net: &mut Network, spoil: Vec<Cheat>) {
+        let mut spoil = spoil;
+        for channel in net.peers() {
+            let to = channel.peer();
+            let at = spoil.iter().position(|(_, peer, _)| *peer == to);
+            let bend = at.map_or_else(FnBend::new, |at| spoil.swap_remove(at).2);
+            channel.set_bend(Box::new(Tap { bend, to, log: self.clone() }));
+        }
+    }
+
+    fn sent(&self) -> Vec<Sent> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+struct Tap {
+    bend: FnBend,
+    to: u16,
+    log: Log,
+}
+
+impl Bend for Tap {
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
+        let action = self.bend.outgoing(kind, index, payload);
+        if action == Action::Send {
+            let sent = Sent { to: self.to, kind, payload: payload.clone() };
+            self.log.0.lock().unwrap().push(sent);
+        }
+        action
+    }
+}

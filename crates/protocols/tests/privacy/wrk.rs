@@ -1,0 +1,125 @@
+//! `wrk` with four rows: party 0 garbles, party 1 evaluates.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use symbolon_protocols::{Form, Protocol};
+use symbolon_transport::bend::{Action, FnBend};
+
+use crate::MASKED;
+use crate::common::Setting;
+use crate::stage::{Cheat, GATES, Row, Stage, WIDTH};
+
+const TABLE: &str = "garbled table";
+const LABELS: &str = "masked inputs, labels, output masks";
+const RETURNED: &str = "outputs for the garbler";
+
+/// Bytes of a MAC in a row at ρ = 40, and where the MACs begin in a garbled table.
+const MAC: usize = 5;
+const MACS: usize = 48 * GATES;
+
+/// Bytes of one party's masked inputs, and of shares of its outputs.
+const BITS: usize = WIDTH / 8;
+
+fn stage() -> Stage {
+    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() })
+}
+
+fn by(cheater: u16, kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
+    let bend = FnBend::new().on_message(kind, 0, move |payload| {
+        change(payload);
+        Action::Send
+    });
+    vec![(cheater, 1 - cheater, bend)]
+}
+
+fn none() -> Vec<Cheat> {
+    Vec::new()
+}
+
+/// A garbler that cheats, in what it prepares and in the evaluation.
+#[track_caller]
+fn garbler(stage: &Stage, noticed: f64, prepare: fn() -> Vec<Cheat>, evaluate: fn() -> Vec<Cheat>) {
+    stage.assert_private(Row { honest: 1, noticed, prepare: &prepare, evaluate: &evaluate });
+}
+
+#[track_caller]
+fn evaluator(stage: &Stage, noticed: f64, evaluate: fn() -> Vec<Cheat>) {
+    stage.assert_private(Row { honest: 0, noticed, prepare: &none, evaluate: &evaluate });
+}
+
+#[test]
+fn honest_runs() {
+    let stage = stage();
+    garbler(&stage, 0.0, none, none);
+    evaluator(&stage, 0.0, none);
+}
+
+/// Step 4d: rows that are spoiled in a gate that reads an input of the evaluator, which notices if it opens one
+/// of them: by its masked input, which is as often 0 as 1.
+#[test]
+fn spoiled_rows() {
+    let stage = stage();
+    // The MACs of both rows with Λ_b = 1, and with Λ_b = 0.
+    garbler(&stage, 0.5, || by(0, TABLE, |table| spoil_macs(table, &[1, 3])), none);
+    garbler(&stage, 0.5, || by(0, TABLE, |table| spoil_macs(table, &[0, 2])), none);
+    // One row's MAC; one row's label, which the next layer needs; all.
+    garbler(&stage, 0.25, || by(0, TABLE, |table| spoil_macs(table, &[2])), none);
+    garbler(&stage, 0.25, || by(0, TABLE, |table| table[7] ^= 0x20), none);
+    garbler(&stage, 1.0, || by(0, TABLE, |table| table.fill(0x33)), none);
+}
+
+/// The MACs of these rows of the first gate.
+fn spoil_macs(table: &mut [u8], rows: &[usize]) {
+    rows.iter().for_each(|row| table[MACS + MAC * row] ^= 1);
+}
+
+/// Step 5: a wrong label for a wire of the evaluator, sent only if its masked input is 1.
+fn wrong_label_for_a_one() -> Vec<Cheat> {
+    let one = Arc::new(AtomicBool::new(false));
+    let seen = one.clone();
+    let bend = FnBend::new()
+        .on_incoming(move |kind, _, payload| {
+            if kind == MASKED {
+                seen.store(payload[0] & 1 == 1, Ordering::Relaxed);
+            }
+        })
+        .on_outgoing(move |kind, _, payload| {
+            if kind == LABELS && one.load(Ordering::Relaxed) {
+                payload[BITS + 16 * WIDTH] ^= 1;
+            }
+            Action::Send
+        });
+    vec![(0, 1, bend)]
+}
+
+/// Steps 5 and 8: the garbler's online message.
+#[test]
+fn lies_of_the_garbler() {
+    let stage = stage();
+    garbler(&stage, 0.5, none, wrong_label_for_a_one);
+    for lie in [
+        // A masked input, a label, a share of an output mask, their digest.
+        (|| by(0, LABELS, |p| p[0] ^= 1)) as fn() -> Vec<Cheat>,
+        || by(0, LABELS, |p| p[BITS + 16 * WIDTH] ^= 1),
+        || by(0, LABELS, |p| p[BITS + 32 * WIDTH] ^= 1),
+        || by(0, LABELS, |p| *p.last_mut().unwrap() ^= 1),
+    ] {
+        garbler(&stage, 1.0, none, lie);
+    }
+}
+
+/// Steps 6 and 8: the evaluator's messages. After a masked input that it did not mean it is caught in its own
+/// lie, and the garbler hears of that.
+#[test]
+fn lies_of_the_evaluator() {
+    let stage = stage();
+    for lie in [
+        (|| by(1, MASKED, |p| p[0] ^= 1)) as fn() -> Vec<Cheat>,
+        || by(1, RETURNED, |p| p[0] ^= 1),
+        || by(1, RETURNED, |p| p[BITS] ^= 1),
+        || by(1, RETURNED, |p| *p.last_mut().unwrap() ^= 1),
+    ] {
+        evaluator(&stage, 1.0, lie);
+    }
+}

@@ -1,0 +1,191 @@
+//! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`, where party 1
+//! does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use symbolon_protocols::{Form, Protocol};
+use symbolon_transport::bend::{Action, FnBend};
+
+use crate::MASKED;
+use crate::common::{Setting, careless};
+use crate::stage::{Cheat, GATES, Row, Stage};
+
+const LABELS: &str = "input labels";
+const GARBLED: &str = "garbled gates";
+const VALUES: &str = "masked values, label digest, chi";
+const AUTHENTICATION: &str = "circuit authentication";
+const OUTPUTS: &str = "output masks";
+
+/// Bytes of the masked values of all AND outputs.
+const BITS: usize = GATES / 8;
+
+fn stage(parties: u16) -> Stage {
+    Stage::new(Setting {
+        protocol: Protocol::Ywz,
+        form: Form::HalfGates,
+        parties,
+        ..Setting::default()
+    })
+}
+
+fn seats() -> Stage {
+    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::HalfGates, ..Setting::default() })
+}
+
+fn message(kind: &'static str, change: fn(&mut Vec<u8>)) -> FnBend {
+    FnBend::new().on_message(kind, 0, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+fn none() -> Vec<Cheat> {
+    Vec::new()
+}
+
+/// A garbler that does not care whether its labels fit what the evaluator says.
+fn garbler(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
+    vec![(1, 0, careless(message(kind, change)))]
+}
+
+/// Garblers in league; the first one with a cheat.
+fn league(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
+    vec![(1, 0, careless(message(kind, change))), (2, 0, careless(FnBend::new()))]
+}
+
+/// The last bit of 𝒢_0 of the first gate: used exactly when its left input is masked as 1.
+fn half_gate(p: &mut Vec<u8>) {
+    p[0] ^= 1;
+}
+
+/// The bit b of the last gate.
+fn pointer(p: &mut Vec<u8>) {
+    *p.last_mut().unwrap() ^= 0x80;
+}
+
+/// The label of the first wire, which is the evaluator's.
+fn label(p: &mut Vec<u8>) {
+    p[0] ^= 0x80;
+}
+
+/// The first bit.
+fn first(p: &mut Vec<u8>) {
+    p[0] ^= 1;
+}
+
+/// The last bit: of a digest, where there is one.
+fn last(p: &mut Vec<u8>) {
+    *p.last_mut().unwrap() ^= 1;
+}
+
+#[test]
+fn honest_runs() {
+    for (stage, parties) in [(stage(2), 2), (seats(), 2), (stage(3), 3)] {
+        for honest in 0..parties {
+            stage.assert_private(Row { honest, noticed: 0.0, prepare: &none, evaluate: &none });
+        }
+    }
+}
+
+/// Step 9: a wrong label for a wire of the evaluator, sent only if its masked input is 1.
+fn wrong_label_for_a_one() -> Vec<Cheat> {
+    let one = Arc::new(AtomicBool::new(false));
+    let seen = one.clone();
+    let bend = FnBend::new()
+        .on_incoming(move |kind, _, payload| {
+            if kind == MASKED {
+                seen.store(payload[0] & 1 == 1, Ordering::Relaxed);
+            }
+        })
+        .on_outgoing(move |kind, _, payload| {
+            if kind == LABELS && one.load(Ordering::Relaxed) {
+                label(payload);
+            }
+            Action::Send
+        });
+    vec![(1, 0, bend)]
+}
+
+/// Steps 8, 9, 12 and 13, of the only garbler against the evaluator.
+#[test]
+fn lies_of_the_garbler() {
+    let stage = stage(2);
+    let row = |noticed, prepare: fn() -> Vec<Cheat>, evaluate: fn() -> Vec<Cheat>| {
+        let (prepare, evaluate) = (&prepare, &evaluate);
+        stage.assert_private(Row { honest: 0, noticed, prepare, evaluate });
+    };
+    let just_careless: fn() -> Vec<Cheat> = || garbler(GARBLED, |_| ());
+    row(0.5, || garbler(GARBLED, half_gate), just_careless);
+    row(1.0, || garbler(GARBLED, pointer), just_careless);
+    row(0.5, none, wrong_label_for_a_one);
+    // From a wrong label follow three wrong ones, each of which may have the right last bit.
+    row(0.875, none, || garbler(LABELS, label));
+    row(1.0, none, || garbler(AUTHENTICATION, last));
+    row(1.0, none, || garbler(OUTPUTS, first));
+    row(1.0, none, || garbler(OUTPUTS, last));
+}
+
+/// The same of two garblers in league.
+#[test]
+fn lies_of_garblers_in_league() {
+    let stage = stage(3);
+    let row = |noticed, prepare: fn() -> Vec<Cheat>, evaluate: fn() -> Vec<Cheat>| {
+        let (prepare, evaluate) = (&prepare, &evaluate);
+        stage.assert_private(Row { honest: 0, noticed, prepare, evaluate });
+    };
+    let just_careless: fn() -> Vec<Cheat> = || league(GARBLED, |_| ());
+    row(0.5, || league(GARBLED, half_gate), just_careless);
+    row(1.0, || league(GARBLED, pointer), just_careless);
+    row(1.0, none, || league(AUTHENTICATION, last));
+}
+
+/// Where the rows for the other garbler begin, in the table of one of two.
+const ROWS: usize = 16 * 2 * GATES;
+
+/// Step 8: two of the four rows for the other garbler, in the first gate, which reads an input of it: noticed
+/// exactly when one of them is opened, by the other garbler. The evaluator is in league.
+#[test]
+fn spoiled_rows_for_another_garbler() {
+    let stage = stage(3);
+    let spoiled: fn() -> Vec<Cheat> = || {
+        let spoil =
+            message(GARBLED, |p| [1, 3].into_iter().for_each(|row| p[ROWS + 16 * row] ^= 1));
+        vec![(2, 0, careless(spoil))]
+    };
+    let evaluate: fn() -> Vec<Cheat> = || vec![(2, 0, careless(FnBend::new()))];
+    stage.assert_private(Row { honest: 1, noticed: 0.5, prepare: &spoiled, evaluate: &evaluate });
+}
+
+/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either seat.
+#[test]
+fn lies_of_the_evaluator() {
+    for (stage, honest) in [(stage(2), 1), (seats(), 0)] {
+        let lies: [fn(&mut Vec<u8>); 4] = [
+            first,
+            |p| p[BITS - 1] ^= 0x80,
+            // The labels' digest, and χ.
+            |p| p[BITS] ^= 1,
+            last,
+        ];
+        for lie in lies {
+            let evaluate = || vec![(1 - honest, honest, message(VALUES, lie))];
+            stage.assert_private(Row { honest, noticed: 1.0, prepare: &none, evaluate: &evaluate });
+        }
+        for kind in [MASKED, OUTPUTS] {
+            let evaluate = || vec![(1 - honest, honest, message(kind, first))];
+            stage.assert_private(Row { honest, noticed: 1.0, prepare: &none, evaluate: &evaluate });
+        }
+    }
+}
+
+/// The same of the evaluator and a garbler in league, against the other one: a masked value, a broadcast that is
+/// none, an output mask.
+#[test]
+fn lies_of_the_evaluator_in_league() {
+    let stage = stage(3);
+    for kind in [VALUES, MASKED, OUTPUTS] {
+        let evaluate = || vec![(0, 2, message(kind, first)), (1, 0, careless(FnBend::new()))];
+        stage.assert_private(Row { honest: 2, noticed: 1.0, prepare: &none, evaluate: &evaluate });
+    }
+}
