@@ -226,9 +226,14 @@ impl Drop for AwaitedOpening {
 
 /// The digest of MACs that stands in for them when many bits are opened at once.
 pub fn digest_of(macs: &[Block]) -> [u8; 32] {
-    let mut hasher = BlockHasher::new("symbolon opening 1");
+    let mut hasher = digest();
     hasher.update(macs);
     hasher.finish()
+}
+
+/// The start of [`digest_of`], for MACs that come in pieces.
+pub(crate) fn digest() -> BlockHasher {
+    BlockHasher::new("symbolon opening 1")
 }
 
 /// Receives `n` packed bits and a 32-byte digest.

@@ -32,8 +32,9 @@
 
 use std::ops::Range;
 
+use bytemuck::{Pod, Zeroable};
 use symbolon_primitives::{
-    BitVec, Block, Challenge, Prg, TweakedHash, derive_block, gf128, prefetch,
+    BitVec, Block, Challenge, Prg, Slab, TweakedHash, derive_block, gf128, prefetch,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
@@ -46,6 +47,9 @@ use crate::{
 
 /// Triples of one chunk: with its three correlated OTs per triple just below the largest draw.
 pub const CHUNK: usize = 10_240;
+
+/// Triples that are hashed at a time: what they take stays in the first-level cache.
+const BLOCK: usize = 512;
 
 /// How many chunks the first message of a chunk runs ahead of its second.
 const LOOKAHEAD: usize = 2;
@@ -67,7 +71,8 @@ pub const CHECK: &str = "leaky AND";
 
 /// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
 /// the buckets will gather them in random order.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
 pub struct Record {
     /// MACs on the own bits of x, y, z.
     pub macs: [Block; 3],
@@ -79,21 +84,28 @@ pub struct Record {
 #[derive(Default)]
 pub struct LeakyTriples {
     peers: usize,
-    /// One record per peer for triple 0, then for triple 1, ...
-    records: Vec<Record>,
+    /// One record per peer for triple 0, then for triple 1, ... Their z is still r: what `correction` says is
+    /// added when a record is read, which saves a pass over all of them.
+    records: Slab<Record>,
     /// The own bits of x, y, z.
     bits: [BitVec; 3],
     /// S of step 4 (still without its part of the peers' U before they arrive).
-    s: Vec<Block>,
+    s: Slab<Block>,
+    /// d of step 4, for which z = r ⊕ d.
+    correction: BitVec,
+    /// What a record's key for z lacks where `correction` says so: Δ if the peer in place 0 is party 0, whose
+    /// bit changes, and otherwise nothing.
+    correcting: Block,
 }
 
 impl LeakyTriples {
     /// Makes room for `n` among this party and `peers` others; keeps the memory of earlier ones.
     pub(crate) fn reset(&mut self, n: usize, peers: usize) {
         self.peers = peers;
-        self.records.resize(n * peers, Record::default());
-        self.s.resize(n, Block::ZERO);
+        self.records.reset(n * peers);
+        self.s.reset(n);
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
+        self.correction = BitVec::zeros(0);
     }
 
     /// How many there are.
@@ -117,11 +129,17 @@ impl LeakyTriples {
     }
 
     /// What ties a triple to the peer in place `peer`.
-    pub fn record(&self, triple: usize, peer: usize) -> &Record {
-        &self.records[triple * self.peers + peer]
+    #[inline]
+    pub fn record(&self, triple: usize, peer: usize) -> Record {
+        let mut record = self.records[triple * self.peers + peer];
+        if peer == 0 {
+            record.keys[2] ^= self.correcting.select(self.correction.get(triple));
+        }
+        record
     }
 
     /// Asks for a triple's memory ahead of its use.
+    #[inline]
     pub fn prefetch(&self, triple: usize) {
         self.records[triple * self.peers..][..self.peers].iter().for_each(prefetch);
     }
@@ -139,11 +157,7 @@ impl LeakyTriples {
 
 impl Drop for LeakyTriples {
     fn drop(&mut self) {
-        for record in &mut self.records {
-            record.macs.zeroize();
-            record.keys.zeroize();
-        }
-        self.s.zeroize();
+        self.correcting.zeroize();
         for bits in &mut self.bits {
             bits.zeroize();
         }
@@ -208,10 +222,75 @@ impl Layout {
         3 * self.n - self.given
     }
 
-    /// The places of x and r of triple `k`, and of its y unless that was given.
-    fn places(self, k: usize) -> [Option<usize>; 3] {
-        let y = k.checked_sub(self.given).map(|drawn| self.n + drawn);
-        [Some(k), y, Some(2 * self.n - self.given + k)]
+    /// The places of all x, the y that were drawn, and all r.
+    fn ranges(self) -> [Range<usize>; 3] {
+        let (y, r) = (self.n, 2 * self.n - self.given);
+        [0..y, y..r, r..self.len()]
+    }
+}
+
+/// A chunk's own MACs and keys, from each peer a draw.
+struct Drawn<'a> {
+    layout: Layout,
+    macs: &'a [Block],
+    keys: &'a [Block],
+}
+
+impl<'a> Drawn<'a> {
+    /// MACs and keys of the draw with `peer`.
+    fn of(&self, peer: usize) -> [&'a [Block]; 2] {
+        let len = self.layout.len();
+        [self.macs, self.keys].map(|all| &all[peer * len..][..len])
+    }
+
+    /// MACs and keys of x with `peer`.
+    fn x(&self, peer: usize) -> [&'a [Block]; 2] {
+        self.of(peer).map(|all| &all[..self.layout.n])
+    }
+}
+
+/// Writes the records of a chunk, all Φ_i, and of S_i what needs no hash.
+fn sum_and_record(
+    part: &mut Part<'_>,
+    range: &Range<usize>,
+    drawn: &Drawn<'_>,
+    delta: Block,
+    phi: &mut Vec<Block>,
+) {
+    let given = part.given(range);
+    let peers = part.records.len() / part.s.len();
+    let records = &mut part.records[range.start * peers..range.end * peers];
+    let s = &mut part.s[range.clone()];
+    phi.clear();
+    phi.extend(range.clone().map(|t| delta.select(part.bits[1].get(t))));
+    for (s, t) in s.iter_mut().zip(range.clone()) {
+        *s = delta.select(part.bits[2].get(t));
+    }
+    for peer in 0..peers {
+        let [macs, keys] = drawn.of(peer).map(|all| drawn.layout.ranges().map(|part| &all[part]));
+        // Those whose y was given, then those whose y was drawn.
+        let (first, given_y) = match &given {
+            Some((shares, places)) => {
+                let towards = &shares.towards[peer];
+                (places.len(), [&towards.macs[places.clone()], &towards.keys[places.clone()]])
+            }
+            None => (0, [&[][..], &[][..]]),
+        };
+        for (from, [y_macs, y_keys]) in [(0, given_y), (first, [macs[1], keys[1]])] {
+            let sums = phi[from..].iter_mut().zip(&mut s[from..]);
+            let records = records[from * peers..].iter_mut().skip(peer).step_by(peers);
+            let x = macs[0][from..].iter().zip(&keys[0][from..]);
+            let y = y_macs.iter().zip(y_keys);
+            let r = macs[2][from..].iter().zip(&keys[2][from..]);
+            for (((((phi, s), record), x), y), r) in sums.zip(records).zip(x).zip(y).zip(r) {
+                *phi ^= *y.0 ^ *y.1;
+                *s ^= *r.0 ^ *r.1;
+                *record = Record { macs: [*x.0, *y.0, *r.0], keys: [*x.1, *y.1, *r.1] };
+            }
+        }
+    }
+    for ((s, &phi), t) in s.iter_mut().zip(&*phi).zip(range.clone()) {
+        *s ^= phi.select(part.bits[0].get(t));
     }
 }
 
@@ -229,7 +308,9 @@ pub(crate) struct LeakyLane {
 /// Buffers that stay warm from chunk to chunk.
 #[derive(Default)]
 struct Scratch {
-    draw: Vec<Block>,
+    /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
+    macs: [Vec<Block>; LOOKAHEAD + 1],
+    keys: Vec<Block>,
     phi: Vec<Block>,
     pairs: Vec<Block>,
     single: Vec<Block>,
@@ -238,9 +319,8 @@ struct Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        for buffer in
-            [&mut self.draw, &mut self.phi, &mut self.pairs, &mut self.single, &mut self.u]
-        {
+        let Scratch { macs, keys, phi, pairs, single, u } = self;
+        for buffer in macs.iter_mut().chain([keys, phi, pairs, single, u]) {
             buffer.zeroize();
         }
     }
@@ -291,12 +371,12 @@ impl LeakyLane {
         self.tweak += n as u128;
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step < chunks {
-                self.draw_own(channels, part, range(step))?;
+                self.draw_own(channels, part, step, range(step))?;
             }
             if (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step) {
-                let range = range(step - LOOKAHEAD);
-                self.draw_theirs(channels, part, range.clone())?;
-                self.send_u(channels, part, range, first_tweak)?;
+                let chunk = step - LOOKAHEAD;
+                self.draw_theirs(channels, part, range(chunk))?;
+                self.send_u(channels, part, chunk, range(chunk), first_tweak)?;
             }
             if step >= 2 * LOOKAHEAD {
                 self.receive_u(channels, part, range(step - 2 * LOOKAHEAD))?;
@@ -310,35 +390,23 @@ impl LeakyLane {
         &mut self,
         channels: &mut [Channel],
         part: &mut Part<'_>,
+        chunk: usize,
         range: Range<usize>,
     ) -> Result<()> {
         let layout = Layout { n: range.len(), given: part.given_count(&range) };
-        let peers = channels.len();
         let fresh = [layout.n, layout.n - layout.given, layout.n];
         let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
         all.extend_from(&bits[1]);
         all.extend_from(&bits[2]);
-        self.scratch.draw.resize(layout.len() * peers, Block::ZERO);
-        let mut draws: Vec<&mut [Block]> =
-            self.scratch.draw.chunks_exact_mut(layout.len()).collect();
-        self.bits.draw_own(channels, &all, &mut draws)?;
+        let macs = &mut self.scratch.macs[chunk % (LOOKAHEAD + 1)];
+        macs.resize(layout.len() * channels.len(), Block::ZERO);
+        let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
+        self.bits.draw_own(channels, &all, &mut macs)?;
         all.zeroize();
         if let Some((shares, places)) = part.given(&range) {
             let drawn = std::mem::replace(&mut bits[1], shares.bits.slice(places));
             bits[1].extend_from(&drawn);
-        }
-        let given = part.given(&range).map(|(shares, places)| (shares, places.start));
-        let records = &mut part.records[range.start * peers..range.end * peers];
-        for (k, records) in records.chunks_exact_mut(peers).enumerate() {
-            let places = layout.places(k);
-            for (peer, (record, draw)) in records.iter_mut().zip(&draws).enumerate() {
-                let given = || given.map(|(shares, first)| shares.towards[peer].macs[first + k]);
-                record.macs = places.map(|place| match place {
-                    Some(place) => draw[place],
-                    None => given().unwrap_or_default(),
-                });
-            }
         }
         for (all, mut new) in part.bits.iter_mut().zip(bits) {
             all.extend_from(&new);
@@ -351,66 +419,50 @@ impl LeakyLane {
     fn draw_theirs(
         &mut self,
         channels: &mut [Channel],
-        part: &mut Part<'_>,
+        part: &Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
         let layout = Layout { n: range.len(), given: part.given_count(&range) };
-        let peers = channels.len();
-        self.scratch.draw.resize(layout.len() * peers, Block::ZERO);
-        let mut draws: Vec<&mut [Block]> =
-            self.scratch.draw.chunks_exact_mut(layout.len()).collect();
-        self.bits.draw_theirs(channels, &mut draws)?;
-        let given = part.given(&range).map(|(shares, places)| (shares, places.start));
-        let records = &mut part.records[range.start * peers..range.end * peers];
-        for (k, records) in records.chunks_exact_mut(peers).enumerate() {
-            let places = layout.places(k);
-            for (peer, (record, draw)) in records.iter_mut().zip(&draws).enumerate() {
-                let given = || given.map(|(shares, first)| shares.towards[peer].keys[first + k]);
-                record.keys = places.map(|place| match place {
-                    Some(place) => draw[place],
-                    None => given().unwrap_or_default(),
-                });
-            }
-        }
-        Ok(())
+        self.scratch.keys.resize(layout.len() * channels.len(), Block::ZERO);
+        let mut keys: Vec<&mut [Block]> =
+            self.scratch.keys.chunks_exact_mut(layout.len()).collect();
+        self.bits.draw_theirs(channels, &mut keys)
     }
 
-    /// Steps 2 and 3, and all of S_i but the x^i·U_ji.
+    /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the records.
     fn send_u(
         &mut self,
         channels: &mut [Channel],
         part: &mut Part<'_>,
+        chunk: usize,
         range: Range<usize>,
         first_tweak: u128,
     ) -> Result<()> {
-        let peers = channels.len();
         let delta = self.bits.delta();
+        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let Scratch { macs, keys, phi, pairs, single, u } = &mut self.scratch;
+        let drawn = Drawn { layout, macs: &macs[chunk % (LOOKAHEAD + 1)], keys };
+        sum_and_record(part, &range, &drawn, delta, phi);
         let tweak = first_tweak + range.start as u128;
-        let Scratch { phi, pairs, single, u, .. } = &mut self.scratch;
-        let records = &part.records[range.start * peers..range.end * peers];
-        let [x, y, r] = &part.bits;
-        phi.clear();
-        for (t, records) in range.clone().zip(records.chunks_exact(peers)) {
-            let sum = |which: usize| {
-                records.iter().fold(Block::ZERO, |sum, r| sum ^ r.keys[which] ^ r.macs[which])
-            };
-            let own = delta.select(y.get(t)) ^ sum(1);
-            phi.push(own);
-            part.s[t] = own.select(x.get(t)) ^ delta.select(r.get(t)) ^ sum(2);
-        }
         for (peer, channel) in channels.iter_mut().enumerate() {
-            let of_peer = || records.iter().skip(peer).step_by(peers);
             let [hash_out, hash_in] = &self.hashes[peer];
-            pairs.clear();
-            pairs.extend(of_peer().flat_map(|r| [r.keys[0], r.keys[0] ^ delta]));
-            hash_out.hash(tweak, 2, pairs);
-            single.clear();
-            single.extend(of_peer().map(|r| r.macs[0]));
-            hash_in.hash(tweak, 1, single);
+            let [macs, keys] = drawn.x(peer);
             u.clear();
-            for (k, s) in part.s[range.clone()].iter_mut().enumerate() {
-                u.push(pairs[2 * k] ^ pairs[2 * k + 1] ^ phi[k]);
-                *s ^= pairs[2 * k] ^ single[k];
+            let blocks = macs.chunks(BLOCK).zip(keys.chunks(BLOCK)).zip(phi.chunks(BLOCK));
+            let s = part.s[range.clone()].chunks_mut(BLOCK);
+            for (block, (((macs, keys), phi), s)) in blocks.zip(s).enumerate() {
+                let tweak = tweak + (block * BLOCK) as u128;
+                pairs.clear();
+                pairs.extend(keys.iter().flat_map(|&key| [key, key ^ delta]));
+                hash_out.hash(tweak, 2, pairs);
+                single.clear();
+                single.extend_from_slice(macs);
+                hash_in.hash(tweak, 1, single);
+                let pairs = pairs.as_chunks::<2>().0;
+                for ((s, [zero, _]), single) in s.iter_mut().zip(pairs).zip(&*single) {
+                    *s ^= *zero ^ *single;
+                }
+                u.extend(pairs.iter().zip(phi).map(|([zero, one], &phi)| *zero ^ *one ^ phi));
             }
             channel.send("leaky AND: U", Block::as_bytes(u))?;
             channel.flush()?;
@@ -479,14 +531,13 @@ pub(crate) fn finish(
     }
 
     // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
-    if channels[0].me() == 0 {
+    triples.correcting = if channels[0].me() == 0 {
         triples.bits[2].xor_assign(&d);
+        Block::ZERO
     } else {
-        let peers = triples.peers;
-        for (t, record) in triples.records.iter_mut().step_by(peers).enumerate() {
-            record.keys[2] ^= by.delta.select(d.get(t));
-        }
-    }
+        by.delta
+    };
+    triples.correction = d;
     Ok(())
 }
 

@@ -42,6 +42,7 @@ pub struct Preprocessor {
     batches: u64,
     /// Kept between batches: memory touched for the first time is dear.
     leaky: LeakyTriples,
+    buckets: combine::Scratch,
 }
 
 impl Preprocessor {
@@ -86,6 +87,7 @@ impl Preprocessor {
             prg,
             batches: 0,
             leaky: LeakyTriples::default(),
+            buckets: combine::Scratch::default(),
         };
         if parties > 2 {
             let shares = open.shares(lanes, global_keys::SHARES)?;
@@ -221,7 +223,7 @@ impl Preprocessor {
         let coin =
             exchange::toss_coin(channels, &self.session, 2 * self.batches + 1, &mut self.prg)?;
         self.batches += 1;
-        combine::combine(channels, &self.leaky, batch, coin, self.delta)
+        combine::combine(channels, &self.leaky, batch, coin, self.delta, &mut self.buckets)
     }
 
     /// Makes sure that all parties saw the same broadcasts on every lane.

@@ -87,6 +87,7 @@ fn parties_with(
             prg: Prg::from_seed(prg.block()),
             batches: 0,
             leaky: LeakyTriples::default(),
+            buckets: combine::Scratch::default(),
         };
         Party { open, lanes: channels, seeds: own_seeds }
     };

@@ -1,0 +1,172 @@
+//! Large buffers that are kept: zeroed, wiped when dropped, on huge pages where the system has them.
+//!
+//! Memory that is touched for the first time costs a fault for each page, and random access to tens of
+//! megabytes a miss of the page tables' cache for each touch; under virtualisation both are several times
+//! dearer than the work itself. Huge pages make them rare, and whoever keeps a slab between uses has no
+//! first touch but the first.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use bytemuck::Pod;
+use memmap2::MmapMut;
+use zeroize::Zeroize;
+
+/// From this size on memory comes from the system directly: a huge page on x86-64.
+const HUGE: usize = 2 << 20;
+
+/// The alignment of every slab, a cache line: an element whose size divides it does not straddle two.
+const LINE: usize = 64;
+
+enum Memory {
+    Small(Vec<Line>),
+    Mapped(MmapMut),
+}
+
+#[repr(C, align(64))]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct Line([u8; LINE]);
+
+/// A buffer of `len` elements; see the [module](self).
+pub struct Slab<T> {
+    memory: Memory,
+    len: usize,
+    elements: std::marker::PhantomData<T>,
+}
+
+impl<T: Pod> Default for Slab<T> {
+    fn default() -> Self {
+        Slab::zeroed(0)
+    }
+}
+
+impl<T> fmt::Debug for Slab<T> {
+    /// Prints the length alone: what it holds may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Slab({} elements)", self.len)
+    }
+}
+
+impl<T: Pod> Slab<T> {
+    /// `len` elements of zero bytes.
+    ///
+    /// # Panics
+    /// If the elements would take more bytes than there are addresses, or have a stricter alignment than a
+    /// cache line.
+    pub fn zeroed(len: usize) -> Self {
+        assert!(align_of::<T>() <= LINE, "elements that need more than a cache line's alignment");
+        let bytes = len.checked_mul(size_of::<T>()).expect("a slab of more bytes than addresses");
+        Slab { memory: Memory::zeroed(bytes), len, elements: std::marker::PhantomData }
+    }
+
+    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever calls this
+    /// overwrites them.
+    ///
+    /// # Panics
+    /// As [`Slab::zeroed`].
+    pub fn reset(&mut self, len: usize) {
+        if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > self.memory.bytes().len()) {
+            // The old memory is given back before the new is asked for.
+            *self = Slab::zeroed(0);
+            *self = Slab::zeroed(len);
+        }
+        self.len = len;
+    }
+}
+
+impl Memory {
+    fn zeroed(bytes: usize) -> Memory {
+        if bytes >= HUGE
+            && let Ok(map) = MmapMut::map_anon(bytes)
+        {
+            #[cfg(target_os = "linux")]
+            // A hint; where it is refused, pages are small.
+            let _ = map.advise(memmap2::Advice::HugePage);
+            return Memory::Mapped(map);
+        }
+        Memory::Small(vec![Line([0; LINE]); bytes.div_ceil(LINE)])
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Memory::Small(lines) => bytemuck::cast_slice(lines),
+            Memory::Mapped(map) => map,
+        }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        match self {
+            Memory::Small(lines) => bytemuck::cast_slice_mut(lines),
+            Memory::Mapped(map) => map,
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // In large words: each is a store that the compiler must not merge with others.
+        let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(self.bytes_mut());
+        before.zeroize();
+        words.zeroize();
+        after.zeroize();
+    }
+}
+
+impl<T: Pod> Deref for Slab<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        bytemuck::cast_slice(&self.memory.bytes()[..self.len * size_of::<T>()])
+    }
+}
+
+impl<T: Pod> DerefMut for Slab<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        bytemuck::cast_slice_mut(&mut self.memory.bytes_mut()[..self.len * size_of::<T>()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Block;
+
+    #[test]
+    fn is_zero_at_first_and_holds_what_is_written() {
+        for len in [0, 1, 3, 4, HUGE / 16 - 1, HUGE / 16, HUGE / 16 + 5] {
+            let mut slab = Slab::<Block>::zeroed(len);
+            assert_eq!(slab.len(), len);
+            assert!(slab.iter().all(|&block| block == Block::ZERO));
+            for (i, block) in slab.iter_mut().enumerate() {
+                *block = Block(i as u128 + 1);
+            }
+            assert!(slab.iter().enumerate().all(|(i, &block)| block == Block(i as u128 + 1)));
+            assert_eq!(slab.as_ptr() as usize % LINE, 0, "{len} blocks");
+        }
+    }
+
+    #[test]
+    fn keeps_its_memory_while_it_is_enough() {
+        let mut slab = Slab::<[u64; 3]>::zeroed(200_000);
+        let start = slab.as_ptr();
+        slab[7] = [1, 2, 3];
+        for len in [8, 0, 200_000] {
+            slab.reset(len);
+            assert_eq!((slab.len(), slab.as_ptr()), (len, start));
+        }
+        assert_eq!(slab[7], [1, 2, 3]);
+        slab.reset(300_000);
+        assert!(slab.iter().all(|&element| element == [0; 3]), "new memory is zero");
+    }
+
+    #[test]
+    #[should_panic(expected = "more bytes than addresses")]
+    fn refuses_what_cannot_be() {
+        let _ = Slab::<Block>::zeroed(usize::MAX);
+    }
+
+    #[test]
+    fn debug_hides_the_elements() {
+        assert_eq!(format!("{:?}", Slab::<Block>::zeroed(2)), "Slab(2 elements)");
+    }
+}
