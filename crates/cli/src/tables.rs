@@ -83,6 +83,8 @@ struct TablesJson {
     rho: u32,
     transport: &'static str,
     link: Option<String>,
+    /// Whether the material came from a dealer.
+    dealt: bool,
     repeat: usize,
     shared_by: usize,
     variants: Vec<VariantJson>,
@@ -122,7 +124,8 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
         let batch = batch.map_err(|_| Failure::usage("--batch: more than memory can hold"))?;
         let task = TableTask { circuit: circuit.into(), batch, shared_by: SHARED_BY, repeat };
         let work = Work::Tables(&task);
-        let troupe = Troupe { work, parties: 2, tuning: &tuning, transport: args.transport };
+        let (transport, dealer) = (args.transport, args.dealer);
+        let troupe = Troupe { work, parties: 2, tuning: &tuning, transport, dealer };
         let parties = troupe.run()?.into_iter().filter_map(|played| played.tables).collect();
         variants.push(VariantJson { variant, circuit, batch, parties });
     }
@@ -133,6 +136,7 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
         rho: tuning.rho.bits(),
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
+        dealt: args.dealer,
         repeat,
         shared_by: SHARED_BY,
         variants,
@@ -174,8 +178,9 @@ impl TablesJson {
             row("blocks in a batch", &|variant| variant.batch.to_string()),
         ];
         let link = self.link.as_ref().map_or(String::new(), |link| format!(", {link}"));
+        let dealt = if self.dealt { ", dealt by a trusted dealer" } else { "" };
         print(&format!(
-            "tinytable: {}-bit MACs, rho {}, {}{link}; medians of {} (least – most), per block\n\n{}\n\
+            "tinytable: {}-bit MACs, rho {}, {}{link}{dealt}; medians of {} (least – most), per block\n\n{}\n\
              * all of {} blocks use the material of one, which stays in the caches: insecure, for comparison\n",
             self.mac_bits,
             self.rho,

@@ -68,6 +68,7 @@ fn the_json_is_as_promised() {
     let asked = [
         "batch",
         "circuit",
+        "dealer",
         "digest",
         "form",
         "format",

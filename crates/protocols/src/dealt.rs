@@ -32,13 +32,16 @@ use crate::{
 
 const DOMAIN: &str = "symbolon 2026 dealing id v1";
 
+/// What opens one more channel from this party to the [`DEALER`](symbolon_transport::DEALER).
+pub type Dial = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
+
 /// How a party reaches the dealer that all parties of its session have agreed on.
 pub struct Dealer {
     /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty over links without
     /// keys, where anybody can take any seat.
     pub keys: Vec<Fingerprint>,
-    /// Opens one more channel from this party to the [`DEALER`](symbolon_transport::DEALER).
-    pub dial: Box<dyn FnMut(&Network) -> Result<Channel> + Send>,
+    /// Opens one more channel to it.
+    pub dial: Dial,
 }
 
 impl std::fmt::Debug for Dealer {

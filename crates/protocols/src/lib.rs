@@ -24,7 +24,7 @@ use material::{Independent, MaterialEngine, Role};
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-pub use dealt::Dealer;
+pub use dealt::{Dealer, Dial};
 pub use form::Form;
 pub use network::{Batch, Network, Rho};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};

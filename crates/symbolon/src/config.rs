@@ -222,7 +222,7 @@ impl Config {
         }
         check_threads(*threads)?;
         if let Some(dealer) = &self.dealer {
-            dealer.check(&self.transport)?;
+            dealer.check(&self.transport, *party)?;
             if self.terms.ot.is_some() {
                 return refuse("with a dealer there is no OT to choose".to_string());
             }

@@ -90,7 +90,17 @@ impl Dealer {
     }
 
     /// Refuses what does not go together with the parties' own connections.
-    pub(crate) fn check(&self, transport: &Transport) -> Result<()> {
+    pub(crate) fn check(&self, transport: &Transport, party: PartyId) -> Result<()> {
+        if let (Reach::Tls { fingerprint, .. }, Some(own)) = (&self.0, transport.identity()) {
+            let key = |(number, pin)| if number == party { Some(own.fingerprint()) } else { pin };
+            let mut keys = (0..).zip(transport.pins(party)).map(key);
+            if let Some(dealing) = keys.position(|key| key == Some(*fingerprint)) {
+                return Err(Error::invalid_input(format!(
+                    "the dealer has the key of party {dealing}: a party that deals learns all inputs, so the dealer \
+                     must be none of the parties"
+                )));
+            }
+        }
         match (&self.0, transport.identity()) {
             (Reach::Tls { .. }, None) => Err(Error::invalid_input(
                 "a dealer is reached over TLS only by parties that are connected by TLS themselves: \

@@ -11,7 +11,7 @@ use symbolon_transport::{Error, Hello, Result};
 
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
-use crate::session::{Begun, begin, counted, give_up};
+use crate::session::{Begun, begin, counted, engine, give_up};
 
 /// What [`measure_tables`] is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,9 @@ pub fn measure_tables(
         .term("course", format!("{batch} {shared_by} {repeat}"));
     let plan = Plan::new(circuit);
     let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
-    let begun = begin(config, hello, gates, |network| Protocol::TinyTable.set_up(network))?;
+    let begun = begin(config, hello, gates, |network, dealer| {
+        engine(Protocol::TinyTable, network, dealer)
+    })?;
     let Begun { mut network, made: engine, .. } = begun;
     let mut bench =
         Bench { network: &mut network, engine, circuit, plan, times: TableTimes::default() };

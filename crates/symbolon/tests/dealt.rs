@@ -298,9 +298,10 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
     };
     let memory = || Transport::memory(1, None).unwrap().0;
     let print: Fingerprint = "ab".repeat(32).parse().unwrap();
+    let peer: Fingerprint = "cd".repeat(32).parse().unwrap();
     let tls = || {
         let identity = symbolon::Identity::generate().unwrap();
-        Transport::tls(Meeting::dial("localhost:1"), identity, print)
+        Transport::tls(Meeting::dial("localhost:1"), identity, peer)
     };
     let none = |_: u16, _: &Arc<Meter>| Err(Error::internal("not asked"));
     let told = refused(Config::new(0, memory()).dealer(Dealer::tls("h:1", print)));
@@ -310,6 +311,13 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
         assert!(told.contains("a dealer with a key"), "{told}");
     }
     assert_eq!(Config::new(0, tls()).dealer(Dealer::tls("h:1", print)).check(circuit), Ok(()));
+    let own = symbolon::Identity::generate().unwrap();
+    let key = own.fingerprint();
+    let mine = Transport::tls(Meeting::dial("localhost:1"), own, peer);
+    let told = refused(Config::new(0, mine).dealer(Dealer::tls("h:1", key)));
+    assert!(told.contains("has the key of party 0"), "{told}");
+    let told = refused(Config::new(0, tls()).dealer(Dealer::tls("h:1", peer)));
+    assert!(told.contains("has the key of party 1"), "{told}");
     for name in ["", "two\nlines", &"x".repeat(101)] {
         let told = refused(Config::new(0, memory()).dealer(Dealer::channels(name, none)));
         assert!(told.contains("name"), "{told}");

@@ -1,0 +1,318 @@
+//! A dealer and parties that trust it, each a process, over TLS.
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::Child;
+use std::time::Duration;
+
+use common::{Ended, Keys, command, end, keys, symbolon};
+
+const TRUST: &str = "the dealer is trusted: together with any one party";
+const CIPHERTEXT: &str = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
+const INPUTS: [&[&str]; 2] = [
+    &["--input", "key=hex:2b7e151628aed2a6abf7158809cf4f3c"],
+    &["--input", "message=hex:3243f6a8885a308d313198a2e0370734"],
+];
+
+/// A dealer at work.
+struct Dealer {
+    child: Child,
+    address: String,
+    reader: BufReader<std::process::ChildStderr>,
+    told: String,
+}
+
+/// Starts a dealer with these words, on a port of its own.
+fn deal(words: &[&str]) -> Dealer {
+    let words = [&["dealer", "--listen", "127.0.0.1:0"], words].concat();
+    let mut child = command(&words).spawn().unwrap();
+    let mut reader = BufReader::new(child.stderr.take().unwrap());
+    let mut told = String::new();
+    let address = loop {
+        let start = told.len();
+        assert!(reader.read_line(&mut told).unwrap() > 0, "ended before it listened: {told}");
+        if let Some(address) = told[start..].strip_prefix("listening on ") {
+            break address.trim().to_string();
+        }
+    };
+    Dealer { child, address, reader, told }
+}
+
+impl Dealer {
+    /// Waits for its end.
+    fn end(mut self) -> Ended {
+        self.reader.read_to_string(&mut self.told).unwrap();
+        Ended { err: self.told, ..end(self.child) }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Two parties and a dealer that share a folder.
+struct Town {
+    keys: Keys,
+    dealer_key: String,
+    dealer_print: String,
+}
+
+impl Town {
+    fn new() -> Town {
+        let keys = keys();
+        let dealer_key = keys.folder.path().join("d.key").to_string_lossy().into_owned();
+        let print = symbolon(&["keygen", "--out", &dealer_key]).expect(0).out;
+        Town { keys, dealer_key, dealer_print: print.trim().to_string() }
+    }
+
+    fn folder(&self) -> &Path {
+        self.keys.folder.path()
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder().join(name).to_string_lossy().into_owned()
+    }
+
+    /// A dealer to both parties, with more words.
+    fn deal(&self, more: &[&str]) -> Dealer {
+        let Keys { print_a, print_b, .. } = &self.keys;
+        let words = ["--key", &self.dealer_key, "--allow", print_a, "--allow", print_b];
+        deal(&[&words[..], more].concat())
+    }
+
+    /// Both parties with the same words, each with its own, and with a dealer at this address.
+    fn both(&self, words: &[&str], own: [&[&str]; 2], dealer: Option<&str>) -> [Child; 2] {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap();
+        drop(free);
+        let Keys { print_a, print_b, .. } = &self.keys;
+        let sides = [("a", print_b, "listen"), ("b", print_a, "connect")];
+        let start = |party: usize| {
+            let (name, print, meet) = sides[party];
+            let mut settings = format!(
+                "party = {party}\n{meet} = \"{address}\"\nkey = \"{name}.key\"\npeer_fingerprint = \"{print}\"\n\
+                 timeout = 20\nstore = \"{name}.store\"\n"
+            );
+            if let Some(dealer) = dealer {
+                let print = &self.dealer_print;
+                settings += &format!("dealer = \"{dealer}\"\ndealer_fingerprint = \"{print}\"\n");
+            }
+            let path = self.path(&format!("{party}.toml"));
+            std::fs::write(&path, settings).unwrap();
+            let words = [words, &["--config", &path], own[party]].concat();
+            command(&words).spawn().unwrap()
+        };
+        [start(0), start(1)]
+    }
+
+    fn look(&self, party: usize, what: &str) -> String {
+        let store = self.path(["a.store", "b.store"][party]);
+        symbolon(&["store", what, &store]).expect(0).out
+    }
+}
+
+#[test]
+fn three_processes_over_tls() {
+    let town = Town::new();
+    let dealer = town.deal(&["--sessions", "2"]);
+    let at = Some(dealer.address.as_str());
+    for ended in town.both(&["run", "aes128"], INPUTS, at).map(end) {
+        let ended = ended.expect(0).says(&["warning", TRUST, "OT none", &town.dealer_print]);
+        assert_eq!(ended.out, CIPHERTEXT);
+    }
+    for ended in town.both(&["run", "aes128", "--json"], INPUTS, at).map(end) {
+        let json = ended.expect(0).says(&[TRUST]).json();
+        assert_eq!(json["dealer"], *town.dealer_print);
+        assert_eq!(json["ot"], "none");
+        let phases: Vec<_> =
+            json["phases"].as_array().unwrap().iter().map(|p| &p["phase"]).collect();
+        assert_eq!(phases, ["setup", "independent", "dependent", "online"]);
+    }
+    let dealt = dealer.end().expect(0).says(&["warning", "learns all inputs", &town.dealer_print]);
+    let lines: Vec<&str> = dealt.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", dealt.out);
+    for line in lines {
+        assert!(line.starts_with("served ") && line.contains("2 parties, 6400 AND gates"));
+    }
+}
+
+#[test]
+fn a_pool_is_dealt_one_day_and_used_on_others() {
+    let town = Town::new();
+    let dealer = town.deal(&["--sessions", "1"]);
+    let pool = ["preprocess", "--gates", "13000", "--input-bits", "300"];
+    for ended in town.both(&pool, [&[], &[]], Some(&dealer.address)).map(end) {
+        assert!(ended.expect(0).says(&[TRUST]).out.contains("13056 AND gates"));
+    }
+    dealer.end().expect(0);
+    // There is no dealer any more, only its material; the settings still name it.
+    let nowhere = Some("127.0.0.1:9");
+    for ended in town.both(&["prepare", "aes128"], [&[], &[]], nowhere).map(end) {
+        ended.expect(0).says(&[
+            TRUST,
+            "1 of 1 from pools",
+            "1 of 1 stand on what the dealer dealt",
+        ]);
+    }
+    for party in [0, 1] {
+        let listed = town.look(party, "ls");
+        let mark = format!("dealer {}…", &town.dealer_print[..8]);
+        assert_eq!(listed.matches(&mark).count(), 2, "{listed}");
+        assert_eq!(town.look(party, "verify").matches("whole").count(), 2);
+    }
+    for ended in town.both(&["run", "aes128", "--prepared"], INPUTS, None).map(end) {
+        ended.expect(2).says(&["not trusted here", &town.dealer_print]);
+    }
+    for ended in town.both(&["run", "aes128", "--prepared"], INPUTS, nowhere).map(end) {
+        let ended = ended.expect(0).says(&[TRUST, "it stands on what the dealer"]);
+        assert_eq!(ended.out, CIPHERTEXT);
+    }
+    let listed = symbolon(&["store", "ls", &town.path("a.store"), "--json"]).expect(0).json();
+    assert!(listed.as_array().unwrap().iter().all(|item| item["dealer"] == *town.dealer_print));
+}
+
+#[test]
+fn parties_name_one_dealer_and_its_own_key() {
+    let town = Town::new();
+    let other = symbolon(&["keygen", "--out", &town.path("e.key")]).expect(0).out;
+    let other = &other.trim().to_string();
+    let dealer = town.deal(&["--patience", "1"]);
+    let at = Some(dealer.address.as_str());
+    let run = ["run", "aes128"];
+    // One of them another one.
+    let own = [[INPUTS[0], &["--dealer-fingerprint", other]].concat(), INPUTS[1].to_vec()];
+    for ended in town.both(&run, [&own[0], &own[1]], at).map(end) {
+        ended.expect(4).says(&["disagree on dealer", other, &town.dealer_print]);
+    }
+    // Both another one than there is.
+    let own = INPUTS.map(|input| [input, &["--dealer-fingerprint", other]].concat());
+    let ended = town.both(&run, [&own[0], &own[1]], at).map(end);
+    for ended in ended {
+        assert_eq!(ended.expect(3).out, "");
+    }
+    dealer.kill();
+    // A dealer that lets only one of them in.
+    let only = ["--key", &town.dealer_key, "--allow", &town.keys.print_b, "--patience", "1"];
+    let dealer = deal(&only);
+    let [zero, one] = town.both(&run, INPUTS, Some(&dealer.address)).map(end);
+    zero.expect(3).says(&["--allow this party's key"]);
+    one.expect(3).says(&["missing: 0", "--patience"]);
+    dealer.kill();
+}
+
+/// Bytes of all files below a folder, if it is there.
+fn size_of(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(about) if about.is_dir() => size_of(&entry.path()),
+        Ok(about) => about.len(),
+        Err(_) => 0,
+    };
+    entries.flatten().map(size).sum()
+}
+
+#[test]
+fn a_dealer_that_is_not_there_or_dies_is_told_and_nothing_is_kept() {
+    let town = Town::new();
+    let run = ["run", "aes128", "--timeout", "1"];
+    for ended in town.both(&run, INPUTS, Some("127.0.0.1:9")).map(end) {
+        let ended = ended.expect(3);
+        assert_eq!(ended.out, "");
+        let told = ended.err.contains("is the dealer started") || ended.err.contains("aborted");
+        assert!(told, "{}", ended.err);
+    }
+    // More than is dealt before the end comes.
+    let dealer = town.deal(&[]);
+    let pool = ["preprocess", "--gates", "30000000", "--input-bits", "8"];
+    let parties = town.both(&pool, [&[], &[]], Some(&dealer.address));
+    let drafts = Path::new(&town.path("a.store")).join("drafts");
+    while size_of(&drafts) < 4 << 20 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    dealer.kill();
+    for ended in parties.map(end) {
+        let ended = ended.expect(3);
+        let told = ended.err.contains("nothing that was dealt is used twice")
+            || ended.err.contains("lost the connection with the dealer");
+        assert!(told, "{}", ended.err);
+    }
+    for party in [0, 1] {
+        assert!(!town.look(party, "ls").contains("pool"));
+        assert!(town.look(party, "gc").starts_with("removed 0 items"));
+    }
+}
+
+#[test]
+fn all_parties_on_this_machine_may_have_a_dealer() {
+    let inputs = [INPUTS[0], INPUTS[1]].concat();
+    for transport in ["tls", "tcp", "memory"] {
+        for parties in ["2", "3"] {
+            let words = ["local", "aes128", "--dealer", "--transport", transport];
+            let words = [&words[..], &["--parties", parties], &inputs].concat();
+            let ended = symbolon(&words).expect(0).says(&[TRUST, "independent"]);
+            assert_eq!(ended.out, CIPHERTEXT);
+        }
+    }
+    let words = ["bench", "add:8", "--dealer", "--protocol", "tinytable", "--json"];
+    let json = symbolon(&words).expect(0).json();
+    assert_eq!(json["dealer"], "unauthenticated");
+    symbolon(&["bench", "triples", "--dealer"]).expect(2).says(&["--dealer"]);
+    // Without one, nobody is trusted.
+    let json = symbolon(&[&["local", "aes128", "--json"][..], &inputs].concat()).expect(0).json();
+    assert_eq!(json["dealer"], serde_json::Value::Null);
+}
+
+#[test]
+fn plain_tcp_is_asked_for_by_name() {
+    let dealer = deal(&["--transport", "tcp", "--sessions", "1"]);
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let start = |party: usize, meet: &str| {
+        let party_text = party.to_string();
+        let words = ["run", "aes128", "--party", &party_text, meet, &address, "--timeout", "20"];
+        let how = ["--transport", "tcp", "--dealer", &dealer.address];
+        command(&[&words[..], &how, INPUTS[party]].concat()).spawn().unwrap()
+    };
+    for ended in [start(0, "--listen"), start(1, "--connect")].map(end) {
+        let ended = ended.expect(0).says(&[TRUST, "neither private nor authenticated"]);
+        assert_eq!(ended.out, CIPHERTEXT);
+    }
+    dealer.end().expect(0).says(&["neither private nor authenticated", "any party's seat"]);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let town = Town::new();
+    let key = town.dealer_key.as_str();
+    let listen = ["dealer", "--listen", "127.0.0.1:0"];
+    for (more, told) in [
+        (&[][..], "--key FILE"),
+        (&["--key", key], "--allow FINGERPRINT"),
+        (&["--key", key, "--allow", "xyz"], "fingerprint"),
+        (&["--key", key, "--allow-any", "--patience", "0"], "--patience"),
+        (&["--key", key, "--allow-any", "--at-once", "0"], "--at-once"),
+        (&["--transport", "tcp", "--key", key], "plain TCP uses no key"),
+    ] {
+        symbolon(&[&listen[..], more].concat()).expect(2).says(&[told]);
+    }
+    let run = ["run", "aes128", "--party", "0", "--listen", "127.0.0.1:0", "--key", key];
+    let run = [&run[..], &["--peer-fingerprint", &town.keys.print_a], INPUTS[0]].concat();
+    for (more, told) in [
+        (&["--dealer", "h:1"][..], "--dealer-fingerprint"),
+        (&["--dealer-fingerprint", &town.dealer_print], "--dealer HOST:PORT"),
+        (&["--dealer", "h:1", "--dealer-fingerprint", &town.keys.print_b, "--ot", "iknp"], "no OT"),
+        // A party that deals, whether this one or the peer, has everything.
+        (&["--dealer", "h:1", "--dealer-fingerprint", &town.dealer_print], "key of party 0"),
+        (&["--dealer", "h:1", "--dealer-fingerprint", &town.keys.print_a], "key of party 1"),
+    ] {
+        symbolon(&[&run[..], more].concat()).expect(2).says(&[told]);
+    }
+    for words in [["dealer", "--help"], ["run", "--help"], ["preprocess", "--help"]] {
+        let help = symbolon(&words).expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("learns all inputs and can change any output"), "{words:?}: {help}");
+    }
+}
