@@ -1,6 +1,6 @@
 //! Measures a store on this machine: writing and reading a pool, taking from it.
 //!
-//! `cargo run --release -p symbolon-store --example throughput [DIRECTORY] [MiB]`
+//! `cargo run --release -p symbolon-store --example disk [DIRECTORY] [MiB]`
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,6 +1,8 @@
 //! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`, where party 1
 //! does.
 
+#![expect(clippy::ptr_arg, reason = "a bend may also change the length")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,7 +1,7 @@
 //! A whole session of all parties, with somebody in the middle of every connection.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
@@ -171,8 +171,8 @@ impl Scene {
 
 /// Whether a party's outputs are the right ones.
 pub fn is_right(scene: Scene, outputs: &Outputs) -> bool {
-    static RIGHT: OnceLock<Mutex<Vec<(Scene, Vec<bool>)>>> = OnceLock::new();
-    let mut known = RIGHT.get_or_init(Mutex::default).lock().unwrap();
+    static RIGHT: Mutex<Vec<(Scene, Vec<bool>)>> = Mutex::new(Vec::new());
+    let mut known = RIGHT.lock().unwrap();
     if !known.iter().any(|(other, _)| *other == scene) {
         known.push((scene, scene.right()));
     }
