@@ -23,8 +23,16 @@
 //! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody knows. Endemic security lets a cheater influence its *own* keys; correlated OT extension
 //! allows that anyway (the functionality F_COTe lets a corrupt party choose what it receives).
 //!
+//! # Work
+//! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut into parts for
+//! as many threads as the machine has. Points are encoded many at a time, which takes one inversion for all of
+//! them: the library encodes the doubles of what it is given, so they are computed with half the scalar, which
+//! changes neither messages nor keys.
+//!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
 //! identity; as A or as an r it is refused.
+
+use std::ops::Range;
 
 use blake3::Hasher;
 use curve25519_dalek::{
@@ -90,18 +98,26 @@ impl Sender {
         let Sender { instance, secret, public } = self;
         let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
         let transcript = transcript(&instance, &public, &bytes);
-        let mut keys = Vec::with_capacity(n);
-        for (index, pair) in bytes.chunks_exact(2 * POINT).enumerate() {
-            let r =
-                [decode(channel.peer(), &pair[..POINT])?, decode(channel.peer(), &pair[POINT..])?];
-            let key = |slot: usize| {
-                let other = &pair[(1 - slot) * POINT..][..POINT];
-                let shared = *secret * (r[slot] + mask(&instance, index, slot, other));
-                derive(&transcript, index, slot, &shared)
+        let half = Zeroizing::new(*secret * half());
+        let peer = channel.peer();
+        let keys = in_parts(n, |part| {
+            let mut halves = Zeroizing::new(Vec::with_capacity(2 * part.len()));
+            for index in part.clone() {
+                let pair = &bytes[2 * POINT * index..][..2 * POINT];
+                let r = [decode(peer, &pair[..POINT])?, decode(peer, &pair[POINT..])?];
+                for (slot, r) in r.iter().enumerate() {
+                    let other = &pair[(1 - slot) * POINT..][..POINT];
+                    halves.push(*half * (r + mask(&instance, index, slot, other)));
+                }
+            }
+            let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
+            let pairs = part.zip(shared.chunks_exact(2));
+            let derived = |(index, pair): (usize, &[CompressedRistretto])| {
+                [0, 1].map(|slot| derive(&transcript, index, slot, &pair[slot]))
             };
-            keys.push([key(0), key(1)]);
-        }
-        Ok(keys)
+            Ok(pairs.map(derived).collect::<Vec<_>>())
+        });
+        Ok(keys?.concat())
     }
 }
 
@@ -123,25 +139,33 @@ impl<'a> Receiver<'a> {
     ) -> Result<Self> {
         let instance = instance(session, channel.peer(), channel.me());
         let n = choices.len();
-        let mut scalars = Zeroizing::new(Vec::with_capacity(n));
-        let mut points = vec![0u8; 2 * POINT * n];
-        for (index, pair) in points.chunks_exact_mut(2 * POINT).enumerate() {
-            let choice = choices.get(index);
-            let b = random_scalar(prg);
-            let other = random_point(prg).compress();
-            // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
-            let slot = usize::from(choice);
-            let shifted =
-                RistrettoPoint::mul_base(&b) - mask(&instance, index, slot, other.as_bytes());
-            let shifted = shifted.compress();
-            let choose = 0u8.wrapping_sub(u8::from(choice));
-            for i in 0..POINT {
-                let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
-                pair[i] = (own & !choose) | (other & choose);
-                pair[POINT + i] = (own & choose) | (other & !choose);
-            }
-            scalars.push(b);
-        }
+        let mut random = Zeroizing::new(vec![[[0u8; 64]; 2]; n]);
+        prg.fill(random.as_flattened_mut().as_flattened_mut());
+        let scalars: Vec<Scalar> =
+            random.iter().map(|[wide, _]| Scalar::from_bytes_mod_order_wide(wide)).collect();
+        let scalars = Zeroizing::new(scalars);
+        let points = in_parts(n, |part| {
+            let seeds = &random[part.clone()];
+            let halves: Vec<RistrettoPoint> =
+                seeds.iter().map(|[_, wide]| RistrettoPoint::from_uniform_bytes(wide)).collect();
+            let others = RistrettoPoint::double_and_compress_batch(&halves);
+            let of_index = part.zip(&others).map(|(index, other)| {
+                let choice = choices.get(index);
+                // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
+                let mask = mask(&instance, index, usize::from(choice), other.as_bytes());
+                let shifted = (RistrettoPoint::mul_base(&scalars[index]) - mask).compress();
+                let choose = 0u8.wrapping_sub(u8::from(choice));
+                let mut pair = [0u8; 2 * POINT];
+                for i in 0..POINT {
+                    let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
+                    pair[i] = (own & !choose) | (other & choose);
+                    pair[POINT + i] = (own & choose) | (other & !choose);
+                }
+                pair
+            });
+            Ok(of_index.collect::<Vec<_>>())
+        });
+        let points = points?.concat().into_flattened();
         channel.send("base OT: r", &points)?;
         Ok(Receiver { instance, choices, scalars, points })
     }
@@ -153,11 +177,49 @@ impl<'a> Receiver<'a> {
         // 128 products with one point: its table is soon paid for.
         let a = RistrettoBasepointTable::create(&decode(channel.peer(), &public)?);
         let transcript = transcript(&instance, &CompressedRistretto(public), &points);
-        let key = |(index, b): (usize, &Scalar)| {
-            derive(&transcript, index, usize::from(choices.get(index)), &(&a * b))
-        };
-        Ok(scalars.iter().enumerate().map(key).collect())
+        let half = half();
+        let keys = in_parts(scalars.len(), |part| {
+            let product = |b: &Scalar| &a * &*Zeroizing::new(b * half);
+            let halves: Vec<_> = scalars[part.clone()].iter().map(product).collect();
+            let halves = Zeroizing::new(halves);
+            let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
+            let derived = |(index, shared): (usize, &CompressedRistretto)| {
+                derive(&transcript, index, usize::from(choices.get(index)), shared)
+            };
+            Ok(part.zip(shared.iter()).map(derived).collect::<Vec<_>>())
+        });
+        Ok(keys?.concat())
     }
+}
+
+/// 1/2 modulo the order of the group.
+fn half() -> Scalar {
+    Scalar::from(2u8).invert()
+}
+
+/// OTs for which a thread of their own pays.
+const PART: usize = 32;
+
+/// The most threads that one call uses.
+const THREADS: usize = 8;
+
+/// What `work` makes of 0..n, cut into parts for the machine's threads; an error is the first part's that has
+/// one.
+fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let size = n.div_ceil(threads.min(THREADS)).max(PART);
+    let part = |start: usize| start..(start + size).min(n);
+    std::thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> =
+            (size..n).step_by(size).map(|start| scope.spawn(move || work(part(start)))).collect();
+        let mut made = vec![work(part(0))?];
+        for other in others {
+            let panicked = |_| Err(Error::Internal("a thread of the base OTs panicked".into()));
+            made.push(other.join().unwrap_or_else(panicked)?);
+        }
+        Ok(made)
+    })
 }
 
 fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
@@ -194,12 +256,10 @@ fn transcript(instance: &[u8; 32], public: &CompressedRistretto, replies: &[u8])
     *hasher.finalize().as_bytes()
 }
 
-fn derive(transcript: &[u8; 32], index: usize, slot: usize, shared: &RistrettoPoint) -> Block {
+fn derive(transcript: &[u8; 32], index: usize, slot: usize, shared: &CompressedRistretto) -> Block {
     let mut hasher = Hasher::new_derive_key("symbolon base OT 1: key");
-    let mut point = shared.compress();
     hasher.update(transcript).update(&(index as u64).to_le_bytes()).update(&[slot as u8]);
-    hasher.update(point.as_bytes());
-    point.zeroize();
+    hasher.update(shared.as_bytes());
     let digest = hasher.finalize();
     hasher.zeroize();
     Block::from_bytes(digest.as_bytes()[..16].try_into().expect("16 of 32 bytes"))
@@ -209,10 +269,4 @@ fn random_scalar(prg: &mut Prg) -> Scalar {
     let mut wide = Zeroizing::new([0u8; 64]);
     prg.fill(&mut *wide);
     Scalar::from_bytes_mod_order_wide(&wide)
-}
-
-fn random_point(prg: &mut Prg) -> RistrettoPoint {
-    let mut wide = [0u8; 64];
-    prg.fill(&mut wide);
-    RistrettoPoint::from_uniform_bytes(&wide)
 }

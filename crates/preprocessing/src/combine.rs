@@ -47,7 +47,8 @@ pub fn combine(
     scratch: &mut Scratch,
 ) -> Result<Triples> {
     let order = thrown(batch, challenge);
-    let mut triples = Triples::zeros(batch.triples, leaky.peers());
+    let mut triples = std::mem::take(&mut scratch.spare);
+    triples.reset(batch.triples, leaky.peers());
     let (bits, own) = combine_bits(leaky, &order, batch.bucket, &mut triples);
     let digests = collect(leaky, &order, batch.bucket, &mut triples, scratch);
     let d = open(channels, own, &digests, delta, scratch)?;
@@ -59,6 +60,14 @@ pub fn combine(
 #[derive(Default)]
 pub struct Scratch {
     towards: Vec<Kept>,
+    spare: Triples,
+}
+
+impl Scratch {
+    /// Keeps the memory of triples that are used up for the next batch's.
+    pub(crate) fn recycle(&mut self, triples: Triples) {
+        self.spare = triples;
+    }
 }
 
 /// For every triple but the first of each bucket, towards one peer.
@@ -256,9 +265,16 @@ const Y: usize = 1;
 const Z: usize = 2;
 
 impl Triples {
-    fn zeros(n: usize, peers: usize) -> Triples {
-        let [a, b, c] = std::array::from_fn(|_| crate::Shares::zeros(n, peers));
-        Triples { a, b, c }
+    /// Makes room for `n` among this party and `peers` others; what the memory holds is overwritten later.
+    fn reset(&mut self, n: usize, peers: usize) {
+        for shares in [&mut self.a, &mut self.b, &mut self.c] {
+            shares.bits = BitVec::zeros(n);
+            shares.towards.resize_with(peers, Towards::default);
+            for Towards { macs, keys } in &mut shares.towards {
+                macs.resize(n, Block::ZERO);
+                keys.resize(n, Block::ZERO);
+            }
+        }
     }
 
     /// Writes MACs and keys of triple `k` towards a peer.

@@ -200,6 +200,13 @@ impl Preprocessor {
         self.make(lanes, batch, Some(b))
     }
 
+    /// Takes back triples that are used up: the next batch is written over them, which spares it the first
+    /// touch of its memory. Only worth a call where batches come one after another; the last ones given back
+    /// are kept.
+    pub fn recycle(&mut self, triples: Triples) {
+        self.buckets.recycle(triples);
+    }
+
     fn make(
         &mut self,
         lanes: &mut [Vec<Channel>],

@@ -72,6 +72,8 @@ pub(crate) struct MaskWalk<'a> {
     pending: VecDeque<Pending>,
     awaited: VecDeque<AwaitedOpening>,
     opened: VecDeque<BitVec>,
+    /// Lists whose memory is kept for the next chunks.
+    spare: Vec<ShareRows>,
     walked: bool,
     /// Whether every triple's b is its gate's λ_β already, so that no e is opened.
     known: bool,
@@ -89,13 +91,6 @@ struct Pending {
     rest: ShareRows,
 }
 
-impl Pending {
-    fn new(peers: usize) -> Self {
-        let empty = || ShareRows::zeros(0, peers);
-        Pending { alpha: empty(), beta: empty(), a: empty(), b: empty(), rest: empty() }
-    }
-}
-
 impl<'a> MaskWalk<'a> {
     /// Puts the input masks in place.
     pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material) -> Self {
@@ -107,6 +102,7 @@ impl<'a> MaskWalk<'a> {
             pending: VecDeque::new(),
             awaited: VecDeque::new(),
             opened: VecDeque::new(),
+            spare: Vec::new(),
             walked: false,
             seat: material.seat,
             delta: material.delta,
@@ -136,6 +132,17 @@ impl<'a> MaskWalk<'a> {
         Ok(Some(self.products(gates, &opened)))
     }
 
+    /// Takes back a chunk that is dealt with, for its memory.
+    pub fn recycle(&mut self, chunk: Chunk) {
+        self.spare.extend([chunk.alpha, chunk.beta, chunk.row0]);
+    }
+
+    fn empty(&mut self) -> ShareRows {
+        let mut rows = self.spare.pop().unwrap_or_else(|| ShareRows::zeros(0, self.slots.peers()));
+        rows.clear_all();
+        rows
+    }
+
     /// The masks of the outputs, in order, after the walk.
     pub fn outputs(&self) -> ShareRows {
         let mut outputs = ShareRows::zeros(0, self.slots.peers());
@@ -147,7 +154,13 @@ impl<'a> MaskWalk<'a> {
 
     fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
         let peers = self.slots.peers();
-        let mut gates = Pending::new(peers);
+        let mut gates = Pending {
+            alpha: self.empty(),
+            beta: self.empty(),
+            a: self.empty(),
+            b: self.empty(),
+            rest: self.empty(),
+        };
         let mut opening = ShareOpening::new(peers);
         while gates.rest.len() < CHUNK {
             let Some(batch) = self.cursor.next_batch() else {
@@ -189,7 +202,7 @@ impl<'a> MaskWalk<'a> {
     }
 
     /// λ_α·λ_β = c ⊕ d·b ⊕ e·a ⊕ d·e.
-    fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
+    fn products(&mut self, gates: Pending, opened: &BitVec) -> Chunk {
         let Pending { alpha, beta, a, b, mut rest } = gates;
         for k in 0..rest.len() {
             if self.known {
@@ -201,6 +214,7 @@ impl<'a> MaskWalk<'a> {
             rest.add(k, &a, k, e);
             self.seat.add_constant(&mut rest, k, d & e, self.delta);
         }
+        self.spare.extend([a, b]);
         Chunk { alpha, beta, row0: rest }
     }
 }

@@ -94,7 +94,9 @@ impl Engine for MaterialEngine {
             let gates = triples.len().min(left);
             left -= gates;
             let masks = self.open.shares(&mut net.lanes, gates)?;
-            pool.gates(&GateBatch { masks, triples })?;
+            let batch = GateBatch { masks, triples };
+            pool.gates(&batch)?;
+            self.open.recycle(batch.triples);
         }
         pool.finish()
     }

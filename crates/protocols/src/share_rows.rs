@@ -121,6 +121,12 @@ impl ShareRows {
         self.auth_mut(out).fill([Block::ZERO; 2]);
     }
 
+    /// Leaves an empty list with the memory of this one.
+    pub fn clear_all(&mut self) {
+        self.bits.clear();
+        self.auth.clear();
+    }
+
     /// Share `k` ⊕= `by`·(share `from_k` of `from`), for a public `by`.
     pub fn add(&mut self, k: usize, from: &ShareRows, from_k: usize, by: bool) {
         self.bits[k] ^= from.bits[from_k] & by;
@@ -135,9 +141,8 @@ impl ShareRows {
 
 impl Drop for ShareRows {
     fn drop(&mut self) {
+        // All of their memory, of which a list that was emptied uses less than it holds.
         self.bits.zeroize();
-        for auth in &mut self.auth {
-            auth.zeroize();
-        }
+        self.auth.zeroize();
     }
 }

@@ -64,7 +64,9 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     let made = counted(&mut network, INDEPENDENT, |network| {
         let mut made = 0;
         for batch in open.plan(wanted) {
-            made += open.triples(&mut network.lanes, batch)?.len() as u64;
+            let triples = open.triples(&mut network.lanes, batch)?;
+            made += triples.len() as u64;
+            open.recycle(triples);
         }
         Ok(made)
     });

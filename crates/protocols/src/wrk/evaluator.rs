@@ -35,6 +35,7 @@ pub(super) fn prepare(
     let mut tables = Vec::new();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
+        masks.recycle(chunk);
     }
     Ok(Box::new(Ready {
         session: net.session,

@@ -35,6 +35,7 @@ pub(super) fn prepare(
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         garbling.chunk(&mut net.peers()[0], &chunk)?;
+        masks.recycle(chunk);
     }
     garbling.rest();
     let output_labels =

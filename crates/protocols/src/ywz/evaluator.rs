@@ -30,6 +30,7 @@ pub(super) fn prepare(
     let mut tables = Vec::new();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         tables.push(Table::receive(net.peers(), &chunk)?);
+        masks.recycle(chunk);
     }
     let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
     Ok(Box::new(Ready {

@@ -32,6 +32,7 @@ pub(super) fn prepare(
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
+        masks.recycle(chunk);
     }
     Ok(Box::new(Ready {
         evaluator,
