@@ -2,11 +2,13 @@
 //!
 //! Anybody may connect to an open port: scanners, clients of something else, an old process of the
 //! peer. Every connection is opened in a thread of its own and has a few seconds to say who it is; at
-//! most [`MAX_OPENING`] do so at a time, and the oldest gives way. None of them is taken for the peer,
-//! and none keeps the peer out.
+//! most [`MAX_OPENING`] do so at a time. None of them is taken for the peer, and none keeps the peer out:
+//! when they are too many, one from the network that has the most of them gives way, so that a flood from
+//! elsewhere closes its own connections. Which one is drawn at random: were it the oldest, a flood that is fast
+//! enough would outrun every peer behind the same address, however often it called again.
 
 use std::collections::VecDeque;
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -58,14 +60,20 @@ pub(crate) struct Called {
     pub(crate) key: Option<Fingerprint>,
 }
 
+/// A connection in the midst of its opening.
+struct Caller {
+    id: usize,
+    network: IpAddr,
+    socket: TcpStream,
+}
+
 /// Connections in the midst of their opening.
 pub(crate) struct Openings {
     config: Option<Arc<ServerConfig>>,
     events: SyncSender<Event>,
     /// Tells this wait's events from those of an earlier one.
     round: Instant,
-    /// Oldest first.
-    sockets: VecDeque<(usize, TcpStream)>,
+    sockets: Vec<Caller>,
     opened: usize,
 }
 
@@ -73,7 +81,7 @@ impl Openings {
     /// None so far; over TLS if there is a configuration for it.
     pub(crate) fn new(listener: &Listener, config: Option<Arc<ServerConfig>>) -> Self {
         let events = listener.events.clone();
-        Openings { config, events, round: Instant::now(), sockets: VecDeque::new(), opened: 0 }
+        Openings { config, events, round: Instant::now(), sockets: Vec::new(), opened: 0 }
     }
 
     /// Whether peers prove that they have a key.
@@ -83,11 +91,11 @@ impl Openings {
 
     /// Starts the opening of a connection, in a thread of its own.
     pub(crate) fn begin(&mut self, socket: TcpStream, deadline: Instant) {
-        let Ok(handle) = socket.try_clone() else { return };
-        if self.sockets.len() >= MAX_OPENING
-            && let Some((_, oldest)) = self.sockets.pop_front()
-        {
-            let _ = oldest.shutdown(Shutdown::Both);
+        let (Ok(handle), Ok(from)) = (socket.try_clone(), socket.peer_addr()) else { return };
+        if self.sockets.len() >= MAX_OPENING {
+            let networks: Vec<_> = self.sockets.iter().map(|caller| caller.network).collect();
+            let removed = self.sockets.swap_remove(gives_way(&networks, random()));
+            let _ = removed.socket.shutdown(Shutdown::Both);
         }
         let (round, id) = (self.round, self.opened);
         self.opened += 1;
@@ -103,23 +111,48 @@ impl Openings {
                 let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
             });
         if started.is_ok() {
-            self.sockets.push_back((id, handle));
+            let caller = Caller { id, network: network(from.ip()), socket: handle };
+            self.sockets.push(caller);
         }
     }
 
     /// Notes that an opening ended; whether it was one of these.
     pub(crate) fn ended(&mut self, round: Instant, id: usize) -> bool {
-        self.sockets.retain(|(other, _)| round != self.round || *other != id);
+        self.sockets.retain(|caller| round != self.round || caller.id != id);
         round == self.round
     }
 }
 
 impl Drop for Openings {
     fn drop(&mut self) {
-        for (_, socket) in &self.sockets {
-            let _ = socket.shutdown(Shutdown::Both);
+        for caller in &self.sockets {
+            let _ = caller.socket.shutdown(Shutdown::Both);
         }
     }
+}
+
+/// What an address is counted as: one IPv4 address, or the half of an IPv6 address that one host commands.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()
+        }
+        v4 => v4,
+    }
+}
+
+/// Which of the callers from `networks` gives way, by a random number: one from the network that has the most.
+fn gives_way(networks: &[IpAddr], random: usize) -> usize {
+    let callers_from = |network: &IpAddr| networks.iter().filter(|other| *other == network).count();
+    let most = networks.iter().map(callers_from).max().unwrap_or(0);
+    let has_the_most = |&index: &usize| callers_from(&networks[index]) == most;
+    let candidates: Vec<usize> = (0..networks.len()).filter(has_the_most).collect();
+    candidates.get(random % candidates.len().max(1)).copied().unwrap_or(0)
+}
+
+/// A random number that nobody can foresee; where the system has none, always the same.
+fn random() -> usize {
+    getrandom::u64().map_or(0, |random| random as usize)
 }
 
 impl Listener {
@@ -391,4 +424,32 @@ fn hear(
         return Err(TransportReason::Refused("its preamble is an answer to nothing".to_string()));
     }
     Ok(Called { opening, theirs, key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_closes_its_own_connections() {
+        let flood: IpAddr = "203.0.113.9".parse().unwrap();
+        let peer: IpAddr = "198.51.100.1".parse().unwrap();
+        let mut networks = vec![flood; MAX_OPENING];
+        networks[17] = peer;
+        let drawn: Vec<_> = (0..MAX_OPENING - 1).map(|draw| gives_way(&networks, draw)).collect();
+        let others: Vec<_> = (0..MAX_OPENING).filter(|&index| index != 17).collect();
+        assert_eq!(drawn, others, "every one of the flood, and never the peer");
+        assert_eq!(gives_way(&networks, MAX_OPENING - 1), 0);
+        // A flood from everywhere: anybody.
+        assert_eq!(gives_way(&[flood, peer], 1), 1);
+    }
+
+    #[test]
+    fn hosts_are_told_apart_by_what_they_cannot_choose() {
+        let told = |a: &str, b: &str| network(a.parse().unwrap()) == network(b.parse().unwrap());
+        assert!(told("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"));
+        assert!(!told("2001:db8:1:2::1", "2001:db8:1:3::1"));
+        assert!(told("::ffff:192.0.2.1", "192.0.2.1"));
+        assert!(!told("192.0.2.1", "192.0.2.2"));
+    }
 }

@@ -1,7 +1,9 @@
 //! Connecting over TCP and TLS: the right peer, wrong peers, strangers, and full-duplex traffic.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -176,6 +178,42 @@ fn strangers_neither_enter_nor_keep_the_peer_out() {
         a[1].flush().unwrap();
         assert_eq!(b[1].recv("x", 1).unwrap(), b"1");
         drop(open);
+    }
+}
+
+#[test]
+fn the_peer_gets_through_a_flood() {
+    for tls in [false, true] {
+        let over = AtomicBool::new(false);
+        let calls = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let (a, b) = meet(&sides(tls), (2, 2), |address| {
+                for _ in 0..2 {
+                    let (over, calls, address) = (&over, &calls, address.to_string());
+                    scope.spawn(move || {
+                        let mut open = VecDeque::new();
+                        while !over.load(Ordering::Relaxed) {
+                            let Ok(mut socket) = TcpStream::connect(&address) else { break };
+                            let _ = socket.write_all(&[0x16, 3, 1]);
+                            open.push_back(socket);
+                            // More than the listening side bears, fewer than this process may have.
+                            if open.len() > 200 {
+                                open.pop_front();
+                            }
+                            calls.fetch_add(1, Ordering::Relaxed);
+                        }
+                    });
+                }
+                while calls.load(Ordering::Relaxed) < 300 {
+                    thread::yield_now();
+                }
+            });
+            over.store(true, Ordering::Relaxed);
+            let (mut a, mut b) = (a.unwrap(), b.unwrap());
+            b[1].send("x", b"1").unwrap();
+            b[1].flush().unwrap();
+            assert_eq!(a[1].recv("x", 1).unwrap(), b"1");
+        });
     }
 }
 
