@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Child;
 use std::time::Duration;
 
-use common::{Ended, Keys, command, end, keys, symbolon};
+use common::{Ended, Keys, command, end, free_address, keys, symbolon};
 
 const TRUST: &str = "the dealer is trusted: together with any one party";
 const CIPHERTEXT: &str = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
@@ -85,9 +85,7 @@ impl Town {
 
     /// Both parties with the same words, each with its own, and with a dealer at this address.
     fn both(&self, words: &[&str], own: [&[&str]; 2], dealer: Option<&str>) -> [Child; 2] {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        drop(free);
+        let address = free_address();
         let Keys { print_a, print_b, .. } = &self.keys;
         let sides = [("a", print_b, "listen"), ("b", print_a, "connect")];
         let start = |party: usize| {
@@ -268,9 +266,7 @@ fn all_parties_on_this_machine_may_have_a_dealer() {
 #[test]
 fn plain_tcp_is_asked_for_by_name() {
     let dealer = deal(&["--transport", "tcp", "--sessions", "1"]);
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = free.local_addr().unwrap().to_string();
-    drop(free);
+    let address = free_address();
     let start = |party: usize, meet: &str| {
         let party_text = party.to_string();
         let words = ["run", "aes128", "--party", &party_text, meet, &address, "--timeout", "20"];

@@ -2,85 +2,10 @@
 
 mod common;
 
-use std::path::Path;
 use std::time::Duration;
 
-use common::{Ended, Keys, command, end, keys, symbolon};
-
-/// Two parties that share a folder, each with a settings file and a store of its own.
-struct Pair {
-    keys: Keys,
-}
-
-impl Pair {
-    fn new() -> Pair {
-        let keys = keys();
-        let pair = Pair { keys };
-        std::fs::write(pair.path("words"), "correct horse\nnot this\n").unwrap();
-        pair
-    }
-
-    fn folder(&self) -> &Path {
-        self.keys.folder.path()
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.folder().join(name).to_string_lossy().into_owned()
-    }
-
-    /// Writes both settings files for a port that was free a moment ago. Party 0's store has a passphrase.
-    fn meet(&self) {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = free.local_addr().unwrap();
-        let common = |party: u8, key: &str, print: &str| {
-            format!(
-                "party = {party}\nkey = \"{key}.key\"\npeer_fingerprint = \"{print}\"\ntimeout = 20\n\
-                 store = \"{key}.store\"\n"
-            )
-        };
-        let zero = common(0, "a", &self.keys.print_b);
-        let zero = format!("{zero}listen = \"{address}\"\nstore_passphrase = \"words\"\n");
-        let one = common(1, "b", &self.keys.print_a);
-        let one = format!("{one}connect = \"{address}\"\n");
-        std::fs::write(self.path("0.toml"), zero).unwrap();
-        std::fs::write(self.path("1.toml"), one).unwrap();
-    }
-
-    /// Both sides with the same words, and each with its own.
-    fn both(&self, words: &[&str], own: [&[&str]; 2]) -> [Ended; 2] {
-        self.meet();
-        let start = |party: usize| {
-            let config = self.path(&format!("{party}.toml"));
-            let words = [words, &["--config", &config], own[party]].concat();
-            command(&words).spawn().unwrap()
-        };
-        let (zero, one) = (start(0), start(1));
-        [end(zero), end(one)]
-    }
-
-    /// Adds two numbers with a prepared circuit.
-    fn add(&self, x: &str, y: &str) -> [Ended; 2] {
-        let (x, y) = (format!("x={x}"), format!("y={y}"));
-        self.both(&["run", "add:8", "--prepared"], [&["--input", &x], &["--input", &y]])
-    }
-
-    fn store(&self, party: usize) -> Vec<String> {
-        let store = self.path(["a.store", "b.store"][party]);
-        let words = self.path("words");
-        let mut all = vec![store];
-        if party == 0 {
-            all.extend(["--store-passphrase".to_string(), words]);
-        }
-        all
-    }
-
-    /// `symbolon store WHAT` on the store of a party.
-    fn look(&self, party: usize, what: &str) -> Ended {
-        let store = self.store(party);
-        let store: Vec<&str> = store.iter().map(String::as_str).collect();
-        symbolon(&[&["store", what], &store[..]].concat())
-    }
-}
+use common::pair::Pair;
+use common::{command, symbolon};
 
 #[test]
 fn monday_tuesday_wednesday() {

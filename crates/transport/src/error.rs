@@ -216,7 +216,11 @@ impl fmt::Display for Sentence<'_> {
             }
             TransportReason::WrongKey { found, expected } => {
                 let (found, expected) = (Printable(found, SHOWN), Printable(expected, SHOWN));
-                write!(f, "the peer's key has fingerprint {found}, expected {expected}")
+                match self.0 {
+                    Some(DEALER) => write!(f, "the dealer's key")?,
+                    _ => write!(f, "the peer's key")?,
+                }
+                write!(f, " has fingerprint {found}, expected {expected}")
             }
             TransportReason::OwnKeyRefused => {
                 write!(f, "{who} refused our key: it expects another fingerprint")

@@ -3,9 +3,14 @@
 // Every test file uses its own part of this.
 #![allow(dead_code)]
 
+pub mod pair;
+
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 
 /// How a command ended.
 #[derive(Debug)]
@@ -118,6 +123,18 @@ impl Listening {
         let mut ended = end(self.child);
         ended.err = self.seen;
         ended
+    }
+}
+
+/// An address where somebody can listen, and that no other test of this process was given.
+pub fn free_address() -> String {
+    static GIVEN: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
+    loop {
+        let free = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+        let mut given = GIVEN.lock().expect("no test panics here");
+        if given.get_or_insert_default().insert(free.port()) {
+            return free.to_string();
+        }
     }
 }
 
