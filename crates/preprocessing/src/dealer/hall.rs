@@ -228,8 +228,9 @@ impl Shared {
             Ok(summary) => Event::Served(summary),
             Err(error) => Event::Failed { session: Some(request.session), error },
         };
-        drop(running);
+        // Before its place is free: whoever waits for the last session to end has heard of it then.
         self.tell(event);
+        drop(running);
     }
 
     fn dismiss(&self, dismissal: Dismissal<Guest>) {

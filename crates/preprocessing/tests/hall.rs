@@ -1,0 +1,317 @@
+//! Who gets a seat at the dealer, and who keeps nobody else from one.
+#![allow(missing_docs)]
+
+mod dealing;
+
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use dealing::{DEADLINE, Dealt, check, finish, request, seat};
+use symbolon_preprocessing::dealer::{Client, Event, Hall, Limits, Request, Rules};
+use symbolon_transport::{Channel, DEALER, Error, Fingerprint, Guest, Result, TransportReason};
+
+const RULES: Rules = Rules {
+    limits: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
+    patience: DEADLINE,
+    waiting: 256,
+    running: 64,
+    per_key: 16,
+};
+
+/// For sessions of which a party may not come.
+const SOON: Duration = Duration::from_millis(300);
+
+/// A hall, and what it says.
+struct House {
+    hall: Hall,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+type Guested = JoinHandle<Result<Dealt>>;
+
+fn key(number: u8) -> Fingerprint {
+    Fingerprint([number; 32])
+}
+
+/// A session of this name among the holders of these keys.
+fn session(name: u8, keys: &[u8], and_gates: u64) -> Request {
+    let keys: Vec<Fingerprint> = keys.iter().map(|number| key(*number)).collect();
+    let inputs: Vec<u64> = (0..keys.len() as u64).map(|party| 10 + party).collect();
+    Request { session: [name; 32], keys, ..request(&inputs, and_gates) }
+}
+
+impl House {
+    fn open(rules: Rules) -> House {
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let heard = events.clone();
+        let hall = Hall::new(rules, move |event| heard.lock().unwrap().push(event)).unwrap();
+        House { hall, events }
+    }
+
+    /// A guest that proved this key; what becomes of its channel is the caller's business.
+    fn enter(&self, party: u16, key: Fingerprint) -> Channel {
+        let (near, far) = seat(party);
+        self.hall.admit(Guest { channel: far, key: Some(key) });
+        near
+    }
+
+    /// A guest with this key that asks for the seat and takes all it is dealt.
+    fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Guested {
+        let (channel, asked) = (self.enter(party, key), Request { party, ..asked.clone() });
+        thread::spawn(move || finish(Client::new(channel, asked)?))
+    }
+
+    /// The holder of the seat's own key.
+    fn join(&self, asked: &Request, party: u16) -> Guested {
+        self.come(asked, party, asked.keys[usize::from(party)])
+    }
+
+    /// All parties of a session come, and are dealt to.
+    fn serve(&self, asked: &Request) {
+        let parties: Vec<_> =
+            (0..asked.parties() as u16).map(|party| self.join(asked, party)).collect();
+        deserve(parties, asked);
+    }
+
+    /// The same, and it is there when this returns.
+    fn seated(&self, asked: &Request, party: u16) -> Guested {
+        let mut two = vec![self.join(asked, party), self.join(asked, party)];
+        loop {
+            if let Some(refused) = two.iter().position(|guest| guest.is_finished()) {
+                assert_eq!(told(two.remove(refused)), "this party is here already");
+                return two.remove(0);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Waits until so many guests or sessions were sent away.
+    fn heard(&self, failures: usize) {
+        let failed = || {
+            let events = self.events.lock().unwrap();
+            events.iter().filter(|event| matches!(event, Event::Failed { .. })).count()
+        };
+        while failed() < failures {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// As [`serve`](House::serve), when there is place again: a session's place is free shortly after its parties have all.
+    fn serve_soon(&self, asked: &Request) {
+        for attempt in 0..200 {
+            let mut asked = asked.clone();
+            asked.session[1] = attempt;
+            let parties: Vec<_> = (0..2).map(|party| self.join(&asked, party)).collect();
+            let ended: Vec<_> = parties.into_iter().map(|party| party.join().unwrap()).collect();
+            if let Ok(dealt) = ended.into_iter().collect::<Result<Vec<Dealt>>>() {
+                return check(&dealt, &asked);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        panic!("no place is free again");
+    }
+
+    /// How many were served when all is over.
+    fn served(self) -> usize {
+        let House { hall, events } = self;
+        hall.finish();
+        let events = events.lock().unwrap();
+        events.iter().filter(|event| matches!(event, Event::Served(_))).count()
+    }
+}
+
+fn deserve(parties: Vec<Guested>, asked: &Request) {
+    let dealt: Vec<Dealt> =
+        parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect();
+    check(&dealt, asked);
+}
+
+/// What a guest that was not dealt to was told.
+#[track_caller]
+fn told(party: Guested) -> String {
+    match party.join().unwrap().err().expect("it was dealt to") {
+        Error::Transport { party: Some(DEALER), reason: TransportReason::Aborted(words) } => words,
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn parties_of_many_sessions_find_each_other() {
+    let house = House::open(RULES);
+    let sessions: Vec<Request> = (0..8)
+        .map(|name| session(name, if name % 2 == 0 { &[1, 2] } else { &[3, 1, 4] }, 100))
+        .collect();
+    let mut parties: Vec<Vec<Guested>> = sessions.iter().map(|_| Vec::new()).collect();
+    for party in 0..3 {
+        for (asked, parties) in sessions.iter().zip(&mut parties) {
+            if usize::from(party) < asked.parties() {
+                parties.push(house.join(asked, party));
+            }
+        }
+    }
+    for (parties, asked) in parties.into_iter().zip(&sessions) {
+        deserve(parties, asked);
+    }
+    assert_eq!(house.served(), 8);
+}
+
+/// Who knows everything about a session but has no key in it gets no seat, ends nothing, and is told apart from
+/// those who belong there.
+#[test]
+fn another_key_gets_no_seat_and_ends_no_session() {
+    let house = House::open(RULES);
+    let asked = session(1, &[1, 2], 100);
+    let zero = house.seated(&asked, 0);
+    // The own seat claimed under another key, and a session of the same name that names the own key instead.
+    let words = told(house.come(&asked, 1, key(9)));
+    assert!(words.contains("the seat of another key than its own"), "{words}");
+    let words = told(house.join(&session(1, &[1, 9], 100), 1));
+    assert_eq!(words, "the session names another key for this party");
+    // A guest without a key gets none of those that have one.
+    let (near, far) = seat(1);
+    house.hall.admit(Guest::from(far));
+    let bare = Request { party: 1, ..asked.clone() };
+    let words = told(thread::spawn(move || finish(Client::new(near, bare)?)));
+    assert!(words.contains("another key"), "{words}");
+    deserve(vec![zero, house.join(&asked, 1)], &asked);
+    assert_eq!(house.served(), 1);
+}
+
+#[test]
+fn a_seat_is_given_once_and_a_session_dealt_once() {
+    let house = House::open(RULES);
+    let asked = session(1, &[1, 2], 100);
+    let stays = house.seated(&asked, 0);
+    deserve(vec![stays, house.join(&asked, 1)], &asked);
+    assert_eq!(told(house.join(&asked, 0)), "the dealer had this session before");
+    assert_eq!(house.served(), 1);
+}
+
+/// Strangers who say nothing, or not all, or nonsense, as many as there may be at a time and more.
+#[test]
+fn silent_and_rude_guests_keep_nobody_out() {
+    let house = House::open(RULES);
+    let mut strangers: Vec<Channel> = (0..200).map(|_| house.enter(0, key(7))).collect();
+    for stranger in &mut strangers[100..150] {
+        // The ones that were sent away notice here.
+        let _ = stranger.send("dealer request", &[1; 64]).and_then(|()| stranger.flush());
+    }
+    for stranger in &mut strangers[150..] {
+        let mut half = [0; 64];
+        half[..8].copy_from_slice(&[1, 0, 0, 0, 2, 0, 0, 0]);
+        let _ = stranger.send("dealer request", &half).and_then(|()| stranger.flush());
+    }
+    let asked = session(1, &[1, 2], 100);
+    house.serve(&asked);
+    drop(strangers);
+    assert_eq!(house.served(), 1);
+}
+
+/// One key that asks for session after session, alone, gets its share and no more; it drives nobody out.
+#[test]
+fn one_key_does_not_fill_the_room() {
+    let house = House::open(Rules { per_key: 3, waiting: 4, ..RULES });
+    let honest = session(200, &[1, 2], 100);
+    let zero = house.seated(&honest, 0);
+    let lonely: Vec<Guested> =
+        (0..5).map(|name| house.join(&session(name, &[8, 9], 1), 0)).collect();
+    // The other one that came to seat party 0, and two of these.
+    house.heard(3);
+    while lonely.iter().filter(|guest| guest.is_finished()).count() < 2 {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let (refused, waiting): (Vec<_>, Vec<_>) =
+        lonely.into_iter().partition(|guest| guest.is_finished());
+    assert_eq!((refused.len(), waiting.len()), (2, 3));
+    for refused in refused {
+        let words = told(refused);
+        assert_eq!(words, "this key has as many sessions at the dealer as it may have");
+    }
+    deserve(vec![zero, house.join(&honest, 1)], &honest);
+    assert_eq!(house.served(), 1);
+    for waiting in waiting {
+        assert_eq!(told(waiting), "the dealer is closing");
+    }
+}
+
+#[test]
+fn places_are_free_again_after_a_session() {
+    let house = House::open(Rules { per_key: 1, running: 1, patience: SOON, ..RULES });
+    for name in 0..5 {
+        let asked = session(name, &[1, 2], 100);
+        // The place of the session before is free a moment after its parties have everything.
+        house.serve_soon(&asked);
+    }
+    assert_eq!(house.served(), 5);
+}
+
+#[test]
+fn when_the_room_is_full_the_oldest_session_gives_way() {
+    let house = House::open(Rules { waiting: 2, ..RULES });
+    let old = house.seated(&session(1, &[1, 2], 1), 0);
+    let middle = session(2, &[3, 4], 100);
+    let zero = house.seated(&middle, 0);
+    let new = session(3, &[5, 6], 100);
+    let also = house.join(&new, 0);
+    assert_eq!(told(old), "the dealer has too many sessions waiting");
+    deserve(vec![zero, house.join(&middle, 1)], &middle);
+    deserve(vec![also, house.join(&new, 1)], &new);
+    assert_eq!(house.served(), 2);
+}
+
+#[test]
+fn a_session_waits_so_long_for_its_last_party() {
+    let house = House::open(Rules { patience: Duration::from_secs(1), ..RULES });
+    let asked = session(1, &[1, 2, 3], 100);
+    let early = [house.join(&asked, 0), house.join(&asked, 2)];
+    for party in early {
+        let words = told(party);
+        assert!(words.contains("within 1 s; missing: 1"), "{words}");
+    }
+    // Who comes now is not kept waiting.
+    assert_eq!(told(house.join(&asked, 1)), "the dealer had this session before");
+    assert_eq!(house.served(), 0);
+}
+
+/// A session that takes nothing of what it is dealt holds its own place, and that of nobody else.
+#[test]
+fn a_busy_dealer_says_so() {
+    let house = House::open(Rules { running: 1, patience: SOON, ..RULES });
+    let endless = session(1, &[1, 2], 1 << 30);
+    let lazy: Vec<Client> = thread::scope(|scope| {
+        let begin = |party: u16| {
+            let channel = house.enter(party, endless.keys[usize::from(party)]);
+            let asked = Request { party, ..endless.clone() };
+            scope.spawn(move || Client::new(channel, asked).unwrap())
+        };
+        let begun = [begin(0), begin(1)];
+        begun.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let asked = session(2, &[3, 4], 100);
+    for party in [house.join(&asked, 0), house.join(&asked, 1)] {
+        assert_eq!(told(party), "the dealer is busy");
+    }
+    drop(lazy);
+    house.serve_soon(&session(3, &[3, 4], 100));
+    assert_eq!(house.served(), 1);
+}
+
+#[test]
+fn parties_who_ask_for_different_things_are_told_what_differs() {
+    let house = House::open(RULES);
+    let asked = session(1, &[1, 2], 100);
+    let more = Request { and_gates: 101, ..asked.clone() };
+    for party in [house.join(&asked, 0), house.join(&more, 1)] {
+        let words = told(party);
+        assert!(words.contains("the parties disagree on the number of AND gates"), "{words}");
+        assert!(words.contains("100 (party 0)") && words.contains("101 (party 1)"), "{words}");
+    }
+    let much = session(2, &[1, 2], RULES.limits.and_gates + 1);
+    let words = told(house.join(&much, 0));
+    assert!(
+        words.contains("the number of AND gates: the dealer's is at most 4294967296"),
+        "{words}"
+    );
+    assert_eq!(house.served(), 0);
+}
