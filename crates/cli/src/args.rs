@@ -299,7 +299,7 @@ pub struct MeetArgs {
     pub transport: Option<RemoteTransport>,
     /// Take material from the dealer at this address, HOST:PORT, instead of making it with the peers; all parties must. Much
     /// faster, but the dealer is trusted: together with any one party, or by reading what the parties send each
-    /// other, it learns all inputs and can change any output
+    /// other, it learns all inputs and can change any output, and alone it can spoil outputs, unnoticed. See docs/dealer.md
     #[arg(long, value_name = "ADDR")]
     pub dealer: Option<String>,
     /// The fingerprint of the dealer's key
@@ -477,7 +477,7 @@ pub struct LocalArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
-    /// Have a dealer in this process deal the material, as parties that trust one would
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.
@@ -517,7 +517,7 @@ pub struct BenchArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
-    /// Have a dealer in this process deal the material, as parties that trust one would
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.

@@ -20,20 +20,23 @@ use crate::table::bytes;
 /// What a party that takes dealt material is told, whenever it does.
 const TRUST: &str = "\
 warning: the dealer is trusted: together with any one party, or by reading what the parties send each other, it learns \
-all inputs and can change any output
+all inputs and can change any output; alone it can spoil outputs, unnoticed
 ";
 
 const HELP: &str = "\
 WHAT IT IS TRUSTED WITH
-  The dealer knows every key, mask and triple that it deals. Together with any one party, or by reading what the
-  parties send each other, it learns all inputs and can change any output. Run it on a machine that no party
-  controls, and let nobody run it who works together with one of them. A party that deals itself has everything.
+  The dealer knows every key, mask and triple that it deals. Together with any one party, or
+  by reading what the parties send each other, it learns all inputs and can change any
+  output. Alone it can spoil outputs, by dealing wrong; no check needs to notice. Run it on a
+  machine that no party controls, and let nobody run it who works together with one of them.
+  A party that deals itself has everything. See docs/dealer.md.
 
 EXAMPLE
     symbolon dealer --listen 0.0.0.0:7100 --key dealer.key --allow 90ac… --allow 5d1f…
 
   and each party, with the fingerprint of dealer.key:
-    symbolon run aes128 --config alice.toml --dealer dealer.example:7100 --dealer-fingerprint 77be…";
+    symbolon run aes128 --config alice.toml \\
+        --dealer dealer.example:7100 --dealer-fingerprint 77be…";
 
 fn help() -> String {
     format!("{HELP}\n\n{EXIT_CODES}")
@@ -84,7 +87,7 @@ pub fn command(args: &DealerArgs) -> Outcome<()> {
     let door = Listener::bind(&args.listen)?;
     tell(
         "warning: this process will know all that it deals: together with any one party, or by reading what the \
-         parties send each other, it learns all inputs and can change any output\n",
+         parties send each other, it learns all inputs and can change any output; alone it can spoil outputs\n",
     );
     tell(&format!("listening on {}\n", door.local_addr()));
     let stop = Arc::new(AtomicBool::new(false));

@@ -2,9 +2,11 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use common::{Ended, Keys, command, end, free_address, keys, symbolon};
@@ -173,6 +175,127 @@ fn a_pool_is_dealt_one_day_and_used_on_others() {
 }
 
 #[test]
+fn every_protocol_takes_what_is_dealt() {
+    let town = Town::new();
+    let dealer = town.deal(&["--sessions", "4"]);
+    let at = Some(dealer.address.as_str());
+    for how in [
+        &["--protocol", "wrk", "--form", "four-row"][..],
+        &["--protocol", "wrk", "--form", "half-gates"],
+        &["--protocol", "ywz"],
+    ] {
+        for ended in town.both(&[&["run", "aes128"], how].concat(), INPUTS, at).map(end) {
+            let ended = ended.expect(0).says(&[TRUST, "OT none", "dealt by"]);
+            assert_eq!(ended.out, CIPHERTEXT, "{how:?}");
+        }
+    }
+    let (x, y) = (town.path("x.txt"), town.path("y.txt"));
+    std::fs::write(&x, "1\n20\n250\n").unwrap();
+    std::fs::write(&y, "5\n6\n7\n").unwrap();
+    let (x, y) = (format!("x=@{x}"), format!("y=@{y}"));
+    let batch = ["run", "add:8", "--protocol", "tinytable", "--batch", "3"];
+    for ended in town.both(&batch, [&["--input", &x], &["--input", &y]], at).map(end) {
+        assert_eq!(ended.expect(0).says(&[TRUST]).out, "6\n26\n1\n");
+    }
+    dealer.end().expect(0);
+}
+
+#[test]
+fn a_batch_is_prepared_from_a_dealt_pool() {
+    let town = Town::new();
+    let dealer = town.deal(&["--sessions", "1"]);
+    let pool = ["preprocess", "--gates", "2000", "--input-bits", "800", "--protocol", "ywz"];
+    for ended in town.both(&pool, [&[], &[]], Some(&dealer.address)).map(end) {
+        ended.expect(0);
+    }
+    dealer.end().expect(0);
+    let nowhere = Some("127.0.0.1:9");
+    let batch = ["--protocol", "tinytable", "--batch", "100"];
+    let prepare = [&["prepare", "add:8"][..], &batch].concat();
+    for ended in town.both(&prepare, [&[], &[]], nowhere).map(end) {
+        ended.expect(0).says(&["1 of 1 from pools", "1 of 1 stand on what the dealer dealt"]);
+    }
+    let run = [&["run", "add:8", "--prepared"][..], &batch].concat();
+    let own = [&["--input", "x=2"][..], &["--input", "y=40"]];
+    for ended in town.both(&run, own, nowhere).map(end) {
+        assert_eq!(ended.expect(0).out, "42\n".repeat(100));
+    }
+}
+
+#[test]
+fn three_parties_and_a_dealer_are_four_processes() {
+    let town = Town::new();
+    let key = town.path("c.key");
+    let print_c = symbolon(&["keygen", "--out", &key]).expect(0).out.trim().to_string();
+    let dealer = town.deal(&["--allow", &print_c, "--sessions", "1"]);
+    let Keys { print_a, print_b, .. } = &town.keys;
+    let (print, at) = (&town.dealer_print, &dealer.address);
+    let mut file = format!(
+        "circuit = \"auction:3x8\"\ntimeout = 20\ndealer = \"{at}\"\ndealer_fingerprint = \"{print}\"\n"
+    );
+    for (id, print) in [print_a, print_b, &print_c].into_iter().enumerate() {
+        let address = free_address();
+        file +=
+            &format!("[[party]]\nid = {id}\naddress = \"{address}\"\nfingerprint = \"{print}\"\n");
+    }
+    let path = town.path("auction.toml");
+    std::fs::write(&path, file).unwrap();
+    let bids = ["120", "130", "95"];
+    let parties = [0, 1, 2].map(|party| {
+        let (key, bid) = (town.path(["a.key", "b.key", "c.key"][party]), bids[party]);
+        let (number, bid) = (party.to_string(), format!("bid_{party}={bid}"));
+        let words = ["run", "--config", &path, "--party", &number, "--key", &key, "--input", &bid];
+        command(&words).spawn().unwrap()
+    });
+    let prices = ["0", "120", "0"];
+    for (party, ended) in parties.map(end).into_iter().enumerate() {
+        let ended = ended.expect(0).says(&[TRUST, "dealt by"]);
+        assert_eq!(ended.out, format!("winner = 1\nprice_{party} = {}\n", prices[party]));
+    }
+    let dealt = dealer.end().expect(0);
+    assert!(dealt.out.contains("3 parties, "), "{}", dealt.out);
+}
+
+/// Connections that say nothing, or rubbish, or one byte now and then, as long as the dealer lets them.
+#[test]
+fn strangers_at_the_door_keep_no_party_out() {
+    let town = Town::new();
+    let dealer = town.deal(&["--sessions", "2"]);
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for stranger in 0..4 {
+            let (address, done) = (&dealer.address, &done);
+            // A TLS record that never ends, plain nonsense, and silence.
+            let word: &[u8] =
+                [&b"\x16\x03\x01\x02\x00"[..], b"GET / HTTP/1.1\r\n\r\n", b""][stranger % 3];
+            scope.spawn(move || {
+                let mut held = Vec::new();
+                while !done.load(Ordering::SeqCst) {
+                    if held.len() < 40
+                        && let Ok(mut socket) = TcpStream::connect(address)
+                    {
+                        let _ = socket.write_all(word);
+                        held.push(socket);
+                    }
+                    // Whoever was thrown out comes again.
+                    held.retain_mut(|socket| socket.write_all(&[1]).is_ok());
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        let ended =
+            [(); 2].map(|()| town.both(&["run", "aes128"], INPUTS, Some(&dealer.address)).map(end));
+        done.store(true, Ordering::SeqCst);
+        for ended in ended.into_iter().flatten() {
+            assert_eq!(ended.expect(0).out, CIPHERTEXT);
+        }
+    });
+    let dealt = dealer.end().expect(0);
+    assert_eq!(dealt.out.matches("served ").count(), 2, "{}", dealt.out);
+}
+
+#[test]
 fn parties_name_one_dealer_and_its_own_key() {
     let town = Town::new();
     let other = symbolon(&["keygen", "--out", &town.path("e.key")]).expect(0).out;
@@ -310,5 +433,10 @@ fn mistakes_are_told() {
     for words in [["dealer", "--help"], ["run", "--help"], ["preprocess", "--help"]] {
         let help = symbolon(&words).expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains("learns all inputs and can change any output"), "{words:?}: {help}");
+        assert!(help.contains("lone it can spoil outputs"), "{words:?}: {help}");
+    }
+    for words in [["local", "--help"], ["bench", "--help"]] {
+        let help = symbolon(&words).expect(0).out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("trust one with all their inputs"), "{words:?}: {help}");
     }
 }

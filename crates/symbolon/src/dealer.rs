@@ -20,7 +20,8 @@ use crate::reach::Transport;
 ///
 /// **The dealer knows all that it deals**: every key, mask and triple. Together with any one party, or by reading
 /// what the parties send each other, it learns all inputs and can change any output. It must deal honestly,
-/// too: what it deals wrong is noticed by a failed check, if at all, which then accuses a peer. So it runs on a machine that no
+/// too: a wrong product with its right MAC spoils the output, and nobody notices; what else it deals wrong is
+/// noticed by a failed check, if at all, which then accuses a peer. So it runs on a machine that no
 /// party controls, run by somebody who works together with none of them. Without its help, the parties are as safe from
 /// each other as ever.
 ///

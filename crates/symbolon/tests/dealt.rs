@@ -14,6 +14,7 @@ use symbolon::{
     Config, DEPENDENT, Dealer, Error, Fingerprint, Form, Generator, INDEPENDENT, Inputs, Meeting,
     Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
+use symbolon_primitives::{Block, Prg};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{DEALER, Meter, memory_lanes};
 
@@ -26,17 +27,22 @@ const WAIT: Duration = Duration::from_secs(20);
 
 /// What the dealer does to its channel to a party.
 type Bent = fn(party: u16) -> FnBend;
+type BentBy = Arc<dyn Fn(u16) -> FnBend + Send + Sync>;
 
 /// A dealer in this process, and what it says it did.
 #[derive(Clone)]
 struct House {
     hall: Arc<Hall>,
     events: Arc<Mutex<Vec<Event>>>,
-    bent: Option<Bent>,
+    bent: Option<BentBy>,
 }
 
 impl House {
     fn open(patience: Duration, bent: Option<Bent>) -> House {
+        House::open_with(patience, bent.map(|bent| -> BentBy { Arc::new(bent) }))
+    }
+
+    fn open_with(patience: Duration, bent: Option<BentBy>) -> House {
         let events = Arc::new(Mutex::new(Vec::new()));
         let heard = events.clone();
         let report = move |event| heard.lock().unwrap().push(event);
@@ -51,7 +57,7 @@ impl House {
             let (mut near, mut far) = memory_lanes(ends.0, ends.1, 1, None)?;
             let (near, mut far) = (near.remove(0), far.remove(0));
             far.set_timeout(WAIT);
-            if let Some(bent) = bent {
+            if let Some(bent) = &bent {
                 far.set_bend(Box::new(bent(party)));
             }
             hall.admit(Guest::from(far));
@@ -441,6 +447,49 @@ fn a_dealer_that_deals_wrong_breaks_a_check_and_no_output_is_released() {
             assert_caught(&ended, &what);
         }
     }
+}
+
+/// Why a dealer must be trusted to deal honestly, too: with all keys at hand it deals a triple whose product is
+/// wrong and whose MAC is right. Nothing fails, and the output is wrong.
+#[test]
+fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
+    let circuit = &aes();
+    for (protocol, evaluator) in [(Protocol::Wrk, 1), (Protocol::Ywz, 0)] {
+        let delta = Arc::new(Mutex::new(Block::ZERO));
+        let bent: BentBy = Arc::new(move |party| wrong_product(party, evaluator, delta.clone()));
+        let house = House::open_with(WAIT, Some(bent));
+        let ended = together(2, |party, config| {
+            let config = config.protocol(protocol).form(Some(protocol.forms()[0]));
+            let mut session = Session::connect(config.dealer(house.dealer("x")), circuit)?;
+            Ok(ciphertext(&session.evaluate(&inputs(circuit, party))?))
+        });
+        let [zero, one] =
+            [0, 1].map(|party| ended[party].as_ref().unwrap_or_else(|e| panic!("{e}")));
+        assert!(zero.is_some() && zero == one && *zero != Some(CIPHERTEXT), "{protocol:?}");
+    }
+}
+
+/// Party 0 gets the other bit of the first product, and a MAC on it under party 1's Δ.
+fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnBend {
+    if party == 1 {
+        return FnBend::new().on_message("dealer: seed", 0, move |seed| {
+            let mut seed = Prg::from_seed(Block::from_bytes(seed[..].try_into().unwrap()));
+            *delta.lock().unwrap() = seed.block().with_lsb(evaluator != 1);
+            Action::Send
+        });
+    }
+    FnBend::new().on_outgoing(move |kind, index, message| {
+        match (kind, index) {
+            ("dealer: c bits", 0) => message[0] ^= 1,
+            // Those of a mask, of a, of b come first.
+            ("dealer: gate MACs", 3) => {
+                let delta = delta.lock().unwrap().to_bytes();
+                message.iter_mut().zip(delta).for_each(|(mac, delta)| *mac ^= delta);
+            }
+            _ => {}
+        }
+        Action::Send
+    })
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! parties' traffic, and everything with it: together with any one party, or with anybody who can read what
 //! the parties send each other, it learns all inputs and can change any output. It must deal
 //! honestly, too: a party cannot tell wrong correlations from right ones, other than by a failed MAC later
-//! on, which then accuses a peer. So:
+//! on, which then accuses a peer; and a product c ≠ a ∧ b whose MACs are right fails nowhere. So:
 //!
 //! * the dealer is a machine that no party controls. Parties that deal themselves have no security left;
 //! * the links between the parties are private (TLS), so that the dealer cannot read along;
