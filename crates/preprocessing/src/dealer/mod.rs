@@ -54,7 +54,7 @@ mod streams;
 pub use client::{Client, Gates};
 pub use deal::{Summary, serve};
 pub use hall::{Event, Hall, Rules};
-pub use request::{Limits, MAX_PARTIES, Request};
+pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
 
 /// A party's seed.
 const SEED: &str = "dealer: seed";

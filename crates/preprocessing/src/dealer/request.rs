@@ -20,10 +20,12 @@ pub const MAX_PARTIES: usize = 256;
 const MAX_COUNT: u64 = 1 << 40;
 
 const VERSION: u16 = 1;
-const HEAD: usize = 64;
+/// Length of the first message, in bytes.
+pub const REQUEST_HEAD: usize = 64;
 const HEAD_KIND: &str = "dealer request";
 const TABLE_KIND: &str = "dealer request: parties";
 const CHECK: &str = "dealer request";
+const MALFORMED: &str = "malformed";
 
 /// Bytes of a message besides its content.
 const FRAME: u64 = 8;
@@ -69,7 +71,7 @@ impl Request {
 
     /// Bytes that `party` sends to the dealer, framing included.
     pub fn bytes_from_party(&self) -> u64 {
-        3 * FRAME + HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
+        3 * FRAME + REQUEST_HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
     }
 
     /// Bytes that the dealer sends to `party`, framing included: with n parties, m input bits of the
@@ -123,7 +125,15 @@ impl Request {
 
     /// Sends the request.
     pub(super) fn send(&self, channel: &mut Channel) -> Result<()> {
-        let mut head = [0; HEAD];
+        let (head, table) = self.encode();
+        channel.send(HEAD_KIND, &head)?;
+        channel.send(TABLE_KIND, &table)?;
+        channel.flush()
+    }
+
+    /// Both messages of a request that makes sense.
+    pub fn encode(&self) -> ([u8; REQUEST_HEAD], Vec<u8>) {
+        let mut head = [0; REQUEST_HEAD];
         let numbers = [VERSION, self.party, self.parties() as u16, self.evaluator];
         for (place, number) in head.chunks_exact_mut(2).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
@@ -131,12 +141,50 @@ impl Request {
         head[8..40].copy_from_slice(&self.session);
         head[40..48].copy_from_slice(&self.and_gates.to_le_bytes());
         head[48] = u8::from(!self.keys.is_empty());
-        channel.send(HEAD_KIND, &head)?;
         let mut table = Vec::with_capacity(table_bytes(self.parties(), true));
         table.extend(self.input_bits.iter().flat_map(|bits| bits.to_le_bytes()));
         table.extend(self.keys.iter().flat_map(|key| key.0));
-        channel.send(TABLE_KIND, &table)?;
-        channel.flush()
+        (head, table)
+    }
+
+    /// Reads what [`encode`](Request::encode) writes, of this version.
+    ///
+    /// # Errors
+    /// What is wrong with it: the table's length, or the request in itself.
+    pub fn decode(
+        head: &[u8; REQUEST_HEAD],
+        table: &[u8],
+    ) -> std::result::Result<Self, &'static str> {
+        let (Some(length), Some(parties)) = (Self::table_length(head), Self::parties_in(head))
+        else {
+            return Err(MALFORMED);
+        };
+        if table.len() != length {
+            return Err(MALFORMED);
+        }
+        let (counts, keys) = table.split_at(8 * parties);
+        let mut session = [0; 32];
+        session.copy_from_slice(&head[8..40]);
+        let request = Request {
+            session,
+            party: number(head, 2),
+            evaluator: number(head, 6),
+            and_gates: count(&head[40..48]),
+            input_bits: counts.chunks_exact(8).map(count).collect(),
+            keys: keys.chunks_exact(32).map(fingerprint).collect(),
+        };
+        request.fault().map_or(Ok(request), Err)
+    }
+
+    /// How long the second message is after this first one; none if that is malformed.
+    pub fn table_length(head: &[u8; REQUEST_HEAD]) -> Option<usize> {
+        let plain = head[48] <= 1 && head[49..] == [0; REQUEST_HEAD - 49];
+        let parties = Self::parties_in(head).filter(|_| plain)?;
+        Some(table_bytes(parties, head[48] == 1))
+    }
+
+    fn parties_in(head: &[u8; REQUEST_HEAD]) -> Option<usize> {
+        Some(usize::from(number(head, 4))).filter(|parties| (2..=MAX_PARTIES).contains(parties))
     }
 
     /// Hears what a guest asks for, and whether the seat is its own.
@@ -146,38 +194,21 @@ impl Request {
     /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
     pub(super) fn hear(guest: &mut Guest, limits: &Limits) -> Result<Request> {
         let channel = &mut guest.channel;
-        let head = channel.recv_array::<HEAD>(HEAD_KIND)?;
-        let number = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
-        if number(0) != VERSION {
-            let (ours, theirs) = (VERSION.to_string(), number(0).to_string());
+        let head = channel.recv_array::<REQUEST_HEAD>(HEAD_KIND)?;
+        if number(&head, 0) != VERSION {
+            let (ours, theirs) = (VERSION.to_string(), number(&head, 0).to_string());
             return Err(Error::incompatible("the version of the dealer's messages", ours, theirs));
         }
-        let wrong = |why: &str| Err(Error::misbehaved_with(channel.peer(), CHECK, why));
-        let parties = usize::from(number(4));
-        if !(2..=MAX_PARTIES).contains(&parties) || head[48] > 1 || head[49..] != [0; HEAD - 49] {
-            return wrong("malformed");
-        }
-        let table = channel.recv(TABLE_KIND, table_bytes(parties, head[48] == 1))?;
-        let (counts, keys) = table.split_at(8 * parties);
-        let mut session = [0; 32];
-        session.copy_from_slice(&head[8..40]);
-        let request = Request {
-            session,
-            party: number(2),
-            evaluator: number(6),
-            and_gates: count(&head[40..48]),
-            input_bits: counts.chunks_exact(8).map(count).collect(),
-            keys: keys.chunks_exact(32).map(fingerprint).collect(),
-        };
-        let wrong = |why: &str| Err(Error::misbehaved_with(guest.channel.peer(), CHECK, why));
-        if let Some(fault) = request.fault() {
-            return wrong(fault);
-        }
-        if request.party != guest.channel.peer() {
-            return wrong("the seat of another number than it connected with");
+        let sender = channel.peer();
+        let wrong = |why: &str| Error::misbehaved_with(sender, CHECK, why);
+        let length = Request::table_length(&head).ok_or_else(|| wrong(MALFORMED))?;
+        let table = channel.recv(TABLE_KIND, length)?;
+        let request = Request::decode(&head, &table).map_err(wrong)?;
+        if request.party != sender {
+            return Err(wrong("the seat of another number than it connected with"));
         }
         if request.keys.get(usize::from(request.party)) != guest.key.as_ref() {
-            return wrong("the seat of another key than its own");
+            return Err(wrong("the seat of another key than its own"));
         }
         request.within(limits)?;
         Ok(request)
@@ -251,6 +282,10 @@ impl Difference {
 
 fn table_bytes(parties: usize, keyed: bool) -> usize {
     parties * if keyed { 8 + 32 } else { 8 }
+}
+
+fn number(head: &[u8; REQUEST_HEAD], at: usize) -> u16 {
+    u16::from_le_bytes([head[at], head[at + 1]])
 }
 
 fn count(bytes: &[u8]) -> u64 {
