@@ -55,7 +55,7 @@ fn guesses_of_columns() {
         for ones in [false, true] {
             let rate = unnoticed(Generator::Iknp, columns, ones, runs);
             let predicted = 0.5f64.powi(columns as i32);
-            rate.assert_is(predicted);
+            rate.assert_predicted(predicted, &format!("{columns} columns unnoticed, ones {ones}"));
             rate.assert_is_not(predicted / 4.0);
             rate.assert_is_not((3.0 * predicted).min(0.75));
         }
@@ -70,7 +70,8 @@ fn guesses_of_blocks() {
     {
         let bits = (k.bits() * blocks) as i32;
         let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
-        rate.assert_is(0.5f64.powi(bits));
+        let what = format!("{blocks} blocks of {} bits unnoticed", k.bits());
+        rate.assert_predicted(0.5f64.powi(bits), &what);
         rate.assert_is_not(0.5f64.powi(bits - 2));
         rate.assert_is_not(0.0);
     }
@@ -79,7 +80,15 @@ fn guesses_of_blocks() {
 /// A wrong sum in a tree of the set-up: used with one half, as one bit of Δ decides.
 #[test]
 fn a_guess_in_a_tree() {
-    let generator = Generator::SoftSpoken { k: BlockBits::Two };
+    let caught = caught_in_a_tree(BlockBits::Two, 100);
+    caught.assert_predicted(0.5, "caught");
+    caught.assert_is_not(0.25);
+    caught.assert_is_not(0.75);
+}
+
+/// How often a wrong sum in the first tree is noticed.
+fn caught_in_a_tree(k: BlockBits, runs: u128) -> Rate {
+    let generator = Generator::SoftSpoken { k };
     let run = |seed: u128| {
         let (mut a, b) = channels();
         a.set_bend(bent("softspoken: pprf", 0, |message| message[0] ^= 1));
@@ -94,8 +103,36 @@ fn a_guess_in_a_tree() {
         }
         honest.is_err()
     };
-    let caught: Rate = (1..=100).map(run).collect();
-    caught.assert_is(0.5);
-    caught.assert_is_not(0.25);
-    caught.assert_is_not(0.75);
+    (1..=runs).map(run).collect()
+}
+
+/// The same cheats as above, so often that half of a rate would be seen, and less than twice.
+#[test]
+#[ignore = "a minute"]
+fn many_guesses() {
+    for columns in 1..=6 {
+        let predicted = 0.5f64.powi(columns);
+        let runs = (400.0 / predicted) as u64;
+        for ones in [false, true] {
+            let rate = unnoticed(Generator::Iknp, columns as usize, ones, runs);
+            rate.assert_predicted(predicted, &format!("{columns} columns unnoticed, ones {ones}"));
+            rate.assert_is_not(0.5 * predicted);
+            rate.assert_is_not(1.7 * predicted);
+        }
+    }
+    for (k, blocks) in [(BlockBits::Two, 1), (BlockBits::Two, 2), (BlockBits::Four, 1)] {
+        let predicted = 0.5f64.powi((k.bits() * blocks) as i32);
+        let runs = (400.0 / predicted) as u64;
+        let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
+        let what = format!("{blocks} blocks of {} bits unnoticed", k.bits());
+        rate.assert_predicted(predicted, &what);
+        rate.assert_is_not(0.5 * predicted);
+        rate.assert_is_not(1.7 * predicted);
+    }
+    for k in [BlockBits::Two, BlockBits::Four] {
+        let caught = caught_in_a_tree(k, 800);
+        caught.assert_predicted(0.5, &format!("trees of {} bits, caught", k.bits()));
+        caught.assert_is_not(0.3);
+        caught.assert_is_not(0.7);
+    }
 }

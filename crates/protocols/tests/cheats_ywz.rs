@@ -15,6 +15,7 @@ mod ywz_cheats {
     mod another_circuit;
     mod evaluator;
     mod garbler;
+    mod league;
     mod outputs;
     mod preparation;
     mod seats;

@@ -8,7 +8,7 @@ use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
 use symbolon_ot::{CotReceiver, CotSender, Generator, softspoken};
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
@@ -73,6 +73,7 @@ pub fn assert_caught<T>(result: Result<T, Error>, by: u16, at: &str) {
     match result {
         Err(Error::PeerMisbehaved { party, check, .. }) => {
             assert_eq!((party, check), (by, at));
+            note_caught();
         }
         Err(error) => panic!("another error: {error}"),
         Ok(_) => panic!("the cheat went unnoticed"),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_lanes};
 
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
@@ -107,4 +107,5 @@ pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
         }
     }
     assert!(seen > 0, "nobody saw the {at} check fail");
+    note_caught();
 }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::Plan;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::tools::*;
 use crate::common::{self, Ended, Setting};
@@ -71,35 +71,57 @@ fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
 /// is opened, one time in four.
 #[test]
 fn one_flipped_label() {
-    for i in 0..12 {
-        let row = 1 + i % 3;
-        let (ended, opened) = spoil(&inputs()[1], move |table| table[16 * (row - 1) + 7] ^= 0x20);
-        assert_caught_if(opened == row, &ended);
+    flipped_label(64).assert_predicted(0.25, "caught");
+}
+
+/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened, one time in
+/// four.
+#[test]
+fn one_flipped_mac() {
+    flipped_mac(64).assert_predicted(0.25, "caught");
+}
+
+/// The same, so often that half of the rate would be seen, and less than twice.
+#[test]
+#[ignore = "half a minute"]
+fn many_flipped_rows() {
+    for (rate, what) in
+        [(flipped_label(1_600), "label, caught"), (flipped_mac(1_600), "MAC, caught")]
+    {
+        rate.assert_predicted(0.25, what);
+        rate.assert_is_not(0.14);
+        rate.assert_is_not(0.37);
     }
 }
 
-/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened.
-#[test]
-fn one_flipped_mac() {
-    for i in 0..12 {
+fn flipped_label(runs: usize) -> Rate {
+    let run = |i: usize| {
+        let row = 1 + i % 3;
+        let (ended, opened) = spoil(&inputs()[1], move |table| table[16 * (row - 1) + 7] ^= 0x20);
+        assert_caught_if(opened == row, &ended);
+        opened == row
+    };
+    (0..runs).map(run).collect()
+}
+
+fn flipped_mac(runs: usize) -> Rate {
+    let run = |i: usize| {
         let row = i % 4;
         let (ended, opened) = spoil(&inputs()[1], move |table| table[MACS + MAC * row] ^= 1);
         assert_caught_if(opened == row, &ended);
-    }
+        opened == row
+    };
+    (0..runs).map(run).collect()
 }
 
 /// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are all
 /// 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
-///
-/// With 64 runs each, Hoeffding's bound allows the two counts to differ by 43 or more with probability
-/// 2·exp(−43²/64) < 2^-40 if the rates are the same; and each count to leave 32 ± 31 with 2·exp(−2·31²/64)
-/// < 2^-42. Did ending depend on the input, the counts would be 0 and 64.
 #[test]
 fn ending_does_not_depend_on_the_input() {
     let circuit = circuit();
-    let counts = [false, true].map(|bit| {
+    let rates = [false, true].map(|bit| {
         let theirs = [bit; WIDTH];
-        let runs = (0..64).filter(|_| {
+        let runs = (0..64).map(|_| {
             let (ended, opened) = spoil(&theirs, |table| {
                 table[MACS + MAC] ^= 1;
                 table[MACS + 3 * MAC] ^= 1;
@@ -115,8 +137,12 @@ fn ending_does_not_depend_on_the_input() {
             }
             caught
         });
-        runs.count()
+        let rate: Rate = runs.collect();
+        rate.assert_predicted(0.5, &format!("caught, input bits {bit}"));
+        // Did ending depend on the input, it would be never and always.
+        rate.assert_is_not(0.1);
+        rate.assert_is_not(0.9);
+        rate
     });
-    assert!(counts[0].abs_diff(counts[1]) < 43, "{counts:?} of 64");
-    assert!(counts.iter().all(|count| (1..=63).contains(count)), "{counts:?} of 64");
+    assert!(rates[0].same(rates[1]) >= Rate::SIGNIFICANCE, "{rates:?}");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
 use symbolon_protocols::{Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho};
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::bend::{FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -243,7 +243,10 @@ pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Ve
 #[track_caller]
 pub fn assert_caught(ended: &Ended, by: u16, at: &str) {
     match &ended.outputs {
-        Err(Error::PeerMisbehaved { party, check, .. }) => assert_eq!((*party, *check), (by, at)),
+        Err(Error::PeerMisbehaved { party, check, .. }) => {
+            assert_eq!((*party, *check), (by, at));
+            note_caught();
+        }
         Err(error) => panic!("another error: {error}"),
         Ok(_) => panic!("the cheat went unnoticed"),
     }

@@ -18,6 +18,7 @@
 mod common;
 mod compare;
 mod stage;
+mod tinytable;
 mod wrk;
 mod ywz;
 

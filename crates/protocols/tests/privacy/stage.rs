@@ -54,16 +54,21 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(setting: Setting) -> Stage {
-        let circuit = common::circuit_of(WIDTH as u32, setting.parties);
+        Stage::of(setting, common::circuit_of(WIDTH as u32, setting.parties))
+    }
+
+    /// The same for another circuit, in which each party has one input of [`WIDTH`] bits.
+    pub fn of(setting: Setting, circuit: Circuit) -> Stage {
         let plan = Plan::new(&circuit);
-        let need = Need::of(&circuit, &plan, setting.parties);
+        let Setting { protocol, parties, batch, .. } = setting;
+        let need = protocol.need_of(&circuit, &plan, parties, batch).unwrap();
         let all = Need {
             and_gates: 2 * MOST_RUNS * need.and_gates,
             input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
         };
         let states = vec![Pool::default(); usize::from(setting.parties)];
         let filled = session(setting, 11, states, |net, mut pool| {
-            let mut engine = setting.protocol.set_up(net)?;
+            let mut engine = protocol.pools().set_up(net)?;
             engine.fill(net, &all, &mut pool)?;
             Ok(pool)
         });

@@ -72,7 +72,7 @@ fn flipped_half_gate_of_the_pointer() {
     for k in 0..24usize {
         let (half, gate) = (k % 2, k % WIDTH);
         let flip = move |p: &mut Vec<u8>| p[16 * (2 * gate + half)] ^= 1;
-        let parties = [2, 3, 2][k % 3];
+        let parties = [2, 3, 5][k % 3];
         let run = in_league(parties, POINTER, GARBLED, flip);
         let used = run.masked_inputs(gate)[half];
         caught[usize::from(used)] += 1;
@@ -103,15 +103,16 @@ fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
 fn flipped_rows_for_another_garbler() {
     let mut caught = [0; 2];
     for k in 0..24usize {
-        let (garbler, victim) = [(1, 0), (2, 0)][k % 2];
+        // The victim is the first one of the other garblers.
+        let (parties, garbler) = [(3, 1), (3, 2), (5, 4)][k % 3];
         let (gate, row) = (k % WIDTH, k / 2 % 4);
         let other = row ^ [1, 2, 3][k % 3];
         let flip = move |p: &mut Vec<u8>| {
             for row in [row, other] {
-                p[rows(victim) + 16 * (4 * gate + row)] ^= 1;
+                p[rows(0) + 16 * (4 * gate + row)] ^= 1;
             }
         };
-        let run = cheat(3, garbler, GARBLED, flip);
+        let run = cheat(parties, garbler, GARBLED, flip);
         let [u, v] = run.masked_inputs(gate).map(usize::from);
         let used = [row, other].contains(&(2 * u + v));
         caught[usize::from(used)] += 1;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Form, OutputBits, Protocol};
-use symbolon_transport::bend::{Action, Bend, FnBend};
+use symbolon_transport::bend::{Action, Bend, FnBend, note_caught};
 use symbolon_transport::{Error, SOMEBODY};
 
 use crate::common::{self, Ended, Setting};
@@ -185,6 +185,7 @@ impl Run {
             assert!(ended.is_err(), "party {party}: the cheat went unnoticed");
         }
         assert!(seen > 0, "nobody saw a check of {checks:?} fail: {:?}", self.errors());
+        note_caught();
     }
 
     /// A cheat in the last messages: some honest party sees the check fail; the others may have had all that
@@ -199,6 +200,7 @@ impl Run {
                 assert_eq!(outputs, &right(parties, party));
             }
         }
+        note_caught();
     }
 
     /// Whether a party ended at one of these checks, accusing a cheater, or nobody by name. It may have lost

@@ -5,11 +5,13 @@
 
 mod interpose;
 mod rate;
+mod table;
 
 use std::collections::HashMap;
 
 pub use interpose::{Tamper, Verdict, interposed_pair, tampers};
 pub use rate::Rate;
+pub use table::note_caught;
 
 /// What to do with a message after [`Bend::outgoing`] had its way with the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

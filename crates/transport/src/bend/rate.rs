@@ -1,5 +1,7 @@
 //! Whether something came as often as predicted: exact binomial tests.
 
+use super::table;
+
 /// How often something came, in runs that do not depend on each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Rate {
@@ -64,6 +66,25 @@ impl Rate {
     pub fn assert_is(self, p: f64) {
         let chance = self.two_sided(p);
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is not {p}: a chance of {chance:e}");
+    }
+
+    /// Asserts that the rate may be `p`, and writes a row about it where somebody asked for that (see
+    /// [`note_caught`](super::note_caught)): the test and `what`, in a few words; what is predicted, runs, hits, what
+    /// was measured, and the two-sided probability of that.
+    ///
+    /// # Panics
+    /// Also when the row cannot be written.
+    #[track_caller]
+    pub fn assert_predicted(self, p: f64, what: &str) {
+        let test = table::test();
+        table::line(|| self.row(p, &format!("`{test}`: {what}")));
+        self.assert_is(p);
+    }
+
+    fn row(self, p: f64, name: &str) -> String {
+        let Rate { hits, runs } = self;
+        let (measured, chance) = (self.measured(), self.two_sided(p));
+        format!("| {name} | {p:.6} | {runs} | {hits} | {measured:.6} | {chance:.3} |\n")
     }
 
     /// Asserts that the rate is not `p`: that the test could tell.
@@ -167,6 +188,12 @@ mod tests {
         rate.assert_is_not(0.25);
         rate.assert_above(0.25);
         rate.assert_at_most(0.5);
+    }
+
+    #[test]
+    fn a_row_of_the_table() {
+        let row = Rate { hits: 2, runs: 10 }.row(0.5, "coins");
+        assert_eq!(row, "| coins | 0.500000 | 10 | 2 | 0.200000 | 0.109 |\n");
     }
 
     #[test]

@@ -159,12 +159,13 @@ fn assert_succeeds_as_predicted(parties: u16, (rho, triples, tied): (u32, usize,
     assert!(predicted <= allowed, "{batch:?}, {guess:?}: {predicted}");
     let outcomes = attacks(parties, batch, guess, runs);
     let won = rate(&outcomes, |outcome| outcome == Outcome::Won);
-    won.assert_is(predicted);
+    let what = format!("ρ {rho}, {triples} triples, {parties} parties, tied {tied}");
+    won.assert_predicted(predicted, &format!("{what}: won"));
     won.assert_at_most(allowed);
     won.assert_is_not(3.0 * predicted);
     won.assert_is_not(predicted / 4.0);
     let survived = rate(&outcomes, |outcome| outcome != Outcome::Caught);
-    survived.assert_is(0.5f64.powi(guess.count() as i32));
+    survived.assert_predicted(0.5f64.powi(guess.count() as i32), &format!("{what}: unnoticed"));
 }
 
 /// ρ = 5, a batch that is rounded up to seven triples in buckets of two.
@@ -209,7 +210,7 @@ fn attacks_on_small_buckets_succeed_too_often() {
     let batch = Batch { bucket: planned.bucket - 1, ..planned };
     let guess = Guess::best(batch);
     let won = rate(&attacks(2, batch, guess, 500), |outcome| outcome == Outcome::Won);
-    won.assert_is(guess.succeeds(batch));
+    won.assert_predicted(guess.succeeds(batch), "buckets too small on purpose: won");
     won.assert_above(0.5f64.powi(5));
 }
 
@@ -257,7 +258,8 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                     buckets.any(|bucket| bucket.iter().all(|&place| guessed[place as usize]))
                 })
                 .collect();
-            won.assert_is(predicted);
+            let what = format!("ρ {rho}, {triples} triples, tied {tied}: a bucket won");
+            won.assert_predicted(predicted, &what);
             won.assert_is_not(predicted / 3.0);
             won.assert_is_not(predicted * 3.0);
         }

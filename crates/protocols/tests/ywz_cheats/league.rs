@@ -1,0 +1,79 @@
+//! All parties but one in league, against the one that is honest: what the other files play with one cheater only.
+
+use symbolon_transport::bend::FnBend;
+
+use super::tools::*;
+
+/// Numbers of parties, and the honest one among them: the evaluator, and garblers.
+const LEAGUES: [(u16, u16); 5] = [(3, 0), (3, 1), (3, 2), (5, 0), (5, 3)];
+
+/// All parties but one, each with such a bend towards the honest one.
+fn all_but_one(parties: u16, honest: u16, bend: impl Fn(u16) -> FnBend) -> Run {
+    let cheats = peers(parties, honest).into_iter().map(|cheater| (cheater, honest, bend(cheater)));
+    run(parties, cheats.collect())
+}
+
+/// Steps 1 and 4: other choice bits in every column of one draw, of all towards the honest one. Always caught.
+#[test]
+fn inconsistent_choice_bits_of_all_but_one() {
+    for (parties, honest) in LEAGUES {
+        for index in [0, 2] {
+            let bend = |_| {
+                let mut draw = 0;
+                FnBend::new().on_state(move |point, u| {
+                    if point == "iknp: u" {
+                        if draw == index {
+                            let column = u.len() / 128;
+                            u.iter_mut().step_by(column).for_each(|byte| *byte ^= 1);
+                        }
+                        draw += 1;
+                    }
+                })
+            };
+            all_but_one(parties, honest, bend).assert_caught("OT extension consistency");
+        }
+    }
+}
+
+/// The same wrong echo of all others' broadcasts. Always caught: nothing that others say of a broadcast makes up
+/// for what the honest party saw.
+#[test]
+fn wrong_echoes_of_all_but_one() {
+    for (parties, honest) in LEAGUES {
+        all_but_one(parties, honest, |_| message("broadcast echo", |echo| echo[0] ^= 1))
+            .assert_caught(ECHO_CHECK);
+    }
+}
+
+/// Step 8, the bits b that only the first garbler sends, turned where all garblers are in league, in all gates.
+/// Always caught by the evaluator alone.
+#[test]
+fn wrong_pointer_bits_of_all_garblers() {
+    for parties in [3, 5] {
+        let turn = |garbler| match garbler {
+            POINTER => {
+                let turn = |p: &mut Vec<u8>| {
+                    let end = p.len() - GATES / 8;
+                    p[end..].iter_mut().for_each(|byte| *byte ^= 0xff);
+                };
+                careless(message(GARBLED, turn))
+            }
+            _ => careless(FnBend::new()),
+        };
+        all_but_one(parties, 0, turn).assert_caught(AUTHENTICATION_CHECK);
+    }
+}
+
+/// Step 11: a wrong h_i for the honest garbler, with all others careless about theirs. Always caught.
+#[test]
+fn wrong_label_digest_with_accomplices() {
+    for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
+        for byte in [0, 31] {
+            let change = move |p: &mut Vec<u8>| p[GATES / 8 + byte] ^= 1;
+            let accomplices = (1..parties).filter(|&garbler| garbler != honest);
+            let mut cheats = vec![(0, honest, message(VALUES, change))];
+            cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnBend::new()))));
+            run(parties, cheats).assert_caught(LABEL_CHECK);
+        }
+    }
+}
