@@ -67,8 +67,10 @@ impl Stage {
             input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
         };
         let states = vec![Pool::default(); usize::from(setting.parties)];
-        let filled = session(setting, 11, states, |net, mut pool| {
-            let mut engine = protocol.pools().set_up(net)?;
+        // Another protocol's pools may serve this one.
+        let filling = Setting { protocol: protocol.pools(), ..setting };
+        let filled = session(filling, 11, states, |net, mut pool| {
+            let mut engine = filling.protocol.set_up(net)?;
             engine.fill(net, &all, &mut pool)?;
             Ok(pool)
         });
