@@ -270,3 +270,69 @@ fn random_scalar(prg: &mut Prg) -> Scalar {
     prg.fill(&mut *wide);
     Scalar::from_bytes_mod_order_wide(&wide)
 }
+
+#[cfg(test)]
+mod tests {
+    use symbolon_transport::{Meter, memory_pair};
+
+    use super::*;
+
+    /// Each of the oracles' inputs changed, one at a time: no output stays the same.
+    #[test]
+    fn oracles_depend_on_all_they_are_given() {
+        let all_differ =
+            |outputs: &[[u8; 32]]| (1..outputs.len()).all(|i| !outputs[..i].contains(&outputs[i]));
+        let instances =
+            [([1; 32], 0, 1), ([2; 32], 0, 1), ([1; 32], 2, 1), ([1; 32], 0, 2), ([1; 32], 1, 0)];
+        let instances = instances.map(|(session, from, to)| instance(&session, from, to));
+        assert!(all_differ(&instances));
+
+        let [a, b, ..] = instances;
+        let points = [[3; 32], [4; 32]];
+        let masks = [
+            mask(&a, 0, 0, &points[0]),
+            mask(&b, 0, 0, &points[0]),
+            mask(&a, 1, 0, &points[0]),
+            mask(&a, 0, 1, &points[0]),
+            mask(&a, 0, 0, &points[1]),
+        ];
+        assert!(all_differ(&masks.map(|mask| mask.compress().to_bytes())));
+
+        let shared = points.map(CompressedRistretto);
+        let keys = [
+            derive(&a, 0, 0, &shared[0]),
+            derive(&b, 0, 0, &shared[0]),
+            derive(&a, 1, 0, &shared[0]),
+            derive(&a, 0, 1, &shared[0]),
+            derive(&a, 0, 0, &shared[1]),
+        ];
+        assert!((1..keys.len()).all(|i| !keys[..i].contains(&keys[i])));
+
+        let replies = [[5; 64], [6; 64]];
+        let transcripts = [
+            transcript(&a, &shared[0], &replies[0]),
+            transcript(&b, &shared[0], &replies[0]),
+            transcript(&a, &shared[1], &replies[0]),
+            transcript(&a, &shared[0], &replies[1]),
+        ];
+        assert!(all_differ(&transcripts));
+    }
+
+    /// Another reply for the last OT alone: the keys of all others change too.
+    #[test]
+    fn every_key_depends_on_every_reply() {
+        let point = |n: u64| RistrettoPoint::mul_base(&Scalar::from(n)).compress().to_bytes();
+        let keys = |last: u64| {
+            let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
+            let replies: Vec<u8> = [2, 3, 4, last].into_iter().flat_map(point).collect();
+            b.send("base OT: r", &replies).unwrap();
+            b.flush().unwrap();
+            send(&mut a, &[1; 32], 2, &mut Prg::from_seed(Block(9))).unwrap()
+        };
+        assert_eq!(keys(5), keys(5));
+        let (one, other) = (keys(5), keys(6));
+        assert!(
+            one.iter().zip(&other).all(|(one, other)| one[0] != other[0] && one[1] != other[1])
+        );
+    }
+}

@@ -265,3 +265,22 @@ impl Stream {
         transcript
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Session, direction and lane enter the challenge before anything is said.
+    #[test]
+    fn challenges_of_other_streams_are_others() {
+        let of = |session: u8, receiver: u16, lane: u64| {
+            let mut transcript = Stream { receiver, lane }.transcript(&[session; 32]);
+            challenge(&mut transcript, &[7; 32], 1)
+        };
+        let first = of(1, 0, 1);
+        assert_eq!(first, of(1, 0, 1));
+        for other in [of(2, 0, 1), of(1, 1, 1), of(1, 0, 2)] {
+            assert_ne!(first[0], other[0]);
+        }
+    }
+}

@@ -99,11 +99,14 @@ fn lies_of_the_garbler() {
     let stage = stage();
     garbler(&stage, 0.5, none, wrong_label_for_a_one);
     for lie in [
-        // A masked input, a label, a share of an output mask, their digest.
+        // A masked input, a label, a share of an output mask, their digest; two labels exchanged, and all
+        // that is opened made up.
         (|| by(0, LABELS, |p| p[0] ^= 1)) as fn() -> Vec<Cheat>,
         || by(0, LABELS, |p| p[BITS + 16 * WIDTH] ^= 1),
         || by(0, LABELS, |p| p[BITS + 32 * WIDTH] ^= 1),
         || by(0, LABELS, |p| *p.last_mut().unwrap() ^= 1),
+        || by(0, LABELS, |p| p[BITS + 16 * WIDTH..][..32].rotate_left(16)),
+        || by(0, LABELS, |p| p[BITS + 32 * WIDTH..].fill(0x55)),
     ] {
         garbler(&stage, 1.0, none, lie);
     }
@@ -119,6 +122,7 @@ fn lies_of_the_evaluator() {
         || by(1, RETURNED, |p| p[0] ^= 1),
         || by(1, RETURNED, |p| p[BITS] ^= 1),
         || by(1, RETURNED, |p| *p.last_mut().unwrap() ^= 1),
+        || by(1, RETURNED, |p| p.fill(0)),
     ] {
         evaluator(&stage, 1.0, lie);
     }

@@ -191,3 +191,40 @@ fn lies_of_the_evaluator_in_league() {
         stage.assert_private(Row { honest: 2, noticed: 1.0, prepare: &none, evaluate: &evaluate });
     }
 }
+
+/// Step 9: a masked input of a garbler told differently to one of two honest parties; to either of them.
+#[test]
+fn equivocated_masked_input() {
+    let stage = stage(3);
+    for victim in [0, 2] {
+        let evaluate = || vec![(1, victim, message(MASKED, first))];
+        for honest in [0, 2] {
+            let (prepare, evaluate) = (&none, &evaluate);
+            stage.assert_private(Row { honest, noticed: 1.0, prepare, evaluate });
+        }
+    }
+}
+
+/// Four of five in league, against the evaluator and against a garbler.
+#[test]
+fn four_of_five_in_league() {
+    let stage = stage(5);
+    let garblers = |kind, change: fn(&mut Vec<u8>)| -> Vec<Cheat> {
+        let others = (2..5).map(|garbler| (garbler, 0, careless(FnBend::new())));
+        let mut cheats = vec![(1, 0, careless(message(kind, change)))];
+        cheats.extend(others);
+        cheats
+    };
+    let prepare = || garblers(GARBLED, half_gate);
+    let evaluate = || garblers(GARBLED, |_| ());
+    let row = Row { honest: 0, noticed: 0.5, prepare: &prepare, evaluate: &evaluate };
+    stage.assert_private(row);
+
+    let evaluate = || {
+        let mut cheats = vec![(0, 4, message(VALUES, first))];
+        cheats.extend((1..4).map(|garbler| (garbler, 0, careless(FnBend::new()))));
+        cheats
+    };
+    let row = Row { honest: 4, noticed: 1.0, prepare: &none, evaluate: &evaluate };
+    stage.assert_private(row);
+}
