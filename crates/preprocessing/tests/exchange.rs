@@ -9,7 +9,7 @@ use symbolon_preprocessing::bits::{BROADCAST_CHECK, BroadcastLog, confirm_broadc
 use symbolon_preprocessing::exchange::{
     Committed, Opened, ShareOpening, committed, recv_bits_and_digest, toss_coin,
 };
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, CommitContext, Prg, commit};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_pair};
 
@@ -84,6 +84,28 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
         exchange(channels, 1, b"same")
     };
     assert_caught(&against(bend, twice), &[0], NAMES.check);
+}
+
+/// A commitment that names another maker, honestly opened: nobody can pass on another party's.
+#[test]
+fn a_commitment_of_another_maker_is_refused() {
+    for maker in [0, 1, 2] {
+        let (domain, session) = (NAMES.commit, &SESSION);
+        let context = CommitContext { domain, session, party: maker, index: 0 };
+        let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
+        let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
+            match kind {
+                "c" => payload.copy_from_slice(&commitment.0),
+                _ => payload[..32].copy_from_slice(&opening.nonce),
+            }
+            Action::Send
+        });
+        let ended = against(bend, |channels| exchange(channels, 0, b"same"));
+        match maker {
+            0 => assert!(ended.iter().all(Result::is_ok), "the cheat itself works"),
+            _ => assert_caught(&ended, &[0], NAMES.check),
+        }
+    }
 }
 
 #[test]
