@@ -53,6 +53,8 @@ impl Report {
                     now.messages_received.saturating_sub(before.messages_received);
                 difference.rounds = now.rounds.saturating_sub(before.rounds);
                 difference.seconds -= before.seconds;
+                let cpu = now.cpu_seconds.zip(before.cpu_seconds);
+                difference.cpu_seconds = cpu.map(|(now, before)| now - before);
                 if difference.messages_sent + difference.messages_received == 0
                     && difference.seconds == 0.0
                 {

@@ -13,7 +13,7 @@ const MAX_PHASES: usize = 64;
 /// The phase that is current until [`Meter::set_phase`] is called.
 pub const FIRST_PHASE: &str = "setup";
 
-/// Counts bytes, messages, rounds and time, by phase.
+/// Counts bytes, messages, rounds, time and processor time, by phase.
 ///
 /// **Bytes** are headers and payloads as the channel writes them: above TLS and TCP, whose own
 /// overhead (22 bytes per 16 KiB for TLS 1.3) is not counted. The preamble of a connection is not
@@ -45,11 +45,38 @@ struct Counts {
 
 #[derive(Debug)]
 struct Clock {
-    /// Names and times, in the order in which the phases were first entered.
-    phases: Vec<(&'static str, Duration)>,
+    /// In the order in which the phases were first entered.
+    phases: Vec<Timed>,
     since: Instant,
+    /// The processor time that the process had had by `since`; zero where the system does not tell.
+    cpu_since: Duration,
     /// Whether the first phase was asked for by name; if not, it is reported only when used.
     first_named: bool,
+}
+
+/// A phase's name and times.
+#[derive(Debug)]
+struct Timed {
+    name: &'static str,
+    wall: Duration,
+    cpu: Duration,
+}
+
+impl Timed {
+    fn new(name: &'static str) -> Self {
+        Timed { name, wall: Duration::ZERO, cpu: Duration::ZERO }
+    }
+}
+
+/// The processor time that this process, all of its threads, has had, where the system tells it.
+fn cpu_time() -> Option<Duration> {
+    #[cfg(target_os = "linux")]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        time.try_into().ok()
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// What one phase cost one party.
@@ -69,6 +96,9 @@ pub struct PhaseReport {
     pub rounds: u64,
     /// Wall seconds during which the phase was current.
     pub seconds: f64,
+    /// Seconds of processor time that the whole process had while the phase was current, whatever its threads did:
+    /// also other parties' work if they are in the same process. `None` where the system does not tell it.
+    pub cpu_seconds: Option<f64>,
 }
 
 impl Meter {
@@ -79,8 +109,9 @@ impl Meter {
             epoch: AtomicUsize::new(0),
             counts: std::array::from_fn(|_| Counts::default()),
             clock: Mutex::new(Clock {
-                phases: vec![(FIRST_PHASE, Duration::ZERO)],
+                phases: vec![Timed::new(FIRST_PHASE)],
                 since: Instant::now(),
+                cpu_since: cpu_time().unwrap_or_default(),
                 first_named: false,
             }),
         })
@@ -92,11 +123,14 @@ impl Meter {
         let now = Instant::now();
         let current = self.current.load(Relaxed);
         let since = std::mem::replace(&mut clock.since, now);
-        clock.phases[current].1 += now - since;
-        let index = match clock.phases.iter().position(|(known, _)| *known == name) {
+        let cpu_now = cpu_time().unwrap_or_default();
+        let cpu_since = std::mem::replace(&mut clock.cpu_since, cpu_now);
+        clock.phases[current].wall += now - since;
+        clock.phases[current].cpu += cpu_now.saturating_sub(cpu_since);
+        let index = match clock.phases.iter().position(|phase| phase.name == name) {
             Some(index) => index,
             None if clock.phases.len() < MAX_PHASES => {
-                clock.phases.push((name, Duration::ZERO));
+                clock.phases.push(Timed::new(name));
                 clock.phases.len() - 1
             }
             None => MAX_PHASES - 1,
@@ -112,11 +146,15 @@ impl Meter {
     pub fn report(&self) -> Vec<PhaseReport> {
         let clock = self.clock();
         let current = self.current.load(Relaxed);
-        let running = clock.since.elapsed();
+        let (running, cpu_now) = (clock.since.elapsed(), cpu_time());
         let mut reports = Vec::with_capacity(clock.phases.len());
-        for (index, (name, time)) in clock.phases.iter().enumerate() {
+        for (index, Timed { name, wall, cpu }) in clock.phases.iter().enumerate() {
             let counts = &self.counts[index];
-            let time = if index == current { *time + running } else { *time };
+            let (mut wall, mut cpu) = (*wall, *cpu);
+            if index == current {
+                wall += running;
+                cpu += cpu_now.unwrap_or_default().saturating_sub(clock.cpu_since);
+            }
             let report = PhaseReport {
                 phase: (*name).to_string(),
                 bytes_sent: counts.bytes_sent.load(Relaxed),
@@ -124,7 +162,8 @@ impl Meter {
                 messages_sent: counts.messages_sent.load(Relaxed),
                 messages_received: counts.messages_received.load(Relaxed),
                 rounds: counts.rounds.load(Relaxed),
-                seconds: time.as_secs_f64(),
+                seconds: wall.as_secs_f64(),
+                cpu_seconds: cpu_now.map(|_| cpu.as_secs_f64()),
             };
             let used = report.messages_sent + report.messages_received > 0;
             if index > 0 || used || clock.first_named {
@@ -285,5 +324,23 @@ mod tests {
         meter.set_phase("idle");
         let report = meter.report();
         assert!(report[1].phase == "busy" && report[1].seconds >= 0.005);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processor_time_is_what_was_worked() {
+        let meter = Meter::new();
+        meter.set_phase("working");
+        let start = cpu_time().unwrap();
+        let mut x = 1u64;
+        while cpu_time().unwrap() - start < Duration::from_millis(5) {
+            x = std::hint::black_box(x.wrapping_mul(3));
+        }
+        meter.set_phase("idle");
+        let cpu = |phase: usize| meter.report()[phase].cpu_seconds.unwrap();
+        assert!(cpu(0) >= 0.005);
+        let before = cpu(0);
+        meter.set_phase("working");
+        assert!(cpu(0) >= before && cpu(0) < before + 60.0);
     }
 }
