@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::bench::BenchArgs;
 use crate::dealer::DealerArgs;
 use crate::source::{Audience, Owner, audience, owner};
 
@@ -484,46 +485,6 @@ pub struct LocalArgs {
     #[command(flatten)]
     pub tuning: TuningArgs,
     /// Print the result as JSON; docs/cli.md describes it
-    #[arg(long)]
-    pub json: bool,
-}
-
-const BENCH_HELP: &str = "\
-EXAMPLES
-    symbolon bench triples --parties 3 --count 1000000
-    symbolon bench sha256 --repeat 10
-    symbolon bench tinytable
-    symbolon bench aes128 --parties 5 --link wan --json";
-
-/// Arguments of `bench`.
-#[derive(Args, Debug)]
-#[command(after_long_help = BENCH_HELP)]
-pub struct BenchArgs {
-    /// `triples`; `tinytable`, which is AES-128 by its two kinds of tables; or a circuit, which gets random inputs
-    pub workload: String,
-    /// How many parties, 2 to 64, a process each [default: as many as the circuit names, at least 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
-    pub parties: Option<u16>,
-    /// How many triples; rounded up to whole batches [default: 1000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=symbolon::MAX_TRIPLES))]
-    pub count: Option<u64>,
-    /// Run a circuit this many times over one set-up [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub repeat: Option<u32>,
-    /// How to talk
-    #[arg(long, default_value = "tcp")]
-    pub transport: LocalTransport,
-    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
-    /// the triples are made for this circuit, which takes less
-    #[arg(long)]
-    pub apart: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
-    #[arg(long)]
-    pub dealer: bool,
-    /// Parameters.
-    #[command(flatten)]
-    pub tuning: TuningArgs,
-    /// Print as JSON; docs/cli.md describes it
     #[arg(long)]
     pub json: bool,
 }

@@ -6,6 +6,7 @@ use symbolon::{Config, Inputs, Outputs, Port, Session};
 use crate::failure::{Failure, Outcome};
 use crate::play::Played;
 use crate::results::{ChoiceJson, OutputJson, phases};
+use crate::timeline::Timeline;
 use crate::values::Resolved;
 
 /// What one party learns in each evaluation: by output, how it is shown to people.
@@ -104,6 +105,9 @@ pub fn play_batch(
         Some(failure) => return Err(failure),
         None => ended?,
     }
-    let phases = phases(&session.report());
-    Ok(Played { phases, choice: ChoiceJson::of_session(&session), ..Played::empty() })
+    let report = session.report();
+    let phases = phases(&report);
+    let (runs, spans) = (Played::only_run(&phases), Timeline::of(&report));
+    let choice = ChoiceJson::of_session(&session);
+    Ok(Played { phases, runs, spans, choice, ..Played::empty() })
 }

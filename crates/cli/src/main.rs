@@ -21,6 +21,7 @@ mod source;
 mod stores;
 mod table;
 mod tables;
+mod timeline;
 mod troupe;
 mod tuning;
 mod values;

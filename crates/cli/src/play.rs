@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::stored::RunPrepared;
-use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Session};
+use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, SETUP, Session};
 
 use crate::batch::{BatchInputs, BatchOutputs, play_batch};
 use crate::failure::{Failure, Outcome};
 use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
 use crate::tables::TableJson;
+use crate::timeline::{Span, Timeline};
 use crate::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
@@ -39,6 +40,9 @@ pub struct Played {
     pub phases: Vec<PhaseJson>,
     /// What they cost in each run; without the set-up.
     pub runs: Vec<Vec<PhaseJson>>,
+    /// When they were.
+    #[serde(default)]
+    pub spans: Vec<Span>,
     /// How it was garbled, what made the correlated OTs, and why.
     pub choice: ChoiceJson,
     /// AND triples that were made, when triples were all that was asked for.
@@ -58,11 +62,23 @@ impl Played {
             batch: Vec::new(),
             phases: Vec::new(),
             runs: Vec::new(),
+            spans: Vec::new(),
             choice: ChoiceJson::default(),
             triples: 0,
             tables: None,
             peak_memory: peak_memory(),
         }
+    }
+
+    /// What one run cost that was all there was: everything but the set-up.
+    pub fn only_run(phases: &[PhaseJson]) -> Vec<Vec<PhaseJson>> {
+        vec![phases.iter().filter(|phase| phase.phase != SETUP).cloned().collect()]
+    }
+
+    /// Forgets processor time, which is a process's: of a party that is a thread among others it says nothing.
+    pub fn forget_cpu(&mut self) {
+        let all = self.phases.iter_mut().chain(self.runs.iter_mut().flatten());
+        all.for_each(|phase| phase.cpu_seconds = None);
     }
 
     /// A prepared circuit that was run.
@@ -141,6 +157,8 @@ pub fn play(
     let mut session = Session::connect(config, circuit)?;
     let parties = session.parties();
     let mut before = session.report();
+    let mut timeline = Timeline::begin();
+    timeline.mark(0, &before);
     let mut outputs: Option<Vec<OutputJson>> = None;
     let mut runs = Vec::new();
     for run in 0..repeat.max(1) {
@@ -155,10 +173,13 @@ pub fn play(
             at(if session.dealer().is_some() { INDEPENDENT } else { DEPENDENT });
             session.preprocess_circuit()?
         };
+        timeline.mark(run, &session.report());
         at(DEPENDENT);
         let ready = session.prepare(material)?;
+        timeline.mark(run, &session.report());
         at(ONLINE);
         let learnt = session.run(ready, inputs)?;
+        timeline.mark(run, &session.report());
         let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
         if outputs.as_ref().is_some_and(|first| *first != learnt) {
             return Err(Failure::internal("two runs on the same inputs gave different outputs"));
@@ -171,7 +192,8 @@ pub fn play(
     let outputs = outputs.unwrap_or_default();
     let phases = phases(&before);
     let choice = ChoiceJson::of_session(&session);
-    Ok(Played { outputs, phases, runs, choice, ..Played::empty() })
+    let spans = timeline.spans();
+    Ok(Played { outputs, phases, runs, spans, choice, ..Played::empty() })
 }
 
 /// Connects and makes `count` triples.
@@ -181,12 +203,20 @@ pub fn play(
 pub fn play_triples(config: Config, count: u64, stage: &mut dyn FnMut(&str)) -> Outcome<Played> {
     stage("triples");
     let run = symbolon::make_triples(config, count)?;
+    let phases = phases(&run.report);
     Ok(Played {
-        phases: phases(&run.report),
+        runs: Played::only_run(&phases),
+        spans: Timeline::of(&run.report),
+        phases,
         choice: ChoiceJson { form: None, ..ChoiceJson::of(run.choice) },
         triples: run.made,
         ..Played::empty()
     })
+}
+
+/// Begins anew to look for the most memory this process has at a time; whether the system can.
+pub fn forget_peak_memory() -> bool {
+    std::fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
 /// The most memory this process had at a time, in bytes; Linux tells.

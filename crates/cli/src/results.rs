@@ -98,6 +98,10 @@ pub struct PhaseJson {
     pub rounds: u64,
     /// Wall seconds.
     pub seconds: f64,
+    /// Seconds of processor time, of all threads; null where the system does not tell it, and when the parties share
+    /// one process.
+    #[serde(default)]
+    pub cpu_seconds: Option<f64>,
 }
 
 /// The phases of a report.
@@ -110,6 +114,7 @@ pub fn phases(report: &Report) -> Vec<PhaseJson> {
         messages_received: phase.messages_received,
         rounds: phase.rounds,
         seconds: phase.seconds,
+        cpu_seconds: phase.cpu_seconds,
     };
     report.phases.iter().map(convert).collect()
 }

@@ -24,17 +24,18 @@ pub fn costs(parties: &[PartyJson]) -> String {
 }
 
 /// Rows in columns, the first `left` of them flush left and the others flush right.
-pub fn align<const N: usize>(rows: &[[String; N]], left: usize) -> String {
-    let mut widths = [0; N];
+pub fn align(rows: &[impl AsRef<[String]>], left: usize) -> String {
+    let mut widths = Vec::new();
     for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        widths.resize(widths.len().max(row.as_ref().len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row.as_ref()) {
             *width = (*width).max(cell.chars().count());
         }
     }
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
-        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+        for (column, (cell, width)) in row.as_ref().iter().zip(&widths).enumerate() {
             let gap = if column == 0 { "" } else { "  " };
             if column < left {
                 line.push_str(&format!("{gap}{cell:<width$}"));

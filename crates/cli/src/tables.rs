@@ -5,7 +5,8 @@ use symbolon::circuit::builtin;
 use symbolon::measure::{TableCourse, TableTimes, measure_tables};
 use symbolon::{Config, Protocol};
 
-use crate::args::{BenchArgs, TuningArgs};
+use crate::args::TuningArgs;
+use crate::bench::{BenchArgs, ListedTuning};
 use crate::failure::{Failure, Outcome};
 use crate::play::Played;
 use crate::results::{print, print_json};
@@ -104,18 +105,7 @@ struct VariantJson {
 /// # Errors
 /// A usage failure for options that do not go with it; otherwise as `local`.
 pub fn command(args: &BenchArgs) -> Outcome<()> {
-    let refused = [
-        (args.tuning.protocol.is_some(), "--protocol"),
-        (args.tuning.form.is_some(), "--form"),
-        (args.count.is_some(), "--count"),
-        (args.parties.is_some_and(|parties| parties != 2), "--parties"),
-        (args.apart, "--apart"),
-    ];
-    if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
-        return Err(Failure::usage(format!("`bench tinytable` takes no {option}")));
-    }
-    let protocol = Some(Protocol::TinyTable.name().to_string());
-    let tuning = Tuning::new(&TuningArgs { protocol, batch: None, ..args.tuning.clone() }, 2)?;
+    let tuning = tuning(args)?;
     tuning.warn();
     let repeat = args.repeat.unwrap_or(REPEAT) as usize;
     let mut variants = Vec::new();
@@ -142,6 +132,38 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
         variants,
     };
     if args.json { print_json(&measured) } else { measured.print() }
+}
+
+/// The parameters, of which there can be only one each.
+fn tuning(args: &BenchArgs) -> Outcome<Tuning> {
+    let ListedTuning { protocol, rho, form, ot, threads, link, .. } = &args.tuning;
+    let refused = [
+        (!protocol.is_empty(), "--protocol"),
+        (!form.is_empty(), "--form"),
+        (!args.count.is_empty(), "--count"),
+        (args.parties.iter().any(|parties| *parties != 2), "--parties"),
+        (args.apart, "--apart"),
+        (args.anew, "--anew"),
+        (args.report.is_some(), "--report"),
+        (args.workloads.len() > 1, "other workload"),
+        (rho.len() > 1, "list for --rho"),
+        (ot.len() > 1, "list for --ot"),
+        (threads.len() > 1, "list for --threads"),
+        (link.iter().flatten().count() > 1, "list for --link"),
+    ];
+    if let Some((_, option)) = refused.into_iter().find(|(given, _)| *given) {
+        return Err(Failure::usage(format!("`bench tinytable` takes no {option}")));
+    }
+    let given = TuningArgs {
+        protocol: Some(Protocol::TinyTable.name().to_string()),
+        batch: None,
+        rho: rho.first().copied(),
+        ot: ot.first().cloned(),
+        threads: threads.first().copied(),
+        link: link.iter().flatten().next().cloned().flatten(),
+        ..args.tuning.unlisted()
+    };
+    Tuning::new(&given, 2)
 }
 
 impl TablesJson {

@@ -109,7 +109,9 @@ impl Troupe<'_> {
             let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
             ends.collect::<Vec<_>>()
         });
-        all_or_worst(ends.into_iter().map(Some).collect())
+        let mut played = all_or_worst(ends.into_iter().map(Some).collect())?;
+        played.iter_mut().for_each(Played::forget_cpu);
+        Ok(played)
     }
 
     fn processes(&self, house: Option<&House>) -> Outcome<Vec<Played>> {

@@ -1,10 +1,10 @@
 //! Measurements of `tinytable` that no product should make: they use material more than once, which gives away all
-//! inputs. Only with the feature `measure`.
+//! inputs; and on what they are made. Only with the feature `measure`.
 
 use std::time::Instant;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, reference};
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{Backend, BitVec, Block, Prg};
 use symbolon_protocols::phases::Measured;
 use symbolon_protocols::{Engine, Network, Prepared, Protocol};
 use symbolon_transport::{Error, Hello, Result};
@@ -12,6 +12,11 @@ use symbolon_transport::{Error, Hello, Result};
 use crate::config::{Config, Terms};
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::{Begun, begin, counted, engine, give_up};
+
+/// The name of the SIMD kernels in use, in lower case.
+pub fn backend() -> String {
+    format!("{:?}", Backend::active()).to_lowercase()
+}
 
 /// What [`measure_tables`] is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,132 @@
+//! The command line of `bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::args::{LocalTransport, TuningArgs};
+
+const BENCH_HELP: &str = "\
+Where an option takes a list, all combinations are measured; those that no protocol offers are left out and named.
+
+EXAMPLES
+    symbolon bench triples --parties 2,3,5 --count 1000000
+    symbolon bench sha256 --repeat 11 --anew
+    symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
+    symbolon bench random:2^14/2^10 random:2^17/2^10 random:2^20/2^10 --link local,lan,wan --json
+    symbolon bench tinytable";
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+#[command(after_long_help = BENCH_HELP)]
+pub struct BenchArgs {
+    /// `triples`; `tinytable`, alone, which is AES-128 by its two kinds of tables; or circuits, which get random inputs
+    #[arg(required = true, value_name = "WORKLOAD")]
+    pub workloads: Vec<String>,
+    /// How many parties, 2 to 64, a process each; a list [default: as many as the circuit names, at least 2]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=64))]
+    pub parties: Vec<u16>,
+    /// How many triples, a list; rounded up to whole batches [default: 1000000]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=symbolon::MAX_TRIPLES))]
+    pub count: Vec<u64>,
+    /// Measure this many runs of each; a circuit's are over one set-up unless there is --anew [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub repeat: Option<u32>,
+    /// Start new processes, with a set-up of their own, for every run, and let all combinations take turns; triples
+    /// and batches are always run so
+    #[arg(long)]
+    pub anew: bool,
+    /// How to talk
+    #[arg(long, default_value = "tcp")]
+    pub transport: LocalTransport,
+    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
+    /// the triples are made for this circuit, which takes less
+    #[arg(long)]
+    pub apart: bool,
+    /// Have a dealer in this process deal the material, as parties that trust one would
+    #[arg(long)]
+    pub dealer: bool,
+    /// Parameters.
+    #[command(flatten)]
+    pub tuning: ListedTuning,
+    /// Print as JSON; docs/cli.md describes it
+    #[arg(long)]
+    pub json: bool,
+    /// Write a page with plots and tables to this file, too; nothing else is needed to show it
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+}
+
+/// Protocol parameters, most of them lists.
+#[derive(Args, Debug, Default, Clone)]
+pub struct ListedTuning {
+    /// Protocols, a list [default: wrk between two parties, ywz among more]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub protocol: Vec<String>,
+    /// Statistical security in bits, 40, 64 or 80; a list [default: 40]
+    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
+    pub rho: Vec<u32>,
+    /// How wrk garbles, as for `run`; a list [default: auto]
+    #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
+    pub form: Vec<String>,
+    /// How correlated OTs are made, as for `run`; a list [default: auto]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub ot: Vec<String>,
+    /// Evaluate the circuit N times in each run; tinytable does so side by side [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    pub batch: Option<u64>,
+    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
+    #[arg(long, value_name = "BITS")]
+    pub mac_bits: Option<u32>,
+    /// Connections that are used side by side, each with a thread, 1 to 64; a list [default: 1]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub threads: Vec<usize>,
+    /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Simulated links: a list of local (none), lan, lan1, wan; or one ROUNDTRIP,BANDWIDTH such as 20ms,100mbit;
+    /// may be given several times [default: local]
+    #[arg(long, value_name = "LINK,…", value_parser = links)]
+    pub link: Vec<Links>,
+}
+
+/// What one `--link` names; no name is none.
+pub type Links = Vec<Option<String>>;
+
+/// The links that are known by name.
+const NAMED: [&str; 4] = ["local", "lan", "lan1", "wan"];
+
+/// A list of names, or else one link, which has a comma of its own.
+fn links(text: &str) -> Result<Links, String> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    if !names.iter().all(|name| NAMED.contains(name)) {
+        return Ok(vec![Some(text.to_string())]);
+    }
+    Ok(names.into_iter().map(|name| (name != "local").then(|| name.to_string())).collect())
+}
+
+impl ListedTuning {
+    /// What is not a list, and the defaults.
+    pub fn unlisted(&self) -> TuningArgs {
+        TuningArgs {
+            batch: self.batch,
+            mac_bits: self.mac_bits,
+            timeout: self.timeout,
+            ..TuningArgs::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_lists_of_names_or_one_with_a_comma() {
+        let some = |name: &str| Some(name.to_string());
+        assert_eq!(links("local,wan").unwrap(), [None, some("wan")]);
+        assert_eq!(links("20ms,100mbit").unwrap(), [some("20ms,100mbit")]);
+        // Refused where links are understood.
+        assert_eq!(links("lan,moon").unwrap(), [some("lan,moon")]);
+    }
+}

@@ -1,0 +1,83 @@
+//! On what was measured.
+
+use std::fs::read_to_string;
+
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+/// The machine, this program, and when.
+#[derive(Clone, Debug, Serialize)]
+pub struct Machine {
+    /// This program's version.
+    pub version: &'static str,
+    /// Whether it was built without optimisation for its users: then no figure counts.
+    pub debug: bool,
+    /// The SIMD kernels in use.
+    pub backend: String,
+    /// The processor, where the system tells.
+    pub processor: Option<String>,
+    /// How many threads it runs at a time.
+    pub cores: usize,
+    /// Bytes of memory, where the system tells.
+    pub memory: Option<u64>,
+    /// The operating system, its kernel where it tells, and the architecture.
+    pub system: String,
+    /// When the measurements began, in UTC.
+    pub began: String,
+    /// How many threads wanted to run in the minute before; where the system tells.
+    pub load: Option<f64>,
+}
+
+impl Machine {
+    /// This one, now.
+    pub fn here() -> Machine {
+        let kernel = read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let system = [std::env::consts::OS, kernel.trim(), std::env::consts::ARCH];
+        let now = OffsetDateTime::now_utc();
+        let now = now.replace_nanosecond(0).unwrap_or(now);
+        Machine {
+            version: env!("CARGO_PKG_VERSION"),
+            debug: cfg!(debug_assertions),
+            backend: symbolon::measure::backend(),
+            processor: field("/proc/cpuinfo", "model name"),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: field("/proc/meminfo", "MemTotal").and_then(|text| kib(&text)),
+            system: system
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(" "),
+            began: now.format(&Rfc3339).unwrap_or_default(),
+            load: load(),
+        }
+    }
+
+    /// One line for people.
+    pub fn line(&self) -> String {
+        let debug = if self.debug { ", built for debugging" } else { "" };
+        let load = self.load.map_or(String::new(), |load| format!(", load {load:.1} before"));
+        let processor = self.processor.as_deref().unwrap_or("unknown processor");
+        format!(
+            "symbolon {}{debug}; {processor}, {} cores, {} kernels, {}{load}; {}",
+            self.version, self.cores, self.backend, self.system, self.began
+        )
+    }
+}
+
+/// What stands behind the first `name` and a colon in a file of the system's.
+fn field(file: &str, name: &str) -> Option<String> {
+    let text = read_to_string(file).ok()?;
+    text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_string())
+    })
+}
+
+fn kib(text: &str) -> Option<u64> {
+    text.strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+fn load() -> Option<f64> {
+    read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}

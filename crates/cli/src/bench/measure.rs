@@ -1,0 +1,256 @@
+//! Running the settings, and what comes of it.
+
+use symbolon::SETUP;
+use symbolon::circuit::PartyId;
+
+use super::TRIPLES;
+use super::args::BenchArgs;
+use super::plan::{Setting, Workload};
+use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
+use super::spread::Spread;
+use crate::args::LocalTransport;
+use crate::failure::{Failure, Outcome};
+use crate::play::{Course, Played, forget_peak_memory};
+use crate::results::{ChoiceJson, PhaseJson};
+use crate::timeline::Span;
+use crate::troupe::{Troupe, Work};
+
+/// What all parties had at the end of one session, by party.
+type Session = Vec<Played>;
+
+/// Runs every setting as often as was asked for; those whose runs are sessions of their own take turns.
+///
+/// # Errors
+/// As `local`.
+pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>> {
+    let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
+    let rounds = settings.iter().filter(|s| s.anew).map(|s| s.repeat).max().unwrap_or(1);
+    for round in 0..rounds {
+        for (setting, sessions) in settings.iter().zip(&mut sessions) {
+            if round == 0 || setting.anew {
+                sessions.push(session(args, setting)?);
+            }
+        }
+    }
+    settings.iter().zip(&sessions).map(|(setting, all)| summed_up(args, setting, all)).collect()
+}
+
+fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
+    let repeat = if setting.anew { 1 } else { setting.repeat };
+    let course = Course { repeat, apart: args.apart };
+    let work = match &setting.workload {
+        Workload::Triples(count) => Work::Triples(*count),
+        Workload::Circuit(loaded) => Work::Circuit {
+            spec: &loaded.spec,
+            circuit: &loaded.circuit,
+            inputs: &loaded.inputs,
+            course,
+        },
+    };
+    let Setting { parties, tuning, .. } = setting;
+    let (parties, transport, dealer) = (*parties, args.transport, args.dealer);
+    // In one process, what an earlier session needed is forgotten, or else nothing is known.
+    let known = transport != LocalTransport::Memory || forget_peak_memory();
+    let mut played = Troupe { work, parties, tuning, transport, dealer }.run()?;
+    if !known {
+        played.iter_mut().for_each(|party| party.peak_memory = None);
+    }
+    Ok(played)
+}
+
+/// What one party's phase cost, in each sample that there is: each session's set-up, or each run's phase.
+fn samples<'s>(
+    sessions: &'s [Session],
+    party: usize,
+    phase: &'s str,
+) -> impl Iterator<Item = &'s PhaseJson> {
+    sessions.iter().flat_map(move |session| {
+        let played = &session[party];
+        let set_up = played.phases.iter().filter(move |_| phase == SETUP);
+        let all = set_up.chain(played.runs.iter().flatten());
+        all.filter(move |cost| cost.phase == phase)
+    })
+}
+
+/// One party's costs of one run, without the set-up.
+type Run<'s> = &'s [PhaseJson];
+
+/// Every run: by party.
+fn runs(sessions: &[Session]) -> Vec<Vec<Run<'_>>> {
+    sessions.iter().flat_map(runs_of).collect()
+}
+
+fn runs_of(session: &Session) -> Vec<Vec<Run<'_>>> {
+    let of = |run: usize| session.iter().map(|played| &played.runs[run][..]).collect();
+    (0..count_runs(session)).map(of).collect()
+}
+
+fn count_runs(session: &Session) -> usize {
+    session.iter().map(|played| played.runs.len()).min().unwrap_or(0)
+}
+
+fn seconds(run: Run<'_>) -> f64 {
+    run.iter().map(|phase| phase.seconds).sum()
+}
+
+fn cpu_seconds(run: &[Run<'_>]) -> Option<f64> {
+    run.iter().flat_map(|phases| phases.iter()).map(|phase| phase.cpu_seconds).sum()
+}
+
+fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outcome<Measured> {
+    let Setting { name, workload, parties, tuning, repeat, anew } = setting;
+    let runs = runs(sessions);
+    let nothing = || Failure::internal("a measurement without a run");
+    let slowest = |run: &Vec<Run<'_>>| run.iter().map(|run| seconds(run)).fold(0.0, f64::max);
+    let taken = Spread::of(runs.iter().map(slowest)).ok_or_else(nothing)?;
+    let cpu: Option<Vec<f64>> = runs.iter().map(|run| cpu_seconds(run)).collect();
+    let (triples, count) = match workload {
+        Workload::Triples(_) => (true, sessions[0].first().map_or(0, |first| first.triples)),
+        Workload::Circuit(loaded) => (false, loaded.gates * tuning.executions),
+    };
+    let sent = |run: &Vec<Run<'_>>| {
+        run.iter().flat_map(|phases| phases.iter()).map(|phase| phase.bytes_sent as f64).sum()
+    };
+    let sent = Spread::of(runs.iter().map(sent)).ok_or_else(nothing)?.median;
+    let links = f64::from(*parties) * f64::from(parties - 1);
+    let role = |party| if triples { TRIPLES } else { tuning.protocol.role(party) };
+    let costs = costs(sessions, *parties, role);
+    Ok(Measured {
+        workload: name.clone(),
+        parties: *parties,
+        protocol: (!triples).then(|| tuning.protocol.name()),
+        rho: tuning.rho.bits(),
+        choice: chosen(sessions)?,
+        mac_bits: if triples { None } else { tuning.mac_bits() },
+        threads: tuning.threads,
+        transport: args.transport.name(),
+        link: tuning.link.as_ref().map(|(text, _)| text.clone()),
+        apart: args.apart,
+        batch: tuning.executions,
+        repeat: *repeat,
+        anew: *anew,
+        count,
+        seconds: taken,
+        per_second: taken.rate(count),
+        cpu_seconds: cpu.and_then(Spread::of),
+        bytes_each: if count > 0 { sent / count as f64 / links } else { 0.0 },
+        peak_memory: sessions.iter().flatten().filter_map(|played| played.peak_memory).max(),
+        phases: phases_of_all(sessions, &costs),
+        costs,
+        timeline: timeline(sessions, taken.median),
+    })
+}
+
+/// What was chosen by the link, if each session came to the same; the speed of the link as the first saw it.
+fn chosen(sessions: &[Session]) -> Outcome<ChoiceJson> {
+    let mut choices = sessions.iter().map(|session| crate::local::chosen(session));
+    let mut choice = choices.next().transpose()?.unwrap_or_default();
+    for other in choices {
+        let other = other?;
+        let both = |one: &str, other: &str| format!("{one} or {other}");
+        if !choice.ot.split(" or ").any(|ot| ot == other.ot) {
+            choice.ot = both(&choice.ot, &other.ot);
+        }
+        if let (Some(form), Some(another)) = (&choice.form, &other.form)
+            && !form.split(" or ").any(|form| form == another)
+        {
+            choice.form = Some(both(form, another));
+        }
+    }
+    Ok(choice)
+}
+
+/// The names of the phases that any party was in, in order.
+fn names(sessions: &[Session]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for phase in sessions.iter().flatten().flat_map(|played| &played.phases) {
+        if !names.contains(&phase.phase.as_str()) {
+            names.push(&phase.phase);
+        }
+    }
+    names
+}
+
+fn costs(
+    sessions: &[Session],
+    parties: PartyId,
+    role: impl Fn(PartyId) -> &'static str,
+) -> Vec<PartyMeasured> {
+    let names = names(sessions);
+    let phase = |party: usize, name: &str| {
+        let all = || samples(sessions, party, name);
+        let cpu: Option<Vec<f64>> = all().map(|cost| cost.cpu_seconds).collect();
+        let middle = |count: fn(&PhaseJson) -> u64| {
+            let counts = Spread::of(all().map(|cost| count(cost) as f64));
+            counts.map_or(0, |counts| counts.median.round() as u64)
+        };
+        Some(PhaseMeasured {
+            phase: name.to_string(),
+            seconds: Spread::of(all().map(|cost| cost.seconds))?,
+            cpu_seconds: cpu.and_then(Spread::of),
+            bytes_sent: middle(|cost| cost.bytes_sent),
+            bytes_received: middle(|cost| cost.bytes_received),
+            messages_sent: middle(|cost| cost.messages_sent),
+            messages_received: middle(|cost| cost.messages_received),
+            rounds: middle(|cost| cost.rounds),
+        })
+    };
+    let party = |party: PartyId| PartyMeasured {
+        party,
+        role: role(party),
+        phases: names.iter().filter_map(|name| phase(usize::from(party), name)).collect(),
+    };
+    (0..parties).map(party).collect()
+}
+
+/// For each phase, the slowest party's time in each sample, all parties' processor time, and the most that any sent.
+fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAll> {
+    let of_all = |name: &&str| {
+        let by_party: Vec<Vec<&PhaseJson>> =
+            (0..costs.len()).map(|party| samples(sessions, party, name).collect()).collect();
+        let most = by_party.iter().map(Vec::len).max().unwrap_or(0);
+        let at = |sample: usize| by_party.iter().filter_map(move |party| party.get(sample));
+        let slowest = |sample| at(sample).map(|cost| cost.seconds).fold(0.0, f64::max);
+        let cpu = |sample| at(sample).map(|cost| cost.cpu_seconds).sum::<Option<f64>>();
+        let cpu: Option<Vec<f64>> = (0..most).map(cpu).collect();
+        let phases = costs.iter().flat_map(|party| &party.phases);
+        let phases = || phases.clone().filter(|phase| phase.phase == **name);
+        Some(PhaseOfAll {
+            phase: name.to_string(),
+            seconds: Spread::of((0..most).map(slowest))?,
+            cpu_seconds: cpu.and_then(Spread::of),
+            bytes_sent: phases().map(|phase| phase.bytes_sent).max()?,
+            rounds: phases().map(|phase| phase.rounds).max()?,
+        })
+    };
+    names(sessions).iter().filter_map(of_all).collect()
+}
+
+/// When the phases of a run were that took about the median, by party, in seconds from the first one's begin. Its
+/// session's set-up is moved to just before it, where it is not already.
+fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
+    let all =
+        sessions.iter().flat_map(|session| (0..count_runs(session)).map(move |run| (session, run)));
+    let distance = |&(session, run): &(&Session, usize)| {
+        let slowest = session.iter().map(|played| seconds(&played.runs[run])).fold(0.0, f64::max);
+        (slowest - median).abs()
+    };
+    let Some((session, run)) = all.min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
+        return Vec::new();
+    };
+    let is_set_up = |span: &&Span| span.phase == SETUP;
+    let in_run = |span: &&Span| !is_set_up(span) && span.run as usize == run;
+    let spans = || session.iter().flat_map(|played| &played.spans);
+    let ready = spans().filter(is_set_up).map(|span| span.begin + span.seconds);
+    let started = spans().filter(in_run).map(|span| span.begin).fold(f64::MAX, f64::min);
+    let late = if run == 0 { 0.0 } else { started - ready.fold(0.0, f64::max) };
+    let moved = |span: &Span| Span { begin: span.begin + late, ..span.clone() };
+    let party = |played: &Played| {
+        let set_up = played.spans.iter().filter(is_set_up).map(moved);
+        set_up.chain(played.spans.iter().filter(in_run).cloned()).collect()
+    };
+    let mut timeline: Vec<Vec<Span>> = session.iter().map(party).collect();
+    let first = timeline.iter().flatten().map(|span| span.begin).fold(f64::MAX, f64::min);
+    timeline.iter_mut().flatten().for_each(|span| span.begin -= first);
+    timeline
+}

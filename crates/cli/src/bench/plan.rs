@@ -1,0 +1,271 @@
+//! What lists of options come to: one setting for each combination that there is.
+
+use std::rc::Rc;
+
+use symbolon::circuit::{Circuit, Plan};
+
+use super::TRIPLES;
+use super::args::BenchArgs;
+use crate::args::TuningArgs;
+use crate::failure::{Failure, Outcome};
+use crate::results::tell;
+use crate::source::CircuitSpec;
+use crate::tuning::Tuning;
+use crate::values::{Resolved, random_values};
+
+/// The most combinations at a time.
+const MOST: usize = 1000;
+
+/// What is measured in one way.
+pub struct Setting {
+    /// The workload as it was named.
+    pub name: String,
+    /// What is computed.
+    pub workload: Workload,
+    /// How many parties.
+    pub parties: u16,
+    /// Parameters.
+    pub tuning: Tuning,
+    /// How often.
+    pub repeat: u32,
+    /// Whether every run has processes and a set-up of its own.
+    pub anew: bool,
+}
+
+/// What is computed.
+pub enum Workload {
+    /// At least so many triples.
+    Triples(u64),
+    /// A circuit.
+    Circuit(Rc<Loaded>),
+}
+
+/// A circuit with inputs.
+pub struct Loaded {
+    /// As it was named.
+    pub spec: CircuitSpec,
+    /// What it is.
+    pub circuit: Circuit,
+    /// Random inputs.
+    pub inputs: Resolved,
+    /// AND gates of one evaluation.
+    pub gates: u64,
+}
+
+/// One choice out of every list.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Wanted {
+    workload: String,
+    count: Option<u64>,
+    protocol: Option<String>,
+    parties: Option<u16>,
+    threads: Option<usize>,
+    link: Option<String>,
+    rho: Option<u32>,
+    form: Option<String>,
+    ot: Option<String>,
+}
+
+impl Wanted {
+    /// All combinations of what was listed: what was listed last changes fastest.
+    fn all(args: &BenchArgs) -> Vec<Wanted> {
+        fn each<T: Clone>(
+            wanted: Vec<Wanted>,
+            list: &[T],
+            set: impl Fn(&mut Wanted, T),
+        ) -> Vec<Wanted> {
+            if list.is_empty() {
+                return wanted;
+            }
+            let all = wanted.iter().flat_map(|base| {
+                list.iter().map(|item| {
+                    let mut one = base.clone();
+                    set(&mut one, item.clone());
+                    one
+                })
+            });
+            // One more than can be had says as much as all.
+            all.take(MOST + 1).collect()
+        }
+        let tuning = &args.tuning;
+        let links: Vec<Option<String>> = tuning.link.iter().flatten().cloned().collect();
+        let all = each(vec![Wanted::default()], &args.workloads, |w, name| w.workload = name);
+        let all = each(all, &args.count, |w, count| w.count = Some(count));
+        let all = each(all, &tuning.protocol, |w, name| w.protocol = Some(name));
+        let all = each(all, &args.parties, |w, parties| w.parties = Some(parties));
+        let all = each(all, &tuning.threads, |w, threads| w.threads = Some(threads));
+        let all = each(all, &links, |w, link| w.link = link);
+        let all = each(all, &tuning.rho, |w, rho| w.rho = Some(rho));
+        let all = each(all, &tuning.form, |w, form| w.form = Some(form));
+        each(all, &tuning.ot, |w, ot| w.ot = Some(ot))
+    }
+
+    /// Whether some choice of this one is in none of the others.
+    fn has_what_none_has(&self, others: &[Wanted]) -> bool {
+        let lacks = |same: &dyn Fn(&Wanted) -> bool| !others.iter().any(same);
+        lacks(&|other| other.workload == self.workload)
+            || lacks(&|other| other.count == self.count)
+            || lacks(&|other| other.protocol == self.protocol)
+            || lacks(&|other| other.parties == self.parties)
+            || lacks(&|other| other.threads == self.threads)
+            || lacks(&|other| other.link == self.link)
+            || lacks(&|other| other.rho == self.rho)
+            || lacks(&|other| other.form == self.form)
+            || lacks(&|other| other.ot == self.ot)
+    }
+
+    fn tuning(&self, unlisted: &TuningArgs) -> TuningArgs {
+        TuningArgs {
+            protocol: self.protocol.clone(),
+            rho: self.rho,
+            form: self.form.clone(),
+            ot: self.ot.clone(),
+            threads: self.threads,
+            link: self.link.clone(),
+            ..unlisted.clone()
+        }
+    }
+}
+
+/// All settings that were asked for.
+///
+/// # Errors
+/// A usage failure when an option does not go with a workload, and when something listed is possible with nothing
+/// else that is.
+pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
+    let wanted = Wanted::all(args);
+    if wanted.len() > MOST {
+        return Err(Failure::usage(format!("more than {MOST} combinations")));
+    }
+    let mut loads = Vec::new();
+    let (mut settings, mut possible, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    for wanted in wanted {
+        match setting(args, &wanted, &mut loads) {
+            Ok(setting) => {
+                settings.push(setting);
+                possible.push(wanted);
+            }
+            Err(failure) => refused.push((wanted, failure)),
+        }
+    }
+    for (wanted, failure) in refused {
+        if wanted.has_what_none_has(&possible) {
+            return Err(failure);
+        }
+        tell(&format!("left out: {}: {}\n", wanted.workload, failure.message));
+    }
+    Ok(settings)
+}
+
+/// Circuits that were loaded: by name and number of parties.
+type Loads = Vec<(String, Option<u16>, Rc<Loaded>, u16)>;
+
+fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Setting> {
+    let tuning = wanted.tuning(&args.tuning.unlisted());
+    let repeat = args.repeat.unwrap_or(super::REPEAT);
+    let name = wanted.workload.clone();
+    if name == TRIPLES {
+        let refused = wanted.protocol.is_some() || wanted.form.is_some();
+        if refused || args.apart || args.dealer {
+            return Err(Failure::usage(
+                "`bench triples` takes no --protocol, --form, --apart or --dealer",
+            )
+            .with_hint("--count says how many triples are made"));
+        }
+        let parties = wanted.parties.unwrap_or(2);
+        let tuning = Tuning::new(&tuning, parties)?;
+        tuning.one_at_a_time("triples")?;
+        let workload = Workload::Triples(wanted.count.unwrap_or(1_000_000));
+        return Ok(Setting { name, workload, parties, tuning, repeat, anew: true });
+    }
+    if wanted.count.is_some() {
+        return Err(Failure::usage("--count is for `bench triples`")
+            .with_hint("--repeat runs a circuit several times"));
+    }
+    let (loaded, parties) = load(&name, wanted.parties, loads)?;
+    let tuning = Tuning::new(&tuning, parties)?;
+    if args.apart {
+        tuning.one_at_a_time("--apart")?;
+    }
+    let anew = args.anew || tuning.executions > 1;
+    let workload = Workload::Circuit(loaded);
+    Ok(Setting { name, workload, parties, tuning, repeat, anew })
+}
+
+/// A circuit, which may have been loaded before.
+fn load(name: &str, parties: Option<u16>, loads: &mut Loads) -> Outcome<(Rc<Loaded>, u16)> {
+    let known = loads.iter().find(|(known, among, ..)| known == name && *among == parties);
+    if let Some((_, _, loaded, parties)) = known {
+        return Ok((loaded.clone(), *parties));
+    }
+    let spec = CircuitSpec { circuit: name.to_string(), ..CircuitSpec::default() };
+    let (loaded, count) = spec.load_among(parties)?;
+    let circuit = loaded.circuit;
+    let inputs = random_values(&circuit)?;
+    let gates = Plan::new(&circuit).and_count();
+    let loaded = Rc::new(Loaded { spec, circuit, inputs, gates });
+    loads.push((name.to_string(), parties, loaded.clone(), count));
+    Ok((loaded, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Cli, Command};
+
+    fn plan(words: &str) -> Outcome<Vec<String>> {
+        let words = ["symbolon", "bench"].into_iter().chain(words.split(' '));
+        let Command::Bench(args) = Cli::try_parse_from(words).expect("it parses").command else {
+            panic!("another command");
+        };
+        let show = |setting: Setting| {
+            let Setting { name, parties, tuning, anew, .. } = setting;
+            let link = tuning.link.map_or("local".to_string(), |(name, _)| name);
+            let protocol = tuning.protocol.name();
+            format!("{name} {protocol} {parties} {} {link} {anew}", tuning.threads)
+        };
+        Ok(settings(&args)?.into_iter().map(show).collect())
+    }
+
+    #[test]
+    fn lists_are_combined() {
+        let told = plan("add:8 triples --parties 2,3 --threads 1,4").unwrap();
+        assert_eq!(told.len(), 8);
+        assert_eq!(told[0], "add:8 wrk 2 1 local false");
+        assert_eq!(told[3], "add:8 ywz 3 4 local false");
+        assert_eq!(told[4], "triples wrk 2 1 local true");
+        let told = plan("add:8 --link local,wan --link 3ms,1gbit --batch 4").unwrap();
+        assert_eq!(told.len(), 3);
+        assert_eq!(told[1], "add:8 wrk 2 1 wan true");
+        assert_eq!(told[2], "add:8 wrk 2 1 3ms,1gbit true");
+    }
+
+    #[test]
+    fn what_is_impossible_with_some_is_left_out_and_with_all_refused() {
+        // `wrk` is for two, and the auction names three parties.
+        assert_eq!(plan("add:8 --protocol wrk,ywz --parties 2,3").unwrap().len(), 3);
+        assert_eq!(plan("add:8 auction:3x8 --parties 2,3").unwrap().len(), 3);
+        for words in [
+            "add:8 --protocol wrk,wrkk",
+            "add:8 --protocol wrk --parties 3",
+            "add:8 --parties 2,3 --protocol wrk",
+            "add:8 no-such",
+            "add:8 --threads 1,65",
+            "add:8 --link local,moon",
+            "add:8 --rho 40,41",
+            "add:8 --form four-row,round",
+            "add:8 --ot iknp,softspoken3",
+            "triples --protocol wrk",
+            "triples --batch 2",
+            "add:8 --batch 2 --apart",
+        ] {
+            let failure = plan(words).unwrap_err();
+            assert_eq!(failure.class, crate::failure::Class::Usage, "{words}");
+        }
+        let many: Vec<String> = (1..=64).map(|threads| threads.to_string()).collect();
+        let many = format!("add:8 --threads {0} --parties {0}", many[1..].join(","));
+        assert!(plan(&many).is_err());
+    }
+}

@@ -1,0 +1,275 @@
+//! What `bench` tells: as JSON (docs/cli.md describes the fields) and as text.
+
+use serde::Serialize;
+use symbolon::circuit::PartyId;
+
+use super::TRIPLES;
+use super::machine::Machine;
+use super::spread::Spread;
+use crate::results::ChoiceJson;
+use crate::table::{align, bytes, time};
+use crate::timeline::Span;
+
+/// Everything.
+#[derive(Serialize)]
+pub struct BenchJson {
+    /// `symbolon-bench-2`.
+    pub format: &'static str,
+    /// On what.
+    pub machine: Machine,
+    /// A measurement for each combination, in the order in which they were asked for.
+    pub measured: Vec<Measured>,
+}
+
+/// One workload measured in one way.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// The workload as it was named.
+    pub workload: String,
+    /// How many parties.
+    pub parties: u16,
+    /// The protocol; absent for triples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<&'static str>,
+    /// Statistical security in bits.
+    pub rho: u32,
+    /// Form, OT, dealer, and the link where it decided.
+    #[serde(flatten)]
+    pub choice: ChoiceJson,
+    /// The length of the MACs on opened bits; absent where it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac_bits: Option<u32>,
+    /// Lanes.
+    pub threads: usize,
+    /// `tls`, `tcp` or `memory`.
+    pub transport: &'static str,
+    /// The simulated link, or null.
+    pub link: Option<String>,
+    /// Whether the function-independent phase ran apart.
+    pub apart: bool,
+    /// Evaluations in a run.
+    pub batch: u64,
+    /// Runs.
+    pub repeat: u32,
+    /// Whether each of them had its own processes and set-up.
+    pub anew: bool,
+    /// Triples or AND gates in a run.
+    pub count: u64,
+    /// Wall time of the slowest party, in a run without the set-up.
+    pub seconds: Spread,
+    /// Triples or AND gates in a second of that.
+    pub per_second: Spread,
+    /// Processor time of all parties in a run without the set-up; null where it is not known.
+    pub cpu_seconds: Option<Spread>,
+    /// Sent, for each triple or gate, by a party to one other party; the mean over all.
+    pub bytes_each: f64,
+    /// The largest of all parties' processes.
+    pub peak_memory: Option<u64>,
+    /// By phase, over all parties.
+    pub phases: Vec<PhaseOfAll>,
+    /// By party and phase.
+    pub costs: Vec<PartyMeasured>,
+    /// When the phases were, by party, in a run that took about the median; seconds from the first one's begin.
+    pub timeline: Vec<Vec<Span>>,
+}
+
+/// What a phase cost over all parties.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseOfAll {
+    /// The phase.
+    pub phase: String,
+    /// The slowest party's wall time.
+    pub seconds: Spread,
+    /// All parties' processor time; null where it is not known.
+    pub cpu_seconds: Option<Spread>,
+    /// The most that a party sent.
+    pub bytes_sent: u64,
+    /// The most rounds that a party had.
+    pub rounds: u64,
+}
+
+/// What the phases cost one party.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartyMeasured {
+    /// The party's number.
+    pub party: PartyId,
+    /// What it does in the protocol.
+    pub role: &'static str,
+    /// Its phases, in order.
+    pub phases: Vec<PhaseMeasured>,
+}
+
+/// What one phase cost one party; counts are medians.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseMeasured {
+    /// The phase.
+    pub phase: String,
+    /// Wall time.
+    pub seconds: Spread,
+    /// Processor time; null where it is not known.
+    pub cpu_seconds: Option<Spread>,
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Messages sent.
+    pub messages_sent: u64,
+    /// Messages received.
+    pub messages_received: u64,
+    /// Rounds.
+    pub rounds: u64,
+}
+
+impl Measured {
+    /// What is counted.
+    pub fn unit(&self) -> &'static str {
+        if self.protocol.is_some() { "AND gates" } else { TRIPLES }
+    }
+
+    /// What all of this is a measurement of, on one line.
+    pub fn title(&self) -> String {
+        let protocol = self.protocol.map_or(String::new(), |name| format!("{name}, "));
+        let link = self.link.as_ref().map_or(String::new(), |link| format!(", link {link}"));
+        let batch =
+            if self.batch > 1 { format!(", {} at a time", self.batch) } else { String::new() };
+        let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
+        format!(
+            "{}: {protocol}{} parties, {} threads each, rho {}, {}{link}{batch}{mac}",
+            self.workload, self.parties, self.threads, self.rho, self.transport
+        )
+    }
+
+    /// How often it was run.
+    pub fn runs(&self) -> String {
+        let how = if self.anew { "each with a set-up of its own" } else { "over one set-up" };
+        match self.repeat {
+            1 => "1 run".to_string(),
+            runs => format!("{runs} runs, {how}"),
+        }
+    }
+
+    /// Processor seconds for each triple or gate, all parties together.
+    pub fn cpu_each(&self) -> Option<f64> {
+        let cpu = self.cpu_seconds.filter(|_| self.count > 0)?;
+        Some(cpu.median / self.count as f64)
+    }
+
+    /// The phase over all parties, if it was entered.
+    pub fn phase(&self, name: &str) -> Option<&PhaseOfAll> {
+        self.phases.iter().find(|phase| phase.phase == name)
+    }
+
+    /// The rates, in a few lines.
+    pub fn rates(&self) -> String {
+        let cpu = self.cpu_each().map_or(String::new(), |cpu| {
+            format!("; {:.3} µs of processors each, all parties together", cpu * 1e6)
+        });
+        let memory = self
+            .peak_memory
+            .map_or(String::new(), |peak| format!("; at most {} of memory a process", bytes(peak)));
+        format!(
+            "{} {} in {}: {} a second\n{:.1} bytes each from a party to each other one{cpu}{memory}\n",
+            self.count,
+            self.unit(),
+            self.seconds.show(time),
+            self.per_second.show(rate),
+            self.bytes_each
+        )
+    }
+
+    fn text(&self) -> String {
+        let mut rows = vec![HEAD.map(String::from)];
+        for party in &self.costs {
+            for phase in &party.phases {
+                let cpu = phase.cpu_seconds.map_or(String::new(), |cpu| time(cpu.median));
+                rows.push([
+                    format!("{} ({})", party.party, party.role),
+                    phase.phase.clone(),
+                    bytes(phase.bytes_sent),
+                    bytes(phase.bytes_received),
+                    phase.messages_sent.to_string(),
+                    phase.rounds.to_string(),
+                    cpu,
+                    phase.seconds.show(time),
+                ]);
+            }
+        }
+        let (title, runs, choice) = (self.title(), self.runs(), self.choice.line());
+        format!("{title}; {runs}\n{choice}{}\n{}", self.rates(), align(&rows, 2))
+    }
+}
+
+const HEAD: [&str; 8] =
+    ["party", "phase", "sent", "received", "messages", "rounds", "processors", "time"];
+
+/// `1.23 M`, `45.6 k`, `789`.
+pub fn rate(count: f64) -> String {
+    match count {
+        count if count >= 999_500.0 => format!("{:.2} M", count / 1e6),
+        count if count >= 999.5 => format!("{:.1} k", count / 1e3),
+        count => format!("{count:.0}"),
+    }
+}
+
+impl BenchJson {
+    /// For people: in full, when there is one measurement, or else as a table.
+    pub fn text(&self) -> String {
+        let machine = self.machine.line();
+        match &self.measured[..] {
+            [one] => format!("{machine}\n{}", one.text()),
+            many => format!(
+                "{machine}\nmedians (least – most); the slowest party's time, the most that one sent; \
+                 rates without the set-up, processor time of all parties\n\n{}",
+                align(&table(many), 1)
+            ),
+        }
+    }
+}
+
+/// A row for each measurement's phase, and one for its rates; the first has the headings. Columns that are the same
+/// throughout are left out, but for the workload.
+pub fn table(many: &[Measured]) -> Vec<Vec<String>> {
+    type Column = (&'static str, fn(&Measured) -> String);
+    let columns: [Column; 8] = [
+        ("workload", |m| m.workload.clone()),
+        ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
+        ("parties", |m| m.parties.to_string()),
+        ("threads", |m| m.threads.to_string()),
+        ("link", |m| m.link.clone().unwrap_or_else(|| "local".to_string())),
+        ("rho", |m| m.rho.to_string()),
+        ("form", |m| m.choice.form.clone().unwrap_or_else(|| "–".to_string())),
+        ("OT", |m| m.choice.ot.clone()),
+    ];
+    let varies = |(name, of): &Column| {
+        *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))
+    };
+    let columns: Vec<Column> = columns.into_iter().filter(varies).collect();
+    let head = columns.iter().map(|(name, _)| *name);
+    let head = head.chain(["phase", "time", "sent", "rounds", "processors"]);
+    let mut rows: Vec<Vec<String>> = vec![head.map(String::from).collect()];
+    for measured in many {
+        let mut names: Vec<String> = columns.iter().map(|(_, of)| of(measured)).collect();
+        for phase in &measured.phases {
+            let mut row = names.clone();
+            // Once is enough.
+            names.iter_mut().for_each(String::clear);
+            row.extend([
+                phase.phase.clone(),
+                phase.seconds.show(time),
+                bytes(phase.bytes_sent),
+                phase.rounds.to_string(),
+                phase.cpu_seconds.map_or(String::new(), |cpu| time(cpu.median)),
+            ]);
+            rows.push(row);
+        }
+        names.extend([
+            format!("{} a second", measured.unit()),
+            measured.per_second.show(rate),
+            format!("{:.1} B each", measured.bytes_each),
+            measured.peak_memory.map_or(String::new(), bytes),
+            measured.cpu_each().map_or(String::new(), |cpu| format!("{:.3} µs each", cpu * 1e6)),
+        ]);
+        rows.push(names);
+    }
+    rows
+}
