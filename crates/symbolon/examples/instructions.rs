@@ -24,7 +24,8 @@ enum Work {
 }
 
 /// By name: how many parties, and what. Large enough that the set-up is the smaller part.
-const WORK: [(&str, u16, Work); 5] = [
+const WORK: [(&str, u16, Work); 6] = [
+    ("set-up", 2, Work::Circuit(Protocol::Wrk, "add:2")),
     ("wrk", 2, Work::Circuit(Protocol::Wrk, "random:32768/1024")),
     ("ywz-2", 2, Work::Circuit(Protocol::Ywz, "random:32768/1024")),
     ("ywz-3", 3, Work::Circuit(Protocol::Ywz, "random:8192/1024")),

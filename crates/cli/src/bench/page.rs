@@ -1,7 +1,189 @@
-//! A page.
-use super::result::BenchJson;
-use crate::failure::Outcome;
-/// Page.
+//! The report: one page with plots and tables, which needs nothing else to be shown.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::machine::Machine;
+use super::plots::{Axis, Drawn, Quantity, css, phase_colour, series_colour, timeline, traffic};
+use super::result::{BenchJson, Measured, table};
+use crate::failure::{Failure, Outcome};
+use crate::table::{bytes, time};
+
+const STYLE: &str = "
+body { font: 15px/1.45 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2.2em; border-top: 1px solid #ccc; padding-top: .8em }
+table { border-collapse: collapse; margin: 1em 0; font-size: .9em }
+th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
+th { border-bottom-color: #888 } th:first-child, td:first-child { text-align: left }
+figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
+.wide { overflow-x: auto } .warning { color: #a00; font-weight: bold }
+";
+
+/// The whole page.
+///
+/// # Errors
+/// An internal failure when a plot cannot be drawn.
 pub fn page(result: &BenchJson) -> Outcome<String> {
-    Ok(result.text())
+    let names: Vec<&str> = result.measured.iter().map(|one| one.workload.as_str()).collect();
+    let mut names = names;
+    names.dedup();
+    let title = format!("symbolon bench {}", names.join(" "));
+    let scaling = scaling(&result.measured)?;
+    let each: Vec<Markup> = result.measured.iter().map(one).collect::<Outcome<_>>()?;
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                (machine(&result.machine))
+                h2 { "All measurements" }
+                p {
+                    "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
+                     a party had, processor times all parties' together. Rates are without the set-up."
+                }
+                (overview(&result.measured))
+                (scaling)
+                @for section in &each { (section) }
+            }
+        }
+    };
+    Ok(page.into_string())
+}
+
+fn machine(machine: &Machine) -> Markup {
+    html! {
+        @if machine.debug {
+            p.warning { "This program was built for debugging: its times say nothing." }
+        }
+        table {
+            tr { td { "symbolon" } td { (machine.version) ", " (machine.backend) " kernels" } }
+            tr { td { "processor" } td {
+                (machine.processor.as_deref().unwrap_or("unknown")) ", " (machine.cores) " cores"
+            } }
+            @if let Some(memory) = machine.memory { tr { td { "memory" } td { (bytes(memory)) } } }
+            tr { td { "system" } td { (machine.system) } }
+            tr { td { "began" } td { (machine.began) } }
+            @if let Some(load) = machine.load {
+                tr { td { "load before" } td { (format!("{load:.2}")) } }
+            }
+        }
+    }
+}
+
+fn overview(many: &[Measured]) -> Markup {
+    let rows = table(many);
+    html! {
+        div.wide {
+            table {
+                @for (number, row) in rows.iter().enumerate() {
+                    tr {
+                        @for cell in row {
+                            @if number == 0 { th { (cell) } } @else { td { (cell) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A plot for each axis along which something was measured at several places.
+fn scaling(many: &[Measured]) -> Outcome<Markup> {
+    let mut figures = Vec::new();
+    for axis in Axis::ALL {
+        for (quantity, what) in [
+            (Quantity::Rate, "AND gates or triples a second"),
+            (Quantity::Memory, "Memory of the largest process"),
+        ] {
+            let series = axis.series(quantity, many);
+            if series.is_empty() {
+                continue;
+            }
+            let plot = svg(axis.plot(quantity, &series))?;
+            figures.push(html! {
+                figure {
+                    figcaption {
+                        (what) " by " (axis.name()) ":"
+                        @for (number, (name, _)) in series.iter().enumerate() {
+                            br;
+                            (key(&css(series_colour(number)))) (name)
+                        }
+                    }
+                    (plot)
+                }
+            });
+        }
+    }
+    Ok(html! {
+        @if !figures.is_empty() {
+            h2 { "Scaling" }
+            @for figure in &figures { (figure) }
+        }
+    })
+}
+
+fn key(colour: &str) -> Markup {
+    html! { span.key style={ "background:" (colour) } {} }
+}
+
+fn one(measured: &Measured) -> Outcome<Markup> {
+    let phases = measured.phases.iter().map(|phase| phase.phase.as_str());
+    let keys = html! {
+        @for phase in phases { (key(&css(phase_colour(phase)))) (phase) }
+    };
+    let (timeline, traffic) = (svg(timeline(measured))?, svg(traffic(measured))?);
+    Ok(html! {
+        h2 { (measured.title()) }
+        p {
+            (measured.runs()) ". " (measured.choice.line().trim()) "."
+            @for line in measured.rates().lines() { br; (line) }
+        }
+        figure {
+            figcaption { "When the phases were, in a run that took about the median, after the set-up:" (keys) }
+            (timeline)
+        }
+        figure {
+            figcaption { "Bytes sent:" (keys) }
+            (traffic)
+        }
+        (costs(measured))
+    })
+}
+
+fn costs(measured: &Measured) -> Markup {
+    let head = ["party", "phase", "time", "processors", "sent", "received", "messages", "rounds"];
+    html! {
+        div.wide {
+            table {
+                tr { @for name in head { th { (name) } } }
+                @for party in &measured.costs {
+                    @for phase in &party.phases {
+                        tr {
+                            td { (party.party) " (" (party.role) ")" }
+                            td { (phase.phase) }
+                            td { (phase.seconds.show(time)) }
+                            td { (phase.cpu_seconds.map_or(String::new(), |cpu| cpu.show(time))) }
+                            td { (bytes(phase.bytes_sent)) }
+                            td { (bytes(phase.bytes_received)) }
+                            td { (phase.messages_sent) }
+                            td { (phase.rounds) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A plot as part of the page.
+fn svg(drawn: Drawn) -> Outcome<Markup> {
+    drawn
+        .map(PreEscaped)
+        .map_err(|error| Failure::internal(format!("a plot could not be drawn: {error}")))
 }

@@ -1,1 +1,290 @@
-//! Plots.
+//! Plots of measurements, each as one SVG element.
+
+use std::error::Error;
+
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
+use plotters::prelude::*;
+
+use super::result::{Measured, rate};
+use super::spread::Spread;
+use crate::table::{bytes, time};
+
+/// What a plot ends in: drawing in memory does not fail.
+pub type Drawn = Result<String, Box<dyn Error>>;
+
+/// The colours of phases by name, and of series by number.
+const PHASES: [(&str, RGBColor); 4] = [
+    ("setup", RGBColor(140, 140, 140)),
+    ("independent", RGBColor(31, 119, 180)),
+    ("dependent", RGBColor(255, 127, 14)),
+    ("online", RGBColor(44, 160, 44)),
+];
+const SERIES: [RGBColor; 6] = [
+    RGBColor(31, 119, 180),
+    RGBColor(214, 39, 40),
+    RGBColor(44, 160, 44),
+    RGBColor(255, 127, 14),
+    RGBColor(148, 103, 189),
+    RGBColor(140, 86, 75),
+];
+
+const WIDTH: u32 = 760;
+const FONT: (&str, i32) = ("sans-serif", 13);
+
+/// A colour as style sheets have it.
+pub fn css(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("rgb({red},{green},{blue})")
+}
+
+/// A phase's colour.
+pub fn phase_colour(name: &str) -> RGBColor {
+    PHASES.iter().find(|(known, _)| *known == name).map_or(BLACK, |(_, colour)| *colour)
+}
+
+/// The colour of a series.
+pub fn series_colour(number: usize) -> RGBColor {
+    SERIES[number % SERIES.len()]
+}
+
+/// A piece of a bar: where it begins and ends, and its colour.
+type Piece = (f64, f64, RGBColor);
+
+/// The phases of a run on a time axis, a bar for every party.
+pub fn timeline(measured: &Measured) -> Drawn {
+    let of = |spans: &Vec<crate::timeline::Span>| {
+        let piece = |span: &crate::timeline::Span| {
+            (span.begin, span.begin + span.seconds, phase_colour(&span.phase))
+        };
+        spans.iter().map(piece).collect()
+    };
+    bars(measured, &measured.timeline.iter().map(of).collect::<Vec<_>>(), &time)
+}
+
+/// Bytes that the parties sent, a bar for every party, a piece for every phase.
+pub fn traffic(measured: &Measured) -> Drawn {
+    let of = |party: &super::result::PartyMeasured| {
+        let mut end = 0.0;
+        let piece = |phase: &super::result::PhaseMeasured| {
+            let begin = end;
+            end += phase.bytes_sent as f64;
+            (begin, end, phase_colour(&phase.phase))
+        };
+        party.phases.iter().map(piece).collect()
+    };
+    bars(measured, &measured.costs.iter().map(of).collect::<Vec<_>>(), &|count| {
+        bytes(count.round() as u64)
+    })
+}
+
+fn bars(measured: &Measured, parties: &[Vec<Piece>], unit: &dyn Fn(f64) -> String) -> Drawn {
+    let end = parties.iter().flatten().map(|(_, end, _)| *end).fold(0.0, f64::max);
+    // An axis must have a length.
+    let end = if end > 0.0 { end } else { 1.0 };
+    let count = parties.len() as i32;
+    drawn(45 + 26 * parties.len() as u32, |root| {
+        let mut chart = ChartBuilder::on(root)
+            .margin(6)
+            .margin_right(30)
+            .x_label_area_size(28)
+            .y_label_area_size(110)
+            .build_cartesian_2d(0.0..end, (0..count - 1).into_segmented())?;
+        let label = |place: &SegmentValue<i32>| match place {
+            SegmentValue::CenterOf(party) => {
+                let costs = measured.costs.get((count - 1 - party) as usize);
+                costs.map_or(String::new(), |costs| format!("{} ({})", costs.party, costs.role))
+            }
+            _ => String::new(),
+        };
+        chart
+            .configure_mesh()
+            .disable_y_mesh()
+            .light_line_style(TRANSPARENT)
+            .y_labels(parties.len())
+            .y_label_formatter(&label)
+            .x_labels(8)
+            .x_label_formatter(&|value| unit(*value))
+            .label_style(FONT)
+            .draw()?;
+        for (place, pieces) in (0..count).rev().zip(parties) {
+            let bar = |(begin, end, colour): &Piece| {
+                let corners =
+                    [(*begin, SegmentValue::Exact(place)), (*end, SegmentValue::Exact(place + 1))];
+                let mut bar = Rectangle::new(corners, colour.filled());
+                bar.set_margin(3, 3, 0, 0);
+                bar
+            };
+            chart.draw_series(pieces.iter().map(bar))?;
+        }
+        Ok(())
+    })
+}
+
+/// What a scaling plot has on its horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// How many parties.
+    Parties,
+    /// Threads of each.
+    Threads,
+    /// AND gates of the circuit, or triples.
+    Gates,
+}
+
+/// What it has on its vertical one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Gates or triples a second.
+    Rate,
+    /// Bytes of memory of the largest process.
+    Memory,
+}
+
+/// Points that belong together: how they are called, and horizontal and vertical places.
+pub type Series = (String, Vec<(f64, Spread)>);
+
+impl Axis {
+    /// All.
+    pub const ALL: [Axis; 3] = [Axis::Parties, Axis::Threads, Axis::Gates];
+
+    /// What it says.
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Parties => "parties",
+            Axis::Threads => "threads of each party",
+            Axis::Gates => "AND gates or triples in a run",
+        }
+    }
+
+    fn of(self, measured: &Measured) -> f64 {
+        match self {
+            Axis::Parties => f64::from(measured.parties),
+            Axis::Threads => measured.threads as f64,
+            Axis::Gates => measured.count as f64,
+        }
+    }
+
+    /// Everything else that a measurement is of.
+    fn others(self, measured: &Measured) -> String {
+        let Measured { parties, threads, workload, protocol, link, rho, .. } = measured;
+        let mut parts = match (self, protocol) {
+            (Axis::Gates, Some(_)) => vec!["circuits".to_string()],
+            (Axis::Gates, None) => vec![super::TRIPLES.to_string()],
+            _ => vec![workload.clone()],
+        };
+        // Among how many says which protocol it is by default: then that is no difference.
+        parts.extend(protocol.map(str::to_string));
+        if self != Axis::Parties {
+            parts.push(format!("{parties} parties"));
+        }
+        if self != Axis::Threads {
+            parts.push(format!("{threads} threads"));
+        }
+        parts.extend(link.clone());
+        parts.push(format!("rho {rho}"));
+        parts.extend(measured.choice.form.clone());
+        parts.push(measured.choice.ot.clone());
+        parts.join(", ")
+    }
+
+    /// Every series along this axis that has two points or more.
+    pub fn series(self, quantity: Quantity, many: &[Measured]) -> Vec<Series> {
+        let mut all: Vec<Series> = Vec::new();
+        for measured in many {
+            let height = match quantity {
+                Quantity::Rate => Some(measured.per_second),
+                Quantity::Memory => measured.peak_memory.and_then(|peak| Spread::of([peak as f64])),
+            };
+            let Some(height) = height else { continue };
+            let (name, point) = (self.others(measured), (self.of(measured), height));
+            match all.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, points)) => points.push(point),
+                None => all.push((name, vec![point])),
+            }
+        }
+        for (_, points) in &mut all {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let spans = |(_, points): &Series| points.first().map(|p| p.0) < points.last().map(|p| p.0);
+        all.retain(spans);
+        all
+    }
+
+    /// A line for every series, through the medians, with bars from the least to the most.
+    pub fn plot(self, quantity: Quantity, series: &[Series]) -> Drawn {
+        let places = || series.iter().flat_map(|(_, points)| points);
+        let from = places().map(|(x, _)| *x).fold(f64::MAX, f64::min);
+        let to = places().map(|(x, _)| *x).fold(0.0, f64::max);
+        let top = places().map(|(_, y)| y.most).fold(0.0, f64::max) * 1.05;
+        let top = if top > 0.0 { top } else { 1.0 };
+        drawn(280, |root| match self {
+            // Sizes grow by factors, and none is zero: the scale is logarithmic.
+            Axis::Gates => {
+                let range = (from.max(1.0) * 0.8..to.max(2.0) * 1.25).log_scale();
+                self.lines(root, range, top, quantity, series)
+            }
+            _ => self.lines(root, from - 0.2..to + 0.2, top, quantity, series),
+        })
+    }
+
+    fn lines<X>(
+        self,
+        root: &Canvas<'_>,
+        range: X,
+        top: f64,
+        quantity: Quantity,
+        series: &[Series],
+    ) -> Result<(), Box<dyn Error>>
+    where
+        X: AsRangedCoord<Value = f64>,
+        X::CoordDescType: Ranged<ValueType = f64> + ValueFormatter<f64>,
+    {
+        let mut chart = ChartBuilder::on(root)
+            .margin(6)
+            .margin_right(24)
+            .x_label_area_size(42)
+            .y_label_area_size(80)
+            .build_cartesian_2d(range, 0.0..top)?;
+        let whole = |value: &f64| {
+            let near = (value - value.round()).abs() < 1e-6;
+            if near { rate(*value) } else { String::new() }
+        };
+        let height = |value: &f64| match quantity {
+            Quantity::Rate => rate(*value),
+            Quantity::Memory => bytes(value.round() as u64),
+        };
+        chart
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .x_desc(self.name())
+            .x_label_formatter(&whole)
+            .y_label_formatter(&height)
+            .y_labels(6)
+            .label_style(FONT)
+            .draw()?;
+        for (number, (_, points)) in series.iter().enumerate() {
+            let colour = series_colour(number);
+            let middle = points.iter().map(|(x, y)| (*x, y.median));
+            chart.draw_series(LineSeries::new(middle.clone(), colour.stroke_width(2)))?;
+            chart.draw_series(middle.map(|point| Circle::new(point, 3, colour.filled())))?;
+            chart.draw_series(points.iter().map(|(x, y)| {
+                ErrorBar::new_vertical(*x, y.least, y.median, y.most, colour.filled(), 8)
+            }))?;
+        }
+        Ok(())
+    }
+}
+
+type Canvas<'s> = DrawingArea<SVGBackend<'s>, Shift>;
+
+/// Draws on a white canvas of this height.
+fn drawn(height: u32, draw: impl FnOnce(&Canvas<'_>) -> Result<(), Box<dyn Error>>) -> Drawn {
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        root.fill(&WHITE)?;
+        draw(&root)?;
+        root.present()?;
+    }
+    Ok(svg)
+}

@@ -154,11 +154,6 @@ impl Measured {
         Some(cpu.median / self.count as f64)
     }
 
-    /// The phase over all parties, if it was entered.
-    pub fn phase(&self, name: &str) -> Option<&PhaseOfAll> {
-        self.phases.iter().find(|phase| phase.phase == name)
-    }
-
     /// The rates, in a few lines.
     pub fn rates(&self) -> String {
         let cpu = self.cpu_each().map_or(String::new(), |cpu| {
