@@ -111,9 +111,13 @@ pub fn audience(text: &str) -> Result<(String, Audience), String> {
     Ok((name, parties.parse()?))
 }
 
-/// Whether `text` can only be a file's name: built-ins have neither a `/` nor an extension.
+/// Whether `text` can only be a file's name: it has a `/` or an extension, and does not begin as a built-in with
+/// parameters, such as `random:1024/64`.
 pub fn looks_like_file(text: &str) -> bool {
-    text.contains(['/', '\\']) || Path::new(text).extension().is_some()
+    let built_in = text
+        .split_once(':')
+        .is_some_and(|(name, _)| builtin::catalogue().iter().any(|entry| entry.name == name));
+    !built_in && (text.contains(['/', '\\']) || Path::new(text).extension().is_some())
 }
 
 /// Whether `text` names a file and not a built-in: it exists, or has a `/` or an extension.
@@ -319,6 +323,9 @@ mod tests {
     #[test]
     fn files_are_told_from_built_ins() {
         assert!(!is_file("sort:4096x32"));
+        assert!(!is_file("random:1024/64"));
+        assert!(is_file("./random:1024/64"));
+        assert!(is_file("random/1024"));
         assert!(is_file("./aes128"));
         assert!(is_file("adder.txt"));
     }

@@ -292,40 +292,6 @@ fn the_auction_demo_works() {
 }
 
 #[test]
-fn triples_and_circuits_are_measured() {
-    let words = ["bench", "triples", "--parties", "3", "--count", "5000", "--json"];
-    let result = symbolon(&[&words[..], &["--threads", "2", "--rho", "64"]].concat()).expect(0);
-    let result = result.json();
-    assert_eq!(result["format"], "symbolon-bench-1");
-    assert_eq!((&result["parties"], &result["threads"]), (&json!(3), &json!(2)));
-    let count = result["count"].as_u64().unwrap();
-    assert!(count >= 5000);
-    // A triple takes 3 authenticated bits for each of the bucket's, towards each peer.
-    let bytes = result["bytes_each"].as_f64().unwrap();
-    assert!(bytes > 3.0 * 3.0 * 16.0, "{bytes}");
-    let sent: u64 = (0..3)
-        .map(|party| result["costs"][party]["phases"][1]["bytes_sent"].as_u64().unwrap())
-        .sum();
-    assert!((bytes * 6.0 * count as f64 - sent as f64).abs() < 1.0);
-    assert!(result["per_second"].as_f64().unwrap() > 0.0);
-
-    let text = symbolon(&["bench", "add:32", "--parties", "3", "--repeat", "2"]).expect(0).out;
-    for part in ["add:32: ywz, 3 parties", "62 AND gates", "2 (garbler)", "online"] {
-        assert!(text.contains(part), "no `{part}` in {text}");
-    }
-    for words in [
-        &["triples", "--protocol", "wrk"][..],
-        &["triples", "--form", "four-row"],
-        &["add:32", "--parties", "3", "--form", "four-row"],
-        &["triples", "--count", "0"],
-        &["add:8", "--count", "5"],
-        &["no-such"],
-    ] {
-        symbolon(&[&["bench"], words].concat()).expect(2);
-    }
-}
-
-#[test]
 #[ignore = "16 processes of 230 MB each, a quarter of a minute"]
 fn aes_among_sixteen() {
     let words = ["local", "aes128", "--parties", "16", "--protocol", "ywz", "--timeout", "600"];

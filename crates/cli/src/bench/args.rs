@@ -13,7 +13,7 @@ EXAMPLES
     symbolon bench triples --parties 2,3,5 --count 1000000
     symbolon bench sha256 --repeat 11 --anew
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
-    symbolon bench random:2^14/2^10 random:2^17/2^10 random:2^20/2^10 --link local,lan,wan --json
+    symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json
     symbolon bench tinytable";
 
 /// Arguments of `bench`.
@@ -43,7 +43,7 @@ pub struct BenchArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
-    /// Have a dealer in this process deal the material, as parties that trust one would
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.

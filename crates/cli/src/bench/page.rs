@@ -4,7 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::machine::Machine;
 use super::plots::{Axis, Drawn, Quantity, css, phase_colour, series_colour, timeline, traffic};
-use super::result::{BenchJson, Measured, table};
+use super::result::{BenchJson, Measured, Table, table};
 use crate::failure::{Failure, Outcome};
 use crate::table::{bytes, time};
 
@@ -13,7 +13,7 @@ body { font: 15px/1.45 sans-serif; max-width: 60em; margin: 2em auto; padding: 0
 h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2.2em; border-top: 1px solid #ccc; padding-top: .8em }
 table { border-collapse: collapse; margin: 1em 0; font-size: .9em }
 th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
-th { border-bottom-color: #888 } th:first-child, td:first-child { text-align: left }
+th { border-bottom-color: #888 } th:first-child, td:first-child, .name { text-align: left }
 figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: #444 }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .3em 0 1em }
 .wide { overflow-x: auto } .warning { color: #a00; font-weight: bold }
@@ -24,8 +24,7 @@ figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: 
 /// # Errors
 /// An internal failure when a plot cannot be drawn.
 pub fn page(result: &BenchJson) -> Outcome<String> {
-    let names: Vec<&str> = result.measured.iter().map(|one| one.workload.as_str()).collect();
-    let mut names = names;
+    let mut names: Vec<&str> = result.measured.iter().map(|one| one.workload.as_str()).collect();
     names.dedup();
     let title = format!("symbolon bench {}", names.join(" "));
     let scaling = scaling(&result.measured)?;
@@ -77,14 +76,16 @@ fn machine(machine: &Machine) -> Markup {
 }
 
 fn overview(many: &[Measured]) -> Markup {
-    let rows = table(many);
+    let Table { rows, names } = table(many);
     html! {
         div.wide {
             table {
                 @for (number, row) in rows.iter().enumerate() {
                     tr {
-                        @for cell in row {
-                            @if number == 0 { th { (cell) } } @else { td { (cell) } }
+                        @for (place, cell) in row.iter().enumerate() {
+                            @let class = (place < names).then_some("name");
+                            @if number == 0 { th class=[class] { (cell) } }
+                            @else { td class=[class] { (cell) } }
                         }
                     }
                 }

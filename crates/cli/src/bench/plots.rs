@@ -103,7 +103,7 @@ fn bars(measured: &Measured, parties: &[Vec<Piece>], unit: &dyn Fn(f64) -> Strin
             .y_labels(parties.len())
             .y_label_formatter(&label)
             .x_labels(8)
-            .x_label_formatter(&|value| unit(*value))
+            .x_label_formatter(&|value| if *value == 0.0 { "0".to_string() } else { unit(*value) })
             .label_style(FONT)
             .draw()?;
         for (place, pieces) in (0..count).rev().zip(parties) {
@@ -172,7 +172,6 @@ impl Axis {
             (Axis::Gates, None) => vec![super::TRIPLES.to_string()],
             _ => vec![workload.clone()],
         };
-        // Among how many says which protocol it is by default: then that is no difference.
         parts.extend(protocol.map(str::to_string));
         if self != Axis::Parties {
             parts.push(format!("{parties} parties"));

@@ -212,18 +212,29 @@ impl BenchJson {
         let machine = self.machine.line();
         match &self.measured[..] {
             [one] => format!("{machine}\n{}", one.text()),
-            many => format!(
-                "{machine}\nmedians (least – most); the slowest party's time, the most that one sent; \
+            many => {
+                let Table { rows, names } = table(many);
+                format!(
+                    "{machine}\nmedians (least – most); the slowest party's time, the most that one sent; \
                  rates without the set-up, processor time of all parties\n\n{}",
-                align(&table(many), 1)
-            ),
+                    align(&rows, names)
+                )
+            }
         }
     }
 }
 
+/// Rows of cells, the first of them headings.
+pub struct Table {
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+    /// How many cells of each row say what it is about.
+    pub names: usize,
+}
+
 /// A row for each measurement's phase, and one for its rates; the first has the headings. Columns that are the same
 /// throughout are left out, but for the workload.
-pub fn table(many: &[Measured]) -> Vec<Vec<String>> {
+pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
     let columns: [Column; 8] = [
         ("workload", |m| m.workload.clone()),
@@ -266,5 +277,5 @@ pub fn table(many: &[Measured]) -> Vec<Vec<String>> {
         ]);
         rows.push(names);
     }
-    rows
+    Table { rows, names: columns.len() + 1 }
 }

@@ -1,0 +1,150 @@
+//! `bench`: triples, circuits, lists of options, the page.
+
+mod common;
+
+use serde_json::{Value, json};
+
+use common::symbolon;
+
+#[test]
+fn triples_are_measured() {
+    let words = ["bench", "triples", "--parties", "3", "--count", "5000", "--json"];
+    let more = ["--threads", "2", "--rho", "64", "--repeat", "2"];
+    let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
+    assert_eq!(result["format"], "symbolon-bench-2");
+    assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
+    let measured = &result["measured"][0];
+    assert_eq!((&measured["parties"], &measured["threads"]), (&json!(3), &json!(2)));
+    let count = measured["count"].as_u64().unwrap();
+    assert!(count >= 5000);
+    // A triple takes 3 authenticated bits for each of the bucket's, towards each peer.
+    let bytes = measured["bytes_each"].as_f64().unwrap();
+    assert!(bytes > 3.0 * 3.0 * 4.0, "{bytes}");
+    let phase = |party: usize| &measured["costs"][party]["phases"][1];
+    assert_eq!(phase(0)["phase"], "independent");
+    let sent: u64 = (0..3).map(|party| phase(party)["bytes_sent"].as_u64().unwrap()).sum();
+    assert!((bytes * 6.0 * count as f64 - sent as f64).abs() < 1.0);
+    spread(&measured["per_second"]);
+    spread(&measured["seconds"]);
+    spread(&phase(2)["seconds"]);
+}
+
+/// Checks that a spread is one, of figures above zero.
+fn spread(spread: &Value) {
+    let [least, median, most] =
+        ["least", "median", "most"].map(|name| spread[name].as_f64().unwrap());
+    assert!(0.0 < least && least <= median && median <= most, "{spread}");
+}
+
+#[test]
+fn lists_are_measured_in_all_combinations() {
+    let words = "bench add:32 random:64/16 --protocol wrk,ywz --parties 2,3 --repeat 2 --json";
+    let words: Vec<&str> = words.split(' ').collect();
+    let ended = symbolon(&words).expect(0).says(&["left out: add:32: wrk runs among 2 parties"]);
+    let all = ended.json();
+    let all = all["measured"].as_array().unwrap();
+    let name = |m: &Value| format!("{} {} {}", m["workload"], m["protocol"], m["parties"]);
+    let expected = ["wrk\" 2", "ywz\" 2", "ywz\" 3"];
+    let expected = ["add:32", "random:64/16"].map(|c| expected.map(|p| format!("\"{c}\" \"{p}")));
+    assert_eq!(all.iter().map(name).collect::<Vec<_>>(), expected.concat());
+    for measured in all {
+        let phases = measured["phases"].as_array().unwrap();
+        let names: Vec<_> = phases.iter().map(|phase| phase["phase"].as_str().unwrap()).collect();
+        assert_eq!(names, ["setup", "dependent", "online"]);
+        for phase in phases {
+            spread(&phase["seconds"]);
+            assert!(phase["bytes_sent"].as_u64().unwrap() > 0);
+            assert!(phase["rounds"].as_u64().unwrap() > 0);
+            if cfg!(target_os = "linux") {
+                assert!(phase["cpu_seconds"]["median"].as_f64().unwrap() > 0.0);
+            }
+        }
+        // Over one set-up there is one sample of it.
+        let set_up = &phases[0]["seconds"];
+        assert_eq!(set_up["least"], set_up["most"]);
+        let parties = measured["parties"].as_u64().unwrap() as usize;
+        let timeline = measured["timeline"].as_array().unwrap();
+        assert_eq!(timeline.len(), parties);
+        for spans in timeline {
+            assert!(
+                spans.as_array().unwrap().iter().all(|span| span["begin"].as_f64() >= Some(0.0))
+            );
+            // Preparing alone and with the triples for it are one phase, entered twice.
+            assert_eq!(spans.as_array().unwrap().len(), 4);
+        }
+    }
+}
+
+#[test]
+fn a_run_of_its_own_has_a_set_up_of_its_own() {
+    for (transport, batch) in [("tcp", "1"), ("memory", "3")] {
+        let words = ["bench", "add:8", "--anew", "--repeat", "3", "--json", "--batch", batch];
+        let result = symbolon(&[&words[..], &["--transport", transport]].concat()).expect(0).json();
+        let measured = &result["measured"][0];
+        assert_eq!((&measured["repeat"], &measured["anew"]), (&json!(3), &json!(true)));
+        let set_up = &measured["phases"][0]["seconds"];
+        assert_ne!(set_up["least"], set_up["most"]);
+        let gates: u64 = 7 * batch.parse::<u64>().unwrap();
+        assert_eq!(measured["count"], gates);
+        // In one process nobody knows which party's work took how much.
+        assert_eq!(
+            measured["cpu_seconds"].is_null(),
+            transport == "memory" || !cfg!(target_os = "linux")
+        );
+    }
+}
+
+#[test]
+fn one_is_printed_in_full_and_many_as_a_table() {
+    let text = symbolon(&["bench", "add:32", "--parties", "3", "--repeat", "2"]).expect(0).out;
+    for part in ["add:32: ywz, 3 parties", "2 runs", "31 AND gates", "2 (garbler)", "online"] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+    let words = ["bench", "add:8", "--threads", "1,2", "--apart", "--repeat", "1"];
+    let text = symbolon(&words).expect(0).out;
+    for part in ["workload  threads", "independent", "AND gates a second"] {
+        assert!(text.contains(part), "no `{part}` in {text}");
+    }
+}
+
+#[test]
+fn the_page_needs_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.html");
+    let path = path.to_str().unwrap();
+    let words = ["bench", "add:8", "--threads", "1,2", "--repeat", "2", "--link"];
+    symbolon(&[&words[..], &["0.1ms,1gbit", "--report", path]].concat()).expect(0);
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
+    for part in ["threads of each party", "0 (garbler)", "1 (evaluator)", "0.1ms,1gbit", "setup"] {
+        assert!(page.contains(part), "no `{part}` in the page");
+    }
+    // For each measurement its timeline and its bytes; rates by threads, and memory where it is known.
+    assert!(page.matches("<svg").count() >= 5);
+    for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let nowhere = folder.path().join("no/such/folder.html");
+    let words = ["bench", "add:8", "--report", nowhere.to_str().unwrap()];
+    symbolon(&words).expect(2).says(&["--report"]);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    for words in [
+        &["triples", "--protocol", "wrk"][..],
+        &["triples", "--form", "four-row"],
+        &["triples", "--apart"],
+        &["add:32", "--parties", "3", "--form", "four-row"],
+        &["triples", "--count", "0"],
+        &["add:8", "--count", "5"],
+        &["no-such"],
+        &["add:8", "no-such"],
+        &["tinytable", "add:8"],
+        &["tinytable", "--threads", "1,2"],
+        &["tinytable", "--anew"],
+        &["--repeat", "2"],
+    ] {
+        symbolon(&[&["bench"], words].concat()).expect(2);
+    }
+}
