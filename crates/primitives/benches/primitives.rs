@@ -161,17 +161,17 @@ fn hash_blocks_1_mib(bencher: Bencher<'_, '_>) {
     bencher.counter(BytesCount::new(1usize << 20)).bench_local(|| hash_blocks("bench", &data));
 }
 
-/// Tags of a bit-sliced batch, half of them selected.
+/// Tags of a bit-sliced batch, half of them selected, on both sides.
 #[divan::bench(args = backends(), consts = [false, true])]
 fn hash_selected_tags<const SHARED: bool>(bencher: Bencher<'_, '_>, backend: Backend) {
     let words: Vec<u64> = blocks(N).iter().map(|block| block.0 as u64).collect();
     let row = |i: usize| if SHARED { &words[i..=i] } else { &words[..] };
     let tags = Selected {
-        rows: [row(0), row(1), row(2)],
+        rows: [[row(0), row(1), row(2)], [row(3), row(4), row(5)]],
         bits: [&words, &words[1..]],
         flips: &words[2..],
         delta: 7,
     };
-    let mut hash = TagHash::with_backend(backend, Block(99));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| hash.update_selected(tags, N));
+    let mut hash = TagHash::<2>::with_backend(backend, &mut Prg::from_seed(Block(99)));
+    bencher.counter(ItemsCount::new(2 * N)).bench_local(|| hash.update_selected(tags, N));
 }

@@ -1,25 +1,29 @@
-//! A polynomial hash of short tags, some of which are sums that public bits select.
+//! A hash of short tags, some of which are sums that public bits select.
 //!
-//! It is [`PolyHash`](crate::PolyHash) of the tags as blocks whose upper half is zero, for half the products; and
-//! the sums are formed on the way, so that what they are selected from is read once.
+//! Tags are taken in pairs, in blocks of [`KEYED`] of them. A pair (s, t) at a place with the keys (k, l) gives
+//! (s ⊕ k)·(t ⊕ l) in GF(2^64), and the sum of these products, under two independent sets of keys, is a block of
+//! 128 bits; the blocks are the coefficients of a polynomial, which is evaluated at a random point of GF(2^128).
+//! That is one product of 64 bits a tag, half of what a polynomial in the tags themselves takes. For two given
+//! lists of tags that differ, no more of them than B blocks long, the hashes agree with probability (B + 1)·2^-128.
 
 use std::fmt;
 
 use zeroize::Zeroize;
 
-use crate::{Backend, Block, gf128};
+use crate::{Backend, Block, Prg, Slab, gf128};
 
-/// How many powers of χ are kept: this many products share one reduction. Whole words of bits.
-pub(crate) const POWERS: usize = 1024;
+/// How many tags have keys of their own: the products of this many share one reduction. Whole words of bits.
+pub(crate) const KEYED: usize = 1024;
 
-/// Tags of which each is a sum: tag k is `rows[0][k]`, ⊕ `rows[1][k]` where bit k of `bits[0]` is set, ⊕ `rows[2][k]`
-/// where bit k of `bits[1]` is, ⊕ `delta` where bit k of `flips` is.
+/// Two lists of tags that are sums, selected by the same bits. Tag k of a list is `[0][k]` of its rows, ⊕ `[1][k]` where
+/// bit k of `bits[0]` is set, ⊕ `[2][k]` where bit k of `bits[1]` is; and of the second list ⊕ `delta` where bit k of
+/// `flips` is.
 ///
 /// Bit k is bit k % 64 of word k / 64. Rows of one tag stand for as many as there are.
 #[derive(Clone, Copy)]
 pub struct Selected<'a> {
-    /// What is selected from.
-    pub rows: [&'a [u64]; 3],
+    /// By list: what is selected from.
+    pub rows: [[&'a [u64]; 3]; 2],
     /// What selects the second and the third row.
     pub bits: [&'a [u64]; 2],
     /// What selects `delta`.
@@ -37,15 +41,15 @@ impl fmt::Debug for Selected<'_> {
 impl<'a> Selected<'a> {
     /// Whether a row stands for many tags.
     pub(crate) fn is_shared(&self) -> bool {
-        self.rows[0].len() == 1
+        self.rows[0][0].len() == 1
     }
 
-    /// The same from tag `start` on, which begins a word of bits, for `n` tags.
-    pub(crate) fn part(self, start: usize, n: usize) -> Selected<'a> {
-        let row = |row: &'a [u64]| if row.len() == 1 { row } else { &row[start..start + n] };
-        let words = |words: &'a [u64]| &words[start / 64..(start + n).div_ceil(64)];
+    /// The same from tag `start` on, which begins a word of bits.
+    pub(crate) fn from(self, start: usize) -> Selected<'a> {
+        let row = |row: &'a [u64]| if row.len() == 1 { row } else { &row[start..] };
+        let words = |words: &'a [u64]| &words[start / 64..];
         Selected {
-            rows: self.rows.map(row),
+            rows: self.rows.map(|rows| rows.map(row)),
             bits: self.bits.map(words),
             flips: words(self.flips),
             delta: self.delta,
@@ -53,9 +57,9 @@ impl<'a> Selected<'a> {
     }
 
     fn check(&self, n: usize) {
-        let long = self.rows[0].len();
+        let long = self.rows[0][0].len();
         assert!(
-            (long == 1 || long == n) && self.rows.iter().all(|row| row.len() == long),
+            (long == 1 || long == n) && self.rows.as_flattened().iter().all(|r| r.len() == long),
             "rows of one tag, or of {n}"
         );
         let words = n.div_ceil(64);
@@ -66,78 +70,119 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// The powers of χ in the halves that tags are multiplied with.
+/// The keys of some places, an even number of them: of the first set, and of the second.
 #[derive(Clone, Copy)]
-pub(crate) struct Powers<'a> {
-    pub low: &'a [u64],
-    pub high: &'a [u64],
+pub(crate) struct Keys<'a>(pub [&'a [u64]; 2]);
+
+impl<'a> Keys<'a> {
+    /// The same from a place on.
+    pub(crate) fn from(self, start: usize) -> Keys<'a> {
+        Keys(self.0.map(|keys| &keys[start..]))
+    }
 }
 
-/// Σ t_k·χ^k in GF(2^128), k from 1, of 64-bit tags that arrive in pieces.
-pub struct TagHash {
+/// The hashes of some lists of 64-bit tags that arrive in pieces, of all lists in the same ones.
+///
+/// A piece of an odd number of tags counts as if a zero followed.
+pub struct TagHash<const LISTS: usize> {
     backend: Backend,
-    low: Vec<u64>,
-    high: Vec<u64>,
-    /// The last of them.
-    step: Block,
-    /// How many products the unreduced sums hold.
+    /// The keys of the first set, then those of the second.
+    keys: Slab<u64>,
+    /// The point at which the blocks' polynomial is evaluated.
+    point: Block,
+    /// How many places the unreduced sums hold.
     at: usize,
-    /// Σ t_k·low and Σ t_k·high.
-    sums: [u128; 2],
-    /// χ to the number of tags before these.
+    /// By list: the sums of products under either set of keys.
+    sums: [[u128; 2]; LISTS],
+    /// The point to the number of blocks before this one.
     scale: Block,
-    sum: Block,
+    hashes: [Block; LISTS],
 }
 
-impl fmt::Debug for TagHash {
+impl<const LISTS: usize> fmt::Debug for TagHash<LISTS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TagHash(..)")
     }
 }
 
-impl Drop for TagHash {
+impl<const LISTS: usize> Drop for TagHash<LISTS> {
     fn drop(&mut self) {
         self.sums.zeroize();
-        self.sum.zeroize();
+        self.hashes.zeroize();
     }
 }
 
-impl TagHash {
-    /// The hash at the point χ.
-    pub fn new(chi: Block) -> TagHash {
-        TagHash::with_backend(Backend::active(), chi)
+impl<const LISTS: usize> TagHash<LISTS> {
+    /// The hash whose keys and point are drawn from `prg`.
+    pub fn new(prg: &mut Prg) -> Self {
+        Self::with_backend(Backend::active(), prg)
     }
 
     /// The same with these instructions.
-    pub fn with_backend(backend: Backend, chi: Block) -> TagHash {
-        let mut powers = vec![chi; POWERS];
-        for i in 1..POWERS {
-            // χ^(i+1) from two halves: a shorter chain than one factor at a time.
-            powers[i] = gf128::mul(powers[i / 2], powers[(i - 1) / 2]);
-        }
+    pub fn with_backend(backend: Backend, prg: &mut Prg) -> Self {
+        let mut keys = Slab::zeroed(2 * KEYED);
+        prg.fill(bytemuck::cast_slice_mut(&mut keys));
         TagHash {
             backend,
-            low: powers.iter().map(|power| power.0 as u64).collect(),
-            high: powers.iter().map(|power| (power.0 >> 64) as u64).collect(),
-            step: powers[POWERS - 1],
+            keys,
+            point: prg.block(),
             at: 0,
-            sums: [0; 2],
+            sums: [[0; 2]; LISTS],
             scale: Block::ONE,
-            sum: Block::ZERO,
+            hashes: [Block::ZERO; LISTS],
         }
     }
 
-    /// Adds tags.
-    pub fn update(&mut self, mut tags: &[u64]) {
-        while !tags.is_empty() {
-            let (now, rest) = tags.split_at(tags.len().min(POWERS - self.at));
-            let sums = self.backend.tag_products(now, self.powers(now.len()));
-            self.add(sums, now.len());
-            tags = rest;
+    /// Adds a piece of each list.
+    ///
+    /// # Panics
+    /// If the pieces are not equally long.
+    pub fn update(&mut self, tags: [&[u64]; LISTS]) {
+        let n = tags.first().map_or(0, |tags| tags.len());
+        assert!(tags.iter().all(|tags| tags.len() == n), "pieces of different lengths");
+        let mut start = 0;
+        while start < n {
+            let now = (n - start).min(KEYED - self.at);
+            let sums =
+                tags.map(|tags| self.backend.tag_products(&tags[start..][..now], self.keys(now)));
+            self.add(sums, now);
+            start += now;
         }
     }
 
-    /// Adds `n` tags that are sums.
+    fn keys(&self, n: usize) -> Keys<'_> {
+        let (first, second) = self.keys.split_at(KEYED);
+        Keys([first, second].map(|keys| &keys[self.at..][..n.next_multiple_of(2)]))
+    }
+
+    fn add(&mut self, sums: [[u128; 2]; LISTS], n: usize) {
+        let both = self.sums.as_flattened_mut().iter_mut().zip(sums.as_flattened());
+        both.for_each(|(sum, products)| *sum ^= products);
+        self.at += n.next_multiple_of(2);
+        if self.at == KEYED {
+            self.reduce();
+        }
+    }
+
+    fn reduce(&mut self) {
+        for (hash, sums) in self.hashes.iter_mut().zip(&mut self.sums) {
+            let [first, second] = sums.map(|sum| u128::from(reduced(sum)));
+            *hash ^= gf128::mul(self.scale, Block(second << 64 | first));
+            *sums = [0; 2];
+        }
+        self.scale = gf128::mul(self.scale, self.point);
+        self.at = 0;
+    }
+
+    /// The hashes of all tags added.
+    pub fn finish(mut self) -> [Block; LISTS] {
+        self.reduce();
+        self.hashes
+    }
+}
+
+impl TagHash<2> {
+    /// Adds a piece of `n` tags that are sums to each of the two lists.
     ///
     /// # Panics
     /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of tags before these is no multiple
@@ -147,39 +192,20 @@ impl TagHash {
         assert!(self.at.is_multiple_of(64), "sums come in whole words");
         let mut start = 0;
         while start < n {
-            let now = (n - start).min(POWERS - self.at);
-            let sums = self.backend.selected_tag_products(tags.part(start, now), self.powers(now));
+            let now = (n - start).min(KEYED - self.at);
+            let sums = self.backend.selected_tag_products(tags.from(start), (self.keys(now), now));
             self.add(sums, now);
             start += now;
         }
     }
+}
 
-    fn powers(&self, n: usize) -> Powers<'_> {
-        let range = self.at..self.at + n;
-        Powers { low: &self.low[range.clone()], high: &self.high[range] }
-    }
-
-    fn add(&mut self, sums: [u128; 2], n: usize) {
-        self.sums[0] ^= sums[0];
-        self.sums[1] ^= sums[1];
-        self.at += n;
-        if self.at == POWERS {
-            self.reduce();
-        }
-    }
-
-    fn reduce(&mut self) {
-        let [low, high] = self.sums.map(Block);
-        self.sum ^= gf128::mul(self.scale, low ^ times_x64(high));
-        self.scale = gf128::mul(self.scale, self.step);
-        (self.sums, self.at) = ([0; 2], 0);
-    }
-
-    /// The hash of all tags added.
-    pub fn finish(mut self) -> Block {
-        self.reduce();
-        self.sum
-    }
+/// A polynomial of degree below 128 modulo X^64 + X^4 + X^3 + X + 1.
+pub(crate) fn reduced(sum: u128) -> u64 {
+    let (low, high) = (sum as u64, (sum >> 64) as u64);
+    // Twice: the first time pushes up to four bits over the edge.
+    let over = high ^ high >> 60 ^ high >> 61 ^ high >> 63;
+    low ^ over ^ over << 1 ^ over << 3 ^ over << 4
 }
 
 /// The products of polynomials of degree below 64 with `factor`, unreduced: the low words of all, then the high ones.
@@ -192,18 +218,11 @@ pub fn carryless_products(words: &[u64], factor: u64, out: &mut [u64]) {
     Backend::active().carryless_products(words, factor, low, high);
 }
 
-/// The product with X^64: what is pushed over the edge comes back times X^7 + X^2 + X + 1.
-fn times_x64(Block(x): Block) -> Block {
-    let over = x >> 64;
-    Block(x << 64 ^ over ^ over << 1 ^ over << 2 ^ over << 7)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{PolyHash, Prg};
 
     fn words(n: usize, prg: &mut Prg) -> Vec<u64> {
         (0..n).map(|_| prg.u64()).collect()
@@ -211,6 +230,37 @@ mod tests {
 
     fn bit(bits: &[u64], k: usize) -> u64 {
         (bits[k / 64] >> (k % 64) & 1).wrapping_neg()
+    }
+
+    /// The product in GF(2^64), from the highest bit down.
+    fn times(a: u64, b: u64) -> u64 {
+        (0..64).rev().fold(0, |sum, i| {
+            let shifted = sum << 1 ^ if sum >> 63 == 1 { 0x1b } else { 0 };
+            if a >> i & 1 == 1 { shifted ^ b } else { shifted }
+        })
+    }
+
+    /// The hash as it is written down, of tags with all zeros that fill up pieces.
+    fn reference(tags: &[u64], seed: Block) -> Block {
+        let prg = &mut Prg::from_seed(seed);
+        let mut bytes = [0; 16 * KEYED];
+        prg.fill(&mut bytes);
+        let keys: Vec<u64> =
+            bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        let (point, mut scale, mut hash) = (prg.block(), Block::ONE, Block::ZERO);
+        for block in tags.chunks(KEYED) {
+            let row = |keys: &[u64]| {
+                let pairs = block.chunks(2).zip(keys.chunks(2));
+                u128::from(pairs.fold(0, |sum, (tags, keys)| {
+                    let second = tags.get(1).copied().unwrap_or(0);
+                    sum ^ times(tags[0] ^ keys[0], second ^ keys[1])
+                }))
+            };
+            let sums = Block(row(&keys[..KEYED]) | row(&keys[KEYED..]) << 64);
+            hash ^= gf128::mul(scale, sums);
+            scale = gf128::mul(scale, point);
+        }
+        hash
     }
 
     proptest! {
@@ -226,49 +276,59 @@ mod tests {
                 for k in 0..n {
                     let product = gf128::mul(Block(words[k].into()), Block(factor.into()));
                     prop_assert_eq!(product.0, u128::from(high[k]) << 64 | u128::from(low[k]));
+                    prop_assert_eq!(reduced(product.0), times(words[k], factor));
                 }
             }
         }
 
         #[test]
-        fn every_backend_hashes_as_blocks_are_hashed(
+        fn every_backend_hashes_as_it_is_written_down(
             lengths in prop::collection::vec(0usize..2400, 1..4),
-            tail in 0usize..700,
+            tails in prop::collection::vec(0usize..700, 2),
             shared: bool,
             seed: u128,
         ) {
             let prg = &mut Prg::from_seed(Block(seed));
-            let chi = prg.block();
-            let mut reference = PolyHash::new(chi);
-            let mut hashes: Vec<TagHash> =
-                Backend::available().into_iter().map(|b| TagHash::with_backend(b, chi)).collect();
+            let seed = prg.block();
+            let mut all = [Vec::new(), Vec::new()];
+            let mut hashes: Vec<TagHash<2>> = Backend::available()
+                .into_iter()
+                .map(|backend| TagHash::with_backend(backend, &mut Prg::from_seed(seed)))
+                .collect();
             let last = lengths.len() - 1;
             for (i, n) in lengths.into_iter().enumerate() {
                 // Whole words, but for the last piece.
                 let n = if i == last { n } else { n / 64 * 64 };
-                let rows = [(); 3].map(|()| words(if shared { 1 } else { n }, prg));
+                let rows = [(); 2].map(|()| [(); 3].map(|()| words(if shared { 1 } else { n }, prg)));
                 let bits = [(); 3].map(|()| words(n.div_ceil(64), prg));
                 let delta = prg.u64();
                 let tags = Selected {
-                    rows: rows.each_ref().map(|row| &row[..]),
+                    rows: rows.each_ref().map(|rows| rows.each_ref().map(|row| &row[..])),
                     bits: [&bits[0], &bits[1]],
                     flips: &bits[2],
                     delta,
                 };
-                let at = |row: &[u64], k: usize| row[if shared { 0 } else { k }];
-                let sums = (0..n).map(|k| {
-                    let [p, v, u] = rows.each_ref().map(|row| at(row, k));
-                    let sum = p ^ v & bit(&bits[0], k) ^ u & bit(&bits[1], k);
-                    Block((sum ^ delta & bit(&bits[2], k)).into())
-                });
-                reference.update(&sums.collect::<Vec<_>>());
+                for ((list, rows), delta) in all.iter_mut().zip(&rows).zip([0, delta]) {
+                    let [p, v, u] = rows.each_ref();
+                    list.extend((0..n).map(|k| {
+                        let at = if shared { 0 } else { k };
+                        let sum = p[at] ^ v[at] & bit(&bits[0], k) ^ u[at] & bit(&bits[1], k);
+                        sum ^ delta & bit(&bits[2], k)
+                    }));
+                }
                 hashes.iter_mut().for_each(|hash| hash.update_selected(tags, n));
             }
-            let tags = words(tail, prg);
-            reference.update(&tags.iter().map(|&tag| Block(tag.into())).collect::<Vec<_>>());
-            let expected = reference.finish();
-            for mut hash in hashes {
-                hash.update(&tags);
+            for n in tails {
+                let tags = [(); 2].map(|()| words(n, prg));
+                for (list, tags) in all.iter_mut().zip(&tags) {
+                    list.resize(list.len().next_multiple_of(2), 0);
+                    list.extend(tags);
+                }
+                let tags = tags.each_ref().map(|tags| &tags[..]);
+                hashes.iter_mut().for_each(|hash| hash.update(tags));
+            }
+            let expected = all.map(|list| reference(&list, seed));
+            for hash in hashes {
                 prop_assert_eq!(hash.finish(), expected);
             }
         }

@@ -22,7 +22,7 @@ use crate::{
     tinytable, wrk, ywz,
 };
 
-const MAGIC: &[u8; 16] = b"symbolon ready 2";
+const MAGIC: &[u8; 16] = b"symbolon ready 3";
 
 impl Protocol {
     /// Writes a circuit that was prepared in the session of `net` to `out`; see [`Prepared::save`].

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
-use crate::tags::{Powers, Selected};
+use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, leaves};
 
 /// AES key schedule constants, each in the lowest byte of a word.
@@ -202,14 +202,19 @@ impl Backend {
         run!(self, rows_of_bytes(bytes, out));
     }
 
-    /// Σ tag·power for both halves of the powers, unreduced.
-    pub(crate) fn tag_products(self, tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
-        run!(self, tag_products(tags, powers))
+    /// Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced; an odd tag at the end counts as if a zero
+    /// followed. There are keys for all tags and this one.
+    pub(crate) fn tag_products(self, tags: &[u64], keys: Keys<'_>) -> [u128; 2] {
+        run!(self, tag_products(tags, keys))
     }
 
-    /// The same for tags that are sums, as many as there are powers.
-    pub(crate) fn selected_tag_products(self, tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
-        run!(self, selected_tag_products(tags, powers))
+    /// The same for the first tags of two lists of sums, as many as `keys` says.
+    pub(crate) fn selected_tag_products(
+        self,
+        tags: Selected<'_>,
+        keys: (Keys<'_>, usize),
+    ) -> [[u128; 2]; 2] {
+        run!(self, selected_tag_products(tags, keys))
     }
 
     /// The kernel of [`column_hash`](crate::gf128::column_hash); `coeffs` says how long a row is.

@@ -9,7 +9,7 @@ use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
-use crate::tags::{Powers, Selected};
+use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block};
 
 pub(super) fn expand(key: Block) -> Aes128 {
@@ -93,27 +93,37 @@ pub(super) fn carryless_products(words: &[u64], factor: u64, low: &mut [u64], hi
     }
 }
 
-pub(super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
-    let sum = |powers: &[u64]| {
-        tags.iter().zip(powers).fold(0, |sum, (&tag, &power)| sum ^ carryless(tag, power))
-    };
-    [sum(powers.low), sum(powers.high)]
+pub(super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
+    keys.map(|keys| {
+        let pairs = tags.chunks(2).zip(keys.as_chunks().0);
+        pairs.fold(0, |sum, (tags, &[first, second])| {
+            let next = tags.get(1).copied().unwrap_or_default();
+            sum ^ carryless(tags[0] ^ first, next ^ second)
+        })
+    })
 }
 
-/// The tags from number `start` on, which begins a word of bits.
-pub(super) fn select_tags(tags: Selected<'_>, start: usize, out: &mut [u64]) {
+/// The tags of one of the lists from number `start` on, which begins a word of bits.
+pub(super) fn select_tags(tags: Selected<'_>, list: usize, start: usize, out: &mut [u64]) {
+    let delta = if list == 0 { 0 } else { tags.delta };
     for (k, out) in (start..).zip(out) {
-        let [row, first, second] = tags.rows.map(|row| row[if row.len() == 1 { 0 } else { k }]);
+        let rows = tags.rows[list].map(|row| row[if row.len() == 1 { 0 } else { k }]);
         let mask = |bits: &[u64]| (bits[k / 64] >> (k % 64) & 1).wrapping_neg();
+        let [row, first, second] = rows;
         *out = row ^ first & mask(tags.bits[0]) ^ second & mask(tags.bits[1]);
-        *out ^= tags.delta & mask(tags.flips);
+        *out ^= delta & mask(tags.flips);
     }
 }
 
-pub(super) fn selected_tag_products(tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
-    let mut words = vec![0; powers.low.len()];
-    select_tags(tags, 0, &mut words);
-    let products = tag_products(&words, powers);
+pub(super) fn selected_tag_products(
+    tags: Selected<'_>,
+    (keys, n): (Keys<'_>, usize),
+) -> [[u128; 2]; 2] {
+    let mut words = vec![0; n];
+    let products = [0, 1].map(|list| {
+        select_tags(tags, list, 0, &mut words);
+        tag_products(&words, keys)
+    });
     words.zeroize();
     products
 }

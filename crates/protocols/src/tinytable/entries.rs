@@ -5,11 +5,12 @@
 //! X^m, its bit b the coefficient of X^b; MACs and keys of its bits join in the same way, M = Σ_b X^b·M_b in the
 //! field of the tags, so that one MAC is enough for all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
 
+use std::marker::PhantomData;
 use std::ops::BitXorAssign;
 
 use symbolon_circuit::Table;
 use symbolon_preprocessing::Shares;
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, Slab, prefetch};
 
 use super::tag::Tag;
 use zeroize::Zeroize;
@@ -17,33 +18,85 @@ use zeroize::Zeroize;
 /// How many look-ups are convolved side by side.
 const SIDE_BY_SIDE: usize = 64;
 
-/// The scrambled tables of all look-ups, on one side.
+/// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is read of it side by side,
+/// so that whoever looks it up misses the caches once.
+///
+/// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and the key for the peer's.
 pub(crate) struct Tables<T: Tag> {
-    /// The own share of each entry, in [`Table::outputs`] bits rounded up to bytes.
-    pub shares: Vec<u8>,
-    /// The MACs on them.
-    pub macs: Vec<T>,
-    /// The keys for the peer's.
-    pub keys: Vec<T>,
+    /// Of all look-ups.
+    pub bytes: Slab<u8>,
+    tag: PhantomData<T>,
 }
 
 impl<T: Tag> Tables<T> {
-    /// Room for the tables of so many executions.
-    pub fn zeros(end: Place, lanes: usize) -> Self {
-        let tags = || vec![T::default(); end.entry * lanes];
-        Tables { shares: vec![0; end.byte * lanes], macs: tags(), keys: tags() }
+    /// Tables of these records.
+    pub fn new(bytes: Slab<u8>) -> Self {
+        Tables { bytes, tag: PhantomData }
+    }
+
+    /// How many bytes the records before a place take.
+    pub fn bytes_before(place: Place) -> usize {
+        place.byte + 2 * T::BYTES * place.entry
+    }
+
+    /// The records of a look-up whose tables begin at a place, with as many entries from one execution's to the next's.
+    pub fn records(&self, table: &Table, first: Place, step: usize) -> Records<'_, T> {
+        let width = width(table);
+        let record = width + 2 * T::BYTES;
+        let bytes = &self.bytes[Self::bytes_before(first)..];
+        Records { bytes, width, record, step: step * record, tag: PhantomData }
+    }
+
+    fn record_mut(&mut self, first: Place, number: usize, width: usize) -> &mut [u8] {
+        let record = width + 2 * T::BYTES;
+        &mut self.bytes[Self::bytes_before(first) + number * record..][..record]
     }
 }
 
-impl<T: Tag> Drop for Tables<T> {
-    fn drop(&mut self) {
-        self.shares.zeroize();
-        self.macs.zeroize();
-        self.keys.zeroize();
+/// The tables of one look-up, of all executions.
+#[derive(Clone, Copy)]
+pub(crate) struct Records<'a, T> {
+    bytes: &'a [u8],
+    /// Bytes of a share, and of a record.
+    pub width: usize,
+    record: usize,
+    /// From one execution to the next.
+    step: usize,
+    tag: PhantomData<T>,
+}
+
+impl<'a, T: Tag> Records<'a, T> {
+    #[inline]
+    fn record(&self, lane: usize, index: u8) -> &'a [u8] {
+        &self.bytes[lane * self.step + usize::from(index) * self.record..][..self.record]
+    }
+
+    /// Starts to bring an entry into the caches, where each execution has a table of its own.
+    #[inline]
+    pub fn prefetch(&self, lane: usize, index: u8) {
+        if self.step > 0
+            && let [first, .., last] = self.record(lane, index)
+        {
+            prefetch(first);
+            prefetch(last);
+        }
+    }
+
+    /// The own share of an entry.
+    #[inline]
+    pub fn share(&self, lane: usize, index: u8) -> &'a [u8] {
+        &self.record(lane, index)[..self.width]
+    }
+
+    /// The MAC on it, and the key for the peer's.
+    #[inline]
+    pub fn tags(&self, lane: usize, index: u8) -> [T; 2] {
+        let (mac, key) = self.record(lane, index)[self.width..].split_at(T::BYTES);
+        [mac, key].map(bytemuck::pod_read_unaligned)
     }
 }
 
-/// Where a look-up's table stands: its first entry, and the first byte of the entries' shares.
+/// Where a look-up's table stands: how many entries are before it, and how many bytes of shares.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub entry: usize,
@@ -96,12 +149,13 @@ pub(crate) fn scramble<T: Tag>(
         });
         add_to_each(&mut shares, n, &sums);
         for k in 0..n {
-            let Place { entry, byte } = place(start + k);
+            let first = place(start + k);
             for c in 0..size {
                 let share = shares[c * n + k].to_le_bytes();
-                into.shares[byte + c * width..][..width].copy_from_slice(&share[..width]);
-                into.macs[entry + c] = macs[c * T::PARTS * n + k];
-                into.keys[entry + c] = keys[c * T::PARTS * n + k];
+                let tags = [macs[c * T::PARTS * n + k], keys[c * T::PARTS * n + k]];
+                let (to_share, to_tags) = into.record_mut(first, c, width).split_at_mut(width);
+                to_share.copy_from_slice(&share[..width]);
+                to_tags.copy_from_slice(bytemuck::cast_slice(&tags));
             }
         }
     }

@@ -13,7 +13,7 @@
 //! | Fig. 8, 3: masks of XOR and NOT outputs, r_u·r_v by Beaver's trick, table entries | `scramble`, `products` |
 //! | §4, tables of look-ups | `one_hot`, `entries` |
 //! | Fig. 5, 3–4: masked inputs, table bits | `online` |
-//! | Fig. 5, 5: MACs | `check` |
+//! | Fig. 5, 5: MACs | `check`, `sums` |
 //! | Fig. 5, 6–7: outputs | `online` |
 //!
 //! # Where this departs from the paper
@@ -27,10 +27,10 @@
 //!   bits an entry of an S-box (80 MiB an AES block at k = 64), where the linear one takes 2k (0.7 MiB). For AND gates it
 //!   takes twice the memory, too; what it spares, two XORs and a product a bit, is not what the time goes to
 //!   once the material is read from memory.
-//! * **The check** hashes MACs with a polynomial at a point drawn after all bits are sent; see `check` for why.
+//! * **The check** hashes MACs with keys drawn after all bits are sent; see `check` for why.
 //! * **MACs are cut to k bits** of 128, k = 32, 64 or 128: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the
 //!   openings of products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in one
-//!   message of bits and Σ χ^i·M_i, where χ depends on these bits and all that was said before.
+//!   message of bits and the hash of their MACs, its keys drawn from these bits and all that was said before.
 //! * **Look-ups** take 2^k − k − 1 triples (one-hot vectors), not 7 products an entry.
 
 mod check;
@@ -43,6 +43,7 @@ mod products;
 mod program;
 mod scramble;
 mod slices;
+mod sums;
 mod tag;
 
 use symbolon_circuit::{Circuit, Plan};

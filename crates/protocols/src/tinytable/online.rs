@@ -2,13 +2,13 @@
 //! only then the masks of the outputs.
 
 use symbolon_circuit::{Circuit, Layer, Linear, PartyId};
-use symbolon_primitives::{BitVec, Transcript, prefetch};
+use symbolon_primitives::{BitVec, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
     check::{self, Checked, Looked},
     entries::width,
-    prepared::Ready,
+    prepared::{Ready, Rows},
     slices::{self, Slices},
     tag::Tag,
 };
@@ -160,45 +160,53 @@ impl<T: Tag> Run<'_, T> {
 
     /// The own shares of the entries (c, d) of a layer's AND gates.
     fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
-        let (stock, lanes) = (self.ready.stock(), self.ready.lanes);
-        let first = layer.first_and as usize * stock;
-        let range = first..first + layer.ands.len() * stock;
-        let [mut bits, beta, alpha] = self
-            .ready
-            .gates
-            .each_ref()
-            .map(|rows| spread(&rows.bits.slice(range.clone()), stock, lanes));
-        let public = if self.ready.me == 0 { u64::MAX } else { 0 };
-        let factors = beta.words().iter().zip(alpha.words());
-        let indices = c.words().iter().zip(d.words());
-        for ((bits, (beta, alpha)), (c, d)) in bits.words_mut().iter_mut().zip(factors).zip(indices)
-        {
-            *bits ^= c & beta ^ d & alpha ^ c & d & public;
+        let Ready { me, lanes, ref gates, shared, .. } = *self.ready;
+        let (first, n) = (layer.first_and as usize, layer.ands.len());
+        let public = if me == 0 { u64::MAX } else { 0 };
+        let mut bits = BitVec::zeros(n * lanes);
+        let indices = bits.words_mut().iter_mut().zip(c.words().iter().zip(d.words()));
+        if shared {
+            // Whole words of executions, for all of which a bit stands.
+            for (k, (bits, (c, d))) in indices.enumerate() {
+                let place = first + k / (lanes / 64);
+                let all = |rows: &Rows<T>| u64::from(rows.bits.get(place)).wrapping_neg();
+                let [row, beta, alpha] = gates.each_ref().map(all);
+                *bits = row ^ c & beta ^ d & alpha ^ c & d & public;
+            }
+            return bits;
+        }
+        let range = first * lanes..(first + n) * lanes;
+        let [row, beta, alpha] = gates.each_ref().map(|rows| rows.bits.slice(range.clone()));
+        let shares = row.words().iter().zip(beta.words().iter().zip(alpha.words()));
+        for ((bits, (c, d)), (row, (beta, alpha))) in indices.zip(shares) {
+            *bits = row ^ c & beta ^ d & alpha ^ c & d & public;
         }
         bits
     }
 
     /// Appends the own shares of the entries that the look-ups of a layer read to the message.
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
-        let Ready { lanes, program, tables, .. } = self.ready;
+        let (ready, lanes) = (self.ready, self.ready.lanes);
         let zeros = vec![0; lanes.div_ceil(64)];
-        let mut indices = Vec::new();
-        for (place, lookup) in layer.lookups.iter().enumerate() {
-            let number = layer.first_lookup as usize + place;
-            let width = width(program.table(number));
+        let first = self.looked.indices.len();
+        let numbered = || (layer.first_lookup as usize..).zip(layer.lookups.iter());
+        for (number, lookup) in numbered() {
             let rows = lookup.inputs.iter().map(|&slot| self.values.row(slot as usize));
-            slices::columns(rows, &mut indices, &zeros);
-            self.looked.indices.extend_from_slice(&indices[..*lanes]);
-            let (first, step) = self.ready.place(number);
-            let shares = &tables.shares[first.byte..];
-            let found = check::found(&indices[..*lanes], step);
-            if step > 0 {
-                // Every execution has a table of its own, and none is in the caches.
-                found.clone().for_each(|at| prefetch(&shares[width * at]));
-            }
-            match width {
-                1 => message.extend(found.map(|at| shares[at])),
-                _ => found.for_each(|at| message.extend_from_slice(&shares[width * at..][..width])),
+            let indices = &mut self.looked.indices;
+            let old = indices.len();
+            indices.resize(old + 64 * zeros.len(), 0);
+            slices::columns(rows, &mut indices[old..], &zeros);
+            indices.truncate(old + lanes);
+            let records = ready.records(number);
+            (0..).zip(&indices[old..]).for_each(|(lane, index)| records.prefetch(lane, *index));
+        }
+        let indices = self.looked.indices[first..].chunks(lanes);
+        for ((number, _), indices) in numbered().zip(indices) {
+            let records = ready.records(number);
+            let shares = (0..).zip(indices).map(|(lane, index)| records.share(lane, *index));
+            match records.width {
+                1 => message.extend(shares.map(|share| share[0])),
+                _ => shares.for_each(|share| message.extend_from_slice(share)),
             }
         }
     }

@@ -3,14 +3,15 @@
 use std::io::Write;
 use std::sync::Arc;
 
+use bytemuck::Pod;
 use symbolon_circuit::{Circuit, PartyId, Plan};
-use symbolon_preprocessing::Shares;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_preprocessing::{Shares, Towards};
+use symbolon_primitives::{BitVec, Block, Slab};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
 use super::{
-    entries::{Place, Tables},
+    entries::{Records, Tables},
     online,
     program::Program,
     tag::Tag,
@@ -39,10 +40,11 @@ pub(crate) struct Ready<T: Tag> {
 }
 
 impl<T: Tag> Ready<T> {
-    /// Where the table of a look-up stands for the first execution, and how many entries further for each other one.
-    pub fn place(&self, lookup: usize) -> (Place, usize) {
-        let entries = self.program.table(lookup).entries().len();
-        (self.program.place(lookup, 0, self.stock()), if self.shared { 0 } else { entries })
+    /// The tables of a look-up.
+    pub fn records(&self, lookup: usize) -> Records<'_, T> {
+        let table = self.program.table(lookup);
+        let step = if self.shared { 0 } else { table.entries().len() };
+        self.tables.records(table, self.program.place(lookup, 0, self.stock()), step)
     }
 
     /// Of how many executions there is material.
@@ -51,42 +53,47 @@ impl<T: Tag> Ready<T> {
     }
 }
 
-/// Shares with MACs cut to tags.
-#[derive(Default)]
+/// Shares with MACs cut to tags, with room for a fixed number.
 pub(crate) struct Rows<T: Tag> {
-    /// The own bits.
+    /// The own bits of those that are there.
     pub bits: BitVec,
     /// The MACs on them.
-    pub macs: Vec<T>,
+    pub macs: Slab<T>,
     /// The keys for the peer's.
-    pub keys: Vec<T>,
+    pub keys: Slab<T>,
 }
 
 impl<T: Tag> Rows<T> {
-    /// Appends shares between two parties.
+    /// None yet, with room for so many.
+    pub fn with_room(n: usize) -> Self {
+        Rows { bits: BitVec::with_capacity(n), macs: Slab::zeroed(n), keys: Slab::zeroed(n) }
+    }
+
+    /// Appends shares between two parties, for which there is room.
     pub fn extend(&mut self, shares: &Shares) {
+        let range = self.bits.len()..self.bits.len() + shares.len();
         self.bits.extend_from(&shares.bits);
-        let cut = |block: &Block| T::cut(*block);
-        self.macs.extend(shares.towards[0].macs.iter().map(cut));
-        self.keys.extend(shares.towards[0].keys.iter().map(cut));
+        let Towards { macs, keys } = &shares.towards[0];
+        for (to, from) in [(&mut self.macs, macs), (&mut self.keys, keys)] {
+            let to = to[range.clone()].iter_mut();
+            to.zip(from).for_each(|(to, from)| *to = T::cut(*from));
+        }
     }
 
     fn write(&self, out: &mut Writer<'_>) -> Result<()> {
         out.bits(&self.bits)?;
-        write_tags(out, &self.macs)?;
-        write_tags(out, &self.keys)
+        out.bytes(bytemuck::cast_slice(&self.macs))?;
+        out.bytes(bytemuck::cast_slice(&self.keys))
     }
 
     fn read(from: &mut Reader<'_>, n: usize) -> Result<Self> {
-        Ok(Rows { bits: from.bits(n)?, macs: tags(from, n)?, keys: tags(from, n)? })
+        Ok(Rows { bits: from.bits(n)?, macs: slab(from, n)?, keys: slab(from, n)? })
     }
 }
 
 impl<T: Tag> Drop for Rows<T> {
     fn drop(&mut self) {
         self.bits.zeroize();
-        self.macs.zeroize();
-        self.keys.zeroize();
     }
 }
 
@@ -140,9 +147,7 @@ impl<T: Tag> Prepared for Ready<T> {
         out.blocks(&[self.delta])?;
         out.bits(&self.own_masks)?;
         self.gates.iter().try_for_each(|rows| rows.write(&mut out))?;
-        out.bytes(&self.tables.shares)?;
-        write_tags(&mut out, &self.tables.macs)?;
-        write_tags(&mut out, &self.tables.keys)?;
+        out.bytes(&self.tables.bytes)?;
         self.outputs.write(&mut out)
     }
 }
@@ -168,38 +173,27 @@ pub(super) fn load<T: Tag>(
     let n = program.ands() * lanes;
     let mut rows = || Rows::<T>::read(&mut from, n);
     let gates = [rows()?, rows()?, rows()?];
-    let (entries, bytes) = (program.end.entry * lanes, program.end.byte * lanes);
-    let tables = Tables {
-        shares: from.bytes(bytes)?,
-        macs: tags(&mut from, entries)?,
-        keys: tags(&mut from, entries)?,
-    };
+    let tables = Tables::new(slab(&mut from, Tables::<T>::bytes_before(program.end) * lanes)?);
     let n = program.layered.output_slots().len() * lanes;
     let outputs = Rows::read(&mut from, n)?;
     let shared = false;
     Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
 }
 
-/// Tags that are written or read at a time.
-const PIECE: usize = 1 << 14;
+/// How many elements are made room for at first; later on never more than twice what was there.
+const PIECE: usize = 1 << 20;
 
-fn write_tags<T: Tag>(out: &mut Writer<'_>, tags: &[T]) -> Result<()> {
-    let mut bytes = Vec::with_capacity(PIECE * T::BYTES);
-    for tags in tags.chunks(PIECE) {
-        bytes.clear();
-        T::to_bytes(tags, &mut bytes);
-        out.bytes(&bytes)?;
+fn slab<E: Pod>(from: &mut Reader<'_>, n: usize) -> Result<Slab<E>> {
+    let mut slab = Slab::zeroed(n.min(PIECE));
+    let mut done = 0;
+    loop {
+        from.fill(bytemuck::cast_slice_mut(&mut slab[done..]))?;
+        done = slab.len();
+        if done == n {
+            return Ok(slab);
+        }
+        let mut larger = Slab::zeroed(n.min(2 * done));
+        larger[..done].copy_from_slice(&slab);
+        slab = larger;
     }
-    bytes.zeroize();
-    Ok(())
-}
-
-fn tags<T: Tag>(from: &mut Reader<'_>, n: usize) -> Result<Vec<T>> {
-    let mut tags = Vec::new();
-    while tags.len() < n {
-        let mut bytes = from.bytes(PIECE.min(n - tags.len()) * T::BYTES)?;
-        T::from_bytes(&bytes, &mut tags);
-        bytes.zeroize();
-    }
-    Ok(tags)
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Layer};
 use symbolon_preprocessing::{Shares, Triples};
+use symbolon_primitives::Slab;
 use symbolon_transport::{Channel, Result};
 
 use super::{
@@ -50,8 +51,8 @@ pub(super) fn prepare<T: Tag>(
         ands: Chunk::new(),
         pending: VecDeque::new(),
         lookups: (0..program.layered.tables().len()).map(|_| Vec::new()).collect(),
-        gates: Default::default(),
-        tables: Tables::zeros(program.end, lanes),
+        gates: [(); 3].map(|()| Rows::with_room(program.ands() * lanes)),
+        tables: Tables::new(Slab::zeroed(Tables::<T>::bytes_before(program.end) * lanes)),
         program: program.clone(),
     };
     for layer in program.layered.layers() {
@@ -236,8 +237,9 @@ impl<T: Tag> Walk<'_, T> {
         while !self.pending.is_empty() {
             self.receive()?;
         }
-        let mut outputs = Rows::default();
-        for &slot in self.program.layered.output_slots() {
+        let slots = self.program.layered.output_slots();
+        let mut outputs = Rows::with_room(slots.len() * self.lanes);
+        for &slot in slots {
             let mut masks = flat::empty(self.lanes);
             self.masks.append_to(slot as usize, &mut masks);
             outputs.extend(&masks);

@@ -112,29 +112,27 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each execution, and up to a multiple of 64 of them, the byte whose bits stand in its column of at most eight
+/// For each execution, up to a multiple of 64 of them, the byte whose bits stand in its column of at most eight
 /// rows, the first row's the least significant.
-pub(crate) fn columns<'a>(
-    rows: impl Iterator<Item = &'a [u64]>,
-    out: &mut Vec<u8>,
-    zeros: &'a [u64],
-) {
+pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8], zeros: &'a [u64]) {
     let mut all = [zeros; 8];
     all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
-    out.resize(64 * zeros.len(), 0);
     bytes_of_rows(all, out);
 }
 
 /// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as words of
 /// rows.
 pub(crate) fn rows_of(bytes: &[u8], stride: usize, lanes: usize, out: &mut Vec<[u64; 8]>) {
+    out.resize(lanes.div_ceil(64), [0; 8]);
+    if stride == 1 && lanes.is_multiple_of(64) {
+        return rows_of_bytes(&bytes[..lanes], out);
+    }
     let mut padded = Vec::with_capacity(lanes.next_multiple_of(64));
     match stride {
         1 => padded.extend_from_slice(&bytes[..lanes]),
         _ => padded.extend(bytes.iter().step_by(stride).take(lanes)),
     }
     padded.resize(lanes.next_multiple_of(64), 0);
-    out.resize(lanes.div_ceil(64), [0; 8]);
     rows_of_bytes(&padded, out);
 }
 
@@ -177,7 +175,7 @@ mod tests {
                     prop_assert_eq!(row[lane / 64] >> (lane % 64) & 1, u64::from(byte >> i & 1));
                 }
             }
-            let (mut back, zeros) = (Vec::new(), vec![0; words.len()]);
+            let (mut back, zeros) = (vec![1; 64 * words.len()], vec![0; words.len()]);
             columns(rows.iter().map(Vec::as_slice), &mut back, &zeros);
             prop_assert!(back[..lanes].iter().eq(bytes.iter().step_by(stride)));
             prop_assert!(back[lanes..].iter().all(|byte| *byte == 0));

@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{BitXor, BitXorAssign};
 use std::str::FromStr;
 
+use bytemuck::Pod;
 use symbolon_primitives::{Block, carryless_products};
 use symbolon_transport::Error;
 use zeroize::Zeroize;
@@ -66,7 +67,7 @@ impl FromStr for MacLength {
 /// The bits that are kept are a block's highest, so that the one bit of Δ that is fixed, the lowest, is not among
 /// them unless all are kept.
 pub(crate) trait Tag:
-    Copy + Default + PartialEq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync + 'static
+    Pod + Default + PartialEq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync
 {
     /// The length.
     const LENGTH: MacLength;
@@ -101,12 +102,6 @@ pub(crate) trait Tag:
 
     /// The first of so many sums of products, each from its parts.
     fn reduce(_: &mut [Self]) {}
-
-    /// Little-endian bytes of tags.
-    fn to_bytes(tags: &[Self], out: &mut Vec<u8>);
-
-    /// The tags with these little-endian bytes, as many as there are whole ones.
-    fn from_bytes(bytes: &[u8], out: &mut Vec<Self>);
 
     /// The product with Σ bit_i(factor)·X^i.
     fn times(self, factor: u64) -> Self {
@@ -145,15 +140,6 @@ macro_rules! tag {
             }
 
             $($own)*
-
-            fn to_bytes(tags: &[Self], out: &mut Vec<u8>) {
-                out.extend(tags.iter().flat_map(|tag| tag.to_le_bytes()));
-            }
-
-            fn from_bytes(bytes: &[u8], out: &mut Vec<Self>) {
-                let (tags, _) = bytes.as_chunks::<{ <$int>::BITS as usize / 8 }>();
-                out.extend(tags.iter().map(|tag| <$int>::from_le_bytes(*tag)));
-            }
         }
     };
 }
@@ -252,12 +238,6 @@ mod tests {
                 && tag.times(1) == tag
                 && tag.times(4) == tag.times(2).times(2)
         );
-        let mut bytes = Vec::new();
-        T::to_bytes(&[tag, delta], &mut bytes);
-        assert_eq!(bytes.len(), 2 * T::BYTES);
-        let mut back = Vec::new();
-        T::from_bytes(&bytes, &mut back);
-        assert_eq!(back, [tag, delta]);
     }
 
     proptest! {

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use zeroize::Zeroize;
 
 use crate::backend::portable;
-use crate::tags::{Powers, Selected};
+use crate::tags::{Keys, Selected};
 
 #[target_feature(enable = "pclmulqdq,sse2")]
 pub(in super::super) fn carryless_products(
@@ -22,29 +22,34 @@ pub(in super::super) fn carryless_products(
 }
 
 #[target_feature(enable = "pclmulqdq,sse2")]
-pub(in super::super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
+pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
     let mut sums = [_mm_setzero_si128(); 2];
-    for (&tag, (&low, &high)) in tags.iter().zip(powers.low.iter().zip(powers.high)) {
-        let tag = _mm_set_epi64x(0, tag.cast_signed());
-        let power = _mm_set_epi64x(high.cast_signed(), low.cast_signed());
-        sums[0] = _mm_xor_si128(sums[0], _mm_clmulepi64_si128::<0x00>(tag, power));
-        sums[1] = _mm_xor_si128(sums[1], _mm_clmulepi64_si128::<0x10>(tag, power));
+    let pairs = keys[0].as_chunks::<2>().0.iter().zip(keys[1].as_chunks::<2>().0);
+    for (tags, (first, second)) in tags.chunks(2).zip(pairs) {
+        let next = tags.get(1).copied().unwrap_or_default();
+        let tags = _mm_set_epi64x(next.cast_signed(), tags[0].cast_signed());
+        for (sum, keys) in sums.iter_mut().zip([first, second]) {
+            let keyed = _mm_xor_si128(tags, bytemuck::cast(*keys));
+            *sum = _mm_xor_si128(*sum, _mm_clmulepi64_si128::<0x10>(keyed, keyed));
+        }
     }
     sums.map(bytemuck::cast)
 }
 
 #[target_feature(enable = "pclmulqdq,sse2")]
-pub(in super::super) fn selected_tag_products(tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
-    let n = powers.low.len();
-    let mut sums = [0; 2];
+pub(in super::super) fn selected_tag_products(
+    tags: Selected<'_>,
+    (keys, n): (Keys<'_>, usize),
+) -> [[u128; 2]; 2] {
+    let mut sums = [[0; 2]; 2];
     let mut words = [0; 64];
     for start in (0..n).step_by(64) {
         let now = 64.min(n - start);
-        portable::select_tags(tags, start, &mut words[..now]);
-        let powers =
-            Powers { low: &powers.low[start..start + now], high: &powers.high[start..start + now] };
-        let part = tag_products(&words[..now], powers);
-        sums = [sums[0] ^ part[0], sums[1] ^ part[1]];
+        for (list, sums) in sums.iter_mut().enumerate() {
+            portable::select_tags(tags, list, start, &mut words[..now]);
+            let part = tag_products(&words[..now], keys.from(start));
+            *sums = [sums[0] ^ part[0], sums[1] ^ part[1]];
+        }
     }
     words.zeroize();
     sums

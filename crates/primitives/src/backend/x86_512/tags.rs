@@ -2,9 +2,10 @@
 
 use std::arch::x86_64::*;
 
-use super::{XOR3, gf128::xor_lanes};
+use super::gf128::xor_lanes;
 use crate::backend::x86;
-use crate::tags::{Powers, Selected};
+use crate::prefetch;
+use crate::tags::{Keys, Selected};
 
 /// Up to eight words, then zeros.
 #[inline]
@@ -46,19 +47,24 @@ fn store_words(words: &mut [u64; 8], value: __m512i) {
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }
 
-/// Σ tag·low and Σ tag·high, in the lanes.
+/// The sums of products under either set of keys, in the lanes.
+#[derive(Clone, Copy)]
 struct Sums([__m512i; 2]);
 
 impl Sums {
     #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new() -> Sums {
+        Sums([_mm512_setzero_si512(); 2])
+    }
+
+    /// Adds the products of pairs of tags side by side.
+    #[inline]
     #[target_feature(enable = "avx512f,vpclmulqdq")]
-    fn add(&mut self, tags: __m512i, powers: [__m512i; 2]) {
-        for (sum, powers) in self.0.iter_mut().zip(powers) {
-            *sum = _mm512_ternarylogic_epi64::<XOR3>(
-                *sum,
-                _mm512_clmulepi64_epi128::<0x00>(tags, powers),
-                _mm512_clmulepi64_epi128::<0x11>(tags, powers),
-            );
+    fn add(&mut self, tags: __m512i, keys: [__m512i; 2]) {
+        for (sum, keys) in self.0.iter_mut().zip(keys) {
+            let keyed = _mm512_xor_si512(tags, keys);
+            *sum = _mm512_xor_si512(*sum, _mm512_clmulepi64_epi128::<0x10>(keyed, keyed));
         }
     }
 
@@ -70,11 +76,12 @@ impl Sums {
 }
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-pub(in super::super) fn tag_products(tags: &[u64], powers: Powers<'_>) -> [u128; 2] {
-    let mut sums = Sums([_mm512_setzero_si512(); 2]);
-    let powers = powers.low.chunks(8).zip(powers.high.chunks(8));
-    for (tags, (low, high)) in tags.chunks(8).zip(powers) {
-        sums.add(load_words(tags), [load_words(low), load_words(high)]);
+pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
+    let mut sums = Sums::new();
+    // Zeros beyond the last keys, too: their products are zero.
+    let keys = keys[0].chunks(8).zip(keys[1].chunks(8));
+    for (tags, (first, second)) in tags.chunks(8).zip(keys) {
+        sums.add(load_words(tags), [load_words(first), load_words(second)]);
     }
     sums.finish()
 }
@@ -89,40 +96,60 @@ fn load_eight(words: &[u64; 64], eight: usize) -> __m512i {
 }
 
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-pub(in super::super) fn selected_tag_products(tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
-    let n = powers.low.len();
+pub(in super::super) fn selected_tag_products(
+    tags: Selected<'_>,
+    (keys, n): (Keys<'_>, usize),
+) -> [[u128; 2]; 2] {
     let whole = n / 64 * 64;
-    let sums =
-        if tags.is_shared() { words::<true>(tags, powers) } else { words::<false>(tags, powers) };
-    if whole == n {
-        return sums;
+    let mut sums = if tags.is_shared() {
+        words::<true>(tags, keys, n / 64)
+    } else {
+        words::<false>(tags, keys, n / 64)
+    };
+    if whole < n {
+        let rest = x86::selected_tag_products(tags.from(whole), (keys.from(whole), n - whole));
+        let both = sums.as_flattened_mut().iter_mut().zip(rest.as_flattened());
+        both.for_each(|(sum, rest)| *sum ^= rest);
     }
-    let powers = Powers { low: &powers.low[whole..], high: &powers.high[whole..] };
-    let rest = x86::selected_tag_products(tags.part(whole, n - whole), powers);
-    [sums[0] ^ rest[0], sums[1] ^ rest[1]]
+    sums
 }
 
-/// The products of the tags that belong to whole words of bits.
+/// How many words of tags ahead of their use they are asked for.
+const AHEAD: usize = 2;
+
+/// The products of the tags that belong to so many whole words of bits.
 #[inline]
 #[target_feature(enable = "avx512f,vpclmulqdq")]
-fn words<const SHARED: bool>(tags: Selected<'_>, powers: Powers<'_>) -> [u128; 2] {
-    let mut sums = Sums([_mm512_setzero_si512(); 2]);
+fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
+    let mut sums = [Sums::new(); 2];
     let delta = _mm512_set1_epi64(tags.delta.cast_signed());
-    let same = tags.rows.map(|row| [row[0]; 64]);
-    let rows = tags.rows.map(|row| row.as_chunks::<64>().0);
-    let powers = powers.low.as_chunks::<64>().0.iter().zip(powers.high.as_chunks::<64>().0);
-    for (word, (low, high)) in powers.enumerate() {
-        let [row, first, second] =
-            if SHARED { same.each_ref() } else { rows.map(|row| &row[word]) };
-        let (c, d, flips) = (tags.bits[0][word], tags.bits[1][word], tags.flips[word]);
+    let same = tags.rows.map(|rows| rows.map(|row| _mm512_set1_epi64(row[0].cast_signed())));
+    let rows = tags.rows.map(|rows| rows.map(|row| row.as_chunks::<64>().0));
+    // Bits by the byte, so that masks are loaded and not shifted.
+    let bits = [tags.bits[0], tags.bits[1], tags.flips];
+    let bits = bits.map(|words| bytemuck::cast_slice::<u64, [u8; 8]>(&words[..n]));
+    let keys = keys.0.map(|keys| keys.as_chunks::<64>().0);
+    let masks = bits[0].iter().zip(bits[1]).zip(bits[2]).zip(keys[0].iter().zip(keys[1]));
+    for (word, (((c, d), flips), (first, second))) in masks.enumerate() {
+        if !SHARED {
+            let next = rows.as_flattened().iter().filter_map(|row| row.get(word + AHEAD));
+            next.for_each(prefetch);
+        }
         for eight in 0..8 {
-            let mask = |bits: u64| (bits >> (8 * eight)) as u8;
-            let mut sum = load_eight(row, eight);
-            sum = _mm512_mask_xor_epi64(sum, mask(c), sum, load_eight(first, eight));
-            sum = _mm512_mask_xor_epi64(sum, mask(d), sum, load_eight(second, eight));
-            sum = _mm512_mask_xor_epi64(sum, mask(flips), sum, delta);
-            sums.add(sum, [load_eight(low, eight), load_eight(high, eight)]);
+            let row = |list: usize, row: usize| match SHARED {
+                true => same[list][row],
+                false => load_eight(&rows[list][row][word], eight),
+            };
+            let sum = |list: usize| {
+                let sum = row(list, 0);
+                let sum = _mm512_mask_xor_epi64(sum, c[eight], sum, row(list, 1));
+                _mm512_mask_xor_epi64(sum, d[eight], sum, row(list, 2))
+            };
+            let keys = [load_eight(first, eight), load_eight(second, eight)];
+            sums[0].add(sum(0), keys);
+            let expected = sum(1);
+            sums[1].add(_mm512_mask_xor_epi64(expected, flips[eight], expected, delta), keys);
         }
     }
-    sums.finish()
+    sums.map(|sums| sums.finish())
 }

@@ -1,0 +1,211 @@
+//! Hashes of all tags that were opened: of the own MACs, and of what the peer's must be.
+
+use symbolon_primitives::{Block, Challenge, PolyHash, Selected, TagHash};
+use zeroize::Zeroize;
+
+use super::{MacLength, check::Looked, prepared::Ready, tag::Tag};
+
+/// Tags that are hashed at a time.
+const PIECE: usize = 1024;
+
+/// The hashes of some lists of tags, under the same keys.
+pub(super) struct Sums<T: Tag, const LISTS: usize> {
+    hash: Hash<LISTS>,
+    buffers: [Vec<T>; LISTS],
+}
+
+/// The hash for tags of one word, and the one for any.
+enum Hash<const LISTS: usize> {
+    Words(TagHash<LISTS>),
+    Blocks(Box<[PolyHash; LISTS]>),
+}
+
+impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
+    /// Hashes of nothing yet, at a point that the challenge says.
+    pub fn new(challenge: Challenge) -> Self {
+        let mut prg = challenge.into_prg();
+        let hash = match T::LENGTH {
+            MacLength::Bits64 => Hash::Words(TagHash::new(&mut prg)),
+            _ => {
+                let chi = prg.block();
+                Hash::Blocks(Box::new(std::array::from_fn(|_| PolyHash::new(chi))))
+            }
+        };
+        Sums { hash, buffers: std::array::from_fn(|_| Vec::with_capacity(PIECE)) }
+    }
+
+    /// Adds a tag to each list.
+    pub fn push(&mut self, tags: [T; LISTS]) {
+        self.buffers.iter_mut().zip(tags).for_each(|(buffer, tag)| buffer.push(tag));
+        if self.room() == 0 {
+            self.flush();
+        }
+    }
+
+    fn room(&self) -> usize {
+        PIECE - self.buffers[0].len()
+    }
+
+    fn flush(&mut self) {
+        match &mut self.hash {
+            Hash::Words(hash) => {
+                let words = |buffer| T::as_words(buffer).expect("tags of one word are words");
+                hash.update(self.buffers.each_ref().map(|buffer| words(&buffer[..])));
+            }
+            Hash::Blocks(hashes) => {
+                for (hash, buffer) in hashes.iter_mut().zip(&self.buffers) {
+                    let mut blocks: Vec<Block> = buffer.iter().map(|tag| tag.widen()).collect();
+                    hash.update(&blocks);
+                    blocks.zeroize();
+                }
+            }
+        }
+        self.buffers.iter_mut().for_each(Vec::clear);
+    }
+
+    /// The hashes.
+    pub fn finish(mut self) -> [Block; LISTS] {
+        self.flush();
+        self.buffers.iter_mut().for_each(Zeroize::zeroize);
+        match self.hash {
+            Hash::Words(hash) => hash.finish(),
+            Hash::Blocks(hashes) => hashes.map(PolyHash::finish),
+        }
+    }
+}
+
+/// The own MACs, and what the peer's must be.
+impl<T: Tag> Sums<T, 2> {
+    /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta where its bit of
+    /// `theirs` is set. They come before those of look-ups.
+    pub fn gates(&mut self, ready: &Ready<T>, looked: &Looked, (theirs, delta): (&[u64], T)) {
+        let rows = ready.gates.each_ref();
+        let rows = [rows.map(|rows| &rows.macs[..]), rows.map(|rows| &rows.keys[..])];
+        let bits = [looked.c.words(), looked.d.words()];
+        if let (Hash::Words(hash), [[Some(p), Some(v), Some(u)], [Some(q), Some(w), Some(x)]]) =
+            (&mut self.hash, rows.map(|rows| rows.map(T::as_words)))
+            && let Some(&[delta]) = T::as_words(&[delta])
+        {
+            let tags = Selected { rows: [[p, v, u], [q, w, x]], bits, flips: theirs, delta };
+            match ready.shared {
+                false => hash.update_selected(tags, looked.c.len()),
+                true => each_for_all(hash, tags, ready.lanes),
+            }
+            return;
+        }
+        let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1 == 1;
+        let times = ready.lanes / ready.stock();
+        for k in 0..looked.c.len() {
+            let [mac, key] = rows.map(|rows| {
+                let [row, beta, alpha] = rows.map(|row| row[k / times]);
+                row ^ beta.select(bit(bits[0], k)) ^ alpha.select(bit(bits[1], k))
+            });
+            self.push([mac, key ^ delta.select(bit(theirs, k))]);
+        }
+    }
+
+    /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ with its entry.
+    pub fn entries(&mut self, ready: &Ready<T>, looked: &Looked, delta: T) {
+        let program = &ready.program;
+        let widest = (0..program.lookups()).map(|number| ready.records(number).width).max();
+        let multiples = Multiples::of(delta, widest.unwrap_or(0));
+        let mut entries = &looked.entries[..];
+        for (number, indices) in looked.indices.chunks(ready.lanes).enumerate() {
+            let records = ready.records(number);
+            let (sent, rest) = entries.split_at(records.width * ready.lanes);
+            entries = rest;
+            let mut start = 0;
+            while start < ready.lanes {
+                let end = ready.lanes.min(start + self.room());
+                let sent = &sent[start * records.width..end * records.width];
+                let places = (start..end).zip(&indices[start..end]);
+                places.clone().for_each(|(lane, index)| records.prefetch(lane, *index));
+                let old = self.buffers[0].len();
+                self.buffers
+                    .iter_mut()
+                    .for_each(|buffer| buffer.resize(old + end - start, T::default()));
+                let [own, expected] = &mut self.buffers;
+                let into = own[old..].iter_mut().zip(&mut expected[old..]);
+                let sent = sent.chunks_exact(records.width);
+                for ((own, expected), ((lane, index), entry)) in into.zip(places.zip(sent)) {
+                    let [mac, key] = records.tags(lane, *index);
+                    (*own, *expected) = (mac, key ^ multiples.times(entry));
+                }
+                if self.room() == 0 {
+                    self.flush();
+                }
+                start = end;
+            }
+        }
+    }
+}
+
+/// The tags of gates whose material all executions share.
+fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, lanes: usize) {
+    let words = lanes / 64;
+    for gate in 0..tags.rows[0][0].len() {
+        let range = gate * words..(gate + 1) * words;
+        let tags = Selected {
+            rows: tags.rows.map(|rows| rows.map(|row| &row[gate..=gate])),
+            bits: tags.bits.map(|bits| &bits[range.clone()]),
+            flips: &tags.flips[range],
+            delta: tags.delta,
+        };
+        hash.update_selected(tags, lanes);
+    }
+}
+
+/// The products of Δ with all bytes, at each place of a byte in an entry. They are found by public bytes.
+struct Multiples<T: Tag>(Vec<[T; 256]>);
+
+impl<T: Tag> Multiples<T> {
+    /// For entries of so many bytes.
+    fn of(delta: T, width: usize) -> Self {
+        let mut power = delta;
+        let tables = (0..width).map(|_| {
+            let powers: [T; 8] = std::array::from_fn(|_| {
+                let now = power;
+                power = power.times_x();
+                now
+            });
+            let mut table = [T::default(); 256];
+            for byte in 1..256usize {
+                let lowest = byte.trailing_zeros() as usize;
+                table[byte] = table[byte & (byte - 1)] ^ powers[lowest];
+            }
+            table
+        });
+        Multiples(tables.collect())
+    }
+
+    #[inline]
+    fn times(&self, entry: &[u8]) -> T {
+        let products = self.0.iter().zip(entry).map(|(table, byte)| table[usize::from(*byte)]);
+        products.fold(T::default(), |sum, product| sum ^ product)
+    }
+}
+
+impl<T: Tag> Drop for Multiples<T> {
+    fn drop(&mut self) {
+        self.0.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn multiples_are_products(delta: u64, entry: u64, width in 1usize..=8) {
+            let bytes = &entry.to_le_bytes()[..width];
+            let whole = bytes.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+            let product = Multiples::of(delta, width).times(bytes);
+            prop_assert_eq!(product, delta.times(whole));
+            let delta = u128::from(delta) << 64 | u128::from(entry);
+            prop_assert_eq!(Multiples::of(delta, width).times(bytes), delta.times(whole));
+        }
+    }
+}
