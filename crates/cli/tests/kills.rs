@@ -214,7 +214,7 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
         (When::Placed(4), Hit::One),
     ] {
         kill(&pair, &prepare, when, hit);
-        let used = known.each_ref().map(|known| used_up(known));
+        let used = known.each_ref().map(used_up);
         let most = used[0].iter().zip(&used[1]).map(|(a, b)| *a.max(b)).collect::<Vec<u64>>();
         for (party, known) in known.iter_mut().enumerate() {
             let now = items(&pair, party, known);
