@@ -318,6 +318,28 @@ mod tests {
         assert!(all_differ(&transcripts));
     }
 
+    /// The keys of a sender with a known a, by the formula: KDF(a·(r_j + H_j(r_{1-j}))).
+    #[test]
+    fn keys_are_those_of_the_formula() {
+        let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
+        let points = [2u64, 3].map(|n| RistrettoPoint::mul_base(&Scalar::from(n)));
+        let bytes = points.map(|point| point.compress().to_bytes());
+        b.send("base OT: r", bytes.as_flattened()).unwrap();
+        b.flush().unwrap();
+        let [keys] = send(&mut a, &[1; 32], 1, &mut Prg::from_seed(Block(9))).unwrap()[..] else {
+            panic!("one OT")
+        };
+        let secret = random_scalar(&mut Prg::from_seed(Block(9)));
+        let instance = instance(&[1; 32], 0, 1);
+        let public = RistrettoPoint::mul_base(&secret).compress();
+        assert_eq!(b.recv_array("base OT: A").unwrap(), public.to_bytes());
+        let transcript = transcript(&instance, &public, bytes.as_flattened());
+        for slot in [0, 1] {
+            let shared = secret * (points[slot] + mask(&instance, 0, slot, &bytes[1 - slot]));
+            assert_eq!(keys[slot], derive(&transcript, 0, slot, &shared.compress()));
+        }
+    }
+
     /// Another reply for the last OT alone: the keys of all others change too.
     #[test]
     fn every_key_depends_on_every_reply() {

@@ -9,7 +9,7 @@ use symbolon_preprocessing::bits::{BROADCAST_CHECK, BroadcastLog, confirm_broadc
 use symbolon_preprocessing::exchange::{
     Committed, Opened, ShareOpening, committed, recv_bits_and_digest, toss_coin,
 };
-use symbolon_primitives::{BitVec, Block, CommitContext, Prg, commit};
+use symbolon_primitives::{BitVec, Block, Challenge, CommitContext, Prg, commit};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_pair};
 
@@ -134,6 +134,25 @@ fn a_coin_is_the_same_for_all_and_new_every_time() {
         assert!(coins.iter().all(|theirs| *theirs == coins[0]));
         let c = &coins[0];
         assert!(c[0] != c[1] && c[1] != c[2] && c[0] != c[2]);
+    }
+}
+
+/// The coin is the sum of all seeds: whatever the others' are, one uniform seed makes it uniform.
+#[test]
+fn a_coin_is_the_sum_of_all_seeds() {
+    for n in [2u16, 3] {
+        let mut sum = [0; 32];
+        for party in 0..n {
+            let mut seed = [0; 32];
+            prg(u128::from(party)).fill(&mut seed);
+            sum.iter_mut().zip(seed).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        let expected = Challenge::from_seed32(sum).into_block();
+        let coins = all(n, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            Ok(toss_coin(channels, &SESSION, 0, &mut prg)?.into_block())
+        });
+        assert!(coins.into_iter().all(|coin| coin.unwrap() == expected));
     }
 }
 

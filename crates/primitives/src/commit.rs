@@ -114,6 +114,21 @@ mod tests {
         }
     }
 
+    /// Where one field ends and the next begins is part of what is hashed: domains that run into the session
+    /// make no two contexts one.
+    #[test]
+    fn fields_do_not_run_into_each_other() {
+        let (short, long) = (
+            CommitContext { domain: "a", session: &[b'a'; 32], party: 0x6161, index: 0 },
+            CommitContext { domain: "aa", session: &[b'a'; 32], party: 0x6161, index: 0 },
+        );
+        let all_a = |ctx: CommitContext<'_>, value: &[u8]| {
+            let ctx = CommitContext { index: u64::from_le_bytes([b'a'; 8]), ..ctx };
+            hash(&ctx, &Opening { nonce: [b'a'; 32] }, value)
+        };
+        assert_ne!(all_a(short, b"aa"), all_a(long, b"a"));
+    }
+
     #[test]
     fn commitments_to_one_value_differ() {
         let mut prg = Prg::from_seed(Block(1));

@@ -191,6 +191,18 @@ fn a_wrong_mac() {
     assert_cheat(CHECK, || state("tinytable: own MAC", 0, |mac| mac.fill(0)));
 }
 
+/// Fig. 5, step 4: a bit of the last layer changed on its way, with everything else of both parties as it should be.
+/// What either party says enters the challenge, so that even the one whose bit it was finds the other's MAC wrong.
+#[test]
+fn a_table_bit_changed_on_its_way() {
+    for cheater in [0, 1] {
+        let bend = message(LAYER, 1, |payload| payload[0] ^= 1);
+        let (ended, _) = cheat_with((MacLength::Bits64, 0), cheater, bend);
+        assert_caught(&ended[usize::from(1 - cheater)], cheater, CHECK);
+        assert_caught(&ended[usize::from(cheater)], 1 - cheater, CHECK);
+    }
+}
+
 /// The MAC that the peer sent in another run under the same session id: it sends its own before it hears ours, so
 /// that none of this run can be echoed.
 #[test]

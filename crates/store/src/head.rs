@@ -74,3 +74,37 @@ impl Head {
         files::sync_directory(directory)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Protection, Store};
+
+    use super::*;
+
+    /// A head whose tag is right, by somebody who has the key, but which says another number than the index; and
+    /// one whose tag is wrong in one digit, or which was changed in one.
+    #[test]
+    fn a_head_fits_its_tag_and_its_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path().join("store");
+        let store = Store::create(&directory, &Protection::None).unwrap();
+        let root = &store.core.root;
+        let head = Head::load(&directory, root).unwrap();
+        let right = std::fs::read(Head::path(&directory)).unwrap();
+
+        // The same file of an index is meant, since there are two.
+        Head { generation: head.generation + 2, ..head }.save(&directory, root).unwrap();
+        let error = store.list().unwrap_err().to_string();
+        assert!(error.contains("does not fit its head"), "{error}");
+
+        let digits = right.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
+        for (at, digit) in digits {
+            let mut changed = right.clone();
+            changed[at] = if *digit == b'0' { b'1' } else { digit - 1 };
+            std::fs::write(Head::path(&directory), changed).unwrap();
+            assert!(Head::load(&directory, root).is_err(), "byte {at}");
+        }
+        std::fs::write(Head::path(&directory), right).unwrap();
+        assert_eq!(Head::load(&directory, root).unwrap(), head);
+    }
+}

@@ -75,6 +75,8 @@ fn framing_errors_say_what_came() {
     ];
     for (kind, len, text) in cases {
         let (mut a, mut b) = pair();
+        // Nothing below waits for anything.
+        b.set_timeout(Duration::from_secs(3600));
         a.send("kind", b"12345").unwrap();
         a.flush().unwrap();
         let error = b.recv(kind, len).unwrap_err();

@@ -246,3 +246,21 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     *message.last_mut().unwrap() ^= 1;
     assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
 }
+
+/// Session, planter and the length of blocks enter every hash of the trees; so does what it is for.
+#[test]
+fn hashes_of_other_grounds_are_others() {
+    let of = |session: u8, planter: u16, k: BlockBits, context: &str| {
+        Ground { session: &[session; 32], planter, k }.hasher(context).finalize()
+    };
+    let first = of(1, 0, BlockBits::Two, HASH);
+    assert_eq!(first, of(1, 0, BlockBits::Two, HASH));
+    for other in [
+        of(2, 0, BlockBits::Two, HASH),
+        of(1, 1, BlockBits::Two, HASH),
+        of(1, 0, BlockBits::Four, HASH),
+        of(1, 0, BlockBits::Two, "another"),
+    ] {
+        assert_ne!(first, other);
+    }
+}

@@ -170,3 +170,24 @@ fn point(transcript: &Transcript, party: PartyId, bits: &[u8]) -> Challenge {
     transcript.absorb("output masks", bits);
     transcript.challenge("output masks")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where output masks are added up cannot be known before the masks are said, and it is another point for
+    /// either party.
+    #[test]
+    fn the_point_depends_on_all_that_was_said() {
+        let said = |layer: &[u8]| {
+            let mut transcript = Transcript::new("test", &[1; 32]);
+            transcript.absorb("layer", layer);
+            transcript
+        };
+        let (one, other) = (said(&[1]), said(&[2]));
+        let first = point(&one, 0, &[5, 6]);
+        assert!(first.ct_eq(&point(&said(&[1]), 0, &[5, 6])));
+        let others = [point(&other, 0, &[5, 6]), point(&one, 1, &[5, 6]), point(&one, 0, &[5, 7])];
+        assert!(others.iter().all(|point| !first.ct_eq(point)));
+    }
+}

@@ -200,3 +200,24 @@ impl Clock {
         self.0.get_or_insert_with(Instant::now).elapsed()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::pair;
+
+    /// What calls itself a notice and is longer than one may be is a message like any other: not the one expected.
+    #[test]
+    fn a_notice_has_a_bounded_length() {
+        for (len, is_notice) in [(ABORT_MAX, true), (ABORT_MAX + 1, false), (1 << 20, false)] {
+            let (mut a, mut b) = pair();
+            a.enqueue(ABORT, &[&vec![b'x'; len]]).unwrap();
+            a.flush().unwrap();
+            match b.recv("kind", 6).unwrap_err() {
+                Error::Transport { reason: TransportReason::Aborted(_), .. } => assert!(is_notice),
+                Error::PeerMisbehaved { check: "message framing", .. } => assert!(!is_notice),
+                error => panic!("{error}"),
+            }
+        }
+    }
+}

@@ -129,6 +129,10 @@ fn malformed_hellos_are_the_peers_fault() {
         let (a, _) = agree((a, b), &example(), &example());
         assert!(matches!(a, Err(Error::PeerMisbehaved { party: 1, check: "handshake", .. })));
     }
+    let mut whole = example().encode(1).unwrap();
+    assert!(decode(&whole).is_some());
+    whole.push(0);
+    assert!(decode(&whole).is_none(), "something behind it");
 }
 
 #[test]
@@ -141,6 +145,30 @@ fn the_connection_under_a_session_is_part_of_it() {
     assert_eq!(id(Some([1; 32])), id(Some([1; 32])));
     assert_ne!(id(Some([1; 32])), id(Some([2; 32])));
     assert_ne!(id(Some([0; 32])), id(None));
+}
+
+#[test]
+fn the_name_of_a_session_depends_on_all_that_was_said() {
+    let id = |parties: [u16; 2], nonces: [u8; 2], hellos: [&[u8]; 2]| {
+        let side = |i: usize| Side {
+            party: parties[i],
+            nonce: [nonces[i]; 32],
+            hello: hellos[i].to_vec(),
+        };
+        session_id(side(0), side(1), None)
+    };
+    let first = id([0, 1], [5, 6], [&[1, 2], &[1, 2]]);
+    assert_eq!(first, id([1, 0], [6, 5], [&[1, 2], &[1, 2]]), "both sides name it alike");
+    for other in [
+        id([0, 2], [5, 6], [&[1, 2], &[1, 2]]),
+        id([0, 1], [7, 6], [&[1, 2], &[1, 2]]),
+        id([0, 1], [5, 7], [&[1, 2], &[1, 2]]),
+        id([0, 1], [5, 6], [&[1, 3], &[1, 2]]),
+        id([0, 1], [5, 6], [&[1, 2], &[1, 3]]),
+        id([0, 1], [5, 6], [&[1, 2, 0], &[1, 2]]),
+    ] {
+        assert_ne!(first, other);
+    }
 }
 
 #[test]
