@@ -11,30 +11,37 @@
 //! on a given share of y, and only the others are thrown: [`crate::bucketing`] says what that costs. What
 //! comes out has ⟨y⟩ as given; d is masked by the fresh y_k.
 //!
-//! All d of a batch are opened at once. Their MACs are checked before any d is used: a peer that could
-//! lie about one d unnoticed would learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would
-//! become 2^-B.
+//! All d of a batch are opened at once: bits first, then digests of their MACs. What is computed from the
+//! bits in between stays here until the digests are right: a peer that could lie about one d unnoticed would
+//! learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
-//! The leaky triples of a bucket lie anywhere: each is visited once. What the opened d will be multiplied
-//! with, ⟨x_k⟩, and the keys that d will be checked with are written down in the buckets' order, in buffers
-//! that are kept from batch to batch; MACs go into their digest at once.
+//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and gives at that
+//! one visit the sums, the products with d, and both what its d's MAC is and what the peer's should be. Before
+//! that only the bits are gathered, a byte for each triple.
 
-use symbolon_primitives::{BitVec, Block, BlockHasher, Challenge, Slab};
+use std::ops::Range;
+
+use bytemuck::zeroed_vec;
+use symbolon_primitives::{BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Towards, Triples,
+    Shares, Towards, Triples,
     bucketing::Batch,
     exchange::{self, Opened},
-    leaky::{LeakyTriples, Record},
+    leaky::{D_BIT, LeakyTriples, Record, X_BIT, Y_BIT, Z_BIT},
 };
 
 /// The opening of the d bits, and its check.
 pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC" };
 
-/// Combines a batch of leaky triples into triples, by the buckets that `challenge` draws.
+/// The kind of the message with the digest of the d bits' MACs.
+pub const MACS: &str = "bucketing: MACs";
+
+/// Combines a batch of leaky triples into triples, by the buckets that `challenge` draws. Of tied triples the
+/// right factors are left empty: they are the given ones.
 ///
 /// # Errors
 /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
@@ -48,19 +55,26 @@ pub fn combine(
 ) -> Result<Triples> {
     let order = thrown(batch, challenge);
     let mut triples = std::mem::take(&mut scratch.spare);
-    triples.reset(batch.triples, leaky.peers());
-    let (bits, own) = combine_bits(leaky, &order, batch.bucket, &mut triples);
-    let digests = collect(leaky, &order, batch.bucket, &mut triples, scratch);
-    let d = open(channels, own, &digests, delta, scratch)?;
-    multiply(&d, &bits, batch.bucket - 1, &mut triples, scratch);
+    triples.reset(batch, leaky.peers());
+    let mut bits = Bits::gather(leaky, &order, batch, &mut triples);
+    let theirs = exchange_bits(channels, &bits.own, &mut scratch.bytes)?;
+    for theirs in &theirs {
+        bits.own.xor_assign(theirs);
+    }
+    multiply_bits(&bits, batch.bucket - 1, &mut triples.c.bits);
+    let work = Buckets { leaky, order: &order, batch, bits: &bits, delta };
+    let macs = work.sum(&theirs, &mut triples, scratch);
+    check(channels, macs)?;
     Ok(triples)
 }
 
 /// What is kept between batches: memory touched for the first time is dear.
 #[derive(Default)]
 pub struct Scratch {
-    towards: Vec<Kept>,
     spare: Triples,
+    /// For each peer MACs that wait to be hashed: those of the own d, and those that the peer's should have.
+    waiting: Vec<[Vec<Block>; 2]>,
+    bytes: Vec<u8>,
 }
 
 impl Scratch {
@@ -70,13 +84,10 @@ impl Scratch {
     }
 }
 
-/// For every triple but the first of each bucket, towards one peer.
-#[derive(Default)]
-struct Kept {
-    /// MAC and key of x_k.
-    factors: Slab<[Block; 2]>,
-    /// The key of y_1 ⊕ y_k.
-    keys: Slab<Block>,
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.waiting.iter_mut().flatten().for_each(Zeroize::zeroize);
+    }
 }
 
 /// The triples of bucket 0, of bucket 1, ...
@@ -96,168 +107,217 @@ pub(crate) fn thrown(batch: Batch, challenge: Challenge) -> Vec<u32> {
 }
 
 /// How many buckets ahead memory is asked for.
-const PREFETCH: usize = 8;
+const PREFETCH: usize = 32;
 
-/// Blocks that are hashed at a time.
-const PIECE: usize = 1024;
+/// Buckets that are summed at a time, for one peer after another: a word of each vector of bits, and their
+/// records stay in the first-level cache.
+const PIECE: usize = 64;
 
-/// The own bits of all sums but the products with d. Returns the own bits of all x_k but the first of each
-/// bucket, and those of all d.
-fn combine_bits(
-    leaky: &LeakyTriples,
-    order: &[u32],
-    bucket: usize,
-    triples: &mut Triples,
-) -> (Zeroizing<BitVec>, BitVec) {
-    let others = order.len() / bucket * (bucket - 1);
-    let (mut factors, mut own) = (Zeroizing::new(BitVec::zeros(others)), BitVec::zeros(others));
-    let Triples { a, b, c } = triples;
-    let mut f = 0;
-    for (k, bucket) in order.chunks_exact(bucket).enumerate() {
-        let [mut x, y, mut z] = leaky.own_bits(bucket[0] as usize);
-        for &other in &bucket[1..] {
-            let [more_x, more_y, more_z] = leaky.own_bits(other as usize);
-            own.set(f, y ^ more_y);
-            factors.set(f, more_x);
-            x ^= more_x;
-            z ^= more_z;
-            f += 1;
-        }
-        a.bits.set(k, x);
-        b.bits.set(k, y);
-        c.bits.set(k, z);
-    }
-    (factors, own)
-}
+/// MACs that are hashed at a time.
+const HASHED: usize = 2048;
 
-/// Adds up MACs and keys: everything but the products with d. Returns for each peer the digest of the MACs on
-/// the own bits of all d.
-fn collect(
-    leaky: &LeakyTriples,
-    order: &[u32],
-    bucket: usize,
-    triples: &mut Triples,
-    scratch: &mut Scratch,
-) -> Vec<[u8; 32]> {
-    let peers = leaky.peers();
-    let others = order.len() / bucket * (bucket - 1);
-    scratch.towards.resize_with(peers, Kept::default);
-    for kept in &mut scratch.towards {
-        kept.factors.reset(others);
-        kept.keys.reset(others);
-    }
-    let mut digests: Vec<_> = (0..peers).map(|_| exchange::digest()).collect();
-    let mut macs: Vec<Vec<Block>> = vec![Vec::with_capacity(PIECE + bucket); peers];
-    let mut f = 0;
-    for (k, members) in order.chunks_exact(bucket).enumerate() {
-        if let Some(ahead) = order.get((k + PREFETCH) * bucket..) {
-            ahead.iter().take(bucket).for_each(|&t| leaky.prefetch(t as usize));
-        }
-        for (peer, (kept, macs)) in scratch.towards.iter_mut().zip(&mut macs).enumerate() {
-            let place = Place { kept, macs, f };
-            let sum = place.absorb(leaky, members, peer);
-            triples.put(k, peer, &sum);
-        }
-        f += bucket - 1;
-        if macs[0].len() >= PIECE {
-            hash_pieces(&mut digests, &mut macs);
-        }
-    }
-    hash_pieces(&mut digests, &mut macs);
-    macs.zeroize();
-    digests.into_iter().map(BlockHasher::finish).collect()
-}
-
-fn hash_pieces(digests: &mut [BlockHasher], macs: &mut [Vec<Block>]) {
-    for (digest, macs) in digests.iter_mut().zip(macs) {
-        digest.update(macs);
-        macs.clear();
-    }
-}
-
-/// Where a bucket writes what it keeps towards a peer.
-struct Place<'a> {
-    kept: &'a mut Kept,
-    macs: &'a mut Vec<Block>,
-    f: usize,
-}
-
-impl Place<'_> {
-    /// The sum of a bucket's members.
-    #[inline]
-    fn absorb(self, leaky: &LeakyTriples, members: &[u32], peer: usize) -> Record {
-        let others = self.f..self.f + members.len() - 1;
-        let factors = &mut self.kept.factors[others.clone()];
-        let keys = &mut self.kept.keys[others];
-        let mut sum = leaky.record(members[0] as usize, peer);
-        for ((&other, factor), key) in members[1..].iter().zip(factors).zip(keys) {
-            let record = leaky.record(other as usize, peer);
-            self.macs.push(sum.macs[Y] ^ record.macs[Y]);
-            *key = sum.keys[Y] ^ record.keys[Y];
-            *factor = [record.macs[X], record.keys[X]];
-            for which in [X, Z] {
-                sum.macs[which] ^= record.macs[which];
-                sum.keys[which] ^= record.keys[which];
-            }
-        }
-        sum
-    }
-}
-
-/// Opens all d: bits, and a digest of their MACs to each peer. Nothing is returned unless all are right.
-fn open(
-    channels: &mut [Channel],
+/// The bits that the buckets are summed with.
+struct Bits {
+    /// The own bits of all x_k but the first of each bucket.
+    factors: Zeroizing<BitVec>,
+    /// The own bits of all d; all parties' once they are known.
     own: BitVec,
-    digests: &[[u8; 32]],
-    delta: Block,
-    scratch: &Scratch,
-) -> Result<BitVec> {
-    let bits = own.to_bytes();
-    for (channel, digest) in channels.iter_mut().zip(digests) {
-        channel.send_parts(OPENED.kind, &[&bits, digest])?;
+    /// For each bucket how often z lacks its correction, modulo 2.
+    corrections: BitVec,
+}
+
+impl Bits {
+    /// Gathers all bits, and writes the own bits of all sums but the products with d.
+    fn gather(leaky: &LeakyTriples, order: &[u32], batch: Batch, triples: &mut Triples) -> Bits {
+        let Batch { triples: n, bucket, .. } = batch;
+        let words = n.div_ceil(PIECE);
+        let mut others = Zeroizing::new(vec![[0; 8]; words * (bucket - 1)]);
+        let mut bits = Bits {
+            factors: Zeroizing::new(BitVec::zeros(n * (bucket - 1))),
+            own: BitVec::zeros(n * (bucket - 1)),
+            corrections: BitVec::zeros(n),
+        };
+        let mut bytes = Zeroizing::new(vec![0; PIECE * (bucket - 1)]);
+        for (word, members) in order.chunks(PIECE * bucket).enumerate() {
+            let mut sums = [0; PIECE];
+            bytes.fill(0);
+            let places = sums.iter_mut().zip(bytes.chunks_exact_mut(bucket - 1));
+            for (members, (sum, others)) in members.chunks_exact(bucket).zip(places) {
+                *sum = gather(leaky.packed(), members, others);
+            }
+            let mut rows = [[0; 8]];
+            rows_of_bytes(&sums, &mut rows);
+            for (shares, bit) in triples.made(batch, [X_BIT, Y_BIT, Z_BIT]) {
+                shares.bits.words_mut()[word] = rows[0][place(bit)];
+            }
+            bits.corrections.words_mut()[word] = rows[0][place(D_BIT)];
+            rows_of_bytes(&bytes, &mut others[word * (bucket - 1)..][..bucket - 1]);
+            sums.zeroize();
+            rows.zeroize();
+        }
+        let bits_of = bits.factors.words_mut().iter_mut().zip(bits.own.words_mut());
+        for ((factors, own), rows) in bits_of.zip(others.iter()) {
+            (*factors, *own) = (rows[place(X_BIT)], rows[place(Y_BIT)]);
+        }
+        bits
+    }
+}
+
+/// The number of a packed bit.
+const fn place(bit: u8) -> usize {
+    bit.trailing_zeros() as usize
+}
+
+/// The bits of a bucket's sum, without products; of each member but the first its x and, in the place of
+/// y, the own bit of d.
+#[inline]
+fn gather(packed: &[u8], members: &[u32], others: &mut [u8]) -> u8 {
+    let first = packed[members[0] as usize];
+    let mut sum = first;
+    for (&member, out) in members[1..].iter().zip(others) {
+        let other = packed[member as usize];
+        sum ^= other & !Y_BIT;
+        *out = other & X_BIT | (first ^ other) & Y_BIT;
+    }
+    sum
+}
+
+/// Adds the own d·x_k to the own bits of the products.
+fn multiply_bits(Bits { factors, own: d, .. }: &Bits, per_bucket: usize, c: &mut BitVec) {
+    let n = c.len();
+    let mut f = 0;
+    for (word, c) in c.words_mut().iter_mut().enumerate() {
+        for k in 0..64.min(n - 64 * word) {
+            let mut sum = 0;
+            for f in f..f + per_bucket {
+                sum ^= (factors.words()[f / 64] & d.words()[f / 64]) >> (f % 64);
+            }
+            f += per_bucket;
+            *c ^= (sum & 1) << k;
+        }
+    }
+}
+
+/// Sends the own d to all peers, and returns theirs.
+fn exchange_bits(
+    channels: &mut [Channel],
+    own: &BitVec,
+    bytes: &mut Vec<u8>,
+) -> Result<Vec<BitVec>> {
+    for channel in channels.iter_mut() {
+        channel.send(OPENED.kind, &own.to_bytes())?;
         channel.flush()?;
     }
-    let mut d = own;
-    let mut piece = Zeroizing::new(Vec::with_capacity(PIECE));
-    for (channel, kept) in channels.iter_mut().zip(&scratch.towards) {
-        let (theirs, digest) = exchange::recv_bits_and_digest(channel, &OPENED, d.len())?;
-        let mut expected = exchange::digest();
-        for (number, keys) in kept.keys.chunks(PIECE).enumerate() {
-            let bit = |k: usize| theirs.get(number * PIECE + k);
-            piece.extend(keys.iter().enumerate().map(|(k, &key)| key ^ delta.select(bit(k))));
-            expected.update(&piece);
-            piece.clear();
-        }
-        if expected.finish() != digest {
-            return Err(Error::misbehaved(channel.peer(), OPENED.check));
-        }
-        d.xor_assign(&theirs);
-    }
-    Ok(d)
+    bytes.resize(BitVec::byte_len(own.len()), 0);
+    let receive = |channel: &mut Channel| {
+        channel.recv_into(OPENED.kind, bytes)?;
+        BitVec::from_bytes(own.len(), bytes)
+            .ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
+    };
+    channels.iter_mut().map(receive).collect()
 }
 
-/// Adds d·⟨x_k⟩ to the products.
-fn multiply(
-    d: &BitVec,
-    factors: &BitVec,
-    per_bucket: usize,
-    triples: &mut Triples,
-    scratch: &Scratch,
-) {
-    let c = &mut triples.c;
-    for f in 0..factors.len() {
-        let bit = factors.get(f) & d.get(f);
-        c.bits.set(f / per_bucket, c.bits.get(f / per_bucket) ^ bit);
-    }
-    for (Towards { macs, keys }, kept) in c.towards.iter_mut().zip(&scratch.towards) {
-        let factors = kept.factors.chunks_exact(per_bucket);
-        for (k, ((mac, key), factors)) in macs.iter_mut().zip(keys).zip(factors).enumerate() {
-            for (f, [x_mac, x_key]) in (k * per_bucket..).zip(factors) {
-                *mac ^= x_mac.select(d.get(f));
-                *key ^= x_key.select(d.get(f));
+/// For each peer the digests of the MACs on the own d, and of those that its d should have.
+type Digests = Vec<[BlockHasher; 2]>;
+
+/// A batch's buckets, with all that their sums are made of.
+struct Buckets<'a> {
+    leaky: &'a LeakyTriples,
+    /// The triples of bucket 0, of bucket 1, ...
+    order: &'a [u32],
+    batch: Batch,
+    bits: &'a Bits,
+    delta: Block,
+}
+
+impl Buckets<'_> {
+    /// Adds up MACs and keys, and digests the MACs of d; `theirs` are the peers' parts of d.
+    fn sum(&self, theirs: &[BitVec], triples: &mut Triples, scratch: &mut Scratch) -> Digests {
+        let peers = self.leaky.peers();
+        scratch.waiting.resize_with(peers, Default::default);
+        let mut digests: Digests =
+            (0..peers).map(|_| [exchange::digest(), exchange::digest()]).collect();
+        let Batch { triples: n, bucket, .. } = self.batch;
+        for first in (0..n).step_by(PIECE) {
+            let piece = first..(first + PIECE).min(n);
+            for (peer, waiting) in scratch.waiting.iter_mut().enumerate() {
+                let [_, expected] = &mut *waiting;
+                let already = expected.len();
+                self.sum_piece(piece.clone(), peer, triples, waiting);
+                let [own, expected] = waiting;
+                let f = first * (bucket - 1);
+                add_key_where(&mut expected[already..], &theirs[peer], f, self.delta);
+                if own.len() >= HASHED || piece.end == n {
+                    for (digest, macs) in digests[peer].iter_mut().zip([own, expected]) {
+                        digest.update(macs);
+                        macs.clear();
+                    }
+                }
             }
         }
+        digests
     }
+
+    /// The sums of a few buckets towards one peer. Appends to `waiting` the MACs of the own d, and the keys
+    /// for the peer's.
+    fn sum_piece(
+        &self,
+        piece: Range<usize>,
+        peer: usize,
+        triples: &mut Triples,
+        [own, keys]: &mut [Vec<Block>; 2],
+    ) {
+        let &Buckets { leaky, order, batch, bits, .. } = self;
+        let size = batch.bucket;
+        let correcting = leaky.correcting(peer);
+        let mut sums = [Record::default(); PIECE];
+        let mut f = piece.start * (size - 1);
+        for (k, sum) in piece.clone().zip(&mut sums) {
+            if peer == 0
+                && let Some(ahead) = order.get((k + PREFETCH) * size..)
+            {
+                ahead.iter().take(size).for_each(|&t| leaky.prefetch(t as usize));
+            }
+            let members = &order[k * size..][..size];
+            *sum = *leaky.record(members[0] as usize, peer);
+            sum.keys[Z] ^= correcting.select(bits.corrections.get(k));
+            for &other in &members[1..] {
+                let Record { macs: m, keys: q } = leaky.record(other as usize, peer);
+                let d = bits.own.get(f);
+                f += 1;
+                own.push(sum.macs[Y] ^ m[Y]);
+                keys.push(sum.keys[Y] ^ q[Y]);
+                sum.macs[X] ^= m[X];
+                sum.keys[X] ^= q[X];
+                sum.macs[Z] ^= m[Z] ^ m[X].select(d);
+                sum.keys[Z] ^= q[Z] ^ q[X].select(d);
+            }
+        }
+        for (shares, which) in triples.made(batch, [X, Y, Z]) {
+            let Towards { macs, keys } = &mut shares.towards[peer];
+            let to = macs[piece.clone()].iter_mut().zip(&mut keys[piece.clone()]);
+            for ((mac, key), sum) in to.zip(&sums) {
+                (*mac, *key) = (sum.macs[which], sum.keys[which]);
+            }
+        }
+        bytemuck::cast_slice_mut::<_, Block>(&mut sums).zeroize();
+    }
+}
+
+/// Compares digests of MACs with all peers.
+fn check(channels: &mut [Channel], digests: Digests) -> Result<()> {
+    let mut expected = Vec::with_capacity(channels.len());
+    for (channel, [own, theirs]) in channels.iter_mut().zip(digests) {
+        channel.send(MACS, &own.finish())?;
+        channel.flush()?;
+        expected.push(theirs.finish());
+    }
+    for (channel, expected) in channels.iter_mut().zip(expected) {
+        if channel.recv_array::<32>(MACS)? != expected {
+            return Err(Error::misbehaved(channel.peer(), OPENED.check));
+        }
+    }
+    Ok(())
 }
 
 const X: usize = 0;
@@ -265,24 +325,28 @@ const Y: usize = 1;
 const Z: usize = 2;
 
 impl Triples {
-    /// Makes room for `n` among this party and `peers` others; what the memory holds is overwritten later.
-    fn reset(&mut self, n: usize, peers: usize) {
-        for shares in [&mut self.a, &mut self.b, &mut self.c] {
+    /// Makes room for a batch among this party and `peers` others; what the memory holds is overwritten later.
+    fn reset(&mut self, batch: Batch, peers: usize) {
+        let n = batch.triples;
+        for (shares, ()) in self.made(batch, [(); 3]) {
             shares.bits = BitVec::zeros(n);
             shares.towards.resize_with(peers, Towards::default);
             for Towards { macs, keys } in &mut shares.towards {
-                macs.resize(n, Block::ZERO);
-                keys.resize(n, Block::ZERO);
+                for blocks in [macs, keys] {
+                    // New memory comes zeroed.
+                    if blocks.capacity() < n {
+                        blocks.zeroize();
+                        *blocks = zeroed_vec(n);
+                    }
+                    blocks.resize(n, Block::ZERO);
+                }
             }
         }
     }
 
-    /// Writes MACs and keys of triple `k` towards a peer.
-    #[inline]
-    fn put(&mut self, k: usize, peer: usize, sum: &Record) {
-        for (shares, which) in [(&mut self.a, X), (&mut self.b, Y), (&mut self.c, Z)] {
-            shares.towards[peer].macs[k] = sum.macs[which];
-            shares.towards[peer].keys[k] = sum.keys[which];
-        }
+    /// The shares that a batch makes, each with what stands in its place among x, y and z.
+    fn made<T>(&mut self, batch: Batch, with: [T; 3]) -> impl Iterator<Item = (&mut Shares, T)> {
+        let all = [&mut self.a, &mut self.b, &mut self.c].into_iter().zip(with).enumerate();
+        all.filter(move |(which, _)| !batch.tied || *which != Y).map(|(_, made)| made)
     }
 }

@@ -30,11 +30,12 @@
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
+mod records;
+
 use std::ops::Range;
 
-use bytemuck::{Pod, Zeroable};
 use symbolon_primitives::{
-    BitVec, Block, Challenge, Prg, Slab, TweakedHash, derive_block, gf128, prefetch,
+    BitVec, Block, Challenge, Prg, TweakedHash, add_key_where, add_where, derive_block, gf128,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
@@ -44,6 +45,9 @@ use crate::{
     bits::{self, BitLane},
     exchange::{self, Committed},
 };
+
+pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
+pub use records::{LeakyTriples, Record};
 
 /// Triples of one chunk: with its three correlated OTs per triple just below the largest draw.
 pub const CHUNK: usize = 10_240;
@@ -68,101 +72,6 @@ const V: Committed = Committed {
 
 /// The name of the check of step 5.
 pub const CHECK: &str = "leaky AND";
-
-/// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
-/// the buckets will gather them in random order.
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Record {
-    /// MACs on the own bits of x, y, z.
-    pub macs: [Block; 3],
-    /// Keys for the peer's bits of x, y, z.
-    pub keys: [Block; 3],
-}
-
-/// One party's part of many leaky triples.
-#[derive(Default)]
-pub struct LeakyTriples {
-    peers: usize,
-    /// One record per peer for triple 0, then for triple 1, ... Their z is still r: what `correction` says is
-    /// added when a record is read, which saves a pass over all of them.
-    records: Slab<Record>,
-    /// The own bits of x, y, z.
-    bits: [BitVec; 3],
-    /// S of step 4 (still without its part of the peers' U before they arrive).
-    s: Slab<Block>,
-    /// d of step 4, for which z = r ⊕ d.
-    correction: BitVec,
-    /// What a record's key for z lacks where `correction` says so: Δ if the peer in place 0 is party 0, whose
-    /// bit changes, and otherwise nothing.
-    correcting: Block,
-}
-
-impl LeakyTriples {
-    /// Makes room for `n` among this party and `peers` others; keeps the memory of earlier ones.
-    pub(crate) fn reset(&mut self, n: usize, peers: usize) {
-        self.peers = peers;
-        self.records.reset(n * peers);
-        self.s.reset(n);
-        self.bits = std::array::from_fn(|_| BitVec::zeros(0));
-        self.correction = BitVec::zeros(0);
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.s.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.s.is_empty()
-    }
-
-    /// How many peers each triple is shared with.
-    pub fn peers(&self) -> usize {
-        self.peers
-    }
-
-    /// The own bits of x, y, z of a triple.
-    pub fn own_bits(&self, triple: usize) -> [bool; 3] {
-        std::array::from_fn(|which| self.bits[which].get(triple))
-    }
-
-    /// What ties a triple to the peer in place `peer`.
-    #[inline]
-    pub fn record(&self, triple: usize, peer: usize) -> Record {
-        let mut record = self.records[triple * self.peers + peer];
-        if peer == 0 {
-            record.keys[2] ^= self.correcting.select(self.correction.get(triple));
-        }
-        record
-    }
-
-    /// Asks for a triple's memory ahead of its use.
-    #[inline]
-    pub fn prefetch(&self, triple: usize) {
-        self.records[triple * self.peers..][..self.peers].iter().for_each(prefetch);
-    }
-
-    /// Takes the bits that the lanes left in their parts.
-    pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 3]>) {
-        for part in parts {
-            for (all, mut more) in self.bits.iter_mut().zip(part) {
-                all.extend_from(&more);
-                more.zeroize();
-            }
-        }
-    }
-}
-
-impl Drop for LeakyTriples {
-    fn drop(&mut self) {
-        self.correcting.zeroize();
-        for bits in &mut self.bits {
-            bits.zeroize();
-        }
-    }
-}
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
@@ -249,48 +158,54 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// Writes the records of a chunk, all Φ_i, and of S_i what needs no hash.
-fn sum_and_record(
-    part: &mut Part<'_>,
-    range: &Range<usize>,
-    drawn: &Drawn<'_>,
-    delta: Block,
-    phi: &mut Vec<Block>,
-) {
-    let given = part.given(range);
-    let peers = part.records.len() / part.s.len();
-    let records = &mut part.records[range.start * peers..range.end * peers];
-    let s = &mut part.s[range.clone()];
-    phi.clear();
-    phi.extend(range.clone().map(|t| delta.select(part.bits[1].get(t))));
-    for (s, t) in s.iter_mut().zip(range.clone()) {
-        *s = delta.select(part.bits[2].get(t));
-    }
-    for peer in 0..peers {
-        let [macs, keys] = drawn.of(peer).map(|all| drawn.layout.ranges().map(|part| &all[part]));
-        // Those whose y was given, then those whose y was drawn.
-        let (first, given_y) = match &given {
-            Some((shares, places)) => {
-                let towards = &shares.towards[peer];
-                (places.len(), [&towards.macs[places.clone()], &towards.keys[places.clone()]])
-            }
-            None => (0, [&[][..], &[][..]]),
-        };
-        for (from, [y_macs, y_keys]) in [(0, given_y), (first, [macs[1], keys[1]])] {
-            let sums = phi[from..].iter_mut().zip(&mut s[from..]);
-            let records = records[from * peers..].iter_mut().skip(peer).step_by(peers);
-            let x = macs[0][from..].iter().zip(&keys[0][from..]);
-            let y = y_macs.iter().zip(y_keys);
-            let r = macs[2][from..].iter().zip(&keys[2][from..]);
-            for (((((phi, s), record), x), y), r) in sums.zip(records).zip(x).zip(y).zip(r) {
-                *phi ^= *y.0 ^ *y.1;
-                *s ^= *r.0 ^ *r.1;
-                *record = Record { macs: [*x.0, *y.0, *r.0], keys: [*x.1, *y.1, *r.1] };
+/// What a chunk's sums are made of: see [`Sums::add`].
+struct Sums<'a> {
+    drawn: Drawn<'a>,
+    /// Shares of y for the chunk's first triples.
+    given: Option<(&'a Shares, Range<usize>)>,
+    peers: usize,
+}
+
+impl Sums<'_> {
+    /// Writes the records of a few triples, `records` for all peers, and adds to their Φ_i and S_i what needs
+    /// no hash and no own bit. The triples are numbers `block` of the chunk.
+    fn add(&self, block: Range<usize>, records: &mut [Record], phi: &mut [Block], s: &mut [Block]) {
+        let drawn_from = self.given.as_ref().map_or(0, |(_, places)| places.len());
+        let middle = drawn_from.clamp(block.start, block.end);
+        for peer in 0..self.peers {
+            let [macs, keys] =
+                self.drawn.of(peer).map(|all| self.drawn.layout.ranges().map(|part| &all[part]));
+            // Those whose y was given, then those whose y was drawn.
+            for run in [block.start..middle, middle..block.end] {
+                let y = match &self.given {
+                    Some((shares, places)) if run.end <= drawn_from => {
+                        let towards = &shares.towards[peer];
+                        let places = places.start + run.start..places.start + run.end;
+                        [&towards.macs[places.clone()], &towards.keys[places]]
+                    }
+                    _ if run.is_empty() => continue,
+                    _ => [macs[1], keys[1]]
+                        .map(|all| &all[run.start - drawn_from..run.end - drawn_from]),
+                };
+                let (x, r) = (
+                    [&macs[0][run.clone()], &keys[0][run.clone()]],
+                    [&macs[2][run.clone()], &keys[2][run.clone()]],
+                );
+                let at = run.start - block.start..run.end - block.start;
+                let records = &mut records[at.start * self.peers..at.end * self.peers];
+                let sums = phi[at.clone()].iter_mut().zip(&mut s[at]);
+                let macs = x[0].iter().zip(y[0]).zip(r[0]);
+                let keys = x[1].iter().zip(y[1]).zip(r[1]);
+                let records = records.chunks_exact_mut(self.peers);
+                for ((((phi, s), records), ((mx, my), mr)), ((kx, ky), kr)) in
+                    sums.zip(records).zip(macs).zip(keys)
+                {
+                    *phi ^= *my ^ *ky;
+                    *s ^= *mr ^ *kr;
+                    records[peer] = Record { macs: [*mx, *my, *mr], keys: [*kx, *ky, *kr] };
+                }
             }
         }
-    }
-    for ((s, &phi), t) in s.iter_mut().zip(&*phi).zip(range.clone()) {
-        *s ^= phi.select(part.bits[0].get(t));
     }
 }
 
@@ -312,17 +227,20 @@ struct Scratch {
     macs: [Vec<Block>; LOOKAHEAD + 1],
     keys: Vec<Block>,
     phi: Vec<Block>,
-    pairs: Vec<Block>,
+    pairs: Vec<[Block; 2]>,
     single: Vec<Block>,
+    /// U for each peer, one chunk after another.
     u: Vec<Block>,
+    their_u: Vec<Block>,
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let Scratch { macs, keys, phi, pairs, single, u } = self;
-        for buffer in macs.iter_mut().chain([keys, phi, pairs, single, u]) {
+        let Scratch { macs, keys, phi, pairs, single, u, their_u } = self;
+        for buffer in macs.iter_mut().chain([keys, phi, single, u, their_u]) {
             buffer.zeroize();
         }
+        pairs.zeroize();
     }
 }
 
@@ -440,30 +358,32 @@ impl LeakyLane {
     ) -> Result<()> {
         let delta = self.bits.delta();
         let layout = Layout { n: range.len(), given: part.given_count(&range) };
-        let Scratch { macs, keys, phi, pairs, single, u } = &mut self.scratch;
+        let peers = channels.len();
+        let Scratch { macs, keys, phi, pairs, single, u, .. } = &mut self.scratch;
         let drawn = Drawn { layout, macs: &macs[chunk % (LOOKAHEAD + 1)], keys };
-        sum_and_record(part, &range, &drawn, delta, phi);
-        let tweak = first_tweak + range.start as u128;
-        for (peer, channel) in channels.iter_mut().enumerate() {
-            let [hash_out, hash_in] = &self.hashes[peer];
-            let [macs, keys] = drawn.x(peer);
-            u.clear();
-            let blocks = macs.chunks(BLOCK).zip(keys.chunks(BLOCK)).zip(phi.chunks(BLOCK));
-            let s = part.s[range.clone()].chunks_mut(BLOCK);
-            for (block, (((macs, keys), phi), s)) in blocks.zip(s).enumerate() {
-                let tweak = tweak + (block * BLOCK) as u128;
-                pairs.clear();
-                pairs.extend(keys.iter().flat_map(|&key| [key, key ^ delta]));
-                hash_out.hash(tweak, 2, pairs);
-                single.clear();
-                single.extend_from_slice(macs);
-                hash_in.hash(tweak, 1, single);
-                let pairs = pairs.as_chunks::<2>().0;
-                for ((s, [zero, _]), single) in s.iter_mut().zip(pairs).zip(&*single) {
-                    *s ^= *zero ^ *single;
-                }
-                u.extend(pairs.iter().zip(phi).map(|([zero, one], &phi)| *zero ^ *one ^ phi));
+        let sums = Sums { drawn, given: part.given(&range), peers };
+        u.resize(layout.n * peers, Block::ZERO);
+        // What belongs to a block is in the first-level cache from its first use to its last.
+        for first in (0..layout.n).step_by(BLOCK) {
+            let block = first..(first + BLOCK).min(layout.n);
+            let place = range.start + first;
+            let end = range.start + block.end;
+            let s = &mut part.s[place..end];
+            phi.clear();
+            phi.resize(block.len(), Block::ZERO);
+            s.fill(Block::ZERO);
+            add_key_where(phi, &part.bits[1], place, delta);
+            add_key_where(s, &part.bits[2], place, delta);
+            sums.add(block.clone(), &mut part.records[place * peers..end * peers], phi, s);
+            add_where(s, &part.bits[0], place, phi);
+            for (peer, hashes) in self.hashes.iter().enumerate() {
+                let [macs, keys] = sums.drawn.x(peer).map(|x| &x[block.clone()]);
+                let u = &mut u[peer * layout.n..][block.clone()];
+                let by = Hashing { hashes, tweak: first_tweak + place as u128, delta };
+                by.add([macs, keys], phi, (pairs, single), s, u);
             }
+        }
+        for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
             channel.send("leaky AND: U", Block::as_bytes(u))?;
             channel.flush()?;
         }
@@ -477,15 +397,47 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let u = &mut self.scratch.u;
+        let u = &mut self.scratch.their_u;
+        u.resize(range.len(), Block::ZERO);
         for channel in channels {
-            u.resize(range.len(), Block::ZERO);
             channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
-            for (t, u) in range.clone().zip(u.iter()) {
-                part.s[t] ^= u.select(part.bits[0].get(t));
-            }
+            add_where(&mut part.s[range.clone()], &part.bits[0], range.start, u);
         }
         Ok(())
+    }
+}
+
+/// The hashing of a few triples, of which the first has the tweak `tweak`, with one peer.
+struct Hashing<'a> {
+    /// For the U that the peer is sent, and for the U that it sends.
+    hashes: &'a [TweakedHash; 2],
+    tweak: u128,
+    delta: Block,
+}
+
+impl Hashing<'_> {
+    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed.
+    fn add(
+        &self,
+        [macs, keys]: [&[Block]; 2],
+        phi: &[Block],
+        (pairs, single): (&mut Vec<[Block; 2]>, &mut Vec<Block>),
+        s: &mut [Block],
+        u: &mut [Block],
+    ) {
+        pairs.resize(keys.len(), [Block::ZERO; 2]);
+        for (pair, &key) in pairs.iter_mut().zip(keys) {
+            *pair = [key, key ^ self.delta];
+        }
+        self.hashes[0].hash(self.tweak, 2, pairs.as_flattened_mut());
+        single.clear();
+        single.extend_from_slice(macs);
+        self.hashes[1].hash(self.tweak, 1, single);
+        let hashed = pairs.iter().zip(&*single).zip(phi);
+        for ((s, u), (([zero, one], single), phi)) in s.iter_mut().zip(u).zip(hashed) {
+            *s ^= *zero ^ *single;
+            *u = *zero ^ *one ^ *phi;
+        }
     }
 }
 
@@ -507,8 +459,8 @@ pub(crate) fn finish(
     let n = triples.len();
     channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(&mut triples.s));
     let mut d = BitVec::zeros(n);
-    for (t, s) in triples.s.iter().enumerate() {
-        d.set(t, s.lsb());
+    for (word, s) in d.words_mut().iter_mut().zip(triples.s.chunks(64)) {
+        *word = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.lsb()));
     }
     let opened = exchange::committed(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
     for (channel, theirs) in channels.iter().zip(opened) {
@@ -530,14 +482,8 @@ pub(crate) fn finish(
         return Err(Error::misbehaved(party, CHECK));
     }
 
-    // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
-    triples.correcting = if channels[0].me() == 0 {
-        triples.bits[2].xor_assign(&d);
-        Block::ZERO
-    } else {
-        by.delta
-    };
-    triples.correction = d;
+    // ⟨z⟩ = ⟨r⟩ ⊕ d.
+    triples.correct(&d, channels[0].me() == 0, by.delta);
     Ok(())
 }
 
@@ -551,7 +497,8 @@ fn combination(s: &[Block], d: &BitVec, delta: Block, challenge: Challenge) -> B
         let first = chunk * chi.len();
         prg.fill_blocks(&mut chi);
         ts.clear();
-        ts.extend(s.iter().enumerate().map(|(k, &s)| s ^ delta.select(d.get(first + k))));
+        ts.extend_from_slice(s);
+        add_key_where(&mut ts, d, first, delta);
         v ^= gf128::inner_product(&ts, &chi[..s.len()]);
     }
     v

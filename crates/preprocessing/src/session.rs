@@ -1,5 +1,6 @@
 //! The open preprocessing session of one party.
 
+use bytemuck::zeroed_vec;
 use symbolon_ot::{
     Generator,
     cot::{GlobalKey, MAX_DRAW},
@@ -123,8 +124,8 @@ impl Preprocessor {
             bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]).collect();
         let lane = &mut self.lanes[0];
         let bits = lane.random_bits(mine);
-        let mut macs = vec![vec![Block::ZERO; mine]; channels.len()];
-        let mut keys: Vec<Vec<Block>> = theirs.iter().map(|&n| vec![Block::ZERO; n]).collect();
+        let mut macs: Vec<Vec<Block>> = channels.iter().map(|_| zeroed_vec(mine)).collect();
+        let mut keys: Vec<Vec<Block>> = theirs.iter().map(|&n| zeroed_vec(n)).collect();
         let most = counts.iter().copied().max().unwrap_or(0);
         let part = |n: usize, start: usize| start.min(n)..(start + MAX_DRAW).min(n);
         for start in (0..most).step_by(MAX_DRAW) {
@@ -184,7 +185,8 @@ impl Preprocessor {
     }
 
     /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors are the
-    /// shares `b`, as many as the batch has triples. Shares of zero fill a batch up.
+    /// shares `b`, as many as the batch has triples; they come back as part of them. Shares of zero fill a
+    /// batch up.
     ///
     /// # Errors
     /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` does not fit the batch.
@@ -192,12 +194,14 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
-        b: &Shares,
+        b: Shares,
     ) -> Result<Triples> {
         if !batch.tied || b.len() != batch.triples {
             return Err(Error::InvalidInput("the factors do not fit the batch of triples".into()));
         }
-        self.make(lanes, batch, Some(b))
+        let mut triples = self.make(lanes, batch, Some(&b))?;
+        triples.b = b;
+        Ok(triples)
     }
 
     /// Takes back triples that are used up: the next batch is written over them, which spares it the first

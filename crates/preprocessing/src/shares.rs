@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block};
 use zeroize::Zeroize;
 
@@ -48,8 +49,8 @@ pub struct Shares {
 impl Shares {
     /// `n` shares of zero among this party and `peers` others, to be filled.
     pub fn zeros(n: usize, peers: usize) -> Self {
-        let towards = Towards { macs: vec![Block::ZERO; n], keys: vec![Block::ZERO; n] };
-        Shares { bits: BitVec::zeros(n), towards: vec![towards; peers] }
+        let towards = || Towards { macs: zeroed_vec(n), keys: zeroed_vec(n) };
+        Shares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
     /// How many shares there are.

@@ -57,7 +57,7 @@ pub(crate) fn make(
         let masks = open.shares(&mut net.lanes, gates)?;
         let mut beta = Shares::zeros(batch.triples, peers);
         walk.take(&masks, &mut beta)?;
-        let triples = open.triples_on(&mut net.lanes, batch, &beta)?;
+        let triples = open.triples_on(&mut net.lanes, batch, beta)?;
         material.add(GateBatch { masks, triples });
     }
     Ok(material)

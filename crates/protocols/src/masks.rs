@@ -7,11 +7,17 @@
 use std::collections::VecDeque;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_preprocessing::exchange::{AwaitedOpening, Opened, ShareOpening};
+use symbolon_preprocessing::{
+    Shares,
+    exchange::{AwaitedOpening, Opened, ShareOpening},
+};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 
-use crate::{material::Material, share_rows::ShareRows};
+use crate::{
+    material::{GateMaterial, Material},
+    share_rows::ShareRows,
+};
 
 /// AND gates of one chunk, at least (a batch is never cut).
 const CHUNK: usize = 8192;
@@ -85,6 +91,7 @@ pub(crate) struct MaskWalk<'a> {
 struct Pending {
     alpha: ShareRows,
     beta: ShareRows,
+    /// The triples' a and b; empty where b is λ_β.
     a: ShareRows,
     b: ShareRows,
     /// c ⊕ λ_γ.
@@ -175,23 +182,19 @@ impl<'a> MaskWalk<'a> {
                 gates.alpha.push_row(&self.slots, a);
                 gates.beta.push_row(&self.slots, b);
                 let slots = &mut self.slots;
-                material.next_gate(|own| {
-                    let k = own.k;
-                    gates.a.push(&own.triple.a, k);
-                    gates.b.push(&own.triple.b, k);
-                    gates.rest.push(&own.triple.c, k);
-                    slots.set(out, own.mask, k);
-                })?;
-                let last = gates.rest.len() - 1;
-                gates.rest.add(last, &self.slots, out, true);
-                let both = [(&gates.alpha, &gates.a), (&gates.beta, &gates.b)];
-                for (mask, factor) in both.into_iter().take(if self.known { 1 } else { 2 }) {
-                    opening.push_bit(mask.bit(last) ^ factor.bit(last));
-                    let auth = mask.auth(last).iter().zip(factor.auth(last)).enumerate();
-                    for (p, (m, f)) in auth {
-                        opening.push_towards(p, m[0] ^ f[0], m[1] ^ f[1]);
+                let last = gates.rest.len();
+                material.next_gate(|GateMaterial { k, mask, triple }| {
+                    let [alpha, beta] = [&gates.alpha, &gates.beta];
+                    push_difference(&mut opening, (alpha, last), (&triple.a, k));
+                    if !self.known {
+                        push_difference(&mut opening, (beta, last), (&triple.b, k));
+                        gates.a.push(&triple.a, k);
+                        gates.b.push(&triple.b, k);
                     }
-                }
+                    gates.rest.push(&triple.c, k);
+                    slots.set(out, mask, k);
+                })?;
+                gates.rest.add(last, &self.slots, out, true);
             }
         }
         if gates.rest.len() > 0 {
@@ -206,7 +209,7 @@ impl<'a> MaskWalk<'a> {
         let Pending { alpha, beta, a, b, mut rest } = gates;
         for k in 0..rest.len() {
             if self.known {
-                rest.add(k, &b, k, opened.get(k));
+                rest.add(k, &beta, k, opened.get(k));
                 continue;
             }
             let (d, e) = (opened.get(2 * k), opened.get(2 * k + 1));
@@ -216,6 +219,19 @@ impl<'a> MaskWalk<'a> {
         }
         self.spare.extend([a, b]);
         Chunk { alpha, beta, row0: rest }
+    }
+}
+
+/// Adds to an opening what the mask in one place differs by from the factor in another.
+#[inline]
+fn push_difference(
+    opening: &mut ShareOpening,
+    (masks, place): (&ShareRows, usize),
+    (factors, k): (&Shares, usize),
+) {
+    opening.push_bit(masks.bit(place) ^ factors.bits.get(k));
+    for (p, (mask, factor)) in masks.auth(place).iter().zip(&factors.towards).enumerate() {
+        opening.push_towards(p, mask[0] ^ factor.macs[k], mask[1] ^ factor.keys[k]);
     }
 }
 

@@ -181,6 +181,16 @@ impl Backend {
         run!(self, bits_inner_product(bits, coeffs))
     }
 
+    /// The kernel of [`add_where`](crate::add_where), from a word for each 64 blocks.
+    pub(crate) fn add_where(self, out: &mut [Block], words: &[u64], values: &[Block]) {
+        run!(self, add_where(out, words, values));
+    }
+
+    /// The kernel of [`add_key_where`](crate::add_key_where), from a word for each 64 blocks.
+    pub(crate) fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
+        run!(self, add_key_where(out, words, value));
+    }
+
     /// The kernel of [`carryless_products`](crate::carryless_products).
     pub(crate) fn carryless_products(
         self,

@@ -175,6 +175,24 @@ pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     sum
 }
 
+#[inline(always)]
+pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+    for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
+        for (i, (out, value)) in out.iter_mut().zip(values).enumerate() {
+            *out ^= value.select(word >> i & 1 == 1);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+    for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out ^= value.select(word >> i & 1 == 1);
+        }
+    }
+}
+
 pub(super) fn column_hash(cols: &[u8], stride: usize, coeffs: &[Block], out: &mut [Block; 128]) {
     for (i, hash) in out.iter_mut().enumerate() {
         let row = &cols[i * stride..][..16 * coeffs.len()];

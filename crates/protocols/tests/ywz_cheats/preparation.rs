@@ -45,15 +45,18 @@ fn inconsistent_choice_bits_in_any_draw() {
     }
 }
 
-const OPENINGS: [(&str, &str); 2] =
-    [("Beaver: d, e", "Beaver MAC"), ("bucketing: d", "bucketing MAC")];
+/// The message with the bits, the one with the digest of their MACs at its end, and the check.
+const OPENINGS: [(&str, &str, &str); 2] = [
+    ("Beaver: d, e", "Beaver: d, e", "Beaver MAC"),
+    ("bucketing: d", "bucketing: MACs", "bucketing MAC"),
+];
 
 /// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one. Always
 /// caught.
 #[test]
 fn lie_in_one_opened_bit() {
     for parties in PARTIES {
-        for (kind, check) in OPENINGS {
+        for (kind, _, check) in OPENINGS {
             let lie = || message(kind, |p| p[0] ^= 0x40);
             for cheater in if parties == 5 { vec![3] } else { vec![0, 1] } {
                 let all = peers(parties, cheater);
@@ -72,12 +75,17 @@ fn lie_in_one_opened_bit() {
 #[test]
 fn made_up_digest() {
     for parties in [2, 3] {
-        for (kind, check) in OPENINGS {
+        for (bits, macs, check) in OPENINGS {
             for lie in [0, 1] {
-                let bend = message(kind, move |p| {
-                    let digest = p.len() - 32;
-                    p[0] ^= lie;
-                    p[digest..].fill(0x33);
+                let bend = FnBend::new().on_outgoing(move |kind, index, p| {
+                    if kind == bits && index == 0 {
+                        p[0] ^= lie;
+                    }
+                    if kind == macs && index == 0 {
+                        let digest = p.len() - 32;
+                        p[digest..].fill(0x33);
+                    }
+                    Action::Send
                 });
                 run(parties, vec![(1, 0, bend)]).assert_caught(check);
             }

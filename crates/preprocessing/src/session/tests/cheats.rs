@@ -337,7 +337,7 @@ fn replayed_commitments() {
 }
 
 /// Fig. 16: a lie in one opened d, with the honest digest of the MACs. Caught by the digest, always,
-/// before any d is used.
+/// before anything that depends on d is let out.
 #[test]
 fn lie_in_one_opened_bit() {
     for cheater in [0, 1] {
@@ -352,12 +352,18 @@ fn lie_in_one_opened_bit() {
 #[test]
 fn made_up_digest_and_garbage_padding() {
     for cheater in [0, 1] {
-        let lie = message("bucketing: d", |d| {
-            d[0] ^= 1;
-            d[2..].fill(0x77);
-        });
-        cheat(cheater, 15, lie).assert_caught("bucketing MAC");
-        let digest = message("bucketing: d", |d| d[33] ^= 0x80);
+        for lie in [0, 1] {
+            let lie = FnBend::new().on_outgoing(move |kind, _, payload| {
+                match kind {
+                    "bucketing: d" => payload[0] ^= lie,
+                    "bucketing: MACs" => payload.fill(0x77),
+                    _ => {}
+                }
+                Action::Send
+            });
+            cheat(cheater, 15, lie).assert_caught("bucketing MAC");
+        }
+        let digest = message("bucketing: MACs", |macs| macs[31] ^= 0x80);
         cheat(cheater, 15, digest).assert_caught("bucketing MAC");
         // 14 bits in two bytes.
         let padding = message("bucketing: d", |d| d[1] ^= 0x80);
@@ -365,7 +371,17 @@ fn made_up_digest_and_garbage_padding() {
     }
 }
 
-/// Any message: short, empty or long, the MACs' digest left out among them. The framing, always.
+/// Fig. 16: a peer that waits for our digest sends it back as its own. Caught by the digest, always: each is of
+/// MACs under another Δ.
+#[test]
+fn our_digest_as_theirs() {
+    for cheater in [0, 1] {
+        let (cheat, spy) = echo(&["bucketing: MACs"], 0, true, |payload, theirs| *payload = theirs);
+        run_with(cheater, parties(2, 1, 21), cheat, spy).assert_caught("bucketing MAC");
+    }
+}
+
+/// Any message: short, empty or long. The framing, always.
 #[test]
 fn short_and_long_messages() {
     for kind in [
@@ -377,10 +393,11 @@ fn short_and_long_messages() {
         "leaky AND: commitment to V",
         "leaky AND: V",
         "bucketing: d",
+        "bucketing: MACs",
     ] {
         for change in [
             |p: &mut Vec<u8>| p.truncate(p.len() - 1),
-            |p: &mut Vec<u8>| p.truncate(2),
+            |p: &mut Vec<u8>| p.truncate(1),
             |p: &mut Vec<u8>| p.clear(),
             |p: &mut Vec<u8>| p.push(0),
         ] {

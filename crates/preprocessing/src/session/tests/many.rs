@@ -247,7 +247,8 @@ fn lies_in_bucketing() {
     let lie = || message("bucketing: d", |d| d[0] ^= 2);
     for case in CASES {
         cheat(case, 39, lie).assert_caught("bucketing MAC");
-        cheat(case, 39, || message("bucketing: d", |d| d[10] ^= 1)).assert_caught("bucketing MAC");
+        cheat(case, 39, || message("bucketing: MACs", |macs| macs[10] ^= 1))
+            .assert_caught("bucketing MAC");
     }
     for n in [3, 5] {
         for party in 0..n {

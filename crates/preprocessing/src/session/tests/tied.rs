@@ -23,7 +23,7 @@ fn made_on(
             (to.macs[k], to.keys[k]) = (from.macs[k], from.keys[k]);
         }
     }
-    let triples = open.triples_on(lanes, batch, &given)?;
+    let triples = open.triples_on(lanes, batch, given.clone())?;
     Ok((given, triples))
 }
 
@@ -57,10 +57,10 @@ fn triples_have_the_given_factors_and_are_right() {
 fn factors_that_do_not_fit_are_refused() {
     let ended = run(parties(2, 1, 2), |open, lanes| {
         let shares = open.shares(lanes, 5)?;
-        let fitting = open.triples_on(lanes, tied(5, 3), &shares)?;
+        let fitting = open.triples_on(lanes, tied(5, 3), shares.clone())?;
         let refused = [
-            open.triples_on(lanes, tied(4, 3), &shares).err(),
-            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, &shares).err(),
+            open.triples_on(lanes, tied(4, 3), shares.clone()).err(),
+            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, shares.clone()).err(),
             open.triples(lanes, tied(5, 3)).err(),
         ];
         Ok((fitting.len(), refused))
@@ -107,7 +107,7 @@ fn another_factor_than_the_given_one() {
             if lanes[0][0].me() == 1 {
                 shares.bits.set(3, !shares.bits.get(3));
             }
-            open.triples_on(lanes, tied(7, 3), &shares)
+            open.triples_on(lanes, tied(7, 3), shares)
         });
         let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
         let honest = &ended[0].1;

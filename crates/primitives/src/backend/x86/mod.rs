@@ -51,3 +51,15 @@ pub(super) fn store(block: &mut Block, value: __m128i) {
 pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     super::portable::bits_inner_product(bits, coeffs)
 }
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+    super::portable::add_where(out, words, values);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+    super::portable::add_key_where(out, words, value);
+}

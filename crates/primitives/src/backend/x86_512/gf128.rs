@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::select::{quad_mask, quad_masks};
 use super::{XOR3, load, load_bytes, load_tail, load_tail_bytes, store, transpose_lanes};
 use crate::backend::x86;
 use crate::{BitVec, Block};
@@ -121,16 +122,14 @@ pub(in super::super) fn column_hash(
 pub(in super::super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     let mut sums = [_mm512_setzero_si512(); 2];
     for (&word, chunk) in bits.words().iter().zip(coeffs.chunks(64)) {
-        // Each bit twice, as the masks count words of 64 bits.
-        let masks = [word, word >> 32].map(|w| _pdep_u64(w, 0x5555_5555_5555_5555) * 3);
+        let masks = quad_masks(word);
         let (quads, tail) = chunk.as_chunks::<4>();
-        let mask = |q: usize| (masks[q / 8] >> (q % 8 * 8)) as u8;
         for (q, quad) in quads.iter().enumerate() {
             let sum = &mut sums[q % 2];
-            *sum = _mm512_mask_xor_epi64(*sum, mask(q), *sum, load(quad));
+            *sum = _mm512_mask_xor_epi64(*sum, quad_mask(masks, q), *sum, load(quad));
         }
         if !tail.is_empty() {
-            let mask = mask(quads.len());
+            let mask = quad_mask(masks, quads.len());
             sums[0] = _mm512_mask_xor_epi64(sums[0], mask, sums[0], load_tail(tail));
         }
     }

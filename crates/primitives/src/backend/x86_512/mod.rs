@@ -6,6 +6,7 @@ mod aes;
 mod gf128;
 mod hash;
 mod leaves;
+mod select;
 mod tags;
 mod transpose;
 
@@ -15,6 +16,7 @@ pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
 pub(super) use hash::hash;
 pub(super) use leaves::leaf_sums;
+pub(super) use select::{add_key_where, add_where};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 

@@ -85,10 +85,8 @@ impl<'a> Tile<'a> {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
 fn transpose_square(tile: Tile<'_>, out: &mut [Block; 128]) {
-    let mut squares = [[_mm512_setzero_si512(); 8]; 4];
-    for (rho, squares) in squares.iter_mut().enumerate() {
-        *squares = bit_squares(tile, 32 * rho);
-    }
+    let squares =
+        [bit_squares(tile, 0), bit_squares(tile, 32), bit_squares(tile, 64), bit_squares(tile, 96)];
     let index = [gather_index(0), gather_index(1)];
     let (quads, _) = out.as_chunks_mut::<4>();
     for (m, quads) in quads.as_chunks_mut::<4>().0.iter_mut().enumerate() {

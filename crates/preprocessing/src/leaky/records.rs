@@ -1,0 +1,129 @@
+//! Leaky triples in memory, as the buckets will gather them.
+
+use bytemuck::{Pod, Zeroable};
+use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows, prefetch_early};
+use zeroize::Zeroize;
+
+/// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
+/// the buckets will gather them in random order.
+#[derive(Clone, Copy, Default, Pod, Zeroable)]
+#[repr(C)]
+pub struct Record {
+    /// MACs on the own bits of x, y, z.
+    pub macs: [Block; 3],
+    /// Keys for the peer's bits of x, y, z.
+    pub keys: [Block; 3],
+}
+
+/// One party's part of many leaky triples.
+#[derive(Default)]
+pub struct LeakyTriples {
+    pub(super) peers: usize,
+    /// One record per peer for triple 0, then for triple 1, ... Their z is still r: what d lacks is
+    /// added when a record is read, which saves a pass over all of them.
+    pub(super) records: Slab<Record>,
+    /// The own bits of x, y, z.
+    pub(super) bits: [BitVec; 3],
+    /// S of step 4 (still without its part of the peers' U before they arrive).
+    pub(super) s: Slab<Block>,
+    /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
+    /// bit changes, and otherwise nothing.
+    correcting: Block,
+    /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them at random.
+    packed: Slab<u8>,
+}
+
+/// The own bit of x in a packed triple.
+pub(crate) const X_BIT: u8 = 1;
+/// The own bit of y.
+pub(crate) const Y_BIT: u8 = 2;
+/// The own bit of z.
+pub(crate) const Z_BIT: u8 = 4;
+/// d of step 4.
+pub(crate) const D_BIT: u8 = 8;
+
+impl LeakyTriples {
+    /// Makes room for `n` among this party and `peers` others; keeps the memory of earlier ones.
+    pub(crate) fn reset(&mut self, n: usize, peers: usize) {
+        self.peers = peers;
+        self.records.reset(n * peers);
+        self.s.reset(n);
+        self.bits = std::array::from_fn(|_| BitVec::zeros(0));
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.s.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.s.is_empty()
+    }
+
+    /// How many peers each triple is shared with.
+    pub fn peers(&self) -> usize {
+        self.peers
+    }
+
+    /// The own bits of x, y, z of a triple.
+    pub fn own_bits(&self, triple: usize) -> [bool; 3] {
+        std::array::from_fn(|which| self.bits[which].get(triple))
+    }
+
+    /// What ties a triple to the peer in place `peer`. The key for z still lacks [`correcting`] where d is 1.
+    ///
+    /// [`correcting`]: LeakyTriples::correcting
+    #[inline]
+    pub(crate) fn record(&self, triple: usize, peer: usize) -> &Record {
+        &self.records[triple * self.peers + peer]
+    }
+
+    /// What is added to the key for the z of the peer in place `peer` where d is 1.
+    pub(crate) fn correcting(&self, peer: usize) -> Block {
+        self.correcting.select(peer == 0)
+    }
+
+    /// For each triple its bits in a byte, once it is checked.
+    pub(crate) fn packed(&self) -> &[u8] {
+        &self.packed
+    }
+
+    /// Asks for a triple's memory ahead of its use.
+    #[inline]
+    pub(crate) fn prefetch(&self, triple: usize) {
+        self.records[triple * self.peers..][..self.peers].iter().for_each(prefetch_early);
+    }
+
+    /// Notes d, and packs all bits.
+    pub(super) fn correct(&mut self, d: &BitVec, own: bool, delta: Block) {
+        // Party 0's bit changes, and the others' keys for it.
+        self.correcting = if own { Block::ZERO } else { delta };
+        if own {
+            self.bits[2].xor_assign(d);
+        }
+        let zeros = vec![0; d.words().len()];
+        let [x, y, z] = self.bits.each_ref().map(BitVec::words);
+        self.packed.reset(64 * d.words().len());
+        bytes_of_rows([x, y, z, d.words(), &zeros, &zeros, &zeros, &zeros], &mut self.packed);
+    }
+
+    /// Takes the bits that the lanes left in their parts.
+    pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 3]>) {
+        for part in parts {
+            for (all, mut more) in self.bits.iter_mut().zip(part) {
+                all.extend_from(&more);
+                more.zeroize();
+            }
+        }
+    }
+}
+
+impl Drop for LeakyTriples {
+    fn drop(&mut self) {
+        self.correcting.zeroize();
+        for bits in &mut self.bits {
+            bits.zeroize();
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Additions that bits choose: a mask register for four blocks.
+
+use std::arch::x86_64::*;
+
+use super::{broadcast, load, load_tail, store, store_tail};
+use crate::Block;
+
+/// The masks of sixteen quads of blocks, each bit twice as masks count words of 64 bits: quad q's are bits
+/// 8·(q % 8) and on of number q / 8.
+#[inline]
+#[target_feature(enable = "bmi2")]
+pub(super) fn quad_masks(word: u64) -> [u64; 2] {
+    [word, word >> 32].map(|word| _pdep_u64(word, 0x5555_5555_5555_5555) * 3)
+}
+
+/// Quad `q`'s mask.
+#[inline]
+pub(super) fn quad_mask(masks: [u64; 2], q: usize) -> u8 {
+    (masks[q / 8] >> (q % 8 * 8)) as u8
+}
+
+#[target_feature(enable = "avx512f,bmi2")]
+pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+    for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
+        let masks = quad_masks(word);
+        let (quads, tail) = out.as_chunks_mut::<4>();
+        let (value_quads, value_tail) = values.as_chunks::<4>();
+        for (q, (out, value)) in quads.iter_mut().zip(value_quads).enumerate() {
+            let old = load(out);
+            store(out, _mm512_mask_xor_epi64(old, quad_mask(masks, q), old, load(value)));
+        }
+        if !tail.is_empty() {
+            let (old, mask) = (load_tail(tail), quad_mask(masks, quads.len()));
+            store_tail(tail, _mm512_mask_xor_epi64(old, mask, old, load_tail(value_tail)));
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,bmi2")]
+pub(in super::super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+    let value = broadcast(value);
+    for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
+        let masks = quad_masks(word);
+        let (quads, tail) = out.as_chunks_mut::<4>();
+        for (q, out) in quads.iter_mut().enumerate() {
+            let old = load(out);
+            store(out, _mm512_mask_xor_epi64(old, quad_mask(masks, q), old, value));
+        }
+        if !tail.is_empty() {
+            let (old, mask) = (load_tail(tail), quad_mask(masks, quads.len()));
+            store_tail(tail, _mm512_mask_xor_epi64(old, mask, old, value));
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Additions that bits choose: the arithmetic of MACs and keys, many at a time.
+
+use crate::{Backend, BitVec, Block};
+
+/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
+///
+/// # Panics
+/// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
+pub fn add_where(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block]) {
+    assert_eq!(out.len(), values.len(), "a value for each sum");
+    Backend::active().add_where(out, words(bits, first, out.len()), values);
+}
+
+/// Adds the same `value` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
+///
+/// # Panics
+/// If `first` is no multiple of 64, or there are fewer bits.
+pub fn add_key_where(out: &mut [Block], bits: &BitVec, first: usize, value: Block) {
+    Backend::active().add_key_where(out, words(bits, first, out.len()), value);
+}
+
+/// The words of `n` bits from `first` on.
+fn words(bits: &BitVec, first: usize, n: usize) -> &[u64] {
+    assert!(first.is_multiple_of(64), "bit {first} does not begin a word");
+    let end = first.checked_add(n).filter(|&end| end <= bits.len());
+    assert!(end.is_some(), "{n} bits from {first} on of {}", bits.len());
+    &bits.words()[first / 64..][..n.div_ceil(64)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prg;
+
+    #[test]
+    fn every_backend_adds_what_the_bits_choose() {
+        let mut prg = Prg::from_seed(Block(8));
+        for n in (0..9).chain([63, 64, 65, 70, 128, 131, 1000]) {
+            let bits = BitVec::random(128 + n, &mut prg);
+            let [mut out, mut values] = [(); 2].map(|()| vec![Block::ZERO; n]);
+            prg.fill_blocks(&mut out);
+            prg.fill_blocks(&mut values);
+            let key = prg.block();
+            let expected = |value: &dyn Fn(usize) -> Block| -> Vec<Block> {
+                (0..n).map(|i| out[i] ^ value(i).select(bits.get(128 + i))).collect()
+            };
+            for backend in Backend::available() {
+                let (mut a, mut b) = (out.clone(), out.clone());
+                backend.add_where(&mut a, words(&bits, 128, n), &values);
+                backend.add_key_where(&mut b, words(&bits, 128, n), key);
+                assert_eq!(a, expected(&|i| values[i]), "{backend:?} {n}");
+                assert_eq!(b, expected(&|_| key), "{backend:?} {n}");
+            }
+            let (mut a, mut b) = (out.clone(), out.clone());
+            add_where(&mut a, &bits, 128, &values);
+            add_key_where(&mut b, &bits, 128, key);
+            assert_eq!((a, b), (expected(&|i| values[i]), expected(&|_| key)));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "begin a word")]
+    fn refuses_the_middle_of_a_word() {
+        add_key_where(&mut [], &BitVec::zeros(64), 1, Block::ONE);
+    }
+
+    #[test]
+    #[should_panic(expected = "bits from 64 on of 65")]
+    fn refuses_missing_bits() {
+        add_key_where(&mut [Block::ZERO; 2], &BitVec::zeros(65), 64, Block::ONE);
+    }
+
+    #[test]
+    #[should_panic(expected = "a value for each")]
+    fn refuses_missing_values() {
+        add_where(&mut [Block::ZERO; 2], &BitVec::zeros(2), 0, &[Block::ONE]);
+    }
+}
