@@ -40,7 +40,7 @@ use curve25519_dalek::{
     scalar::Scalar,
     traits::IsIdentity,
 };
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Prg, mask64};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -154,7 +154,7 @@ impl<'a> Receiver<'a> {
                 // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
                 let mask = mask(&instance, index, usize::from(choice), other.as_bytes());
                 let shifted = (RistrettoPoint::mul_base(&scalars[index]) - mask).compress();
-                let choose = 0u8.wrapping_sub(u8::from(choice));
+                let choose = mask64(choice) as u8;
                 let mut pair = [0u8; 2 * POINT];
                 for i in 0..POINT {
                     let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);

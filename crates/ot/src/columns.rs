@@ -1,6 +1,6 @@
 //! What generators do with the columns of a draw's matrix.
 
-use symbolon_primitives::{Block, gf128, transpose};
+use symbolon_primitives::{Block, gf128, mask64, transpose};
 use zeroize::Zeroize;
 
 use crate::cot::COLUMNS;
@@ -67,7 +67,7 @@ pub(crate) fn xor_into(into: &mut [u8], other: &[u8]) {
 
 /// Adds a column if `bit`, without a branch.
 pub(crate) fn xor_if(into: &mut [u8], other: &[u8], bit: bool) {
-    let mask = 0u8.wrapping_sub(u8::from(bit));
+    let mask = mask64(bit) as u8;
     for (a, b) in into.iter_mut().zip(other) {
         *a ^= b & mask;
     }

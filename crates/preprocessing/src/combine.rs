@@ -23,7 +23,9 @@
 use std::ops::Range;
 
 use bytemuck::zeroed_vec;
-use symbolon_primitives::{BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes};
+use symbolon_primitives::{
+    BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes, same_digest,
+};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -313,7 +315,7 @@ fn check(channels: &mut [Channel], digests: Digests) -> Result<()> {
         expected.push(theirs.finish());
     }
     for (channel, expected) in channels.iter_mut().zip(expected) {
-        if channel.recv_array::<32>(MACS)? != expected {
+        if !same_digest(&channel.recv_array::<32>(MACS)?, &expected) {
             return Err(Error::misbehaved(channel.peer(), OPENED.check));
         }
     }

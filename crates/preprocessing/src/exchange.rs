@@ -3,6 +3,7 @@
 
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, commit,
+    same_digest,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -209,7 +210,7 @@ impl AwaitedOpening {
             for (k, key) in macs.iter_mut().enumerate() {
                 *key ^= delta.select(theirs.get(k));
             }
-            if digest_of(macs) != digest {
+            if !same_digest(&digest_of(macs), &digest) {
                 return Err(Error::misbehaved(channel.peer(), names.check));
             }
             values.xor_assign(&theirs);

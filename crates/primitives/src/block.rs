@@ -7,6 +7,8 @@ use bytemuck::{Pod, Zeroable};
 use subtle::ConstantTimeEq;
 use zeroize::DefaultIsZeroes;
 
+use crate::mask::mask128;
+
 /// 128 bits; bit `i` of the block is bit `i` of the `u128`, and its bytes are little-endian.
 ///
 /// `==` on blocks may stop early: compare secrets with [`Block::ct_eq`].
@@ -54,11 +56,11 @@ impl Block {
         Block((self.0 & !1) | bit as u128)
     }
 
-    /// The block if `bit`, else zero; without a branch.
+    /// The block if `bit`, else zero; without a branch, see [`mask`](crate::mask).
     #[inline]
     #[must_use]
-    pub const fn select(self, bit: bool) -> Block {
-        Block(self.0 & (bit as u128).wrapping_neg())
+    pub fn select(self, bit: bool) -> Block {
+        Block(self.0 & mask128(bit))
     }
 
     /// The product with X modulo X^128 + X^7 + X^2 + X + 1, over GF(2); without a branch.

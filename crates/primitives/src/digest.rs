@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 use crate::Block;
@@ -65,6 +66,13 @@ pub fn derive_block(domain: &str, session: &[u8; 32], index: u64) -> Block {
     Block::from_bytes(bytes)
 }
 
+/// Equality in time that does not depend on the digests: one of them may be what a peer's digest should have been,
+/// and how much of it is right is nobody's to learn.
+#[inline]
+pub fn same_digest(a: &[u8; 32], b: &[u8; 32]) -> bool {
+    a.ct_eq(b).into()
+}
+
 fn start(context: &str, domain: &str) -> blake3::Hasher {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     hasher.update(&(domain.len() as u64).to_le_bytes());
@@ -88,6 +96,16 @@ mod tests {
         assert_ne!(hash_blocks("mad", &blocks), whole);
         assert_ne!(hash_blocks("mac", &blocks[..99]), whole);
         assert_ne!(hash_blocks("mac", &[]), hash_blocks("mac", &[Block::ZERO]));
+    }
+
+    #[test]
+    fn comparison_sees_every_byte() {
+        for i in 0..32 {
+            let mut other = [7; 32];
+            assert!(same_digest(&[7; 32], &other));
+            other[i] ^= 0x80;
+            assert!(!same_digest(&[7; 32], &other));
+        }
     }
 
     #[test]

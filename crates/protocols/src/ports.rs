@@ -3,7 +3,7 @@
 
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::exchange;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{InputBits, OutputBits, share_rows::ShareRows};
@@ -131,7 +131,7 @@ impl<'a> Unmasking<'a> {
         let keys = self.wires.indices().map(|w| self.masks.auth(w)[peer][1]).enumerate();
         let macs: Vec<Block> =
             keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect();
-        if exchange::digest_of(&macs) != opening.digest {
+        if !same_digest(&exchange::digest_of(&macs), &opening.digest) {
             return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
         }
         self.bits.xor_assign(&opening.shares);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::keys::RootKey;
+use crate::keys::{RootKey, same_tag};
 use crate::{Result, StoreError, files, hexed};
 
 /// No head is longer, in bytes.
@@ -57,7 +57,7 @@ impl Head {
         };
         let (tag, rest, head) =
             Self::decode(&bytes).map_err(|what| StoreError::damaged(&path, what))?;
-        if root.tag("head", rest) != tag {
+        if !same_tag(&root.tag("head", rest), &tag) {
             return Err(StoreError::damaged(&path, "was changed, or is another store's"));
         }
         Ok(head)

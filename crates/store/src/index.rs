@@ -21,7 +21,7 @@ use crate::backend::Image;
 use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::head::Head;
-use crate::keys::RootKey;
+use crate::keys::{RootKey, same_tag};
 use crate::record::{Content, Edit, Record};
 use crate::{GroupId, ItemId, Result, StoreError, fault, files};
 
@@ -176,7 +176,7 @@ impl Core {
             io::ErrorKind::NotFound => StoreError::damaged(&path, "is missing"),
             _ => StoreError::io("read", &path, &e),
         })?;
-        if self.digest(&bytes) != head.digest {
+        if !same_tag(&self.digest(&bytes), &head.digest) {
             let what = "is not the one that belongs here: damaged, older, or another store's";
             return Err(StoreError::damaged(&path, what));
         }

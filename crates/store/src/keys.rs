@@ -53,7 +53,9 @@ impl fmt::Debug for Protection {
 pub fn create_key_file(path: impl AsRef<Path>) -> Result<()> {
     let path = path.as_ref();
     let key = Zeroizing::new(random::<32>()?);
-    let text = Zeroizing::new(hex::encode(*key) + "\n");
+    let mut text = Zeroizing::new(String::with_capacity(65));
+    text.extend(key.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit));
+    text.push('\n');
     let mut file = files::create_private(path)?;
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
@@ -61,6 +63,17 @@ pub fn create_key_file(path: impl AsRef<Path>) -> Result<()> {
 }
 
 /// Random bytes of the operating system.
+/// The hexadecimal digit of a number below 16, computed: a table would be indexed by the key.
+fn digit(nibble: u8) -> char {
+    let letter = 9u8.wrapping_sub(nibble) >> 7;
+    char::from(b'0' + nibble + letter * (b'a' - b'0' - 10))
+}
+
+/// Equality in time that does not depend on the tags, as one of them may be what a forger looks for.
+pub(crate) fn same_tag(a: &[u8; 32], b: &[u8; 32]) -> bool {
+    blake3::Hash::from_bytes(*a) == blake3::Hash::from_bytes(*b)
+}
+
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|e| StoreError::Io {
@@ -230,4 +243,25 @@ fn subkey(context: &'static str, name: &[u8], secret: &[u8]) -> Zeroizing<[u8; 3
     reader.zeroize();
     hasher.zeroize();
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_files_are_hexadecimal() {
+        let digits: String = (0..16).map(digit).collect();
+        assert_eq!(digits, "0123456789abcdef");
+    }
+
+    #[test]
+    fn comparison_sees_every_byte() {
+        for i in 0..32 {
+            let mut other = [7; 32];
+            assert!(same_tag(&[7; 32], &other));
+            other[i] ^= 1;
+            assert!(!same_tag(&[7; 32], &other));
+        }
+    }
 }

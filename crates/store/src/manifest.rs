@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
-use crate::keys::{Lock, Protection, RootKey, random};
+use crate::keys::{Lock, Protection, RootKey, random, same_tag};
 use crate::{Result, StoreError, files, hexed};
 
 /// The format of stores that this program makes and reads.
@@ -105,7 +105,8 @@ impl Manifest {
         })?;
         let root = manifest.protection.open(protection, &manifest.store, directory)?;
         let expected = manifest.tags(&root)?;
-        if expected.key != manifest.check.key && manifest.protection != Lock::Nothing {
+        let right_key = same_tag(&expected.key, &manifest.check.key);
+        if !right_key && manifest.protection != Lock::Nothing {
             return Err(StoreError::Locked {
                 path: directory.to_path_buf(),
                 what:
@@ -114,7 +115,7 @@ impl Manifest {
                         .to_string(),
             });
         }
-        if expected != manifest.check {
+        if !right_key || !same_tag(&expected.all, &manifest.check.all) {
             return Err(StoreError::damaged(&path, "was changed".to_string() + UNREADABLE));
         }
         Ok((manifest, root))

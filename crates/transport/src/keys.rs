@@ -207,9 +207,20 @@ pub(crate) fn impostor(shown: &Identity, own: &Identity) -> Identity {
     }
 }
 
+/// The base-64 digit of a number below 64, computed: a table would be indexed by the private key.
+fn base64_digit(number: u8) -> char {
+    // What is added from one number on, so that each range begins with its own digit.
+    let from = |first: u8, more: u8| ((first - 1).wrapping_sub(number) >> 7).wrapping_neg() & more;
+    let lower = from(26, b'a' - b'Z' - 1);
+    let decimal = from(52, b'0'.wrapping_sub(b'z' + 1));
+    let plus = from(62, b'+'.wrapping_sub(b'9' + 1));
+    let slash = from(63, b'/' - b'+' - 1);
+    let digit = [lower, decimal, plus, slash].into_iter().fold(b'A' + number, u8::wrapping_add);
+    char::from(digit)
+}
+
 /// Appends DER bytes in PEM armour.
 fn push_pem(text: &mut String, label: &str, der: &[u8]) {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     text.push_str(&format!("-----BEGIN {label}-----\n"));
     // 48 bytes give a line of 64 characters.
     for line in der.chunks(48) {
@@ -218,8 +229,8 @@ fn push_pem(text: &mut String, label: &str, der: &[u8]) {
             word[1..=group.len()].copy_from_slice(group);
             let word = u32::from_be_bytes(word);
             for i in 0..4 {
-                let digit = ALPHABET[(word >> (18 - 6 * i)) as usize & 63];
-                text.push(if i > group.len() { '=' } else { digit as char });
+                let digit = base64_digit((word >> (18 - 6 * i) & 63) as u8);
+                text.push(if i > group.len() { '=' } else { digit });
             }
         }
         text.push('\n');
@@ -284,6 +295,12 @@ mod tests {
         assert_eq!(print.to_string().len(), 64);
         assert!("12".parse::<Fingerprint>().is_err());
         assert!("g".repeat(64).parse::<Fingerprint>().is_err());
+    }
+
+    #[test]
+    fn digits_are_those_of_rfc_4648() {
+        let digits: String = (0..64).map(base64_digit).collect();
+        assert_eq!(digits, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
     }
 
     #[test]

@@ -39,13 +39,12 @@ fn binary(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String
     if digits.len() != width {
         return Err(format!("`bits:` needs exactly {width} digits, {} given", digits.len()));
     }
-    for byte in digits.bytes() {
-        bits.push(match byte {
-            b'0' => false,
-            b'1' => true,
-            _ => return Err("`bits:` takes the digits 0 and 1 only".into()),
-        });
+    // Nothing here stops or branches at a digit, so that the time tells their number alone.
+    let all_binary = digits.bytes().fold(true, |all, byte| all & (byte & !1 == b'0'));
+    if !all_binary {
+        return Err("`bits:` takes the digits 0 and 1 only".into());
     }
+    bits.extend(digits.bytes().map(|byte| byte & 1 == 1));
     Ok(())
 }
 
@@ -54,7 +53,8 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     if digits.is_empty() {
         return Err("no hexadecimal digits".into());
     }
-    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    // As above: a digit's kind and value are computed, not asked for.
+    if !digits.bytes().fold(true, |all, byte| all & byte.is_ascii_hexdigit()) {
         return Err("not a hexadecimal number".into());
     }
     let most = width.div_ceil(4);
@@ -62,15 +62,21 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
         return Err(format!("at most {most} hexadecimal digits fit, {} given", digits.len()));
     }
     let end = bits.len() + width;
-    for digit in digits.chars().rev().filter_map(|c| c.to_digit(16)) {
+    let mut beyond = 0;
+    for byte in digits.bytes().rev() {
+        // The low halves of `0` and `a` are 0 and 1, and letters are those with a bit above the low six.
+        let digit = (byte & 15) + 9 * (byte >> 6);
         for i in 0..4 {
-            let bit = digit >> i & 1 == 1;
+            let bit = digit >> i & 1;
             if bits.len() < end {
-                bits.push(bit);
-            } else if bit {
-                return Err(format!("the hexadecimal number does not fit into {width} bits"));
+                bits.push(bit == 1);
+            } else {
+                beyond |= bit;
             }
         }
+    }
+    if beyond != 0 {
+        return Err(format!("the hexadecimal number does not fit into {width} bits"));
     }
     bits.resize(end, false);
     Ok(())

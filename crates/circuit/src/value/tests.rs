@@ -74,6 +74,19 @@ fn arrays_of_arrays() {
 }
 
 #[test]
+fn every_digit_has_its_value() {
+    for byte in 0u8..128 {
+        let digit = char::from(byte);
+        let bits = parse(&Type::Uint(4), &format!("hex:{digit}"));
+        let value =
+            bits.map(|bits| bits.iter().rev().fold(0, |all, &bit| all << 1 | u32::from(bit)));
+        assert_eq!(value.ok(), digit.to_digit(16), "{digit:?}");
+        let bits = parse(&Type::Uint(1), &format!("bits:{digit}"));
+        assert_eq!(bits.ok(), digit.to_digit(2).map(|value| vec![value == 1]), "{digit:?}");
+    }
+}
+
+#[test]
 fn reasons_are_given_and_values_are_not() {
     let uint = Type::Uint(8);
     let words = Type::words(3, 8);

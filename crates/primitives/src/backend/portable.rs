@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
 use crate::tags::{Keys, Selected};
-use crate::{BitVec, Block};
+use crate::{BitVec, Block, mask64};
 
 pub(super) fn expand(key: Block) -> Aes128 {
     Aes128::new(&key.to_bytes().into())
@@ -50,9 +50,21 @@ fn sigma(x: Block) -> Block {
     Block((x.0 ^ x.0 << 64) & !u128::from(u64::MAX) | x.0 >> 64)
 }
 
-/// The 127-bit product of two polynomials of degree below 64.
+/// The lower half of [`carryless`]: every fourth bit at a time, so that the sums of the integer product, at most 16
+/// ones where it matters, do not carry into the next bit that counts. No bit is looked at by itself.
+fn carryless_low(a: u64, b: u64) -> u64 {
+    const FOURTH: u64 = 0x1111_1111_1111_1111;
+    let part = |x: u64, i: usize| x & FOURTH << i;
+    (0..4).fold(0, |sum, out| {
+        let products = (0..4).map(|i| part(a, i).wrapping_mul(part(b, (4 + out - i) % 4)));
+        sum | part(products.fold(0, |all, product| all ^ product), out)
+    })
+}
+
+/// The 127-bit product of two polynomials of degree below 64. The upper half is the lower one of the reversed factors.
 fn carryless(a: u64, b: u64) -> u128 {
-    (0..64).fold(0, |acc, i| acc ^ (u128::from(a) << i) & u128::from(b >> i & 1).wrapping_neg())
+    let high = carryless_low(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
+    u128::from(high) << 64 | u128::from(carryless_low(a, b))
 }
 
 pub(super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
@@ -108,7 +120,7 @@ pub(super) fn select_tags(tags: Selected<'_>, list: usize, start: usize, out: &m
     let delta = if list == 0 { 0 } else { tags.delta };
     for (k, out) in (start..).zip(out) {
         let rows = tags.rows[list].map(|row| row[if row.len() == 1 { 0 } else { k }]);
-        let mask = |bits: &[u64]| (bits[k / 64] >> (k % 64) & 1).wrapping_neg();
+        let mask = |bits: &[u64]| mask64(bits[k / 64] >> (k % 64) & 1 == 1);
         let [row, first, second] = rows;
         *out = row ^ first & mask(tags.bits[0]) ^ second & mask(tags.bits[1]);
         *out ^= delta & mask(tags.flips);

@@ -2,7 +2,7 @@
 //! only then the masks of the outputs.
 
 use symbolon_circuit::{Circuit, Layer, Linear, PartyId};
-use symbolon_primitives::{BitVec, Transcript};
+use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -169,7 +169,7 @@ impl<T: Tag> Run<'_, T> {
             // Whole words of executions, for all of which a bit stands.
             for (k, (bits, (c, d))) in indices.enumerate() {
                 let place = first + k / (lanes / 64);
-                let all = |rows: &Rows<T>| u64::from(rows.bits.get(place)).wrapping_neg();
+                let all = |rows: &Rows<T>| mask64(rows.bits.get(place));
                 let [row, beta, alpha] = gates.each_ref().map(all);
                 *bits = row ^ c & beta ^ d & alpha ^ c & d & public;
             }

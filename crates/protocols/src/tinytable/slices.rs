@@ -1,6 +1,6 @@
 //! Bits of many executions side by side.
 
-use symbolon_primitives::{bytes_of_rows, rows_of_bytes};
+use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
 use zeroize::Zeroize;
 
 /// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
@@ -58,9 +58,9 @@ impl Slices {
 
     /// Makes all bits of a row equal.
     pub fn fill(&mut self, row: usize, bit: bool) {
-        self.row_mut(row).fill(0);
-        if bit {
-            self.flip(row);
+        let (ones, mask) = (Ones(self.lanes), mask64(bit));
+        for (i, word) in self.row_mut(row).iter_mut().enumerate() {
+            *word = ones.word(i) & mask;
         }
     }
 }

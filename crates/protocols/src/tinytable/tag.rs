@@ -5,7 +5,7 @@ use std::ops::{BitXor, BitXorAssign};
 use std::str::FromStr;
 
 use bytemuck::Pod;
-use symbolon_primitives::{Block, carryless_products};
+use symbolon_primitives::{Block, carryless_products, mask128};
 use symbolon_transport::Error;
 use zeroize::Zeroize;
 
@@ -103,11 +103,14 @@ pub(crate) trait Tag:
     /// The first of so many sums of products, each from its parts.
     fn reduce(_: &mut [Self]) {}
 
-    /// The product with Σ bit_i(factor)·X^i.
+    /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a number.
     fn times(self, factor: u64) -> Self {
         let mut product = Self::default();
         for i in (0..u64::BITS - factor.leading_zeros()).rev() {
-            product = product.times_x() ^ self.select(factor >> i & 1 == 1);
+            product = product.times_x();
+            if factor >> i & 1 == 1 {
+                product ^= self;
+            }
         }
         product
     }
@@ -131,12 +134,12 @@ macro_rules! tag {
 
             #[inline]
             fn times_x(self) -> Self {
-                self << 1 ^ ($low as $int).select(self >> (<$int>::BITS - 1) == 1)
+                self << 1 ^ (0 as $int).wrapping_sub(self >> (<$int>::BITS - 1)) & $low
             }
 
             #[inline]
             fn select(self, bit: bool) -> Self {
-                self & (0 as $int).wrapping_sub(<$int>::from(bit))
+                self & mask128(bit) as $int
             }
 
             $($own)*

@@ -306,8 +306,8 @@ impl Evaluation {
                 let row = 2 * usize::from(a) + usize::from(b);
                 let mac = table::cut(self.macs[k], self.mac_bytes)
                     ^ table::take(&table.macs, ROWS * gate + row, self.mac_bytes);
-                let r = mac == self.delta;
-                self.wrong |= mac & !(0u128.wrapping_sub(u128::from(r)));
+                let r = Block(mac).ct_eq(&Block(self.delta));
+                self.wrong |= Block(mac).select(!r).0;
                 slots[and.out as usize] = Wire {
                     label: self.inputs[k] ^ table.labels[ROWS * gate + row],
                     masked: r ^ (table.bits[gate] >> row & 1 == 1),

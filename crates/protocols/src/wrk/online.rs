@@ -1,7 +1,7 @@
 //! The messages of the online phase, and the garbler's check of its own outputs.
 
 use symbolon_preprocessing::exchange;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
@@ -44,7 +44,7 @@ pub(super) fn receive_garbler_outputs(
     let macs: Vec<Block> =
         proofs.map(|(k, w)| masks.pair(w).key ^ delta.select(shares.get(k))).collect();
     let expected: Vec<Block> = labels.chain(macs.iter().copied()).collect();
-    if exchange::digest_of(&expected) != digest {
+    if !digest.try_into().is_ok_and(|digest| same_digest(&exchange::digest_of(&expected), digest)) {
         return Err(Error::misbehaved(channel.peer(), GARBLER_OUTPUT_CHECK));
     }
     let mut all = vec![false; masks.len()];

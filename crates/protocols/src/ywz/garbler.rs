@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash};
+use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
@@ -305,10 +305,11 @@ impl Ready {
         }
         let mut digest = hasher.finish();
         channel.bend_state("masked value label", &mut digest);
-        if digest != rest[..32] {
+        let (theirs, chi) = rest.split_first_chunk().expect("a digest and chi");
+        if !same_digest(&digest, theirs) {
             return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
         }
-        let chi = Block::from_bytes(rest[32..].try_into().expect("16 bytes"));
+        let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
         Ok(MaskedValues { bits, chi })
     }
 
