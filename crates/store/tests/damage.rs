@@ -190,7 +190,7 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
             // The lowest bit turns digits into digits, so that more than the form is wrong.
             let changed = (0..new[which].len()).step_by(step).map(|at| {
                 let mut bytes = new[which].clone();
-                bytes[at] ^= if at / step % 2 == 0 { 0x10 } else { 1 };
+                bytes[at] ^= if (at / step).is_multiple_of(2) { 0x10 } else { 1 };
                 bytes
             });
             let half = new[which][..new[which].len() / 2].to_vec();

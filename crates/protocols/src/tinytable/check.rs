@@ -185,9 +185,10 @@ mod tests {
             transcript
         };
         let (one, other) = (said(&[1]), said(&[2]));
+        let point = |said: &Transcript, party, bits: &[u8]| point(said, party, bits).into_block();
         let first = point(&one, 0, &[5, 6]);
-        assert!(first.ct_eq(&point(&said(&[1]), 0, &[5, 6])));
+        assert_eq!(first, point(&said(&[1]), 0, &[5, 6]));
         let others = [point(&other, 0, &[5, 6]), point(&one, 1, &[5, 6]), point(&one, 0, &[5, 7])];
-        assert!(others.iter().all(|point| !first.ct_eq(point)));
+        assert!(others.iter().all(|other| *other != first));
     }
 }
