@@ -328,6 +328,23 @@ mod tests {
         }
     }
 
+    /// The tag of a header: every bit of it counts, also where two differences would cancel in a sum.
+    #[test]
+    fn every_bit_of_a_header_s_tag_counts() {
+        let keys = keys(&header(Sealing::Checksum));
+        let right = keys.header();
+        assert!(keys.expects(&right));
+        for one in 0..HEADER {
+            let mut changed = right;
+            changed[one] ^= 1;
+            assert!(!keys.expects(&changed), "byte {one}");
+            let mut changed = right;
+            changed[one] ^= 1;
+            changed[(one + 1) % HEADER] ^= 1;
+            assert!(!keys.expects(&changed), "byte {one} and the next");
+        }
+    }
+
     #[test]
     fn headers_are_read_back() {
         for sealing in [Sealing::Checksum, Sealing::Encryption] {

@@ -272,3 +272,125 @@ impl Filter {
             && fits(&self.circuit, &stamp.circuit)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamp() -> Stamp {
+        let peer = |party, print: Option<&str>| Peer { party, fingerprint: print.map(Into::into) };
+        Stamp {
+            kind: Kind::Pool,
+            protocol: "ywz".to_string(),
+            group: [1; 32],
+            party: 1,
+            peers: vec![peer(0, Some("ab")), peer(2, None)],
+            dealer: Some("here".to_string()),
+            rho: 40,
+            circuit: None,
+            sequence: 0,
+            counts: vec![5, 0],
+        }
+    }
+
+    fn is_kept(finished: bool, change: impl Fn(&mut Stamp)) -> bool {
+        let mut changed = stamp();
+        change(&mut changed);
+        changed.check(finished).is_ok()
+    }
+
+    #[test]
+    fn texts_are_short_and_plain() {
+        let texts = [
+            ("a", true),
+            ("two words", true),
+            ("", false),
+            ("a\n", false),
+            ("\u{e9}", false),
+            ("\u{7f}", false),
+        ];
+        let longest = "x".repeat(MAX_TEXT);
+        let too_long = "x".repeat(MAX_TEXT + 1);
+        for (text, kept) in texts.into_iter().chain([(&*longest, true), (&*too_long, false)]) {
+            assert_eq!(is_kept(true, |stamp| stamp.protocol = text.into()), kept, "{text:?}");
+            assert_eq!(is_kept(true, |stamp| stamp.dealer = Some(text.into())), kept, "{text:?}");
+            let print = |stamp: &mut Stamp| stamp.peers[0].fingerprint = Some(text.into());
+            assert_eq!(is_kept(true, print), kept, "{text:?}");
+        }
+        assert!(is_kept(true, |stamp| stamp.dealer = None));
+    }
+
+    #[test]
+    fn peers_ascend_and_are_others() {
+        assert!(is_kept(true, |_| ()));
+        assert!(!is_kept(true, |stamp| stamp.peers.swap(0, 1)));
+        assert!(!is_kept(true, |stamp| stamp.peers[1] = stamp.peers[0].clone()));
+        assert!(!is_kept(true, |stamp| stamp.party = 2));
+        let peers = |n: usize| {
+            let peer = |party| Peer { party, fingerprint: None };
+            move |stamp: &mut Stamp| stamp.peers = (2..).take(n).map(peer).collect()
+        };
+        assert!(is_kept(true, peers(MAX_PEERS - 1)));
+        assert!(is_kept(true, peers(MAX_PEERS)));
+        assert!(!is_kept(true, peers(MAX_PEERS + 1)));
+        assert!(!is_kept(true, peers(MAX_PEERS + 2)));
+    }
+
+    #[test]
+    fn counts_are_given_when_an_item_is_finished() {
+        assert!(!is_kept(false, |_| ()));
+        assert!(is_kept(false, |stamp| stamp.counts.clear()));
+        let counts = |kind: Kind, counts: &[u64]| {
+            is_kept(true, |stamp| (stamp.kind, stamp.counts) = (kind, counts.to_vec()))
+        };
+        assert!(counts(Kind::Prepared, &[1]));
+        for wrong in [&[][..], &[0], &[2], &[1, 1]] {
+            assert!(!counts(Kind::Prepared, wrong), "{wrong:?}");
+        }
+        let most = vec![1; MAX_COUNTERS];
+        for right in [&[1][..], &[0, 7], &most[1..], &most] {
+            assert!(counts(Kind::Pool, right), "{}", right.len());
+        }
+        let (more, many) = (vec![1; MAX_COUNTERS + 1], vec![1; MAX_COUNTERS + 2]);
+        for wrong in [&[][..], &[0], &[0, 0], &more, &many] {
+            assert!(!counts(Kind::Pool, wrong), "{}", wrong.len());
+        }
+    }
+
+    /// Each thing that is looked for, alone: found if it is the same, not if it is another one.
+    #[test]
+    fn filters_look_at_everything() {
+        let found = |filter: Filter| filter.fits(&stamp());
+        let any = Filter::default;
+        assert!(found(any()));
+        let pairs = [
+            (
+                Filter { kind: Some(Kind::Pool), ..any() },
+                Filter { kind: Some(Kind::Prepared), ..any() },
+            ),
+            (
+                Filter { protocol: Some("ywz".into()), ..any() },
+                Filter { protocol: Some("wrk".into()), ..any() },
+            ),
+            (Filter { group: Some([1; 32]), ..any() }, Filter { group: Some([2; 32]), ..any() }),
+            (Filter { party: Some(1), ..any() }, Filter { party: Some(0), ..any() }),
+            (
+                Filter { peers: Some(stamp().peers), ..any() },
+                Filter { peers: Some(vec![]), ..any() },
+            ),
+            (
+                Filter { dealers: Some(vec![None, Some("here".into())]), ..any() },
+                Filter { dealers: Some(vec![None]), ..any() },
+            ),
+            (Filter { rho: Some(40), ..any() }, Filter { rho: Some(64), ..any() }),
+            (
+                Filter { circuit: Some(None), ..any() },
+                Filter { circuit: Some(Some([3; 32])), ..any() },
+            ),
+        ];
+        for (same, other) in pairs {
+            assert!(found(same.clone()), "{same:?}");
+            assert!(!found(other.clone()), "{other:?}");
+        }
+    }
+}

@@ -153,6 +153,9 @@ fn what_does_not_fit_together_is_refused() {
     assert!(invalid(store.take_prepared(id)));
     assert!(invalid(store.take_range(ready, &[0], &[1])));
     assert!(invalid(store.take_range(id, &[0], &[11])));
+    for (from, upto) in [(&[][..], &[1][..]), (&[0], &[]), (&[0, 0], &[1]), (&[0], &[1, 1])] {
+        assert!(invalid(store.take_range(id, from, upto)), "{from:?} {upto:?}");
+    }
     assert!(invalid(store.take_range(id, &[5], &[4])));
     assert!(invalid(store.take_range(id, &[5], &[5])));
     assert!(invalid(store.take_range(id, &[0, 0], &[1, 1])));

@@ -192,6 +192,14 @@ mod tests {
         assert_eq!(Preamble::decode(&bytes).unwrap().version, 2);
     }
 
+    #[test]
+    fn every_verdict_comes_back() {
+        for verdict in [Verdict::Hello, Verdict::Accepted, Verdict::Refused, Verdict::Duplicate] {
+            let preamble = Preamble { verdict, ..example() };
+            assert_eq!(Preamble::decode(&preamble.encode()), Ok(preamble));
+        }
+    }
+
     proptest! {
         #[test]
         fn whatever_decodes_encodes_to_the_same(mut bytes: [u8; PREAMBLE], magic: bool) {

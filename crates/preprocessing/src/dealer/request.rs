@@ -297,3 +297,50 @@ fn fingerprint(bytes: &[u8]) -> Fingerprint {
     digest.copy_from_slice(bytes);
     Fingerprint(digest)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(and_gates: u64, input_bits: &[u64]) -> Request {
+        let (session, input_bits) = ([1; 32], input_bits.to_vec());
+        Request { session, party: 0, evaluator: 1, and_gates, input_bits, keys: Vec::new() }
+    }
+
+    #[test]
+    fn the_largest_numbers_are_allowed_and_no_larger_ones() {
+        let most = MAX_COUNT;
+        for (gates, inputs, right) in [
+            (most, [0, 0], true),
+            (most + 1, [0, 0], false),
+            (0, [most - 1, 1], true),
+            (0, [most, 1], false),
+            (0, [u64::MAX, u64::MAX], false),
+        ] {
+            assert_eq!(request(gates, &inputs).check().is_ok(), right, "{gates} {inputs:?}");
+        }
+        assert!(request(0, &[0; MAX_PARTIES]).check().is_ok());
+        assert!(request(0, &[0; MAX_PARTIES + 1]).check().is_err());
+        assert!(request(0, &[0]).check().is_err());
+
+        let limits = Limits { and_gates: 10, input_bits: 5 };
+        for (gates, inputs, right) in
+            [(10, [2, 3], true), (11, [0, 0], false), (0, [3, 3], false), (10, [5, 0], true)]
+        {
+            assert_eq!(
+                request(gates, &inputs).within(&limits).is_ok(),
+                right,
+                "{gates} {inputs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_use_of_keys_is_told_as_it_is() {
+        let (without, key) = (request(1, &[1, 1]), Fingerprint([7; 32]));
+        let with = Request { party: 1, keys: vec![key; 2], ..without.clone() };
+        let words = without.difference(&with).unwrap().words();
+        let expected = "the parties disagree on the use of keys: false (party 0), true (party 1)";
+        assert_eq!(words, expected);
+    }
+}

@@ -148,6 +148,21 @@ fn the_connection_under_a_session_is_part_of_it() {
 }
 
 #[test]
+fn a_hello_is_of_a_bounded_length() {
+    let hello = |value: usize| Hello::new([0, 1]).term("x", "y".repeat(value));
+    let room = MAX_HELLO - hello(0).encode(0).unwrap().len();
+    let longest = hello(room).encode(0).unwrap();
+    assert_eq!(longest.len(), MAX_HELLO);
+    assert_eq!(decode(&longest).unwrap().hello, hello(room));
+    // A letter more, and the length in front of the text says so; behind it is the count of open terms.
+    let mut longer = longest;
+    let at = longer.len() - 2 - room - 2;
+    longer[at..at + 2].copy_from_slice(&(room as u16 + 1).to_le_bytes());
+    longer.insert(at + 2, b'y');
+    assert!(decode(&longer).is_none());
+}
+
+#[test]
 fn the_name_of_a_session_depends_on_all_that_was_said() {
     let id = |parties: [u16; 2], nonces: [u8; 2], hellos: [&[u8]; 2]| {
         let side = |i: usize| Side {

@@ -336,6 +336,35 @@ fn replayed_commitments() {
     }
 }
 
+/// Both coin tosses of three batches: any earlier commitment and its opening in any later toss. Always caught.
+#[test]
+fn replayed_tosses() {
+    const BATCHES: usize = 3;
+    const KINDS: [&str; 2] = ["coin toss: commitment", "coin toss: seed"];
+    for again in 1..2 * BATCHES {
+        for from in 0..again {
+            let mut kept: [Vec<u8>; 2] = Default::default();
+            let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+                if let Some(which) = KINDS.iter().position(|k| *k == kind) {
+                    if index == from {
+                        kept[which].clone_from(payload);
+                    } else if index == again {
+                        payload.clone_from(&kept[which]);
+                    }
+                }
+                Action::Send
+            });
+            let mut parties = parties(2, 1, 19);
+            parties[0].lanes[0][0].set_bend(Box::new(replay));
+            let ended = run(parties, |open, lanes| {
+                (0..BATCHES).try_for_each(|_| open.triples(lanes, BATCH).map(drop))
+            });
+            let results: Vec<Result<()>> = ended.into_iter().map(|(_, result)| result).collect();
+            mesh::assert_caught(&results, &[0], "coin toss commitment");
+        }
+    }
+}
+
 /// Fig. 16: a lie in one opened d, with the honest digest of the MACs. Caught by the digest, always,
 /// before anything that depends on d is let out.
 #[test]
