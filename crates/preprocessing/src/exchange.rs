@@ -2,8 +2,8 @@
 //! open bits with their MACs.
 
 use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, commit,
-    same_digest,
+    BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
+    commit, same_digest,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -126,7 +126,16 @@ pub struct Opened {
 impl ShareOpening {
     /// An opening of nothing yet, among this party and `peers` others.
     pub fn new(peers: usize) -> Self {
-        ShareOpening { own: BitVec::zeros(0), towards: vec![Towards::default(); peers] }
+        ShareOpening::with_capacity(0, peers)
+    }
+
+    /// The same, with room for `n` shares.
+    pub fn with_capacity(n: usize, peers: usize) -> Self {
+        let towards = || Towards { macs: Vec::with_capacity(n), keys: Vec::with_capacity(n) };
+        ShareOpening {
+            own: BitVec::with_capacity(n),
+            towards: (0..peers).map(|_| towards()).collect(),
+        }
     }
 
     /// Adds the own bit of a share; MAC and key towards each peer follow by
@@ -207,9 +216,7 @@ impl AwaitedOpening {
         let mut values = std::mem::take(&mut self.own);
         for (channel, macs) in channels.iter_mut().zip(&mut self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
-            for (k, key) in macs.iter_mut().enumerate() {
-                *key ^= delta.select(theirs.get(k));
-            }
+            add_key_where(macs, &theirs, 0, delta);
             if !same_digest(&digest_of(macs), &digest) {
                 return Err(Error::misbehaved(channel.peer(), names.check));
             }

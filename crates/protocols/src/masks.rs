@@ -168,7 +168,8 @@ impl<'a> MaskWalk<'a> {
             b: self.empty(),
             rest: self.empty(),
         };
-        let mut opening = ShareOpening::new(peers);
+        let opened = CHUNK * if self.known { 1 } else { 2 };
+        let mut opening = ShareOpening::with_capacity(opened, peers);
         while gates.rest.len() < CHUNK {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;

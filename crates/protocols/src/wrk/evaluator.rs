@@ -32,9 +32,9 @@ pub(super) fn prepare(
 ) -> Result<Box<dyn Prepared>> {
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mac_bytes = table::mac_bytes(net.rho);
-    let mut tables = Vec::new();
+    let (mut tables, mut message) = (Vec::new(), Vec::new());
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes)?);
+        tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes, &mut message)?);
         masks.recycle(chunk);
     }
     Ok(Box::new(Ready {
@@ -60,13 +60,18 @@ struct Table {
 
 impl Table {
     /// Receives a chunk's table and XORs the own MAC M\[s\] and key K\[r\] into each row: what is left
-    /// after hashing is the label itself, and r times the cut Δ_B.
-    fn receive(channel: &mut Channel, chunk: &Chunk, mac_bytes: usize) -> Result<Table> {
+    /// after hashing is the label itself, and r times the cut Δ_B. `message` is memory that is kept for it.
+    fn receive(
+        channel: &mut Channel,
+        chunk: &Chunk,
+        mac_bytes: usize,
+        message: &mut Vec<Block>,
+    ) -> Result<Table> {
         let gates = chunk.len();
         let (label_bytes, mac_section) =
             (table::label_bytes(gates), table::mac_section_bytes(gates, mac_bytes));
-        let mut message = vec![Block::ZERO; (label_bytes + mac_section).div_ceil(16) + 1];
-        let bytes = Block::as_bytes_mut(&mut message);
+        message.resize((label_bytes + mac_section).div_ceil(16) + 1, Block::ZERO);
+        let bytes = Block::as_bytes_mut(message);
         channel.recv_into("garbled table", &mut bytes[..label_bytes + mac_section])?;
         let macs = &bytes[label_bytes..];
 
