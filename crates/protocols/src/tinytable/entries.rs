@@ -91,8 +91,7 @@ impl<'a, T: Tag> Records<'a, T> {
     /// The MAC on it, and the key for the peer's.
     #[inline]
     pub fn tags(&self, lane: usize, index: u8) -> [T; 2] {
-        let (mac, key) = self.record(lane, index)[self.width..].split_at(T::BYTES);
-        [mac, key].map(bytemuck::pod_read_unaligned)
+        bytemuck::pod_read_unaligned(&self.record(lane, index)[self.width..])
     }
 }
 

@@ -3,7 +3,7 @@
 use symbolon_primitives::{Block, Challenge, PolyHash, Selected, TagHash};
 use zeroize::Zeroize;
 
-use super::{MacLength, check::Looked, prepared::Ready, tag::Tag};
+use super::{MacLength, check::Looked, entries::Records, prepared::Ready, tag::Tag};
 
 /// Tags that are hashed at a time.
 const PIECE: usize = 1024;
@@ -114,27 +114,40 @@ impl<T: Tag> Sums<T, 2> {
             let records = ready.records(number);
             let (sent, rest) = entries.split_at(records.width * ready.lanes);
             entries = rest;
-            let mut start = 0;
-            while start < ready.lanes {
-                let end = ready.lanes.min(start + self.room());
-                let sent = &sent[start * records.width..end * records.width];
-                let places = (start..end).zip(&indices[start..end]);
-                places.clone().for_each(|(lane, index)| records.prefetch(lane, *index));
-                let old = self.buffers[0].len();
-                self.buffers
-                    .iter_mut()
-                    .for_each(|buffer| buffer.resize(old + end - start, T::default()));
-                let [own, expected] = &mut self.buffers;
-                let into = own[old..].iter_mut().zip(&mut expected[old..]);
-                let sent = sent.chunks_exact(records.width);
-                for ((own, expected), ((lane, index), entry)) in into.zip(places.zip(sent)) {
-                    let [mac, key] = records.tags(lane, *index);
-                    (*own, *expected) = (mac, key ^ multiples.times(entry));
+            match multiples.single() {
+                Some(table) => {
+                    self.records(indices, (records, sent), |entry| table[usize::from(entry[0])]);
                 }
-                if self.room() == 0 {
-                    self.flush();
-                }
-                start = end;
+                None => self.records(indices, (records, sent), |entry| multiples.times(entry)),
+            }
+        }
+    }
+
+    /// Adds the tags of the entries with these indices, the peer's ⊕ `times` the entry it sent.
+    fn records(
+        &mut self,
+        mut indices: &[u8],
+        (records, sent): (Records<'_, T>, &[u8]),
+        times: impl Fn(&[u8]) -> T,
+    ) {
+        let mut sent = sent.chunks_exact(records.width);
+        let mut lanes = 0..;
+        while !indices.is_empty() {
+            let (now, rest) = indices.split_at(indices.len().min(self.room()));
+            indices = rest;
+            lanes.clone().zip(now).for_each(|(lane, index)| records.prefetch(lane, *index));
+            let old = self.buffers[0].len();
+            self.buffers.iter_mut().for_each(|tags| tags.resize(old + now.len(), T::default()));
+            let [own, expected] = &mut self.buffers;
+            let into = own[old..].iter_mut().zip(&mut expected[old..]);
+            for ((own, expected), ((index, lane), entry)) in
+                into.zip(now.iter().zip(lanes.by_ref()).zip(sent.by_ref()))
+            {
+                let [mac, key] = records.tags(lane, *index);
+                (*own, *expected) = (mac, key ^ times(entry));
+            }
+            if self.room() == 0 {
+                self.flush();
             }
         }
     }
@@ -178,7 +191,14 @@ impl<T: Tag> Multiples<T> {
         Multiples(tables.collect())
     }
 
-    #[inline]
+    /// Those of an entry's only byte, where it has one.
+    fn single(&self) -> Option<&[T; 256]> {
+        match &self.0[..] {
+            [table] => Some(table),
+            _ => None,
+        }
+    }
+
     fn times(&self, entry: &[u8]) -> T {
         let products = self.0.iter().zip(entry).map(|(table, byte)| table[usize::from(*byte)]);
         products.fold(T::default(), |sum, product| sum ^ product)

@@ -78,11 +78,14 @@ impl Sums {
 #[target_feature(enable = "avx512f,vpclmulqdq")]
 pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
     let mut sums = Sums::new();
-    // Zeros beyond the last keys, too: their products are zero.
-    let keys = keys[0].chunks(8).zip(keys[1].chunks(8));
-    for (tags, (first, second)) in tags.chunks(8).zip(keys) {
+    let (eights, rest) = tags.as_chunks::<8>();
+    let [first, second] = keys.map(|keys| keys.split_at(tags.len() - rest.len()));
+    let whole = first.0.as_chunks::<8>().0.iter().zip(second.0.as_chunks::<8>().0);
+    for (tags, (first, second)) in eights.iter().zip(whole) {
         sums.add(load_words(tags), [load_words(first), load_words(second)]);
     }
+    // Zeros beyond the last keys, too: their products are zero.
+    sums.add(load_words(rest), [load_words(first.1), load_words(second.1)]);
     sums.finish()
 }
 
@@ -95,7 +98,7 @@ fn load_eight(words: &[u64; 64], eight: usize) -> __m512i {
     unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
 }
 
-#[target_feature(enable = "avx512f,vpclmulqdq")]
+#[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
 pub(in super::super) fn selected_tag_products(
     tags: Selected<'_>,
     (keys, n): (Keys<'_>, usize),
@@ -119,7 +122,7 @@ const AHEAD: usize = 2;
 
 /// The products of the tags that belong to so many whole words of bits.
 #[inline]
-#[target_feature(enable = "avx512f,vpclmulqdq")]
+#[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
 fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
     let mut sums = [Sums::new(); 2];
     let delta = _mm512_set1_epi64(tags.delta.cast_signed());
