@@ -45,15 +45,17 @@ impl<'a> Selected<'a> {
     }
 
     /// The same from tag `start` on, which begins a word of bits.
-    pub(crate) fn from(self, start: usize) -> Selected<'a> {
-        let row = |row: &'a [u64]| if row.len() == 1 { row } else { &row[start..] };
-        let words = |words: &'a [u64]| &words[start / 64..];
-        Selected {
-            rows: self.rows.map(|rows| rows.map(row)),
-            bits: self.bits.map(words),
-            flips: words(self.flips),
-            delta: self.delta,
+    pub(crate) fn from(mut self, start: usize) -> Selected<'a> {
+        if !self.is_shared() {
+            for row in self.rows.as_flattened_mut() {
+                *row = &row[start..];
+            }
         }
+        let [first, second] = &mut self.bits;
+        for words in [first, second, &mut self.flips] {
+            *words = &words[start / 64..];
+        }
+        self
     }
 
     fn check(&self, n: usize) {

@@ -126,8 +126,13 @@ const AHEAD: usize = 2;
 fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
     let mut sums = [Sums::new(); 2];
     let delta = _mm512_set1_epi64(tags.delta.cast_signed());
-    let same = tags.rows.map(|rows| rows.map(|row| _mm512_set1_epi64(row[0].cast_signed())));
-    let rows = tags.rows.map(|rows| rows.map(|row| row.as_chunks::<64>().0));
+    // No closures here: they would be calls.
+    let (mut same, mut rows) = ([[delta; 3]; 2], [[&[][..]; 3]; 2]);
+    let both = same.as_flattened_mut().iter_mut().zip(rows.as_flattened_mut());
+    for ((same, chunks), row) in both.zip(tags.rows.as_flattened()) {
+        *same = _mm512_set1_epi64(row[0].cast_signed());
+        *chunks = row.as_chunks::<64>().0;
+    }
     // Bits by the byte, so that masks are loaded and not shifted.
     let bits = [tags.bits[0], tags.bits[1], tags.flips];
     let bits = bits.map(|words| bytemuck::cast_slice::<u64, [u8; 8]>(&words[..n]));
@@ -135,8 +140,11 @@ fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[
     let masks = bits[0].iter().zip(bits[1]).zip(bits[2]).zip(keys[0].iter().zip(keys[1]));
     for (word, (((c, d), flips), (first, second))) in masks.enumerate() {
         if !SHARED {
-            let next = rows.as_flattened().iter().filter_map(|row| row.get(word + AHEAD));
-            next.for_each(prefetch);
+            for row in rows.as_flattened() {
+                if let Some(next) = row.get(word + AHEAD) {
+                    prefetch(next);
+                }
+            }
         }
         for eight in 0..8 {
             let row = |list: usize, row: usize| match SHARED {
