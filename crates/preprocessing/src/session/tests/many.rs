@@ -110,7 +110,7 @@ fn wrong_u_towards_one_peer() {
         ended.assert_caught_if(x);
         caught.note(x);
     }
-    caught.assert_is(0.5);
+    caught.assert_predicted(0.5, "caught");
     caught.assert_is_not(0.25);
     caught.assert_is_not(0.75);
 }

@@ -91,7 +91,7 @@ fn wrong_u_on_a_tied_triple() {
             assert_triples(&made, &deltas(2, seed));
         }
     }
-    caught.assert_is(0.5);
+    caught.assert_predicted(0.5, "caught");
     caught.assert_is_not(0.25);
     caught.assert_is_not(0.75);
 }
@@ -119,7 +119,7 @@ fn another_factor_than_the_given_one() {
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, "bucketing MAC")));
         }
     }
-    caught.assert_is(0.5);
+    caught.assert_predicted(0.5, "caught");
     caught.assert_is_not(0.25);
     caught.assert_is_not(0.75);
 }
