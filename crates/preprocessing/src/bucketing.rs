@@ -44,11 +44,12 @@ impl Batch {
     }
 }
 
-/// A leaky triple is one record of 96 bytes per peer, 210 bytes with what becomes of it in its bucket. A
-/// batch has about this many records (220 MB), so that memory does not grow with the number of triples ...
+/// A leaky triple is one record of 96 bytes per peer, 128 bytes with its part of what becomes of its bucket, and
+/// 17 bytes. A batch has about this many records (150 MB), so that memory does not grow with the number of
+/// triples ...
 const TARGET_RECORDS: usize = 1 << 20;
 
-/// ... nor with that of peers: at most this many (900 MB), where the bucket size or [`LEAST_LEAKY`] allows
+/// ... nor with that of peers: at most this many (600 MB), where the bucket size or [`LEAST_LEAKY`] allows
 /// no fewer. At ρ = 40 that is B = 3 up to six parties. With more B = 4 computes no longer, in a third of
 /// the memory; it sends a third more.
 const MAX_RECORDS: usize = 1 << 22;

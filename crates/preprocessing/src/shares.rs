@@ -53,6 +53,24 @@ impl Shares {
         Shares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
+    /// Makes them [`zeros`](Shares::zeros), in the memory that is there if it is enough.
+    pub fn reset(&mut self, n: usize, peers: usize) {
+        self.bits.zeroize();
+        self.bits = BitVec::zeros(n);
+        self.towards.resize_with(peers, Towards::default);
+        for Towards { macs, keys } in &mut self.towards {
+            for blocks in [macs, keys] {
+                if blocks.capacity() < n {
+                    blocks.zeroize();
+                    *blocks = zeroed_vec(n);
+                } else {
+                    blocks.clear();
+                    blocks.resize(n, Block::ZERO);
+                }
+            }
+        }
+    }
+
     /// How many shares there are.
     pub fn len(&self) -> usize {
         self.bits.len()
@@ -178,6 +196,22 @@ mod tests {
                 let z = [0, 1].map(|me| x[me] ^ y[me].times(bit));
                 assert_eq!(value(z), value(x) ^ (bit & value(y)));
                 assert!(is_authenticated(z, deltas));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_reset_is_zero() {
+        let mut shares = Shares::default();
+        for n in [3, 70, 2, 65] {
+            shares.reset(n, 2);
+            assert_eq!((shares.len(), shares.towards.len()), (n, 2));
+            for k in 0..n {
+                let Share { bit, mac, key } = shares.pair(k, 1);
+                assert!(!bit && mac == Block::ZERO && key == Block::ZERO);
+                shares.bits.set(k, true);
+                let Towards { macs, keys } = &mut shares.towards[1];
+                (macs[k], keys[k]) = (Block(1), Block(2));
             }
         }
     }

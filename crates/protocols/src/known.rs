@@ -50,14 +50,17 @@ pub(crate) fn make(
         ready: VecDeque::new(),
     };
     let mut left = small(need.and_gates)?;
+    let mut beta = Shares::default();
     for batch in open.plan_on(left) {
         // What fills a batch up is made on shares of zero and never used.
         let gates = batch.triples.min(left);
         left -= gates;
         let masks = open.shares(&mut net.lanes, gates)?;
-        let mut beta = Shares::zeros(batch.triples, peers);
+        beta.reset(batch.triples, peers);
         walk.take(&masks, &mut beta)?;
-        let triples = open.triples_on(&mut net.lanes, batch, beta)?;
+        let mut triples = open.triples_on(&mut net.lanes, batch, beta)?;
+        // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
+        beta = std::mem::take(&mut triples.b);
         material.add(GateBatch { masks, triples });
     }
     Ok(material)

@@ -161,7 +161,7 @@ pub(crate) trait GateSource: Send {
     fn next_batch(&mut self) -> Result<Option<GateBatch>>;
 }
 
-/// A mask and a triple per AND gate.
+/// A mask and a triple per AND gate. The triples' b is empty where it is the gates' λ_β ([`Material::known`]).
 pub(crate) struct GateBatch {
     pub masks: Shares,
     pub triples: Triples,

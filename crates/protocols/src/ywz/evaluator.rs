@@ -27,9 +27,9 @@ pub(super) fn prepare(
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
     let mut masks = MaskWalk::new(circuit, plan, &material);
-    let mut tables = Vec::new();
+    let (mut tables, mut message) = (Vec::new(), Vec::new());
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        tables.push(Table::receive(net.peers(), &chunk)?);
+        tables.push(Table::receive(net.peers(), &chunk, &mut message)?);
         masks.recycle(chunk);
     }
     let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
@@ -58,8 +58,8 @@ struct Table {
 }
 
 impl Table {
-    /// Receives every garbler's part of a chunk.
-    fn receive(channels: &mut [Channel], chunk: &Chunk) -> Result<Table> {
+    /// Receives every garbler's part of a chunk. `message` is memory that is kept for it.
+    fn receive(channels: &mut [Channel], chunk: &Chunk, message: &mut Vec<Block>) -> Result<Table> {
         let gates = chunk.len();
         let garblers = channels.len();
         let others = garblers - 1;
@@ -69,8 +69,8 @@ impl Table {
         for (i, channel) in channels.iter_mut().enumerate() {
             let bits = if i == 0 { BitVec::byte_len(gates) } else { 0 };
             let blocks = gates * (2 + 4 * others);
-            let mut message = vec![Block::ZERO; blocks + bits.div_ceil(16)];
-            let bytes = Block::as_bytes_mut(&mut message);
+            message.resize(blocks + bits.div_ceil(16), Block::ZERO);
+            let bytes = Block::as_bytes_mut(message);
             channel.recv_into("garbled gates", &mut bytes[..16 * blocks + bits])?;
             if i == 0 {
                 pointers = ports::decode_bits(channel, gates, &bytes[16 * blocks..][..bits])?;
