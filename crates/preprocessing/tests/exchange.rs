@@ -89,21 +89,26 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
 /// A commitment that names another maker, honestly opened: nobody can pass on another party's.
 #[test]
 fn a_commitment_of_another_maker_is_refused() {
-    for maker in [0, 1, 2] {
-        let (domain, session) = (NAMES.commit, &SESSION);
-        let context = CommitContext { domain, session, party: maker, index: 0 };
-        let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
-        let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
-            match kind {
-                "c" => payload.copy_from_slice(&commitment.0),
-                _ => payload[..32].copy_from_slice(&opening.nonce),
+    for cheater in [0u16, 1] {
+        for maker in [0, 1, 2] {
+            let (domain, session) = (NAMES.commit, &SESSION);
+            let context = CommitContext { domain, session, party: maker, index: 0 };
+            let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
+            let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
+                match kind {
+                    "c" => payload.copy_from_slice(&commitment.0),
+                    _ => payload[..32].copy_from_slice(&opening.nonce),
+                }
+                Action::Send
+            });
+            let mut parties = mesh::mesh(2, 1);
+            mesh::cheat(&mut parties[usize::from(cheater)], 1 - cheater, bend);
+            let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+            if maker == cheater {
+                assert!(ended.iter().all(Result::is_ok), "the cheat itself works");
+            } else {
+                assert_caught(&ended, &[cheater], NAMES.check);
             }
-            Action::Send
-        });
-        let ended = against(bend, |channels| exchange(channels, 0, b"same"));
-        match maker {
-            0 => assert!(ended.iter().all(Result::is_ok), "the cheat itself works"),
-            _ => assert_caught(&ended, &[0], NAMES.check),
         }
     }
 }
