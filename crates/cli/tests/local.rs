@@ -115,6 +115,7 @@ fn the_json_is_as_promised() {
                 let fields = [
                     "bytes_received",
                     "bytes_sent",
+                    "cpu_seconds",
                     "messages_received",
                     "messages_sent",
                     "phase",
