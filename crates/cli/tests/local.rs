@@ -216,16 +216,18 @@ fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent(
     let from_file = format!("0=@{}", secret.display());
     let words = ["local", "add:8", "--input", &from_file, "--input", "1=2", "--link", "2s,1gbit"];
     let mut parent = command(&words).spawn().unwrap();
+    let line = |process: u32| std::fs::read(format!("/proc/{process}/cmdline")).unwrap();
     let children = loop {
         let found = children_of(parent.id());
-        if found.len() == 2 {
+        // Between its fork and the start of the program, a child has its parent's.
+        if found.len() == 2 && found.iter().all(|child| line(*child) != line(parent.id())) {
             break found;
         }
         assert!(parent.try_wait().unwrap().is_none(), "it ended without two children");
         std::thread::sleep(std::time::Duration::from_millis(10));
     };
     for child in &children {
-        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap();
+        let line = line(*child);
         let words: Vec<_> = line.split(|byte| *byte == 0).skip(1).collect();
         assert_eq!(words.concat(), b"party");
     }
