@@ -125,15 +125,22 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     let bits = |bucket: usize| 3 * bucket - usize::from(tied);
     // A single triple fits, whatever the number of peers.
     let most = (MAX_RECORDS / peers.max(1)).max(rho as usize + 1);
-    let (total, bucket, fewest, smallest) = (2..=rho as usize + 1)
-        .filter_map(|bucket| Some((smallest_batch(bucket, rho)?, bucket)))
-        .filter(|(smallest, bucket)| smallest * bucket <= most)
-        .map(|(smallest, bucket)| {
-            let fewest = n.div_ceil(most / bucket);
-            (n.max(fewest * smallest), bucket, fewest, smallest)
-        })
-        .min_by_key(|(total, bucket, ..)| total * bits(*bucket))
-        .expect("with B = rho + 1 a single triple is enough");
+    let mut best: Option<[usize; 4]> = None;
+    for bucket in 2..=rho as usize + 1 {
+        let smallest = smallest_batch(bucket, rho).filter(|smallest| smallest * bucket <= most);
+        let Some(smallest) = smallest else { continue };
+        let fewest = n.div_ceil(most / bucket);
+        let total = n.max(fewest * smallest);
+        if best.is_none_or(|[total_, bucket_, ..]| total * bits(bucket) < total_ * bits(bucket_)) {
+            best = Some([total, bucket, fewest, smallest]);
+        }
+        // Larger buckets make no fewer triples of more.
+        if total == n {
+            break;
+        }
+    }
+    let [total, bucket, fewest, smallest] =
+        best.expect("with B = rho + 1 a single triple is enough");
     let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
     // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can be.
     let wanted = (total * bucket).div_ceil(target);

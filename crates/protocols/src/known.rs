@@ -42,7 +42,7 @@ pub(crate) fn make(
 ) -> Result<Material> {
     let need = Need::of(circuit, plan, net.parties());
     let mut material = Material::for_inputs(open, net, &need, start)?;
-    material.known = Some(circuit.digest());
+    material.known = Some(circuit.clone());
     let peers = material.peer_inputs.len();
     let mut walk = RightInputs {
         cursor: plan.cursor(),
