@@ -38,8 +38,8 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
         std::fs::write(path, "").map_err(|error| unwritable(path, &error))?;
     }
     let machine = Machine::here();
-    let measured = measure::measure(args, &settings)?;
-    let result = BenchJson { format: "symbolon-bench-2", machine, measured };
+    let measurements = measure::measure(args, &settings)?;
+    let result = BenchJson { format: "symbolon-bench-2", machine, measurements };
     if let Some(path) = &args.report {
         std::fs::write(path, page::page(&result)?).map_err(|error| unwritable(path, &error))?;
     }

@@ -13,7 +13,7 @@ fn triples_are_measured() {
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
     assert_eq!(result["format"], "symbolon-bench-2");
     assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
-    let measured = &result["measured"][0];
+    let measured = &result["measurements"][0];
     assert_eq!((&measured["parties"], &measured["threads"]), (&json!(3), &json!(2)));
     let count = measured["count"].as_u64().unwrap();
     assert!(count >= 5000);
@@ -42,7 +42,7 @@ fn lists_are_measured_in_all_combinations() {
     let words: Vec<&str> = words.split(' ').collect();
     let ended = symbolon(&words).expect(0).says(&["left out: add:32: wrk runs among 2 parties"]);
     let all = ended.json();
-    let all = all["measured"].as_array().unwrap();
+    let all = all["measurements"].as_array().unwrap();
     let name = |m: &Value| format!("{} {} {}", m["workload"], m["protocol"], m["parties"]);
     let expected = ["wrk\" 2", "ywz\" 2", "ywz\" 3"];
     let expected = ["add:32", "random:64/16"].map(|c| expected.map(|p| format!("\"{c}\" \"{p}")));
@@ -80,7 +80,7 @@ fn a_run_of_its_own_has_a_set_up_of_its_own() {
     for (transport, batch) in [("tcp", "1"), ("memory", "3")] {
         let words = ["bench", "add:8", "--anew", "--repeat", "3", "--json", "--batch", batch];
         let result = symbolon(&[&words[..], &["--transport", transport]].concat()).expect(0).json();
-        let measured = &result["measured"][0];
+        let measured = &result["measurements"][0];
         assert_eq!((&measured["repeat"], &measured["anew"]), (&json!(3), &json!(true)));
         let set_up = &measured["phases"][0]["seconds"];
         assert_ne!(set_up["least"], set_up["most"]);

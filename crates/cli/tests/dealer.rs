@@ -379,7 +379,7 @@ fn all_parties_on_this_machine_may_have_a_dealer() {
     }
     let words = ["bench", "add:8", "--dealer", "--protocol", "tinytable", "--json"];
     let json = symbolon(&words).expect(0).json();
-    assert_eq!(json["measured"][0]["dealer"], "unauthenticated");
+    assert_eq!(json["measurements"][0]["dealer"], "unauthenticated");
     symbolon(&["bench", "triples", "--dealer"]).expect(2).says(&["--dealer"]);
     // Without one, nobody is trusted.
     let json = symbolon(&[&["local", "aes128", "--json"][..], &inputs].concat()).expect(0).json();

@@ -23,6 +23,10 @@ fn blocks(n: usize) -> Vec<Block> {
     out
 }
 
+fn words(n: usize) -> Vec<u64> {
+    blocks(n).iter().map(|block| block.0 as u64).collect()
+}
+
 /// Blocks in a hash or AES benchmark.
 const N: usize = 4096;
 
@@ -131,9 +135,18 @@ fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 
-#[divan::bench]
-fn fill_128_generators_1_kib(bencher: Bencher<'_, '_>) {
-    let mut prgs: Vec<Prg> = blocks(128).into_iter().map(Prg::from_seed).collect();
+/// One long stream.
+#[divan::bench(args = backends())]
+fn generator_64_kib(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut prg, mut out) = (Prg::with_backend(backend, Block(7)), vec![0u8; 1 << 16]);
+    bencher.counter(BytesCount::new(out.len())).bench_local(|| prg.fill(&mut out));
+}
+
+/// Many short ones, as IKNP has them.
+#[divan::bench(args = backends())]
+fn fill_128_generators_1_kib(bencher: Bencher<'_, '_>, backend: Backend) {
+    let seeded = |seed| Prg::with_backend(backend, seed);
+    let mut prgs: Vec<Prg> = blocks(128).into_iter().map(seeded).collect();
     let mut out = vec![0u8; 128 * 1024];
     bencher.counter(BytesCount::new(out.len())).bench_local(|| {
         for (prg, row) in prgs.iter_mut().zip(out.chunks_exact_mut(1024)) {
@@ -161,10 +174,68 @@ fn hash_blocks_1_mib(bencher: Bencher<'_, '_>) {
     bencher.counter(BytesCount::new(1usize << 20)).bench_local(|| hash_blocks("bench", &data));
 }
 
+/// Tags one after the other.
+#[divan::bench(args = backends())]
+fn hash_tags(bencher: Bencher<'_, '_>, backend: Backend) {
+    let tags = words(N);
+    let mut hash = TagHash::<1>::with_backend(backend, &mut Prg::from_seed(Block(99)));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| hash.update([&tags]));
+}
+
+/// Products with a key, which make tags.
+#[divan::bench(args = backends())]
+fn carryless_products(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (factors, mut out) = (words(N), vec![0; 2 * N]);
+    bencher
+        .counter(ItemsCount::new(N))
+        .bench_local(|| backend.carryless_products(&factors, 0x1d_872b_41c9, &mut out));
+}
+
+/// Eight rows of bits as the bytes that look-ups are made with.
+#[divan::bench(args = backends())]
+fn lookup_bytes_of_rows(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (rows, mut out) = (words(8 * 64), vec![0u8; 64 * 64]);
+    let rows: [&[u64]; 8] = std::array::from_fn(|row| &rows[64 * row..][..64]);
+    bencher
+        .counter(BytesCount::new(out.len()))
+        .bench_local(|| backend.bytes_of_rows(rows, &mut out));
+}
+
+/// And back.
+#[divan::bench(args = backends())]
+fn rows_of_lookup_bytes(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (bytes, mut out) = (words(8 * 64), vec![[0; 8]; 64]);
+    let bytes = bytemuck::cast_slice(&bytes);
+    bencher
+        .counter(BytesCount::new(bytes.len()))
+        .bench_local(|| backend.rows_of_bytes(bytes, &mut out));
+}
+
+/// Bits between words and the messages that carry them; these have one version.
+#[divan::bench(args = ["to bytes", "from bytes", "from bools", "slice", "append"])]
+fn pack_bits(bencher: Bencher<'_, '_>, way: &str) {
+    let n = 64 * N;
+    let bits = BitVec::random(n, &mut Prg::from_seed(Block(2)));
+    let (bytes, bools) = (bits.to_bytes(), bits.to_bools());
+    let bencher = bencher.counter(ItemsCount::new(n));
+    match way {
+        "to bytes" => bencher.bench_local(|| bits.to_bytes()),
+        "from bytes" => bencher.bench_local(|| BitVec::from_bytes(n, &bytes)),
+        "from bools" => bencher.bench_local(|| BitVec::from_bools(&bools)),
+        // Neither begins at a word: every one is put together from two.
+        "slice" => bencher.bench_local(|| bits.slice(5..n)),
+        _ => bencher.bench_local(|| {
+            let mut all = BitVec::from_bools(&[true; 5]);
+            all.extend_from(&bits);
+            all
+        }),
+    }
+}
+
 /// Tags of a bit-sliced batch, half of them selected, on both sides.
 #[divan::bench(args = backends(), consts = [false, true])]
 fn hash_selected_tags<const SHARED: bool>(bencher: Bencher<'_, '_>, backend: Backend) {
-    let words: Vec<u64> = blocks(N).iter().map(|block| block.0 as u64).collect();
+    let words = words(N);
     let row = |i: usize| if SHARED { &words[i..=i] } else { &words[..] };
     let tags = Selected {
         rows: [[row(0), row(1), row(2)], [row(3), row(4), row(5)]],

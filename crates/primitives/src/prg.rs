@@ -8,7 +8,7 @@ use std::fmt;
 
 use zeroize::Zeroize;
 
-use crate::{Aes128, Block};
+use crate::{Aes128, Backend, Block};
 
 /// A generator of pseudorandom bytes. Its key is wiped on drop.
 pub struct Prg {
@@ -26,6 +26,11 @@ impl Prg {
     /// The generator with this seed.
     pub fn from_seed(seed: Block) -> Prg {
         Prg { aes: Aes128::new(seed), counter: 0 }
+    }
+
+    /// The same with these instructions.
+    pub fn with_backend(backend: Backend, seed: Block) -> Prg {
+        Prg { aes: Aes128::with_backend(backend, seed), counter: 0 }
     }
 
     /// A generator seeded by the operating system.

@@ -23,12 +23,7 @@ pub fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
 /// # Panics
 /// If there are not 64 bytes for each word of the rows, which must have equally many.
 pub fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [u8]) {
-    let words = out.len() / 64;
-    assert!(
-        out.len() == 64 * words && rows.iter().all(|row| row.len() == words),
-        "64 bytes for each word of a row"
-    );
-    Backend::active().bytes_of_rows(rows, out.as_chunks_mut().0);
+    Backend::active().bytes_of_rows(rows, out);
 }
 
 /// The other way round: hands out, for each 64 bytes, eight words of which word i holds their bits i.
@@ -36,8 +31,7 @@ pub fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [u8]) {
 /// # Panics
 /// If the bytes are no multiple of 64, or there is not room for exactly as many groups of words.
 pub fn rows_of_bytes(bytes: &[u8], out: &mut [[u64; 8]]) {
-    assert_eq!(bytes.len(), 64 * out.len(), "64 bytes for each group of words");
-    Backend::active().rows_of_bytes(bytes.as_chunks().0, out);
+    Backend::active().rows_of_bytes(bytes, out);
 }
 
 #[cfg(test)]
@@ -83,9 +77,9 @@ mod tests {
         for words in [0, 1, 2, 5] {
             let rows: [Vec<u64>; 8] = [(); 8].map(|()| (0..words).map(|_| prg.u64()).collect());
             for backend in Backend::available() {
-                let mut out = vec![[1; 64]; words];
+                let mut out = vec![1; 64 * words];
                 backend.bytes_of_rows(rows.each_ref().map(Vec::as_slice), &mut out);
-                for (lane, byte) in out.as_flattened().iter().enumerate() {
+                for (lane, byte) in out.iter().enumerate() {
                     for (i, row) in rows.iter().enumerate() {
                         assert_eq!(byte >> i & 1, (row[lane / 64] >> (lane % 64) & 1) as u8);
                     }

@@ -24,11 +24,12 @@ figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: 
 /// # Errors
 /// An internal failure when a plot cannot be drawn.
 pub fn page(result: &BenchJson) -> Outcome<String> {
-    let mut names: Vec<&str> = result.measured.iter().map(|one| one.workload.as_str()).collect();
+    let mut names: Vec<&str> =
+        result.measurements.iter().map(|one| one.workload.as_str()).collect();
     names.dedup();
     let title = format!("symbolon bench {}", names.join(" "));
-    let scaling = scaling(&result.measured)?;
-    let each: Vec<Markup> = result.measured.iter().map(one).collect::<Outcome<_>>()?;
+    let scaling = scaling(&result.measurements)?;
+    let each: Vec<Markup> = result.measurements.iter().map(one).collect::<Outcome<_>>()?;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -46,7 +47,7 @@ pub fn page(result: &BenchJson) -> Outcome<String> {
                     "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
                      a party had, processor times all parties' together. Rates are without the set-up."
                 }
-                (overview(&result.measured))
+                (overview(&result.measurements))
                 (scaling)
                 @for section in &each { (section) }
             }

@@ -18,7 +18,7 @@ pub struct BenchJson {
     /// On what.
     pub machine: Machine,
     /// A measurement for each combination, in the order in which they were asked for.
-    pub measured: Vec<Measured>,
+    pub measurements: Vec<Measured>,
 }
 
 /// One workload measured in one way.
@@ -210,7 +210,7 @@ impl BenchJson {
     /// For people: in full, when there is one measurement, or else as a table.
     pub fn text(&self) -> String {
         let machine = self.machine.line();
-        match &self.measured[..] {
+        match &self.measurements[..] {
             [one] => format!("{machine}\n{}", one.text()),
             many => {
                 let Table { rows, names } = table(many);

@@ -192,24 +192,35 @@ impl Backend {
     }
 
     /// The kernel of [`carryless_products`](crate::carryless_products).
-    pub(crate) fn carryless_products(
-        self,
-        words: &[u64],
-        factor: u64,
-        low: &mut [u64],
-        high: &mut [u64],
-    ) {
+    ///
+    /// # Panics
+    /// As [`carryless_products`](crate::carryless_products).
+    pub fn carryless_products(self, words: &[u64], factor: u64, out: &mut [u64]) {
+        assert_eq!(out.len(), 2 * words.len(), "two words for each product");
+        let (low, high) = out.split_at_mut(words.len());
         run!(self, carryless_products(words, factor, low, high));
     }
 
     /// The kernel of [`bytes_of_rows`](crate::bytes_of_rows).
-    pub(crate) fn bytes_of_rows(self, rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
-        run!(self, bytes_of_rows(rows, out));
+    ///
+    /// # Panics
+    /// As [`bytes_of_rows`](crate::bytes_of_rows).
+    pub fn bytes_of_rows(self, rows: [&[u64]; 8], out: &mut [u8]) {
+        let (groups, rest) = out.as_chunks_mut();
+        assert!(
+            rest.is_empty() && rows.iter().all(|row| row.len() == groups.len()),
+            "64 bytes for each word of a row"
+        );
+        run!(self, bytes_of_rows(rows, groups));
     }
 
     /// The kernel of [`rows_of_bytes`](crate::rows_of_bytes).
-    pub(crate) fn rows_of_bytes(self, bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
-        run!(self, rows_of_bytes(bytes, out));
+    ///
+    /// # Panics
+    /// As [`rows_of_bytes`](crate::rows_of_bytes).
+    pub fn rows_of_bytes(self, bytes: &[u8], out: &mut [[u64; 8]]) {
+        assert_eq!(bytes.len(), 64 * out.len(), "64 bytes for each group of words");
+        run!(self, rows_of_bytes(bytes.as_chunks().0, out));
     }
 
     /// Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced; an odd tag at the end counts as if a zero

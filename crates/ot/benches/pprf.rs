@@ -1,0 +1,64 @@
+//! Punctured trees: what a session's set-up takes for its correlated OTs besides the base OTs, for each size of blocks
+//! and with the kernels of each backend; throughput in leaves of all trees.
+#![allow(missing_docs)]
+
+use std::process::{Command, ExitCode};
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use symbolon_ot::BlockBits;
+use symbolon_ot::cot::Verdicts;
+use symbolon_ot::pprf::{Ground, plant, puncture};
+use symbolon_primitives::{Backend, Block, Prg};
+
+/// What names the backend to use.
+const CHOICE: &str = "SYMBOLON_BACKEND";
+
+/// A process has one backend, so that each gets a process; unless one is named.
+fn main() -> ExitCode {
+    if std::env::var_os(CHOICE).is_some() {
+        divan::main();
+        return ExitCode::SUCCESS;
+    }
+    let own = std::env::current_exe().expect("this program is a file");
+    for backend in Backend::available() {
+        let name = format!("{backend:?}").to_lowercase();
+        eprintln!("{name}:");
+        let mut child = Command::new(&own);
+        let ended = child.args(std::env::args_os().skip(1)).env(CHOICE, name).status();
+        if !ended.is_ok_and(|status| status.success()) {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn ground(bits: usize) -> Ground<'static> {
+    let sizes = [BlockBits::Two, BlockBits::Four, BlockBits::Eight];
+    let k = sizes.into_iter().find(|k| k.bits() == bits).expect("one of the three");
+    Ground { session: &[1; 32], planter: 0, k }
+}
+
+fn leaves(ground: Ground<'_>) -> ItemsCount {
+    ItemsCount::new(ground.k.trees() * ground.k.leaves())
+}
+
+#[divan::bench(consts = [2, 4, 8])]
+fn planting<const BITS: usize>(bencher: Bencher<'_, '_>) {
+    let (ground, mut prg) = (ground(BITS), Prg::from_seed(Block(5)));
+    let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
+    bencher.counter(leaves(ground)).bench_local(|| plant(ground, &pairs));
+}
+
+#[divan::bench(consts = [2, 4, 8])]
+fn puncturing<const BITS: usize>(bencher: Bencher<'_, '_>) {
+    let (ground, mut prg) = (ground(BITS), Prg::from_seed(Block(5)));
+    let pairs: [[Block; 2]; 128] = std::array::from_fn(|_| [prg.block(), prg.block()]);
+    let delta = prg.block();
+    let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
+    let (_, message) = plant(ground, &pairs);
+    let verdicts = Verdicts::new();
+    bencher.counter(leaves(ground)).bench_local(|| {
+        puncture(ground, delta, &chosen, &message, &verdicts).map(drop).expect("an honest planter")
+    });
+}
