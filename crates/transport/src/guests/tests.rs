@@ -79,7 +79,7 @@ fn other_keys_and_other_hosts_are_refused() {
         assert_eq!(refused, Error::transport(DEALER, TransportReason::OwnKeyRefused));
         let wrong = host(Some(stranger.fingerprint()));
         let refused = connect_lanes(&options(0, Some(&known)), address, &wrong, 1).unwrap_err();
-        assert!(refused.to_string().contains("the peer's key has fingerprint"), "{refused}");
+        assert!(refused.to_string().contains("the dealer's key has fingerprint"), "{refused}");
         // The right key, and a wish for something else than the host's one lane.
         let refused = connect_lanes(&options(0, Some(&known)), address, &pin, 2).unwrap_err();
         assert!(refused.to_string().contains("number of lanes"), "{refused}");
