@@ -4,7 +4,6 @@ use std::arch::x86_64::*;
 
 use super::gf128::xor_lanes;
 use crate::backend::x86;
-use crate::prefetch;
 use crate::tags::{Keys, Selected};
 
 /// Up to eight words, then zeros.
@@ -105,9 +104,12 @@ pub(in super::super) fn selected_tag_products(
 ) -> [[u128; 2]; 2] {
     let whole = n / 64 * 64;
     let mut sums = if tags.is_shared() {
-        words::<true>(tags, keys, n / 64)
+        words::<true, true, true>(tags, keys, n / 64)
     } else {
-        words::<false>(tags, keys, n / 64)
+        // One after the other: with all six rows at once more streams come from memory than it is good at.
+        let [own, _] = words::<false, true, false>(tags, keys, n / 64);
+        let [_, expected] = words::<false, false, true>(tags, keys, n / 64);
+        [own, expected]
     };
     if whole < n {
         let rest = x86::selected_tag_products(tags.from(whole), (keys.from(whole), n - whole));
@@ -117,13 +119,14 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// How many words of tags ahead of their use they are asked for.
-const AHEAD: usize = 2;
-
-/// The products of the tags that belong to so many whole words of bits.
+/// The products of the tags that belong to so many whole words of bits, of the first list, the second, or both.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
-fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[u128; 2]; 2] {
+fn words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
+    tags: Selected<'_>,
+    keys: Keys<'_>,
+    n: usize,
+) -> [[u128; 2]; 2] {
     let mut sums = [Sums::new(); 2];
     let delta = _mm512_set1_epi64(tags.delta.cast_signed());
     // No closures here: they would be calls.
@@ -139,13 +142,6 @@ fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[
     let keys = keys.0.map(|keys| keys.as_chunks::<64>().0);
     let masks = bits[0].iter().zip(bits[1]).zip(bits[2]).zip(keys[0].iter().zip(keys[1]));
     for (word, (((c, d), flips), (first, second))) in masks.enumerate() {
-        if !SHARED {
-            for row in rows.as_flattened() {
-                if let Some(next) = row.get(word + AHEAD) {
-                    prefetch(next);
-                }
-            }
-        }
         for eight in 0..8 {
             let row = |list: usize, row: usize| match SHARED {
                 true => same[list][row],
@@ -157,9 +153,13 @@ fn words<const SHARED: bool>(tags: Selected<'_>, keys: Keys<'_>, n: usize) -> [[
                 _mm512_mask_xor_epi64(sum, d[eight], sum, row(list, 2))
             };
             let keys = [load_eight(first, eight), load_eight(second, eight)];
-            sums[0].add(sum(0), keys);
-            let expected = sum(1);
-            sums[1].add(_mm512_mask_xor_epi64(expected, flips[eight], expected, delta), keys);
+            if FIRST {
+                sums[0].add(sum(0), keys);
+            }
+            if SECOND {
+                let sum = sum(1);
+                sums[1].add(_mm512_mask_xor_epi64(sum, flips[eight], sum, delta), keys);
+            }
         }
     }
     sums.map(|sums| sums.finish())
