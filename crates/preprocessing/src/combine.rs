@@ -260,7 +260,7 @@ impl Buckets<'_> {
         digests
     }
 
-    /// The sums of a few buckets towards one peer. Appends to `waiting` the MACs of the own d, and the keys
+    /// Writes the sums of a few buckets towards one peer. Appends to `waiting` the MACs of the own d, and the keys
     /// for the peer's.
     fn sum_piece(
         &self,
@@ -272,37 +272,39 @@ impl Buckets<'_> {
         let &Buckets { leaky, order, batch, bits, .. } = self;
         let size = batch.bucket;
         let correcting = leaky.correcting(peer);
-        let mut sums = [Record::default(); PIECE];
+        let Triples { a, b, c } = triples;
+        let b = (!batch.tied).then_some(b);
+        let mut made = [Some(a), b, Some(c)].map(|shares| {
+            let Towards { macs, keys } = &mut shares?.towards[peer];
+            Some([&mut macs[piece.clone()], &mut keys[piece.clone()]])
+        });
         let mut f = piece.start * (size - 1);
-        for (k, sum) in piece.clone().zip(&mut sums) {
+        for (at, k) in piece.enumerate() {
             if peer == 0
                 && let Some(ahead) = order.get((k + PREFETCH) * size..)
             {
                 ahead.iter().take(size).for_each(|&t| leaky.prefetch(t as usize));
             }
             let members = &order[k * size..][..size];
-            *sum = *leaky.record(members[0] as usize, peer);
-            sum.keys[Z] ^= correcting.select(bits.corrections.get(k));
+            let mut total = *leaky.record(members[0] as usize, peer);
+            total.keys[Z] ^= correcting.select(bits.corrections.get(k));
             for &other in &members[1..] {
                 let Record { macs: m, keys: q } = leaky.record(other as usize, peer);
                 let d = bits.own.get(f);
                 f += 1;
-                own.push(sum.macs[Y] ^ m[Y]);
-                keys.push(sum.keys[Y] ^ q[Y]);
-                sum.macs[X] ^= m[X];
-                sum.keys[X] ^= q[X];
-                sum.macs[Z] ^= m[Z] ^ m[X].select(d);
-                sum.keys[Z] ^= q[Z] ^ q[X].select(d);
+                own.push(total.macs[Y] ^ m[Y]);
+                keys.push(total.keys[Y] ^ q[Y]);
+                total.macs[X] ^= m[X];
+                total.keys[X] ^= q[X];
+                total.macs[Z] ^= m[Z] ^ m[X].select(d);
+                total.keys[Z] ^= q[Z] ^ q[X].select(d);
+            }
+            for (which, made) in made.iter_mut().enumerate() {
+                if let Some([macs, keys]) = made {
+                    (macs[at], keys[at]) = (total.macs[which], total.keys[which]);
+                }
             }
         }
-        for (shares, which) in triples.made(batch, [X, Y, Z]) {
-            let Towards { macs, keys } = &mut shares.towards[peer];
-            let to = macs[piece.clone()].iter_mut().zip(&mut keys[piece.clone()]);
-            for ((mac, key), sum) in to.zip(&sums) {
-                (*mac, *key) = (sum.macs[which], sum.keys[which]);
-            }
-        }
-        bytemuck::cast_slice_mut::<_, Block>(&mut sums).zeroize();
     }
 }
 
