@@ -1,6 +1,6 @@
 //! A hash of short tags, some of which are sums that public bits select.
 //!
-//! Tags are taken in pairs, in blocks of [`KEYED`] of them. A pair (s, t) at a place with the keys (k, l) gives
+//! Tags are taken in pairs, in blocks of 1 024. A pair (s, t) at a place with the keys (k, l) gives
 //! (s ⊕ k)·(t ⊕ l) in GF(2^64), and the sum of these products, under two independent sets of keys, is a block of
 //! 128 bits; the blocks are the coefficients of a polynomial, which is evaluated at a random point of GF(2^128).
 //! That is one product of 64 bits a tag, half of what a polynomial in the tags themselves takes. For two given
