@@ -19,13 +19,14 @@ const FILES: [&str; 9] = [
 ];
 
 /// Tests in these files in which nobody cheats, and what child processes run.
-const NO_CHEATS: [&str; 6] = [
+const NO_CHEATS: [&str; 7] = [
     "crates/protocols/tests/cheats_tinytable.rs::honest_runs_are_not_accused",
     "crates/protocols/tests/ywz_cheats/seats.rs::nobody_cheats",
     "crates/protocols/tests/ywz_cheats/tools.rs::nobody_cheats",
     "crates/protocols/tests/ywz_cheats/tools.rs::the_first_layer_comes_first",
     "crates/store/tests/damage.rs::child",
     "crates/symbolon/tests/cheats_table.rs::the_table_names_every_cheat_and_nothing_else",
+    "crates/symbolon/tests/cheats_table.rs::the_tests_of_every_check_are_in_the_table",
 ];
 
 #[test]
@@ -60,6 +61,26 @@ fn the_table_names_every_cheat_and_nothing_else() {
     assert!(unnamed.is_empty(), "tests without a row: {unnamed:#?}");
     let exists = |file: &&str| files.contains(&root().join(file));
     assert!(FILES.iter().all(exists), "a file of cheats is gone");
+}
+
+/// `docs/security.md` names tests with each check.
+#[test]
+fn the_tests_of_every_check_are_in_the_table() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let table = read("docs/cheats.md");
+    let tests: BTreeSet<String> = table.lines().filter_map(test_of).collect();
+    let names: BTreeSet<&str> = tests.iter().filter_map(|test| test.split("::").nth(1)).collect();
+    let security = read("docs/security.md");
+    let checks = security.lines().skip_while(|line| !line.starts_with("| step | check"));
+    let rows: Vec<&str> = checks.skip(2).take_while(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 15, "only {} checks were read", rows.len());
+    for row in rows {
+        let cell = row.trim_end_matches('|').rsplit('|').next().unwrap().trim();
+        for name in cell.split(", ") {
+            let name = name.trim_matches('`');
+            assert!(names.contains(name), "{name:?} of {row}");
+        }
+    }
 }
 
 fn root() -> PathBuf {
