@@ -9,6 +9,7 @@ use symbolon::zeroize::Zeroizing;
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
+use crate::tuning::Tuning;
 use crate::values::{Given, given};
 
 /// The longest settings file that is read, in bytes.
@@ -139,11 +140,15 @@ impl Settings {
     /// # Errors
     /// A usage failure that names the file and the line.
     pub fn of(args: &RunArgs) -> Outcome<Settings> {
-        let (file, folder) = match &args.meet.config {
-            Some(path) => (read(path)?, path.parent().map(Path::to_path_buf)),
-            None => (SettingsFile::default(), None),
-        };
-        let in_folder = |path: String| match &folder {
+        match &args.meet.config {
+            Some(path) => Settings::join(args, read(path)?, path.parent()),
+            None => Settings::join(args, SettingsFile::default(), None),
+        }
+    }
+
+    /// The flags, and for what they leave open the file, whose paths begin in `folder`.
+    fn join(args: &RunArgs, file: SettingsFile, folder: Option<&Path>) -> Outcome<Settings> {
+        let in_folder = |path: String| match folder {
             Some(folder) => folder.join(path),
             None => PathBuf::from(path),
         };
@@ -207,7 +212,7 @@ impl Settings {
                 })),
                 link: flags.link.clone().or(file.link),
             },
-            inputs: inputs(file.inputs, &args.inputs, folder.as_deref())?,
+            inputs: inputs(file.inputs, &args.inputs, folder)?,
             store: StoreArgs {
                 store: args.store.store.clone().or(file.store.map(in_folder)),
                 store_key: args.store.store_key.clone().or(file.store_key.map(in_folder)),
@@ -231,7 +236,11 @@ fn read(path: &Path) -> Outcome<SettingsFile> {
         return Err(Failure::usage(format!("{name} is too long to be a settings file")));
     }
     let text = Zeroizing::new(std::fs::read_to_string(path).map_err(unreadable)?);
-    toml::from_str(&text).map_err(|error| {
+    parse(&name.to_string(), &text)
+}
+
+fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
+    toml::from_str(text).map_err(|error| {
         // The parser's own display would quote the line, which may hold a secret.
         let line = error
             .span()
@@ -240,6 +249,17 @@ fn read(path: &Path) -> Outcome<SettingsFile> {
         Failure::usage(format!("{name}{place}: {}", error.message().trim()))
             .with_hint("`symbolon run --help` shows every key")
     })
+}
+
+/// Reads the text of a file as [`Settings::of`] does, and what it says about parameters.
+///
+/// # Errors
+/// As there.
+pub fn check(text: &str) -> Outcome<()> {
+    let settings = Settings::join(&RunArgs::default(), parse("settings", text)?, None)?;
+    let parties = settings.parties.as_ref().map_or(2, Vec::len);
+    let parties = u16::try_from(parties).map_err(|_| Failure::usage("too many parties"))?;
+    Tuning::new(&settings.tuning, parties).map(drop)
 }
 
 /// Own inputs from the file, then from flags; a flag replaces the file's value for the same name.
@@ -365,6 +385,14 @@ mod tests {
                 (ids.as_slice(), all.spec.circuit.as_str()),
                 (&[0, 1, 2][..], "auction:3x32")
             );
+        }
+    }
+
+    #[test]
+    fn a_text_is_checked_as_a_file_is() {
+        assert!(check("circuit = \"aes128\"\nparty = 0\nrho = 64\n").is_ok());
+        for wrong in ["party = -1", "rho = 41", "[owners]\nx = \"nobody\"", "listen = 7", "a ="] {
+            assert!(check(wrong).is_err(), "{wrong}");
         }
     }
 
