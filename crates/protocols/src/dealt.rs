@@ -24,9 +24,10 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Fingerprint, Result};
 
 use crate::{
-    Engine, Need, Network, Preprocessed,
+    Engine, InputBits, Need, Network, OutputBits, Preprocessed,
     masks::Seat,
     material::{GateBatch, Independent, Material, Role},
+    phases,
     pool::{PoolSink, PoolWriter},
 };
 
@@ -99,6 +100,8 @@ impl DealtEngine {
             source: None,
             next: 0,
             left: 0,
+            due: 0,
+            spent: None,
         };
         Ok((material, gates))
     }
@@ -133,6 +136,17 @@ impl Engine for DealtEngine {
     ) -> Result<Box<dyn Preprocessed>> {
         let need = self.role.protocol.need(net, circuit, plan)?;
         self.preprocess(net, &need)
+    }
+
+    /// What is dealt is kept: one phase after another.
+    fn stream(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        phases::one_by_one(self, net, (circuit, plan), inputs)
     }
 
     fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {

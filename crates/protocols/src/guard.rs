@@ -81,13 +81,19 @@ impl Engine for Guarded<dyn Engine> {
         self.make(|engine| engine.preprocess_for(net, circuit, plan))
     }
 
+    fn stream(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        refuse_lookups(plan)?;
+        self.work(|engine| engine.stream(net, circuit, plan, inputs))
+    }
+
     fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
-        let Guarded { inner, fate } = self;
-        let filled = fate.run(|| inner.as_mut().ok_or_else(dead)?.fill(net, need, sink));
-        if fate.is_sealed() {
-            *inner = None;
-        }
-        filled
+        self.work(|engine| engine.fill(net, need, sink))
     }
 
     fn group(&self) -> [u8; 32] {
@@ -96,17 +102,23 @@ impl Engine for Guarded<dyn Engine> {
 }
 
 impl Guarded<dyn Engine> {
-    /// Has the engine make material; after an error in any phase it is dropped, and so wiped.
+    /// Has the engine make material, which shares its fate.
     fn make(
         &mut self,
         work: impl FnOnce(&mut dyn Engine) -> Result<Box<dyn Preprocessed>>,
     ) -> Result<Box<dyn Preprocessed>> {
+        let made = self.work(work)?;
+        Ok(Box::new(Guarded { inner: Some(made), fate: self.fate.clone() }))
+    }
+
+    /// Has the engine work; after an error in any phase it is dropped, and so wiped.
+    fn work<T>(&mut self, work: impl FnOnce(&mut dyn Engine) -> Result<T>) -> Result<T> {
         let Guarded { inner, fate } = self;
-        let made = fate.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
+        let done = fate.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
         if fate.is_sealed() {
             *inner = None;
         }
-        Ok(Box::new(Guarded { inner: Some(made?), fate: fate.clone() }))
+        done
     }
 }
 

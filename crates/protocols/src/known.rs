@@ -20,11 +20,11 @@
 //! triple that it is made with then belongs to its gate's bucket before the buckets are drawn, which
 //! costs a little of their security: [`symbolon_preprocessing::bucketing`] counts it.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, vec};
 
 use symbolon_circuit::{Circuit, Cursor, Plan};
-use symbolon_preprocessing::{Preprocessor, Shares};
-use symbolon_transport::{Error, Result};
+use symbolon_preprocessing::{Preprocessor, Shares, bucketing};
+use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
     Need, Network,
@@ -43,27 +43,64 @@ pub(crate) fn make(
     let need = Need::of(circuit, plan, net.parties());
     let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.clone());
-    let peers = material.peer_inputs.len();
-    let mut walk = RightInputs {
-        cursor: plan.cursor(),
-        slots: masks::input_masks(circuit, plan, &material),
-        ready: VecDeque::new(),
-    };
-    let mut left = small(need.and_gates)?;
-    let mut beta = Shares::default();
-    for batch in open.plan_on(left) {
-        // What fills a batch up is made on shares of zero and never used.
-        let gates = batch.triples.min(left);
-        left -= gates;
-        let masks = open.shares(&mut net.lanes, gates)?;
-        beta.reset(batch.triples, peers);
-        walk.take(&masks, &mut beta)?;
-        let mut triples = open.triples_on(&mut net.lanes, batch, beta)?;
-        // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
-        beta = std::mem::take(&mut triples.b);
-        material.add(GateBatch { masks, triples });
+    let mut gates = OwnGates::new(open, (circuit, plan), &material, u64::MAX)?;
+    while let Some(batch) = gates.next_batch(open, &mut net.lanes)? {
+        material.add(batch);
     }
     Ok(material)
+}
+
+/// Makes the material of a circuit's AND gates batch by batch, in the order of the walk.
+pub(crate) struct OwnGates<'a> {
+    walk: RightInputs<'a>,
+    batches: vec::IntoIter<bucketing::Batch>,
+    left: usize,
+    /// Memory for the right factors of a batch.
+    beta: Shares,
+}
+
+impl<'a> OwnGates<'a> {
+    /// Starts with the masks of the inputs in `material`. Parts of about `stretch` gates are planned apart from each
+    /// other.
+    pub fn new(
+        open: &Preprocessor,
+        (circuit, plan): (&Circuit, &'a Plan),
+        material: &Material,
+        stretch: u64,
+    ) -> Result<Self> {
+        let left = small(plan.and_count())?;
+        let parts = small(plan.and_count().div_ceil(stretch.max(1)))?;
+        let part = |i: usize| left / parts + usize::from(i < left % parts);
+        let batches: Vec<_> = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
+        let walk = RightInputs {
+            cursor: plan.cursor(),
+            slots: masks::input_masks(circuit, plan, material),
+            ready: VecDeque::new(),
+        };
+        Ok(OwnGates { walk, batches: batches.into_iter(), left, beta: Shares::default() })
+    }
+
+    /// The next gates' material; `None` after the last.
+    pub fn next_batch(
+        &mut self,
+        open: &mut Preprocessor,
+        lanes: &mut [Vec<Channel>],
+    ) -> Result<Option<GateBatch>> {
+        let Some(batch) = self.batches.next().filter(|_| self.left > 0) else {
+            return Ok(None);
+        };
+        // What fills a batch up is made on shares of zero and never used.
+        let gates = batch.triples.min(self.left);
+        self.left -= gates;
+        let masks = open.shares(lanes, gates)?;
+        let mut beta = std::mem::take(&mut self.beta);
+        beta.reset(batch.triples, self.walk.slots.peers());
+        self.walk.take(&masks, &mut beta)?;
+        let mut triples = open.triples_on(lanes, batch, beta)?;
+        // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
+        self.beta = std::mem::take(&mut triples.b);
+        Ok(Some(GateBatch { masks, triples }))
+    }
 }
 
 /// A walk that looks for the masks of the AND gates' right input wires, and stops where the masks end.

@@ -14,19 +14,21 @@ pub mod pool;
 mod ports;
 mod prepared;
 mod share_rows;
+mod stream;
 pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
 use dealt::DealtEngine;
 use masks::Seat;
-use material::{Independent, MaterialEngine, Role};
+use material::{Independent, MaterialEngine, Prepare, Role};
+use stream::Stream;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 pub use dealt::{Dealer, Dial};
 pub use form::Form;
-pub use network::{Batch, Network, Rho};
+pub use network::{Batch, Network, Rho, STRETCH};
 pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{BlockBits, Generator};
@@ -205,11 +207,11 @@ impl Protocol {
     }
 
     fn role_in(self, me: u16, form: Form) -> Role {
-        let prepare = match self {
+        let (prepare, stream): (Prepare, Option<Stream>) = match self {
             Protocol::Wrk => wrk::role(me, form),
             Protocol::Ywz => ywz::role(me, ywz::EVALUATOR),
-            Protocol::TinyTable => tinytable::prepare,
+            Protocol::TinyTable => (tinytable::prepare, None),
         };
-        Role { protocol: self, prepare, known: self != Protocol::TinyTable }
+        Role { protocol: self, prepare, stream }
     }
 }

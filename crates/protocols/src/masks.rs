@@ -2,7 +2,9 @@
 //! function-dependent phase with, the same for every party.
 //!
 //! The walk is cut into chunks. A chunk's d and e (Beaver's trick) are sent when its masks are known,
-//! and awaited [`LOOKAHEAD`] chunks later, so that a long link is kept full; its garbled gates follow.
+//! and awaited [`LOOKAHEAD`] chunks later, so that a long link is kept full; its garbled gates follow. Where
+//! material is made along the way ([`crate::stream`]), the walk stops where the material ends, with nothing
+//! awaited any more.
 
 use std::collections::VecDeque;
 
@@ -81,6 +83,8 @@ pub(crate) struct MaskWalk<'a> {
     /// Lists whose memory is kept for the next chunks.
     spare: Vec<ShareRows>,
     walked: bool,
+    /// The most AND gates of a batch of the plan.
+    most: usize,
     /// Whether every triple's b is its gate's λ_β already, so that no e is opened.
     known: bool,
     seat: Seat,
@@ -111,18 +115,20 @@ impl<'a> MaskWalk<'a> {
             opened: VecDeque::new(),
             spare: Vec::new(),
             walked: false,
+            most: plan.limits().batch,
             seat: material.seat,
             delta: material.delta,
         }
     }
 
-    /// The next chunk of gates, in the order of the walk; `None` after the last.
+    /// The next chunk of gates, in the order of the walk; `None` after the last, and after the last one that the
+    /// material is enough for while more of it is to come.
     pub fn next_chunk(
         &mut self,
         channels: &mut [Channel],
         material: &mut Material,
     ) -> Result<Option<Chunk>> {
-        while !self.walked && self.pending.len() <= LOOKAHEAD {
+        while !self.walked && self.pending.len() <= LOOKAHEAD && material.reaches(self.most) {
             self.walk_chunk(channels, material)?;
         }
         let Some(gates) = self.pending.pop_front() else {
@@ -170,7 +176,7 @@ impl<'a> MaskWalk<'a> {
         };
         let opened = CHUNK * if self.known { 1 } else { 2 };
         let mut opening = ShareOpening::with_capacity(opened, peers);
-        while gates.rest.len() < CHUNK {
+        while gates.rest.len() < CHUNK && material.reaches(self.most) {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;
                 break;

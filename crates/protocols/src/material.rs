@@ -13,10 +13,12 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    Engine, Need, Network, Prepared, Preprocessed, Protocol, known,
+    Engine, InputBits, Need, Network, OutputBits, Prepared, Preprocessed, Protocol, known,
     masks::Seat,
+    phases,
     pool::{PoolSink, PoolWriter},
     ports,
+    stream::{Stream, Supply},
 };
 
 /// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
@@ -38,8 +40,9 @@ pub(crate) type Prepare = fn(Material, &mut Network, &Circuit, &Plan) -> Result<
 pub(crate) struct Role {
     pub protocol: Protocol,
     pub prepare: Prepare,
-    /// Whether it can use triples on the gates' own masks ([`known`]).
-    pub known: bool,
+    /// How it does all phases at once; `None` when it cannot. Whoever can also has use for triples on the gates' own
+    /// masks ([`known`]).
+    pub stream: Option<Stream>,
 }
 
 impl MaterialEngine {
@@ -67,7 +70,7 @@ impl Engine for MaterialEngine {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
-        if !self.role.known {
+        if self.role.stream.is_none() {
             let need = self.role.protocol.need(net, circuit, plan)?;
             return self.preprocess(net, &need);
         }
@@ -75,6 +78,23 @@ impl Engine for MaterialEngine {
         let material = known::make(&mut self.open, net, (circuit, plan), start)?;
         self.gates += plan.and_count();
         Ok(Box::new(Independent { material, role: self.role }))
+    }
+
+    fn stream(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        let Some(stream) = self.role.stream else {
+            return phases::one_by_one(self, net, (circuit, plan), inputs);
+        };
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
+        let start = (self.seat, self.gates);
+        self.gates += plan.and_count();
+        let supply = Supply::begin(&mut self.open, net, (circuit, plan), start)?;
+        stream(supply, net, (circuit, plan), inputs)
     }
 
     fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
@@ -153,6 +173,10 @@ pub(crate) struct Material {
     /// The next gate within the first batch of `gates`.
     pub(crate) next: usize,
     pub(crate) left: u64,
+    /// How many more AND gates' material will be [added](Material::add) while this is being used up.
+    pub(crate) due: u64,
+    /// The batch that was used up last, for its memory, while more is due.
+    pub(crate) spent: Option<GateBatch>,
 }
 
 /// Gives gates' material bit by bit.
@@ -215,7 +239,14 @@ impl Material {
             source: None,
             next: 0,
             left: 0,
+            due: 0,
+            spent: None,
         })
+    }
+
+    /// Whether there is enough for a batch of so many gates, or nothing more to come.
+    pub fn reaches(&self, gates: usize) -> bool {
+        self.due == 0 || self.left >= gates as u64
     }
 
     /// Adds what the next AND gates will use up, as many as there are masks.
@@ -265,7 +296,8 @@ impl Material {
         self.next += 1;
         self.left -= 1;
         if self.next == batch.triples.len() {
-            self.gates.pop_front();
+            let spent = self.gates.pop_front();
+            self.spent = spent.filter(|_| self.due > 0);
             self.next = 0;
         }
         Ok(taken)

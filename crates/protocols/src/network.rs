@@ -75,7 +75,14 @@ pub struct Network {
     /// What is prepared and run at a time; every party must name the same, and it may change between one
     /// preparation and the next.
     pub batch: Batch,
+    /// About how many AND gates' material is made at a time when a circuit is evaluated [bit by
+    /// bit](crate::Engine::stream), at least one; every party must name the same.
+    pub stretch: u64,
 }
+
+/// What [`Network::stretch`] is unless somebody has a reason: as few gates as are made at the lowest price, or a few times as
+/// many.
+pub const STRETCH: u64 = 1 << 20;
 
 impl Network {
     /// How many parties there are, this one included.

@@ -67,6 +67,20 @@ pub trait Engine: Send {
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>>;
 
+    /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs` and returns what it may
+    /// learn. Where the protocol can, gates are made ready and evaluated bit by bit, in memory that follows the wires that are alive.
+    /// All parties must call this when one does.
+    ///
+    /// # Errors
+    /// As the three phases have them.
+    fn stream(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits>;
+
     /// Phase 1 into a pool: makes as much as `need` says and hands it to `sink` as it comes, batch by
     /// batch. Only for an engine that has made nothing yet and will make nothing more, since gates are
     /// numbered by their place in the pool.
@@ -145,6 +159,17 @@ pub trait Measured: Send {
         circuit: &Circuit,
         inputs: &symbolon_primitives::BitVec,
     ) -> Result<symbolon_primitives::BitVec>;
+}
+
+/// [`Engine::stream`] for an engine that keeps everything.
+pub(crate) fn one_by_one(
+    engine: &mut dyn Engine,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    let material = engine.preprocess_for(net, circuit, plan)?;
+    material.prepare(net, circuit, plan)?.evaluate(net, circuit, plan, inputs)
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so many

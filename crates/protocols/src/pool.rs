@@ -265,6 +265,8 @@ pub(crate) fn material(
         left: reader.left,
         source: Some(Box::new(reader)),
         next: 0,
+        due: 0,
+        spent: None,
     })
 }
 

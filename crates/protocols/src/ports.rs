@@ -8,6 +8,9 @@ use symbolon_transport::{Channel, Error, Result};
 
 use crate::{InputBits, OutputBits, share_rows::ShareRows};
 
+/// A party to one that learns an output: its shares of the outputs' masks, and their MACs' digest.
+pub(crate) const OUTPUT_MASKS: &str = "output masks";
+
 /// The name of the check of opened output masks.
 pub(crate) const OUTPUT_CHECK: &str = "output mask MAC";
 
@@ -102,6 +105,29 @@ pub(crate) fn open_shares(
     let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
     let macs: Vec<Block> = wires.indices().map(|w| masks.auth(w)[peer][0]).collect();
     (BitVec::from_bools(&bits), exchange::digest_of(&macs))
+}
+
+/// Sends the own shares of the masks of the outputs that the peer in place `peer` learns, if it learns any.
+pub(crate) fn send_output_masks(
+    channel: &mut Channel,
+    circuit: &Circuit,
+    masks: &ShareRows,
+    peer: usize,
+) -> Result<()> {
+    let wires = OutputWires::of(circuit, channel.peer());
+    if wires.is_empty() {
+        return Ok(());
+    }
+    let (shares, digest) = open_shares(&wires, masks, peer);
+    channel.send_parts(OUTPUT_MASKS, &[&shares.to_bytes(), &digest])
+}
+
+/// Receives a peer's shares of the masks of the own outputs.
+pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -> Result<Opening> {
+    let mut bytes = channel.recv(OUTPUT_MASKS, BitVec::byte_len(wires.len()) + 32)?;
+    let digest = bytes.split_off(BitVec::byte_len(wires.len()));
+    let shares = decode_bits(channel, wires.len(), &bytes)?;
+    Ok(Opening { shares, digest: digest.try_into().expect("32 bytes were split off") })
 }
 
 /// Own outputs that are being unmasked: waits for every peer's shares of the masks.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Linear, Plan};
+use symbolon_circuit::{Circuit, Cursor, Linear, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result};
@@ -19,8 +19,9 @@ use crate::{
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
-    ports::{self, OutputWires},
+    ports::{self, Opening, OutputWires},
     share_rows::ShareRows,
+    stream::Supply,
 };
 
 /// Phase 2: masks, products, and the garbled gates, received.
@@ -38,14 +39,51 @@ pub(super) fn prepare(
         masks.recycle(chunk);
     }
     Ok(Box::new(Ready {
-        session: net.session,
-        delta: material.delta,
-        mac_bytes,
-        first_tweak: material.first_tweak,
+        keys: Keys::new(net, &material),
         own_masks: material.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
+}
+
+/// All phases at once.
+pub(super) fn stream(
+    mut supply: Supply<'_>,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let keys = Keys::new(net, &supply.material);
+    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let channel = &mut net.peers()[0];
+    channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
+    let what = (online::INPUTS_AND_LABELS_FIRST, 0);
+    let (theirs, _) = InputLabels::receive(channel, circuit, what)?;
+    let mut evaluation = Evaluation::new((circuit, plan), &keys, &own, theirs);
+    let mut message = Vec::new();
+    loop {
+        supply.refill(&mut net.lanes)?;
+        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+            let channel = &mut net.peers()[0];
+            let table = Table::receive(channel, &chunk, keys.mac_bytes, &mut message)?;
+            masks.recycle(chunk);
+            evaluation.chunk(&table);
+        }
+        if supply.is_last() {
+            break;
+        }
+    }
+    let channel = &mut net.peers()[0];
+    let outputs = evaluation.finish(plan, channel)?;
+    let masks = masks.outputs();
+    outputs.send_to_garbler(channel, circuit, &masks)?;
+    let wires = OutputWires::of(circuit, channel.me());
+    if wires.is_empty() {
+        return Ok(ports::no_outputs(circuit));
+    }
+    let opening = ports::receive_output_masks(channel, &wires)?;
+    outputs.unmask(channel, circuit, (&wires, &masks), (&opening, keys.delta))
 }
 
 /// The garbled rows of a chunk, with the evaluator's shares already in them.
@@ -99,13 +137,29 @@ impl Table {
     }
 }
 
-/// The evaluator after phase 2.
-struct Ready {
+/// What garbled rows are opened with.
+struct Keys {
     /// The session in which the circuit was garbled, which keys the rows' hashes.
     session: [u8; 32],
     delta: Block,
     mac_bytes: usize,
     first_tweak: u64,
+}
+
+impl Keys {
+    fn new(net: &Network, material: &Material) -> Self {
+        Keys {
+            session: net.session,
+            delta: material.delta,
+            mac_bytes: table::mac_bytes(net.rho),
+            first_tweak: material.first_tweak,
+        }
+    }
+}
+
+/// The evaluator after phase 2.
+struct Ready {
+    keys: Keys,
     own_masks: BitVec,
     output_masks: ShareRows,
     tables: Vec<Table>,
@@ -125,30 +179,23 @@ impl Prepared for Ready {
         let channel = &mut net.peers()[0];
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
-        let message = GarblerMessage::receive(channel, circuit, wires.len())?;
-        let masked = ports::interleave(circuit, &[&message.masked, &own]);
-
-        let evaluation = Evaluation::new(plan, &self, &masked, message.labels);
-        let outputs = evaluation.run(plan, &self.tables, channel)?;
-
-        let for_garbler = OutputWires::of(circuit, channel.peer());
-        if !for_garbler.is_empty() {
-            outputs.send_to_garbler(channel, &for_garbler, &self.output_masks)?;
-        }
+        let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
+        let mut evaluation = Evaluation::new((circuit, plan), &self.keys, &own, theirs);
+        self.tables.iter().for_each(|table| evaluation.chunk(table));
+        let outputs = evaluation.finish(plan, channel)?;
+        outputs.send_to_garbler(channel, circuit, &self.output_masks)?;
         if wires.is_empty() {
             return Ok(ports::no_outputs(circuit));
         }
-        let opening = ports::Opening { shares: message.shares, digest: message.digest };
-        let mut unmasking = ports::Unmasking::new(&wires, &self.output_masks, &outputs.masked);
-        unmasking.add(channel, 0, &opening, self.delta)?;
-        Ok(unmasking.finish().release(circuit, &wires))
+        let masks = (&wires, &self.output_masks);
+        outputs.unmask(channel, circuit, masks, (&opening, self.keys.delta))
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.bytes(&self.session)?;
-        out.blocks(&[self.delta])?;
-        out.u64(self.first_tweak)?;
+        out.bytes(&self.keys.session)?;
+        out.blocks(&[self.keys.delta])?;
+        out.u64(self.keys.first_tweak)?;
         out.bits(&self.own_masks)?;
         self.output_masks.save(&mut out)?;
         for table in &self.tables {
@@ -169,10 +216,12 @@ pub(super) fn load(
 ) -> Result<Box<dyn Prepared>> {
     let mac_bytes = table::mac_bytes(rho);
     let mut ready = Ready {
-        session: from.array()?,
-        delta: from.block()?,
-        mac_bytes,
-        first_tweak: first_tweak(&mut from, plan)?,
+        keys: Keys {
+            session: from.array()?,
+            delta: from.block()?,
+            mac_bytes,
+            first_tweak: first_tweak(&mut from, plan)?,
+        },
         own_masks: from.bits(ports::input_bits(circuit, EVALUATOR))?,
         output_masks: ShareRows::load(plan.output_slots().len(), 1, &mut from)?,
         tables: Vec::new(),
@@ -195,46 +244,65 @@ impl Drop for Table {
     }
 }
 
-impl Drop for Ready {
+impl Drop for Keys {
     fn drop(&mut self) {
         self.delta.zeroize();
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
         self.own_masks.zeroize();
     }
 }
 
-/// The garbler's one online message.
-struct GarblerMessage {
+/// Λ of the garbler's input wires, and the labels of all input wires.
+struct InputLabels {
     masked: BitVec,
     labels: Vec<Block>,
-    shares: BitVec,
-    digest: [u8; 32],
 }
 
-impl GarblerMessage {
-    fn receive(channel: &mut Channel, circuit: &Circuit, outputs: usize) -> Result<Self> {
+impl InputLabels {
+    /// How many bytes they are, with so many bits of masked inputs.
+    fn bytes(circuit: &Circuit, masked: usize) -> usize {
+        BitVec::byte_len(masked) + 16 * circuit.main().inputs as usize
+    }
+
+    /// Receives them in a message that ends with `more` bytes, which are returned, too.
+    fn receive(
+        channel: &mut Channel,
+        circuit: &Circuit,
+        (kind, more): (&'static str, usize),
+    ) -> Result<(Self, Vec<u8>)> {
         let theirs = ports::input_bits(circuit, channel.peer());
-        let wires = circuit.main().inputs as usize;
-        let mut bytes = channel.recv(
-            online::INPUTS_AND_LABELS,
-            BitVec::byte_len(theirs) + 16 * wires + BitVec::byte_len(outputs) + 32,
-        )?;
-        let mut take = |n: usize| {
-            let rest = bytes.split_off(n);
-            std::mem::replace(&mut bytes, rest)
-        };
-        let masked = take(BitVec::byte_len(theirs));
-        let mut labels = vec![Block::ZERO; wires];
-        Block::as_bytes_mut(&mut labels).copy_from_slice(&take(16 * wires));
-        let shares = take(BitVec::byte_len(outputs));
-        let digest = bytes.try_into().expect("what is left is the digest");
-        let masked = ports::decode_bits(channel, theirs, &masked)?;
-        let shares = ports::decode_bits(channel, outputs, &shares)?;
-        Ok(GarblerMessage { masked, labels, shares, digest })
+        let all = InputLabels::bytes(circuit, theirs);
+        let mut bytes = channel.recv(kind, all + more)?;
+        let rest = bytes.split_off(all);
+        let (masked, from) = bytes.split_at(BitVec::byte_len(theirs));
+        let mut labels = vec![Block::ZERO; circuit.main().inputs as usize];
+        Block::as_bytes_mut(&mut labels).copy_from_slice(from);
+        Ok((InputLabels { masked: ports::decode_bits(channel, theirs, masked)?, labels }, rest))
     }
 }
 
+/// The garbler's one online message, when all tables are here.
+fn receive_garbler_message(
+    channel: &mut Channel,
+    circuit: &Circuit,
+    outputs: usize,
+) -> Result<(InputLabels, Opening)> {
+    let shares = BitVec::byte_len(outputs);
+    let (inputs, mut rest) =
+        InputLabels::receive(channel, circuit, (online::INPUTS_AND_LABELS, shares + 32))?;
+    let digest = rest.split_off(shares);
+    let shares = ports::decode_bits(channel, outputs, &rest)?;
+    let digest = digest.try_into().expect("what is left is the digest");
+    Ok((inputs, Opening { shares, digest }))
+}
+
 /// The walk over masked values and labels: step 7.
-struct Evaluation {
+struct Evaluation<'a> {
+    cursor: Cursor<'a>,
     slots: Vec<Wire>,
     hash: RowHash,
     first_tweak: u64,
@@ -247,7 +315,7 @@ struct Evaluation {
     macs: Vec<Block>,
 }
 
-impl Drop for Evaluation {
+impl Drop for Evaluation<'_> {
     fn drop(&mut self) {
         self.slots.iter_mut().for_each(|wire| wire.label.zeroize());
         self.delta.zeroize();
@@ -264,40 +332,40 @@ struct Wire {
     masked: bool,
 }
 
-impl Evaluation {
-    fn new(plan: &Plan, ready: &Ready, masked: &BitVec, labels: Vec<Block>) -> Self {
+impl<'a> Evaluation<'a> {
+    /// Starts from the `own` masked inputs and `theirs`.
+    fn new(
+        (circuit, plan): (&Circuit, &'a Plan),
+        keys: &Keys,
+        own: &BitVec,
+        theirs: InputLabels,
+    ) -> Self {
+        let masked = ports::interleave(circuit, &[&theirs.masked, own]);
         let mut slots = vec![Wire::default(); plan.slots()];
-        for (w, (slot, label)) in slots[plan.input_slots()].iter_mut().zip(labels).enumerate() {
+        let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels);
+        for (w, (slot, label)) in inputs.enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
         Evaluation {
+            cursor: plan.cursor(),
             slots,
-            hash: RowHash::new(&ready.session),
-            first_tweak: ready.first_tweak,
-            mac_bytes: ready.mac_bytes,
-            delta: table::cut(ready.delta, ready.mac_bytes),
+            hash: RowHash::new(&keys.session),
+            first_tweak: keys.first_tweak,
+            mac_bytes: keys.mac_bytes,
+            delta: table::cut(keys.delta, keys.mac_bytes),
             wrong: 0,
             inputs: Vec::new(),
             macs: Vec::new(),
         }
     }
 
-    /// Evaluates all gates; the masked outputs exist only if every MAC was right.
-    fn run(mut self, plan: &Plan, tables: &[Table], channel: &Channel) -> Result<MaskedOutputs> {
-        let mut cursor = plan.cursor();
-        let mut chunks = tables.iter();
-        let mut chunk = chunks.next();
+    /// Evaluates the gates of the next table. Wrong MACs are remembered until the end.
+    fn chunk(&mut self, table: &Table) {
         let mut done = 0;
-        while let Some(batch) = cursor.next_batch() {
+        while done < table.bits.len() {
+            let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
             let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step(slots, linear));
-            if batch.ands.is_empty() {
-                continue;
-            }
-            if chunk.is_some_and(|table| done == table.bits.len()) {
-                (chunk, done) = (chunks.next(), 0);
-            }
-            let table = chunk.expect("every gate has a row in some chunk");
             self.inputs.clear();
             self.inputs.extend(batch.ands.iter().map(|and| {
                 labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label)
@@ -319,6 +387,14 @@ impl Evaluation {
                 };
             }
             done += batch.ands.len();
+        }
+    }
+
+    /// Does the free gates behind the last AND gate. The masked outputs exist only if every MAC was right.
+    fn finish(mut self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
+        while let Some(batch) = self.cursor.next_batch() {
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step(slots, linear));
         }
         if self.wrong != 0 {
             return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
@@ -353,13 +429,17 @@ struct MaskedOutputs {
 }
 
 impl MaskedOutputs {
-    /// Returns the garbler's outputs to it, with their proof.
+    /// Returns the garbler's outputs to it, with their proof, if it learns any.
     fn send_to_garbler(
         &self,
         channel: &mut Channel,
-        wires: &OutputWires,
+        circuit: &Circuit,
         masks: &ShareRows,
     ) -> Result<()> {
+        let wires = OutputWires::of(circuit, channel.peer());
+        if wires.is_empty() {
+            return Ok(());
+        }
         let shares: Vec<Share> = wires.indices().map(|w| masks.pair(w)).collect();
         let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
         let labels = wires.indices().map(|w| self.labels[w]);
@@ -374,5 +454,18 @@ impl MaskedOutputs {
             ],
         )?;
         channel.flush()
+    }
+
+    /// The own outputs, once the garbler's shares of their masks have passed their check.
+    fn unmask(
+        &self,
+        channel: &Channel,
+        circuit: &Circuit,
+        (wires, masks): (&OutputWires, &ShareRows),
+        (opening, delta): (&Opening, Block),
+    ) -> Result<OutputBits> {
+        let mut unmasking = ports::Unmasking::new(wires, masks, &self.masked);
+        unmasking.add(channel, 0, opening, delta)?;
+        Ok(unmasking.finish().release(circuit, wires))
     }
 }

@@ -6,7 +6,7 @@ use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     online,
@@ -21,6 +21,7 @@ use crate::{
     phases,
     ports::{self, OutputWires},
     share_rows::ShareRows,
+    stream::Supply,
 };
 
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
@@ -37,9 +38,7 @@ pub(super) fn prepare(
         garbling.chunk(&mut net.peers()[0], &chunk)?;
         masks.recycle(chunk);
     }
-    garbling.rest();
-    let output_labels =
-        plan.output_slots().iter().map(|&slot| garbling.slots[slot as usize]).collect();
+    let output_labels = garbling.finish(plan);
     Ok(Box::new(Ready {
         delta: material.delta,
         own_masks: material.own_masks(circuit),
@@ -47,6 +46,64 @@ pub(super) fn prepare(
         output_masks: masks.outputs(),
         output_labels,
     }))
+}
+
+/// All phases at once.
+pub(super) fn stream(
+    mut supply: Supply<'_>,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut garbling = Garbling::new(plan, &supply.material, net);
+    let delta = supply.material.delta;
+    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let channel = &mut net.peers()[0];
+    let masked = receive_masked_inputs(channel, circuit, &own)?;
+    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
+    channel.send_parts(
+        online::INPUTS_AND_LABELS_FIRST,
+        &[&own.to_bytes(), Block::as_bytes(&labels)],
+    )?;
+    loop {
+        supply.refill(&mut net.lanes)?;
+        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+            garbling.chunk(&mut net.peers()[0], &chunk)?;
+            masks.recycle(chunk);
+        }
+        if supply.is_last() {
+            break;
+        }
+    }
+    let output_labels = Zeroizing::new(garbling.finish(plan));
+    let output_masks = masks.outputs();
+    let channel = &mut net.peers()[0];
+    ports::send_output_masks(channel, circuit, &output_masks, 0)?;
+    channel.flush()?;
+    outputs(channel, circuit, (&output_masks, &output_labels), delta)
+}
+
+/// Step 5: the evaluator's masked inputs, put together with the `own`.
+fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec) -> Result<BitVec> {
+    let n = ports::input_bits(circuit, channel.peer());
+    let theirs = ports::receive_bits(channel, online::MASKED_INPUTS, n)?;
+    Ok(ports::interleave(circuit, &[own, &theirs]))
+}
+
+/// The garbler's own outputs, from the masks and labels of all.
+fn outputs(
+    channel: &mut Channel,
+    circuit: &Circuit,
+    (masks, labels): (&ShareRows, &[Block]),
+    delta: Block,
+) -> Result<OutputBits> {
+    let wires = OutputWires::of(circuit, channel.me());
+    if wires.is_empty() {
+        return Ok(ports::no_outputs(circuit));
+    }
+    let verified = online::receive_garbler_outputs(channel, &wires, masks, labels, delta)?;
+    Ok(verified.release(circuit, &wires))
 }
 
 /// The walk over the labels: step 4d.
@@ -93,12 +150,13 @@ impl<'a> Garbling<'a> {
         channel.send_parts("garbled table", &[Block::as_bytes(&self.labels), &self.macs])
     }
 
-    /// The free gates behind the last AND gate.
-    fn rest(&mut self) {
+    /// The free gates behind the last AND gate, and then the labels of the outputs.
+    fn finish(&mut self, plan: &Plan) -> Vec<Block> {
         while let Some(batch) = self.cursor.next_batch() {
             let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
         }
+        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
     }
 
     /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
@@ -165,12 +223,7 @@ impl Prepared for Ready {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
-        let theirs = ports::receive_bits(
-            channel,
-            online::MASKED_INPUTS,
-            ports::input_bits(circuit, channel.peer()),
-        )?;
-        let masked = ports::interleave(circuit, &[&own, &theirs]);
+        let masked = receive_masked_inputs(channel, circuit, &own)?;
         let labels = labels::chosen(&self.input_labels, &masked, self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = ports::open_shares(&for_evaluator, &self.output_masks, 0);
@@ -179,19 +232,7 @@ impl Prepared for Ready {
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
         )?;
         channel.flush()?;
-
-        let wires = OutputWires::of(circuit, channel.me());
-        if wires.is_empty() {
-            return Ok(ports::no_outputs(circuit));
-        }
-        let verified = online::receive_garbler_outputs(
-            channel,
-            &wires,
-            &self.output_masks,
-            &self.output_labels,
-            self.delta,
-        )?;
-        Ok(verified.release(circuit, &wires))
+        outputs(channel, circuit, (&self.output_masks, &self.output_labels), self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {

@@ -55,17 +55,17 @@ mod table;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Form, Prepared, Rho, codec::Reader, material::Prepare, ywz};
+use crate::{Form, Prepared, Rho, codec::Reader, material::Prepare, stream::Stream, ywz};
 
 /// The evaluator's party number; the garbler is party 0.
 pub(crate) const EVALUATOR: PartyId = 1;
 
 /// What party `me` does with its material in this form.
-pub(crate) fn role(me: PartyId, form: Form) -> Prepare {
+pub(crate) fn role(me: PartyId, form: Form) -> (Prepare, Option<Stream>) {
     match form {
         Form::HalfGates => ywz::role(me, EVALUATOR),
-        Form::FourRow if me == EVALUATOR => evaluator::prepare,
-        _ => garbler::prepare,
+        Form::FourRow if me == EVALUATOR => (evaluator::prepare, Some(evaluator::stream)),
+        _ => (garbler::prepare, Some(garbler::stream)),
     }
 }
 

@@ -16,6 +16,9 @@ pub(super) const MASKED_INPUTS: &str = "masked inputs";
 /// opening of its shares of the masks of the evaluator's output wires.
 pub(super) const INPUTS_AND_LABELS: &str = "masked inputs, labels, output masks";
 
+/// The same without the opening, where the garbled gates come behind it.
+pub(super) const INPUTS_AND_LABELS_FIRST: &str = "masked inputs, labels";
+
 /// What the evaluator returns when the garbler learns an output: Λ of those wires, its shares of their
 /// masks, and a digest of labels and MACs.
 pub(super) const GARBLER_OUTPUTS: &str = "outputs for the garbler";

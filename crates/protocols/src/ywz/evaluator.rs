@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Linear, PartyId, Plan};
+use symbolon_circuit::{Batch, Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
@@ -15,8 +15,9 @@ use crate::{
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
-    ports::{self, OutputWires, Unmasking},
+    ports,
     share_rows::ShareRows,
+    stream::Supply,
 };
 
 /// Phase 2: masks, products, and the garbled gates, received.
@@ -32,16 +33,53 @@ pub(super) fn prepare(
         tables.push(Table::receive(net.peers(), &chunk, &mut message)?);
         masks.recycle(chunk);
     }
-    let seed = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block();
     Ok(Box::new(Ready {
         session: net.session,
         delta: material.delta,
-        chi: seed,
+        chi: fresh_chi()?,
         first_tweak: material.first_tweak,
         own_masks: material.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
+}
+
+fn fresh_chi() -> Result<Block> {
+    Ok(Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?.block())
+}
+
+/// All phases at once.
+pub(super) fn stream(
+    mut supply: Supply<'_>,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    let delta = supply.material.delta;
+    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let garblers = online::garblers(net.parties(), net.me);
+    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
+    let first = (&net.session, supply.material.first_tweak);
+    let mut evaluation = Evaluation::new(plan, first, &garblers);
+    evaluation.wires.receive_labels(plan, net.peers(), &masked)?;
+    let mut message = Vec::new();
+    loop {
+        supply.refill(&mut net.lanes)?;
+        // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
+        let mut values = Values::new(fresh_chi()?, garblers.len());
+        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+            let table = Table::receive(net.peers(), &chunk, &mut message)?;
+            masks.recycle(chunk);
+            evaluation.chunk(&table, delta, &mut values);
+        }
+        values.authenticate(net.peers())?;
+        if supply.is_last() {
+            break;
+        }
+    }
+    let outputs = evaluation.finish(plan);
+    online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them.
@@ -135,36 +173,16 @@ impl Prepared for Ready {
         let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
-        let mut evaluation = Evaluation::new(plan, &self, &garblers);
-        evaluation.receive_labels(plan, channels, &masked)?;
-        let evaluated = evaluation.run(plan, &self.tables, &self);
-
-        let wires = OutputWires::of(circuit, channels[0].me());
-        let bits = evaluated.values.to_bytes();
-        for (channel, digest) in channels.iter_mut().zip(&evaluated.digests) {
-            channel.send_parts(online::MASKED_VALUES, &[&bits, digest, &self.chi.to_bytes()])?;
-            channel.flush()?;
+        let first = (&self.session, self.first_tweak);
+        let mut evaluation = Evaluation::new(plan, first, &garblers);
+        evaluation.wires.receive_labels(plan, channels, &masked)?;
+        let mut values = Values::new(self.chi, garblers.len());
+        for table in &self.tables {
+            evaluation.chunk(table, self.delta, &mut values);
         }
-        let mut z = evaluated.z;
-        for channel in channels.iter_mut() {
-            z ^= Block::from_bytes(channel.recv_array(online::AUTHENTICATION)?);
-        }
-        if !z.ct_eq(&Block::ZERO) {
-            return Err(online::unauthentic(channels));
-        }
-        for (place, channel) in channels.iter_mut().enumerate() {
-            online::send_output_masks(channel, circuit, &self.output_masks, place)?;
-            channel.flush()?;
-        }
-        if wires.is_empty() {
-            return Ok(ports::no_outputs(circuit));
-        }
-        let mut unmasking = Unmasking::new(&wires, &self.output_masks, &evaluated.outputs);
-        for (place, channel) in channels.iter_mut().enumerate() {
-            let opening = online::receive_output_masks(channel, &wires)?;
-            unmasking.add(channel, place, &opening, self.delta)?;
-        }
-        Ok(unmasking.finish().release(circuit, &wires))
+        values.authenticate(channels)?;
+        let outputs = evaluation.finish(plan);
+        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -240,7 +258,13 @@ impl Drop for Ready {
 }
 
 /// The walk over masked values and labels: step 10.
-struct Evaluation {
+struct Evaluation<'a> {
+    cursor: Cursor<'a>,
+    wires: Wires,
+}
+
+/// The wires under evaluation, and what their gates are hashed with.
+struct Wires {
     garblers: usize,
     masked: Vec<bool>,
     /// The label of garbler i on slot s at `s·garblers + i`.
@@ -251,42 +275,97 @@ struct Evaluation {
     halves: Vec<Vec<Block>>,
     rows: Vec<Vec<Block>>,
     new: Vec<Block>,
+    ts: Vec<Block>,
+    ands: Vec<[usize; 3]>,
 }
 
-impl Drop for Evaluation {
+impl Drop for Wires {
     fn drop(&mut self) {
         self.labels.zeroize();
         self.halves.zeroize();
         self.rows.zeroize();
         self.new.zeroize();
+        self.ts.zeroize();
     }
 }
 
-/// What evaluation leaves.
-struct Evaluated {
-    /// Λ of the AND outputs, in order.
-    values: BitVec,
+/// What evaluation leaves of the AND gates that are checked together.
+struct Values {
+    chi: Block,
+    /// Λ of their outputs, in order.
+    bits: BitVec,
     /// For each garbler the digest of its labels on them.
-    digests: Vec<[u8; 32]>,
+    digests: Vec<BlockHasher>,
     /// z_1.
-    z: Block,
-    /// Λ of the outputs.
-    outputs: Vec<bool>,
+    z: PolyHash,
 }
 
-impl Evaluation {
-    fn new(plan: &Plan, ready: &Ready, garblers: &[PartyId]) -> Self {
+impl Values {
+    /// Of no gate yet, to be checked at χ.
+    fn new(chi: Block, garblers: usize) -> Self {
+        let digests = (0..garblers).map(|_| BlockHasher::new("symbolon ywz labels 1")).collect();
+        Values { chi, bits: BitVec::zeros(0), digests, z: PolyHash::new(chi) }
+    }
+
+    /// Steps 11 and 12: proves the masked values to the garblers, and has them prove their gates.
+    fn authenticate(self, channels: &mut [Channel]) -> Result<()> {
+        let bits = self.bits.to_bytes();
+        for (channel, digest) in channels.iter_mut().zip(self.digests) {
+            let parts: [&[u8]; 3] = [&bits, &digest.finish(), &self.chi.to_bytes()];
+            channel.send_parts(online::MASKED_VALUES, &parts)?;
+            channel.flush()?;
+        }
+        let mut z = self.z.finish();
+        for channel in channels.iter_mut() {
+            z ^= Block::from_bytes(channel.recv_array(online::AUTHENTICATION)?);
+        }
+        if z.ct_eq(&Block::ZERO) { Ok(()) } else { Err(online::unauthentic(channels)) }
+    }
+}
+
+impl<'a> Evaluation<'a> {
+    /// For the gates that this session garbled, numbered from `first_tweak`.
+    fn new(
+        plan: &'a Plan,
+        (session, first_tweak): (&[u8; 32], u64),
+        garblers: &[PartyId],
+    ) -> Self {
+        Evaluation { cursor: plan.cursor(), wires: Wires::new(plan, (session, first_tweak), garblers) }
+    }
+
+    /// Evaluates the gates of the next table, into `values`.
+    fn chunk(&mut self, table: &Table, delta: Block, values: &mut Values) {
+        let mut done = 0;
+        while done < table.own.len() {
+            let batch = self.cursor.next_batch().expect("the plan holds every gate of the table");
+            done += self.wires.batch(batch, (table, done), delta, values);
+        }
+    }
+
+    /// Does the free gates behind the last AND gate; returns Λ of the outputs.
+    fn finish(mut self, plan: &Plan) -> Vec<bool> {
+        while let Some(batch) = self.cursor.next_batch() {
+            batch.linear.iter().for_each(|&linear| self.wires.step(batch.base, linear));
+        }
+        plan.output_slots().iter().map(|&slot| self.wires.masked[slot as usize]).collect()
+    }
+}
+
+impl Wires {
+    fn new(plan: &Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
         let n = garblers.len();
-        let hash = |&garbler: &PartyId| LabelHash::new(&ready.session, garbler, garblers);
-        Evaluation {
+        let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
+        Wires {
             garblers: n,
             masked: vec![false; plan.slots()],
             labels: vec![Block::ZERO; plan.slots() * n],
             hashes: garblers.iter().map(hash).collect(),
-            first_tweak: ready.first_tweak,
+            first_tweak,
             halves: vec![Vec::new(); n],
             rows: vec![Vec::new(); n * (n - 1)],
             new: Vec::new(),
+            ts: Vec::new(),
+            ands: Vec::new(),
         }
     }
 
@@ -311,59 +390,41 @@ impl Evaluation {
         Ok(())
     }
 
-    fn run(mut self, plan: &Plan, tables: &[Table], ready: &Ready) -> Evaluated {
-        let mut values = BitVec::zeros(0);
-        let mut digests: Vec<BlockHasher> =
-            (0..self.garblers).map(|_| BlockHasher::new("symbolon ywz labels 1")).collect();
-        let mut z = PolyHash::new(ready.chi);
-        let mut ts = Vec::new();
-        let mut cursor = plan.cursor();
-        let mut tables = tables.iter();
-        let (mut table, mut done) = (tables.next(), 0);
-        while let Some(batch) = cursor.next_batch() {
-            batch.linear.iter().for_each(|&linear| self.step(batch.base, linear));
-            if batch.ands.is_empty() {
-                continue;
-            }
-            if table.is_some_and(|table| done == table.own.len()) {
-                (table, done) = (tables.next(), 0);
-            }
-            let table = table.expect("every gate is in some chunk");
-            let ands: Vec<[usize; 3]> = batch
-                .ands
-                .iter()
-                .map(|and| [and.a, and.b, and.out].map(|slot| batch.base + slot as usize))
-                .collect();
-            self.hash_inputs(&ands, self.first_tweak + batch.first_and);
-            ts.clear();
-            for (k, &[a, b, out]) in ands.iter().enumerate() {
-                let (u, v) = (self.masked[a], self.masked[b]);
-                let g = done + k;
-                self.gate(table, (g, k), [a, b, out]);
-                let value = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
-                self.masked[out] = value;
-                values.push(value);
-                // Step 12b: t^1 and M_1[t^1].
-                let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[g];
-                let t = (u & v) ^ value ^ (u & beta) ^ (v & alpha) ^ row0;
-                ts.push(
-                    key_beta.select(u) ^ key_alpha.select(v) ^ key_row0 ^ ready.delta.select(t),
-                );
-            }
-            z.update(&ts);
-            for (i, digest) in digests.iter_mut().enumerate() {
-                self.new.clear();
-                self.new.extend(ands.iter().map(|and| self.labels[and[2] * self.garblers + i]));
-                digest.update(&self.new);
-            }
-            done += ands.len();
+    /// Evaluates a batch of the walk, from gate `done` of the table on; returns how many gates it had.
+    fn batch(
+        &mut self,
+        batch: Batch<'_>,
+        (table, done): (&Table, usize),
+        delta: Block,
+        values: &mut Values,
+    ) -> usize {
+        batch.linear.iter().for_each(|&linear| self.step(batch.base, linear));
+        let mut ands = std::mem::take(&mut self.ands);
+        ands.clear();
+        let slot = |slot: u32| batch.base + slot as usize;
+        ands.extend(batch.ands.iter().map(|and| [and.a, and.b, and.out].map(slot)));
+        self.hash_inputs(&ands, self.first_tweak + batch.first_and);
+        self.ts.clear();
+        for (k, &[a, b, out]) in ands.iter().enumerate() {
+            let (u, v) = (self.masked[a], self.masked[b]);
+            let g = done + k;
+            self.gate(table, (g, k), [a, b, out]);
+            let value = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
+            self.masked[out] = value;
+            values.bits.push(value);
+            // Step 12b: t^1 and M_1[t^1].
+            let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[g];
+            let t = (u & v) ^ value ^ (u & beta) ^ (v & alpha) ^ row0;
+            self.ts.push(key_beta.select(u) ^ key_alpha.select(v) ^ key_row0 ^ delta.select(t));
         }
-        Evaluated {
-            values,
-            digests: digests.into_iter().map(BlockHasher::finish).collect(),
-            z: z.finish(),
-            outputs: plan.output_slots().iter().map(|&slot| self.masked[slot as usize]).collect(),
+        values.z.update(&self.ts);
+        for (i, digest) in values.digests.iter_mut().enumerate() {
+            self.new.clear();
+            self.new.extend(ands.iter().map(|and| self.labels[and[2] * self.garblers + i]));
+            digest.update(&self.new);
         }
+        self.ands = ands;
+        self.ands.len()
     }
 
     /// Hashes the labels on the inputs of a batch's gates, for every garbler.

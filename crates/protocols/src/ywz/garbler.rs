@@ -15,8 +15,9 @@ use crate::{
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
-    ports::{self, OutputWires, Unmasking},
+    ports,
     share_rows::ShareRows,
+    stream::Supply,
 };
 
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
@@ -29,6 +30,7 @@ pub(super) fn prepare(
     let evaluator = material.seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
+    garbling.gates.reserve_exact(plan.and_count() as usize);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
@@ -44,7 +46,41 @@ pub(super) fn prepare(
     }))
 }
 
+/// All phases at once.
+pub(super) fn stream(
+    mut supply: Supply<'_>,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    let (delta, seat) = (supply.material.delta, supply.material.seat);
+    let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
+    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
+    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
+    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
+    net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
+    let mut authentication = Authentication::new(plan, &masked);
+    loop {
+        supply.refill(&mut net.lanes)?;
+        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+            garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
+            masks.recycle(chunk);
+        }
+        let key = (evaluator, delta);
+        authentication.prove(net.peers(), key, &garbling.gates)?;
+        if supply.is_last() {
+            break;
+        }
+        garbling.gates.clear();
+    }
+    let outputs = authentication.finish(plan);
+    online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
+}
+
 /// What a garbler keeps of an AND gate for the online phase.
+#[derive(Zeroize)]
 struct Gate {
     /// L_γ,0: proves or disproves the evaluator's Λ_γ.
     label: Block,
@@ -91,7 +127,7 @@ impl<'a> Garbling<'a> {
             slots: labels::fresh(plan, material.seed),
             delta: material.delta,
             first_tweak: material.first_tweak,
-            gates: Vec::with_capacity(plan.and_count() as usize),
+            gates: Vec::new(),
             labels: Vec::new(),
             inputs: Vec::new(),
             rows: Vec::new(),
@@ -186,6 +222,7 @@ impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
         self.delta.zeroize();
+        self.gates.zeroize();
         self.labels.zeroize();
         self.inputs.zeroize();
         self.rows.zeroize();
@@ -219,23 +256,10 @@ impl Prepared for Ready {
         let labels = labels::chosen(&self.input_labels, &masked, self.delta);
         channels[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
-        let values = self.receive_masked_values(channels)?;
-        let (z, outputs) = self.authenticate(plan, &masked, &values);
-        channels[self.evaluator].send(online::AUTHENTICATION, &z.to_bytes())?;
-        for (place, channel) in channels.iter_mut().enumerate() {
-            online::send_output_masks(channel, circuit, &self.output_masks, place)?;
-            channel.flush()?;
-        }
-        let wires = OutputWires::of(circuit, net.me);
-        if wires.is_empty() {
-            return Ok(ports::no_outputs(circuit));
-        }
-        let mut unmasking = Unmasking::new(&wires, &self.output_masks, &outputs);
-        for (place, channel) in net.peers().iter_mut().enumerate() {
-            let opening = online::receive_output_masks(channel, &wires)?;
-            unmasking.add(channel, place, &opening, self.delta)?;
-        }
-        Ok(unmasking.finish().release(circuit, &wires))
+        let mut authentication = Authentication::new(plan, &masked);
+        authentication.prove(channels, (self.evaluator, self.delta), &self.gates)?;
+        let outputs = authentication.finish(plan);
+        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -286,20 +310,24 @@ struct MaskedValues {
     chi: Block,
 }
 
-impl Ready {
+impl MaskedValues {
     /// Step 11. A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
-    fn receive_masked_values(&self, channels: &mut [Channel]) -> Result<MaskedValues> {
-        let n = self.gates.len();
-        let channel = &mut channels[self.evaluator];
+    fn receive(
+        channels: &mut [Channel],
+        (evaluator, delta): (usize, Block),
+        gates: &[Gate],
+    ) -> Result<MaskedValues> {
+        let n = gates.len();
+        let channel = &mut channels[evaluator];
         let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
         let bits = ports::decode_bits(channel, n, bits)?;
         let mut hasher = BlockHasher::new("symbolon ywz labels 1");
-        for (first, gates) in self.gates.chunks(1024).enumerate() {
+        for (first, gates) in gates.chunks(1024).enumerate() {
             let labels: Vec<Block> = gates
                 .iter()
                 .enumerate()
-                .map(|(k, gate)| gate.label ^ self.delta.select(bits.get(1024 * first + k)))
+                .map(|(k, gate)| gate.label ^ delta.select(bits.get(1024 * first + k)))
                 .collect();
             hasher.update(&labels);
         }
@@ -312,36 +340,63 @@ impl Ready {
         let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
         Ok(MaskedValues { bits, chi })
     }
+}
 
-    /// Step 12a, c: z, and the masked values of the outputs.
-    fn authenticate(
-        &self,
-        plan: &Plan,
-        inputs: &BitVec,
-        values: &MaskedValues,
-    ) -> (Block, Vec<bool>) {
+/// The walk over masked values: steps 11 and 12, of all gates at once or of one part after the other.
+struct Authentication<'a> {
+    cursor: Cursor<'a>,
+    slots: Vec<bool>,
+}
+
+impl<'a> Authentication<'a> {
+    /// Starts from the masked inputs.
+    fn new(plan: &'a Plan, inputs: &BitVec) -> Self {
         let mut slots = vec![false; plan.slots()];
         for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
             *slot = inputs.get(w);
         }
-        let mut hash = PolyHash::new(values.chi);
+        Authentication { cursor: plan.cursor(), slots }
+    }
+
+    /// Receives and checks the evaluator's masked values of the next `gates`, and proves these to it by z
+    /// (step 12a, c).
+    fn prove(
+        &mut self,
+        channels: &mut [Channel],
+        (evaluator, delta): (usize, Block),
+        gates: &[Gate],
+    ) -> Result<()> {
+        let MaskedValues { bits, chi } =
+            MaskedValues::receive(channels, (evaluator, delta), gates)?;
+        let mut hash = PolyHash::new(chi);
         let mut ts = Vec::new();
-        let mut cursor = plan.cursor();
-        while let Some(batch) = cursor.next_batch() {
-            let slots = &mut slots[batch.base..];
+        let mut done = 0;
+        while done < gates.len() {
+            let batch = self.cursor.next_batch().expect("the plan holds every gate");
+            let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
             ts.clear();
-            for (k, and) in batch.ands.iter().enumerate() {
-                let gate = batch.first_and as usize + k;
-                let [alpha, beta, row0] = self.gates[gate].macs;
+            for and in batch.ands {
+                let [alpha, beta, row0] = gates[done].macs;
                 let (u, v) = (slots[and.a as usize], slots[and.b as usize]);
                 ts.push(beta.select(u) ^ alpha.select(v) ^ row0);
-                slots[and.out as usize] = values.bits.get(gate);
+                slots[and.out as usize] = bits.get(done);
+                done += 1;
             }
             hash.update(&ts);
         }
-        let outputs = plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect();
-        (hash.finish(), outputs)
+        let channel = &mut channels[evaluator];
+        channel.send(online::AUTHENTICATION, &hash.finish().to_bytes())?;
+        channel.flush()
+    }
+
+    /// The masked values of the outputs, once those of every gate are here.
+    fn finish(mut self, plan: &Plan) -> Vec<bool> {
+        while let Some(batch) = self.cursor.next_batch() {
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
+        }
+        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
     }
 }
 
@@ -359,9 +414,6 @@ impl Drop for Ready {
         self.delta.zeroize();
         self.own_masks.zeroize();
         self.input_labels.zeroize();
-        for gate in &mut self.gates {
-            gate.label.zeroize();
-            gate.macs.zeroize();
-        }
+        self.gates.zeroize();
     }
 }

@@ -37,15 +37,19 @@ mod online;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Prepared, codec::Reader, masks::Seat, material::Prepare};
+use crate::{Prepared, codec::Reader, masks::Seat, material::Prepare, stream::Stream};
 
 /// The evaluator's party number in `ywz` itself.
 pub(crate) const EVALUATOR: PartyId = 0;
 
 /// What party `me` does with its material where `evaluator` evaluates, which is fixed by the protocol that
 /// this is used for.
-pub(crate) fn role(me: PartyId, evaluator: PartyId) -> Prepare {
-    if me == evaluator { evaluator::prepare } else { garbler::prepare }
+pub(crate) fn role(me: PartyId, evaluator: PartyId) -> (Prepare, Option<Stream>) {
+    if me == evaluator {
+        (evaluator::prepare, Some(evaluator::stream))
+    } else {
+        (garbler::prepare, Some(garbler::stream))
+    }
 }
 
 /// Reads back what party `me` saved after phase 2.

@@ -2,11 +2,14 @@
 
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::bits::{BroadcastLog, confirm_broadcasts};
-use symbolon_primitives::BitVec;
+use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 
-use crate::ports::{self, Opening, OutputWires};
-use crate::share_rows::ShareRows;
+use crate::{
+    OutputBits,
+    ports::{self, OutputWires, Unmasking},
+    share_rows::ShareRows,
+};
 
 /// Every party's broadcast: Λ of its input wires.
 pub(super) const MASKED_INPUTS: &str = "masked inputs";
@@ -19,9 +22,6 @@ pub(super) const MASKED_VALUES: &str = "masked values, label digest, chi";
 
 /// A garbler to the evaluator: z.
 pub(super) const AUTHENTICATION: &str = "circuit authentication";
-
-/// A party to one that learns an output: its shares of the outputs' masks, and their MACs' digest.
-pub(super) const OUTPUT_MASKS: &str = "output masks";
 
 /// The names of the checks.
 pub(super) const LABEL_CHECK: &str = "masked value label";
@@ -62,27 +62,27 @@ pub(super) fn broadcast_inputs(
     Ok(ports::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 
-/// Step 13a, sending: the own shares of the masks of the outputs that the peer in place `peer` learns.
-pub(super) fn send_output_masks(
-    channel: &mut Channel,
+/// Step 13: opens the masks of the others' outputs, and gets the own outputs, from the masked values of all.
+pub(super) fn open_outputs(
+    channels: &mut [Channel],
     circuit: &Circuit,
-    masks: &ShareRows,
-    peer: usize,
-) -> Result<()> {
-    let wires = OutputWires::of(circuit, channel.peer());
-    if wires.is_empty() {
-        return Ok(());
+    (masks, masked): (&ShareRows, &[bool]),
+    delta: Block,
+) -> Result<OutputBits> {
+    for (place, channel) in channels.iter_mut().enumerate() {
+        ports::send_output_masks(channel, circuit, masks, place)?;
+        channel.flush()?;
     }
-    let (shares, digest) = ports::open_shares(&wires, masks, peer);
-    channel.send_parts(OUTPUT_MASKS, &[&shares.to_bytes(), &digest])
-}
-
-/// Step 13a, receiving: a peer's shares of the masks of the own outputs.
-pub(super) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -> Result<Opening> {
-    let mut bytes = channel.recv(OUTPUT_MASKS, BitVec::byte_len(wires.len()) + 32)?;
-    let digest = bytes.split_off(BitVec::byte_len(wires.len()));
-    let shares = ports::decode_bits(channel, wires.len(), &bytes)?;
-    Ok(Opening { shares, digest: digest.try_into().expect("32 bytes were split off") })
+    let wires = OutputWires::of(circuit, channels[0].me());
+    if wires.is_empty() {
+        return Ok(ports::no_outputs(circuit));
+    }
+    let mut unmasking = Unmasking::new(&wires, masks, masked);
+    for (place, channel) in channels.iter_mut().enumerate() {
+        let opening = ports::receive_output_masks(channel, &wires)?;
+        unmasking.add(channel, place, &opening, delta)?;
+    }
+    Ok(unmasking.finish().release(circuit, &wires))
 }
 
 /// A failed check of the evaluator's on all garblers together.

@@ -7,8 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use symbolon_circuit::plan::Limits;
 use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
-use symbolon_protocols::{Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho};
+use symbolon_protocols::{
+    Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho, STRETCH,
+};
 use symbolon_transport::bend::{FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
@@ -31,6 +34,8 @@ pub struct Setting {
     /// Of a protocol that has a choice; others are run in the one that they have.
     pub form: Form,
     pub batch: Batch,
+    /// With a number, all phases are done at once, in stretches of about so many gates.
+    pub stretch: Option<u64>,
 }
 
 impl Default for Setting {
@@ -44,6 +49,7 @@ impl Default for Setting {
             known: false,
             form: Form::default(),
             batch: Batch::default(),
+            stretch: None,
         }
     }
 }
@@ -82,6 +88,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         ot: setting.ot,
         form,
         batch: setting.batch,
+        stretch: setting.stretch.unwrap_or(STRETCH),
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }
@@ -90,6 +97,14 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
 pub fn networks(setting: Setting) -> [Network; 2] {
     let nets = mesh(Setting { parties: 2, ..setting });
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
+}
+
+/// A plan of the circuit; for runs in stretches, with batches so small that a few gates make several.
+pub fn plan(setting: Setting, circuit: &Circuit) -> Plan {
+    match setting.stretch {
+        None => Plan::new(circuit),
+        Some(_) => Plan::with_limits(circuit, Limits { batch: 4, ..Limits::DEFAULT }),
+    }
 }
 
 /// A circuit with its plan.
@@ -119,6 +134,10 @@ pub fn phases(
 ) -> Result<OutputBits> {
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
+    if setting.stretch.is_some() {
+        net.meter.set_phase("streamed");
+        return engine.stream(net, circuit, plan, inputs);
+    }
     net.meter.set_phase("independent");
     let need = setting.protocol.need(net, circuit, plan)?;
     let material = match setting.known {
@@ -164,7 +183,7 @@ pub fn run_apart(
             let (circuit, all) = (circuits[net.me as usize], all[net.me as usize]);
             let inputs = inputs_of(circuit, net.me, all);
             let run = move || {
-                let plan = Plan::new(circuit);
+                let plan = plan(setting, circuit);
                 party(setting, net, [(circuit, &plan); 2], &inputs)
             };
             scope.spawn(run)
@@ -198,7 +217,7 @@ pub fn run_preparing<'a>(
     all: &[Vec<bool>],
     bend: impl FnOnce(&mut [Network]),
 ) -> Vec<Ended> {
-    let plan = Plan::new(circuit);
+    let plan = plan(setting, circuit);
     let mut nets = mesh(setting);
     bend(&mut nets);
     std::thread::scope(|scope| {

@@ -1,0 +1,88 @@
+//! All phases at once, stretch by stretch, against the reference evaluation.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Setting, assert_runs, circuit, receivers};
+use proptest::prelude::*;
+use symbolon_circuit::{Receivers, builtin};
+use symbolon_protocols::{Form, Generator, Protocol, Rho};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(10))]
+
+    #[test]
+    fn random_circuits_between_two(
+        widths in [1u32..9, 1u32..9],
+        steps in prop::collection::vec(any::<(u8, u32, u32)>(), 0..120),
+        outputs in prop::collection::vec(
+            (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
+        bits in prop::collection::vec(any::<bool>(), 16),
+        stretch in 1u64..40,
+    ) {
+        let circuit = circuit(&widths, &steps, outputs);
+        let (a, b) = bits.split_at(8);
+        let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
+        for form in [Form::FourRow, Form::HalfGates] {
+            let stretch = Some(stretch);
+            assert_runs(Setting { form, stretch, ..Setting::default() }, &circuit, &all);
+        }
+    }
+
+    #[test]
+    fn random_circuits_among_several(
+        widths in prop::collection::vec(1u32..6, 2..5),
+        steps in prop::collection::vec(any::<(u8, u32, u32)>(), 0..80),
+        outputs in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..6), 1..4),
+        everybody: bool,
+        bits in prop::collection::vec(any::<bool>(), 24),
+        stretch in 1u64..40,
+    ) {
+        let parties = widths.len() as u16;
+        let to = if everybody { Receivers::All } else { Receivers::Only(vec![parties - 1]) };
+        let outputs = outputs.into_iter().map(|wires| (wires, to.clone())).collect();
+        let circuit = circuit(&widths, &steps, outputs);
+        let all: Vec<Vec<bool>> =
+            widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
+        let protocol = Protocol::Ywz;
+        let stretch = Some(stretch);
+        assert_runs(Setting { protocol, parties, stretch, ..Setting::default() }, &circuit, &all);
+    }
+}
+
+/// Several stretches, ended by plans with components, on more lanes and with every generator.
+#[test]
+fn components_lanes_and_generators() {
+    let circuit = builtin::by_name("aes128").unwrap();
+    let all = [vec![true; 128], (0..128).map(|i| i % 3 == 0).collect()];
+    for (protocol, form, lanes, ot, rho) in [
+        (Protocol::Wrk, Form::FourRow, 1, Generator::ALL[0], Rho::Bits40),
+        (Protocol::Wrk, Form::HalfGates, 2, Generator::ALL[1], Rho::Bits64),
+        (Protocol::Ywz, Form::HalfGates, 3, Generator::ALL[2], Rho::Bits80),
+    ] {
+        let stretch = Some(1500);
+        let setting = Setting { protocol, form, lanes, ot, rho, stretch, ..Setting::default() };
+        assert_runs(setting, &circuit, &all);
+    }
+}
+
+/// What runs in stretches sends for its gates what the phases send that come one after the other, and a
+/// bounded number of bytes for each stretch besides.
+#[test]
+fn one_stretch_costs_what_the_phases_do() {
+    let circuit = common::two_layers(400, Receivers::All);
+    let all = [vec![true; 400], vec![false; 400]];
+    for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 2), (Protocol::Ywz, 3)] {
+        let known = Setting { protocol, parties, known: true, ..Setting::default() };
+        let streamed = Setting { stretch: Some(1 << 20), ..known };
+        let [apart, at_once] = [known, streamed].map(|setting| {
+            let all: Vec<_> = (0..circuit.inputs().len()).map(|i| all[i].clone()).collect();
+            let ended = assert_runs(setting, &circuit, &all);
+            let sent = |ended: &common::Ended| -> u64 {
+                ended.phases.iter().map(|phase| phase.bytes_sent).sum()
+            };
+            ended.iter().map(sent).sum::<u64>()
+        });
+        assert!(at_once.abs_diff(apart) <= 200, "{protocol:?} {parties}: {apart}, {at_once}");
+    }
+}
