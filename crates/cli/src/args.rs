@@ -131,6 +131,10 @@ pub struct TuningArgs {
     /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
     #[arg(long, value_name = "BITS")]
     pub mac_bits: Option<u32>,
+    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
+    /// does not follow the circuit [default: 1048576]
+    #[arg(long, value_name = "GATES")]
+    pub stretch: Option<u64>,
     /// Connections that are used side by side, each with a thread, 1 to 64 [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -213,6 +217,7 @@ EXAMPLES
     ot = \"auto\"
     rho = 40
     batch = 1
+    stretch = 1048576             # AND gates; larger circuits are not kept in memory
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network

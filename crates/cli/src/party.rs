@@ -47,6 +47,8 @@ pub struct Job {
     pub batch: u64,
     /// The length of MACs, where it can be chosen.
     pub mac_bits: Option<u32>,
+    /// How many AND gates are garbled and evaluated at a time.
+    pub stretch: u64,
     /// Lanes.
     pub threads: usize,
     /// Seconds.
@@ -133,6 +135,7 @@ fn obey() -> Outcome<Played> {
             ot: Some(job.ot.clone()),
             batch: Some(job.batch),
             mac_bits: job.mac_bits,
+            stretch: Some(job.stretch),
             threads: Some(job.threads),
             timeout: Some(job.timeout),
             link: job.link.clone(),

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Circuit, PartyId};
 use symbolon::stored::RunPrepared;
-use symbolon::{Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, SETUP, Session};
+use symbolon::{
+    Config, DEPENDENT, INDEPENDENT, Inputs, ONLINE, Outputs, Report, SETUP, STREAMED, Session,
+};
 
 use crate::batch::{BatchInputs, BatchOutputs, play_batch};
 use crate::failure::{Failure, Outcome};
@@ -166,20 +168,15 @@ pub fn play(
             0 | 1 => stage(phase),
             _ => stage(&format!("{phase} {}/{repeat}", run + 1)),
         };
-        let material = if apart {
-            at(INDEPENDENT);
-            session.preprocess()?
-        } else {
-            at(if session.dealer().is_some() { INDEPENDENT } else { DEPENDENT });
-            session.preprocess_circuit()?
+        let mut mark = |report: &Report| timeline.mark(run, report);
+        let learnt = match apart || !session.streams() {
+            true => one_by_one(&mut session, inputs, apart, (&mut at, &mut mark))?,
+            false => {
+                at(STREAMED);
+                session.evaluate(inputs)?
+            }
         };
-        timeline.mark(run, &session.report());
-        at(DEPENDENT);
-        let ready = session.prepare(material)?;
-        timeline.mark(run, &session.report());
-        at(ONLINE);
-        let learnt = session.run(ready, inputs)?;
-        timeline.mark(run, &session.report());
+        mark(&session.report());
         let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
         if outputs.as_ref().is_some_and(|first| *first != learnt) {
             return Err(Failure::internal("two runs on the same inputs gave different outputs"));
@@ -194,6 +191,28 @@ pub fn play(
     let choice = ChoiceJson::of_session(&session);
     let spans = timeline.spans();
     Ok(Played { outputs, phases, runs, spans, choice, ..Played::empty() })
+}
+
+/// One phase after the other, each told when it begins, and the report after each but the last.
+fn one_by_one(
+    session: &mut Session,
+    inputs: &Inputs,
+    apart: bool,
+    (at, mark): (&mut dyn FnMut(&str), &mut dyn FnMut(&Report)),
+) -> Outcome<Outputs> {
+    let material = if apart {
+        at(INDEPENDENT);
+        session.preprocess()?
+    } else {
+        at(if session.dealer().is_some() { INDEPENDENT } else { DEPENDENT });
+        session.preprocess_circuit()?
+    };
+    mark(&session.report());
+    at(DEPENDENT);
+    let ready = session.prepare(material)?;
+    mark(&session.report());
+    at(ONLINE);
+    Ok(session.run(ready, inputs)?)
 }
 
 /// Connects and makes `count` triples.

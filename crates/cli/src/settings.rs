@@ -34,6 +34,7 @@ struct SettingsFile {
     ot: Option<String>,
     batch: Option<u64>,
     mac_bits: Option<u32>,
+    stretch: Option<u64>,
     threads: Option<usize>,
     timeout: Option<Number>,
     link: Option<String>,
@@ -205,6 +206,7 @@ impl Settings {
                 ot: flags.ot.clone().or(file.ot),
                 batch: flags.batch.or(file.batch),
                 mac_bits: flags.mac_bits.or(file.mac_bits),
+                stretch: flags.stretch.or(file.stretch),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {
                     Number::Integer(seconds) => seconds as f64,

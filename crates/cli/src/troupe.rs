@@ -139,6 +139,7 @@ impl Troupe<'_> {
             ot: self.tuning.ot_name(),
             batch: self.tuning.executions,
             mac_bits: self.tuning.mac_bits(),
+            stretch: self.tuning.stretch,
             threads: self.tuning.threads,
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),

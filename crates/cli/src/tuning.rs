@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use symbolon::{Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, SimulatedLink};
+use symbolon::{Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, STRETCH, SimulatedLink};
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
@@ -30,6 +30,8 @@ pub struct Tuning {
     pub executions: u64,
     /// The length of the MACs on opened bits.
     pub mac: MacLength,
+    /// How many AND gates are garbled and evaluated at a time.
+    pub stretch: u64,
     /// Lanes.
     pub threads: usize,
     /// How long to wait for the peer.
@@ -87,7 +89,11 @@ impl Tuning {
         check_parties(protocol, parties)?;
         let timeout = Duration::from_secs_f64(seconds);
         let executions = args.batch.unwrap_or(1);
-        Ok(Tuning { protocol, rho, form, ot, executions, mac, threads, timeout, link })
+        let stretch = args.stretch.unwrap_or(STRETCH);
+        if stretch == 0 {
+            return Err(Failure::usage("--stretch takes a number of AND gates, at least 1"));
+        }
+        Ok(Tuning { protocol, rho, form, ot, executions, mac, stretch, threads, timeout, link })
     }
 
     /// Says so when what was chosen is not secure enough.
@@ -136,6 +142,7 @@ impl Tuning {
             .ot(self.ot)
             .executions(self.executions)
             .mac(self.mac)
+            .stretch(self.stretch)
             .threads(self.threads)
             .timeout(self.timeout)
     }

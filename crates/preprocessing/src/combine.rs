@@ -22,7 +22,6 @@
 
 use std::ops::Range;
 
-use bytemuck::zeroed_vec;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes, same_digest,
 };
@@ -34,6 +33,7 @@ use crate::{
     bucketing::Batch,
     exchange::{self, Opened},
     leaky::{D_BIT, LeakyTriples, Record, X_BIT, Y_BIT, Z_BIT},
+    shares::to_be_filled,
 };
 
 /// The opening of the d bits, and its check.
@@ -336,14 +336,7 @@ impl Triples {
             shares.bits = BitVec::zeros(n);
             shares.towards.resize_with(peers, Towards::default);
             for Towards { macs, keys } in &mut shares.towards {
-                for blocks in [macs, keys] {
-                    // New memory comes zeroed.
-                    if blocks.capacity() < n {
-                        blocks.zeroize();
-                        *blocks = zeroed_vec(n);
-                    }
-                    blocks.resize(n, Block::ZERO);
-                }
+                [macs, keys].into_iter().for_each(|blocks| to_be_filled(blocks, n));
             }
         }
     }

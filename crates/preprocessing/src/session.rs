@@ -1,6 +1,5 @@
 //! The open preprocessing session of one party.
 
-use bytemuck::zeroed_vec;
 use symbolon_ot::{
     Generator,
     cot::{GlobalKey, MAX_DRAW},
@@ -15,7 +14,7 @@ use crate::{
     bits::{self, BitLane},
     bucketing, combine, exchange, global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
-    shares::lsb_of_delta,
+    shares::{lsb_of_delta, to_be_filled},
 };
 
 /// What the parties of a session have agreed on.
@@ -117,35 +116,49 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         counts: &[usize],
     ) -> Result<(AuthBits, Vec<Vec<Block>>)> {
+        let Shares { bits, towards } = &mut self.draw(lanes, counts, Shares::default())?;
+        let each = towards.iter_mut().map(std::mem::take);
+        let (macs, keys) = each.map(|Towards { macs, keys }| (macs, keys)).unzip();
+        Ok((AuthBits { bits: std::mem::take(bits), macs }, keys))
+    }
+
+    /// The same, with MACs and keys in the memory of old shares: as many MACs as this party has bits, as many keys as
+    /// the peer has.
+    fn draw(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        counts: &[usize],
+        mut memory: Shares,
+    ) -> Result<Shares> {
         let channels = &mut lanes[0];
         let me = channels[0].me();
         let mine = counts[me as usize];
-        let theirs: Vec<usize> =
-            bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]).collect();
         let lane = &mut self.lanes[0];
-        let bits = lane.random_bits(mine);
-        let mut macs: Vec<Vec<Block>> = channels.iter().map(|_| zeroed_vec(mine)).collect();
-        let mut keys: Vec<Vec<Block>> = theirs.iter().map(|&n| zeroed_vec(n)).collect();
+        memory.bits = lane.random_bits(mine);
+        memory.towards.resize_with(channels.len(), Towards::default);
+        let theirs = bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
+        for (Towards { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
+            to_be_filled(macs, mine);
+            to_be_filled(keys, theirs);
+        }
         let most = counts.iter().copied().max().unwrap_or(0);
         let part = |n: usize, start: usize| start.min(n)..(start + MAX_DRAW).min(n);
         for start in (0..most).step_by(MAX_DRAW) {
             let own = part(mine, start);
             if !own.is_empty() {
-                let mut macs: Vec<&mut [Block]> =
-                    macs.iter_mut().map(|macs| &mut macs[own.clone()]).collect();
-                lane.bits().draw_own(channels, &bits.slice(own), &mut macs)?;
+                let macs = memory.towards.iter_mut().map(|towards| &mut towards.macs[own.clone()]);
+                let mut macs: Vec<&mut [Block]> = macs.collect();
+                lane.bits().draw_own(channels, &memory.bits.slice(own.clone()), &mut macs)?;
             }
-            let mut keys: Vec<&mut [Block]> = keys
-                .iter_mut()
-                .map(|keys| {
-                    let range = part(keys.len(), start);
-                    &mut keys[range]
-                })
-                .collect();
+            let keys = memory.towards.iter_mut().map(|Towards { keys, .. }| {
+                let range = part(keys.len(), start);
+                &mut keys[range]
+            });
+            let mut keys: Vec<&mut [Block]> = keys.collect();
             lane.bits().draw_theirs(channels, &mut keys)?;
         }
         self.confirm(lanes)?;
-        Ok((AuthBits { bits, macs }, keys))
+        Ok(memory)
     }
 
     /// `n` authenticated shares of random bits that nobody knows.
@@ -153,10 +166,21 @@ impl Preprocessor {
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
     pub fn shares(&mut self, lanes: &mut [Vec<Channel>], n: usize) -> Result<Shares> {
+        self.shares_in(lanes, n, Shares::default())
+    }
+
+    /// The same in the memory of shares that are used up, which spares it the first touch.
+    ///
+    /// # Errors
+    /// As [`bits`](Preprocessor::bits).
+    pub fn shares_in(
+        &mut self,
+        lanes: &mut [Vec<Channel>],
+        n: usize,
+        memory: Shares,
+    ) -> Result<Shares> {
         let parties = lanes[0].len() + 1;
-        let (AuthBits { bits, macs }, keys) = self.bits(lanes, &vec![n; parties])?;
-        let towards = macs.into_iter().zip(keys).map(|(macs, keys)| Towards { macs, keys });
-        Ok(Shares { bits, towards: towards.collect() })
+        self.draw(lanes, &vec![n; parties], memory)
     }
 
     /// The batches in which `n` triples are made.

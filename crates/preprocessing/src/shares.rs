@@ -60,12 +60,10 @@ impl Shares {
         self.towards.resize_with(peers, Towards::default);
         for Towards { macs, keys } in &mut self.towards {
             for blocks in [macs, keys] {
-                if blocks.capacity() < n {
-                    blocks.zeroize();
-                    *blocks = zeroed_vec(n);
-                } else {
-                    blocks.clear();
-                    blocks.resize(n, Block::ZERO);
+                let fresh = blocks.capacity() < n;
+                to_be_filled(blocks, n);
+                if !fresh {
+                    blocks.fill(Block::ZERO);
                 }
             }
         }
@@ -95,6 +93,16 @@ impl Shares {
         });
         Shares { towards: towards.collect(), bits: self.bits.slice(range) }
     }
+}
+
+/// Gives a list this length, in the memory that is there if it is enough. What it holds is to be overwritten.
+pub(crate) fn to_be_filled(blocks: &mut Vec<Block>, n: usize) {
+    // New memory comes zeroed.
+    if blocks.capacity() < n {
+        blocks.zeroize();
+        *blocks = zeroed_vec(n);
+    }
+    blocks.resize(n, Block::ZERO);
 }
 
 impl Drop for Shares {

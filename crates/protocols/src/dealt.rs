@@ -101,7 +101,6 @@ impl DealtEngine {
             next: 0,
             left: 0,
             due: 0,
-            spent: None,
         };
         Ok((material, gates))
     }

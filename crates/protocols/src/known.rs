@@ -44,7 +44,7 @@ pub(crate) fn make(
     let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.clone());
     let mut gates = OwnGates::new(open, (circuit, plan), &material, u64::MAX)?;
-    while let Some(batch) = gates.next_batch(open, &mut net.lanes)? {
+    while let Some(batch) = gates.next_batch(open, &mut net.lanes, None)? {
         material.add(batch);
     }
     Ok(material)
@@ -80,11 +80,12 @@ impl<'a> OwnGates<'a> {
         Ok(OwnGates { walk, batches: batches.into_iter(), left, beta: Shares::default() })
     }
 
-    /// The next gates' material; `None` after the last.
+    /// The next gates' material, in the memory of a batch that is used up if there is one; `None` after the last.
     pub fn next_batch(
         &mut self,
         open: &mut Preprocessor,
         lanes: &mut [Vec<Channel>],
+        spent: Option<GateBatch>,
     ) -> Result<Option<GateBatch>> {
         let Some(batch) = self.batches.next().filter(|_| self.left > 0) else {
             return Ok(None);
@@ -92,7 +93,12 @@ impl<'a> OwnGates<'a> {
         // What fills a batch up is made on shares of zero and never used.
         let gates = batch.triples.min(self.left);
         self.left -= gates;
-        let masks = open.shares(lanes, gates)?;
+        let mut memory = Shares::default();
+        if let Some(GateBatch { masks, triples }) = spent {
+            memory = masks;
+            open.recycle(triples);
+        }
+        let masks = open.shares_in(lanes, gates, memory)?;
         let mut beta = std::mem::take(&mut self.beta);
         beta.reset(batch.triples, self.walk.slots.peers());
         self.walk.take(&masks, &mut beta)?;

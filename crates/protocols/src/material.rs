@@ -175,8 +175,6 @@ pub(crate) struct Material {
     pub(crate) left: u64,
     /// How many more AND gates' material will be [added](Material::add) while this is being used up.
     pub(crate) due: u64,
-    /// The batch that was used up last, for its memory, while more is due.
-    pub(crate) spent: Option<GateBatch>,
 }
 
 /// Gives gates' material bit by bit.
@@ -240,7 +238,6 @@ impl Material {
             next: 0,
             left: 0,
             due: 0,
-            spent: None,
         })
     }
 
@@ -277,6 +274,20 @@ impl Material {
         Err(Error::InvalidInput("the circuit needs more than was preprocessed".into()))
     }
 
+    /// Moves the few gates that are left of a batch aside, and gives its memory back.
+    pub fn spend(&mut self) -> Option<GateBatch> {
+        let batch = self.gates.pop_front()?;
+        let left = std::mem::take(&mut self.next)..batch.triples.len();
+        let slice = |shares: &Shares| match shares.is_empty() {
+            true => Shares::default(),
+            false => shares.slice(left.clone()),
+        };
+        let GateBatch { masks, triples: Triples { a, b, c } } = &batch;
+        let triples = Triples { a: slice(a), b: slice(b), c: slice(c) };
+        self.gates.push_front(GateBatch { masks: slice(masks), triples });
+        Some(batch)
+    }
+
     /// The masks of this party's inputs of `circuit`.
     pub fn own_masks(&self, circuit: &Circuit) -> BitVec {
         self.own_inputs.bits.slice(0..ports::input_bits(circuit, self.seat.me))
@@ -296,8 +307,7 @@ impl Material {
         self.next += 1;
         self.left -= 1;
         if self.next == batch.triples.len() {
-            let spent = self.gates.pop_front();
-            self.spent = spent.filter(|_| self.due > 0);
+            self.gates.pop_front();
             self.next = 0;
         }
         Ok(taken)

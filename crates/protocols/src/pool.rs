@@ -266,7 +266,6 @@ pub(crate) fn material(
         source: Some(Box::new(reader)),
         next: 0,
         due: 0,
-        spent: None,
     })
 }
 

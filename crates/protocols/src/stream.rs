@@ -80,10 +80,8 @@ impl<'a> Supply<'a> {
     /// Makes material for the next stretch.
     pub fn refill(&mut self, lanes: &mut [Vec<Channel>]) -> Result<()> {
         while !self.material.reaches(self.most) {
-            if let Some(spent) = self.material.spent.take() {
-                self.open.recycle(spent.triples);
-            }
-            let batch = self.gates.next_batch(self.open, lanes)?;
+            let spent = self.material.spend();
+            let batch = self.gates.next_batch(self.open, lanes, spent)?;
             let batch = batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
             self.material.due -= batch.masks.len() as u64;
             self.material.add(batch);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Form, Generator, MacLength, Need, Protocol, Rho};
+use symbolon_protocols::{Batch, Form, Generator, MacLength, Need, Protocol, Rho, STRETCH};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::dealer::Dealer;
@@ -37,6 +37,7 @@ pub(crate) struct Terms {
     /// How many evaluations a batch has.
     pub(crate) executions: u64,
     pub(crate) mac: MacLength,
+    pub(crate) stretch: u64,
 }
 
 impl Terms {
@@ -67,6 +68,7 @@ impl Config {
             link: None,
             executions: 1,
             mac: MacLength::default(),
+            stretch: STRETCH,
         };
         Config { transport, terms, dealer: None }
     }
@@ -131,6 +133,16 @@ impl Config {
     /// for comparisons with published figures only: [`MacLength::is_secure`].
     pub fn mac(mut self, mac: MacLength) -> Self {
         self.terms.mac = mac;
+        self
+    }
+
+    /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of more AND gates than this,
+    /// about so many gates at a time, at least 1: material and garbled gates are made, used and forgotten, and memory
+    /// follows the wires that are alive. Smaller circuits are garbled before any input is used, and so is every
+    /// one with `u64::MAX`. All parties must name the same; the default is 2^20, below which more gates at a time do not
+    /// make it any cheaper.
+    pub fn stretch(mut self, gates: u64) -> Self {
+        self.terms.stretch = gates;
         self
     }
 
@@ -216,6 +228,9 @@ impl Config {
         }
         if self.terms.executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
+        }
+        if self.terms.stretch == 0 {
+            return refuse("a stretch has at least one AND gate".to_string());
         }
         if timeout.is_zero() {
             return refuse("the time-out must be longer than nothing".to_string());

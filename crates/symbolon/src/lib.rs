@@ -64,13 +64,13 @@ pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{Learnt, Outputs};
 pub use port::Port;
 pub use reach::{Contact, Meeting, Transport};
-pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP};
+pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 pub use session::{Material, Ready, Session};
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
-pub use symbolon_protocols::{BlockBits, Form, Generator, MacLength, Protocol, Rho};
+pub use symbolon_protocols::{BlockBits, Form, Generator, MacLength, Protocol, Rho, STRETCH};
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
 pub use symbolon_transport::{

@@ -11,6 +11,8 @@ pub const INDEPENDENT: &str = "independent";
 pub const DEPENDENT: &str = "dependent";
 /// Evaluation on the inputs.
 pub const ONLINE: &str = "online";
+/// All three phases at once, for a circuit that is not kept: [`Config::stretch`](crate::Config::stretch).
+pub const STREAMED: &str = "streamed";
 /// Everything between the phases; time that belongs to the caller, never reported.
 pub(crate) const IDLE: &str = "idle";
 
@@ -20,14 +22,14 @@ pub(crate) const IDLE: &str = "idle";
 /// to appear and the caller's own time between phases are not counted.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Report {
-    /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`], in this
+    /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`], [`STREAMED`], in this
     /// order. A phase entered several times is the sum.
     pub phases: Vec<PhaseReport>,
 }
 
 impl Report {
     pub(crate) fn of(meter: &Meter) -> Report {
-        let order = [SETUP, INDEPENDENT, DEPENDENT, ONLINE];
+        let order = [SETUP, INDEPENDENT, DEPENDENT, ONLINE, STREAMED];
         let all = meter.report();
         let pick = |name: &&str| all.iter().find(|phase| phase.phase == *name).cloned();
         Report { phases: order.iter().filter_map(pick).collect() }

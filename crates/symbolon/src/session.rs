@@ -4,7 +4,8 @@ pub(crate) mod batch;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_protocols::{
-    Batch, Dealer, Engine, Form, Generator, Network, Prepared, Preprocessed, Protocol,
+    Batch, Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    Protocol,
 };
 use symbolon_transport::{
     Channel, DEALER, Error, Hello, Result, SOMEBODY, SessionId, TransportReason,
@@ -13,7 +14,7 @@ use symbolon_transport::{
 use crate::agree::agree;
 use crate::choice::{Choice, Wishes, Work};
 use crate::config::{Config, Terms};
-use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP};
+use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
 use crate::settle::{settle, with_wishes};
 use crate::{Inputs, Outputs};
 
@@ -186,16 +187,34 @@ impl Session {
     }
 
     /// Everything at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the first step:
-    /// the circuit is known, and nothing is kept.
+    /// the circuit is known, and nothing is kept. A large circuit is [streamed](Session::streams).
     ///
     /// # Errors
     /// As the three have them; inputs that do not fit are refused before anything is sent, and do no
     /// harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
         inputs.check(&self.circuit, self.network.me)?;
+        if self.streams() {
+            let bits = self.stream(inputs.bits())?;
+            return Outputs::new(&self.circuit, self.network.me, bits);
+        }
         let material = self.preprocess_circuit()?;
         let ready = self.prepare(material)?;
         self.run(ready, inputs)
+    }
+
+    /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]: the circuit has more
+    /// AND gates than [`Config::stretch`] says, the protocol garbles, and no dealer deals the material.
+    pub fn streams(&self) -> bool {
+        let kept = self.dealer.is_some() || self.protocol == Protocol::TinyTable;
+        !kept && self.plan.and_count() > self.network.stretch
+    }
+
+    fn stream(&mut self, inputs: &InputBits) -> Result<OutputBits> {
+        self.phase(STREAMED, |parts| {
+            let Parts { engine, network, circuit, plan } = parts;
+            engine.stream(network, circuit, plan, inputs)
+        })
     }
 
     fn own(&self, session: SessionId, what: &str) -> Result<SessionId> {
@@ -256,6 +275,7 @@ fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
         .term("circuit", hex::encode(circuit.digest()))
         .term("executions", terms.executions)
         .term("MAC bits", terms.mac_bits())
+        .term("stretch", terms.stretch)
 }
 
 /// What the handshake says when the parties make their material among themselves.
@@ -300,11 +320,11 @@ pub(crate) fn begin<T>(
     let hello = with_wishes(hello, Wishes::of(&terms));
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let Terms { party: me, rho, threads, mac, .. } = terms;
+    let Terms { party: me, rho, threads, mac, stretch, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
     let batch = Batch { executions: 1, mac };
-    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch };
+    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, stretch };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

@@ -78,6 +78,10 @@ pub struct ListedTuning {
     /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
     #[arg(long, value_name = "BITS")]
     pub mac_bits: Option<u32>,
+    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
+    /// does not follow the circuit [default: 1048576]
+    #[arg(long, value_name = "GATES")]
+    pub stretch: Option<u64>,
     /// Connections that are used side by side, each with a thread, 1 to 64; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
@@ -111,6 +115,7 @@ impl ListedTuning {
         TuningArgs {
             batch: self.batch,
             mac_bits: self.mac_bits,
+            stretch: self.stretch,
             timeout: self.timeout,
             ..TuningArgs::default()
         }

@@ -14,11 +14,12 @@ use crate::table::{bytes, time};
 pub type Drawn = Result<String, Box<dyn Error>>;
 
 /// The colours of phases by name, and of series by number.
-const PHASES: [(&str, RGBColor); 4] = [
+const PHASES: [(&str, RGBColor); 5] = [
     ("setup", RGBColor(140, 140, 140)),
     ("independent", RGBColor(31, 119, 180)),
     ("dependent", RGBColor(255, 127, 14)),
     ("online", RGBColor(44, 160, 44)),
+    ("streamed", RGBColor(148, 103, 189)),
 ];
 const SERIES: [RGBColor; 6] = [
     RGBColor(31, 119, 180),

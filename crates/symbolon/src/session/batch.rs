@@ -36,19 +36,28 @@ impl Session {
             let joined = Joined::next(&self.circuit, self.party(), &mut inputs, now);
             let joined = self.kept(joined)?;
             self.network.batch.executions = now;
-            let material = self.preprocess_circuit()?;
-            let ready = self.prepare(material)?;
+            let bits = if self.streams() {
+                self.stream(&joined.bits)?
+            } else {
+                self.phases_on(&joined.bits)?
+            };
             let (circuit, me) = (self.circuit.clone(), self.party());
-            let bits = self.phase(ONLINE, |parts| {
-                let super::Parts { network, circuit, plan, .. } = parts;
-                ready.inner.evaluate(network, circuit, plan, &joined.bits)
-            })?;
             let taken = split(&circuit, me, bits, now)?.into_iter().try_for_each(&mut each);
             self.kept(taken)?;
             left -= now as u64;
         }
         self.network.batch.executions = 1;
         Ok(())
+    }
+
+    /// One phase after the other, on the joined inputs of a window.
+    fn phases_on(&mut self, inputs: &InputBits) -> Result<OutputBits> {
+        let material = self.preprocess_circuit()?;
+        let ready = self.prepare(material)?;
+        self.phase(ONLINE, |parts| {
+            let super::Parts { network, circuit, plan, .. } = parts;
+            ready.inner.evaluate(network, circuit, plan, inputs)
+        })
     }
 
     /// How many evaluations are run side by side.

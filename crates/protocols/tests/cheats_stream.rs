@@ -1,0 +1,263 @@
+//! Cheats in the middle of a circuit that is evaluated stretch by stretch: a check of one stretch stands for its
+//! gates as the check of a whole circuit does.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use common::{Ended, Setting, careless};
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_protocols::{Form, Network, Protocol};
+use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::{Error, Result};
+
+/// Input bits of each party, and gates of each of the two layers.
+const WIDTH: usize = 24;
+
+/// AND gates of a stretch; the plan's batches divide them.
+const STRETCH: usize = 12;
+
+/// How many stretches there are.
+const STRETCHES: usize = 2 * WIDTH / STRETCH;
+
+/// Bytes of a MAC in a row at ρ = 40.
+const MAC: usize = 5;
+
+const TABLE: &str = "garbled table";
+const GARBLED: &str = "garbled gates";
+const VALUES: &str = "masked values, label digest, chi";
+
+fn setting(protocol: Protocol, parties: u16) -> Setting {
+    Setting { protocol, parties, stretch: Some(STRETCH as u64), ..Setting::default() }
+}
+
+fn wrk() -> Setting {
+    setting(Protocol::Wrk, 2)
+}
+
+fn circuit(parties: u16) -> Circuit {
+    match parties {
+        2 => common::two_layers(WIDTH as u32, Receivers::All),
+        n => common::circuit_of(WIDTH as u32, n),
+    }
+}
+
+fn inputs(parties: u16) -> Vec<Vec<bool>> {
+    let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    (0..usize::from(parties)).map(bits).collect()
+}
+
+/// Runs with these bends: from whom, to whom.
+fn run(setting: Setting, bends: Vec<(u16, u16, FnBend)>) -> Vec<Ended> {
+    let parties = setting.parties;
+    common::run_all(setting, &circuit(parties), &inputs(parties), |nets| {
+        for (from, to, bend) in bends {
+            let peers = nets[usize::from(from)].peers();
+            let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
+            channel.set_bend(Box::new(bend));
+        }
+    })
+}
+
+/// Changes one message.
+fn message(
+    kind: &'static str,
+    index: usize,
+    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> FnBend {
+    FnBend::new().on_message(kind, index, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+/// One party bends; the other one catches it at this check.
+#[track_caller]
+fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: &str) {
+    let ended = run(setting, vec![(cheater, 1 - cheater, bend)]);
+    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+}
+
+/// Figure 2, step 4d: the MACs of all rows of the first or last gate of any stretch. Always caught, at the end.
+#[test]
+fn flipped_macs_in_any_stretch() {
+    for stretch in 0..STRETCHES {
+        for last in [false, true] {
+            let flip = message(TABLE, stretch, move |table| {
+                let gates = table.len() / (48 + 4 * MAC);
+                assert_eq!(gates, STRETCH, "a stretch is a table");
+                let gate = if last { gates - 1 } else { 0 };
+                for row in 0..4 {
+                    table[48 * gates + (4 * gate + row) * MAC] ^= 1;
+                }
+            });
+            assert_caught(wrk(), 0, flip, "garbled table MAC");
+        }
+    }
+}
+
+/// Step 5: a wrong label of an input, which hashes to wrong MACs. Always caught.
+#[test]
+fn a_wrong_input_label() {
+    for wire in [0, WIDTH, 2 * WIDTH - 1] {
+        let wrong = message("masked inputs, labels", 0, move |p| p[WIDTH / 8 + 16 * wire] ^= 2);
+        assert_caught(wrk(), 0, wrong, "garbled table MAC");
+    }
+}
+
+/// Openings of Beaver's trick and of bucketing in any stretch, by either party.
+#[test]
+fn lies_in_openings_of_any_stretch() {
+    for (kind, check) in [("Beaver: d, e", "Beaver MAC"), ("bucketing: d", "bucketing MAC")] {
+        for cheater in [0, 1] {
+            for stretch in 0..STRETCHES {
+                let lie = message(kind, stretch, |p| p[0] ^= 2);
+                assert_caught(wrk(), cheater, lie, check);
+            }
+        }
+    }
+}
+
+/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last stretch.
+#[test]
+fn lies_about_outputs() {
+    let lie = || message("output masks", 0, |p| p[1] ^= 1);
+    assert_caught(wrk(), 0, lie(), "output mask MAC");
+    for protocol in [Protocol::Wrk, Protocol::Ywz] {
+        let half_gates = Setting { form: Form::HalfGates, ..setting(protocol, 2) };
+        for cheater in [0, 1] {
+            assert_caught(half_gates, cheater, lie(), "output mask MAC");
+        }
+    }
+    for byte in [0, WIDTH / 8, 2 * WIDTH / 8] {
+        let lie = message("outputs for the garbler", 0, move |p| p[byte] ^= 1);
+        assert_caught(wrk(), 1, lie, "returned output label and MAC");
+    }
+}
+
+/// Yang–Wang–Zhang, step 11: another masked value of a gate of any stretch than its label stands for. Always
+/// caught, before the next stretch.
+#[test]
+fn another_masked_value_in_any_stretch() {
+    for parties in [2, 3] {
+        for stretch in 0..STRETCHES {
+            let lie = message(VALUES, stretch, |p| p[0] ^= 4);
+            let ended = run(setting(Protocol::Ywz, parties), vec![(0, 1, lie)]);
+            let Err(Error::PeerMisbehaved { check, .. }) = &ended[1].outputs else {
+                panic!("{:?}", ended[1].outputs);
+            };
+            assert_eq!(*check, "masked value label");
+            assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+            note_caught();
+        }
+    }
+}
+
+/// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always catches it,
+/// and the evaluator takes no part in another stretch.
+#[test]
+fn a_turned_gate_in_any_stretch() {
+    for parties in [2, 3] {
+        for stretch in 0..STRETCHES {
+            // The bits b_γ come last.
+            let turn = message(GARBLED, stretch, |p| *p.last_mut().unwrap() ^= 1);
+            let sent = Arc::new(AtomicUsize::new(0));
+            let ended = run(
+                setting(Protocol::Ywz, parties),
+                vec![(1, 0, careless(turn)), (0, 1, counting("bucketing: d", &sent))],
+            );
+            // An honest garbler sees that its own label does not fit, perhaps before the evaluator is told.
+            let honest = ended.iter().enumerate().filter(|(party, _)| *party != 1);
+            let checks = honest.filter_map(|(_, ended)| match &ended.outputs {
+                Err(Error::PeerMisbehaved { check, .. }) => Some(*check),
+                Err(_) => None,
+                Ok(_) => panic!("the cheat went unnoticed"),
+            });
+            let checks: Vec<_> = checks.collect();
+            let known = ["circuit authentication", "masked value label"];
+            assert!(!checks.is_empty() && checks.iter().all(|c| known.contains(c)), "{checks:?}");
+            assert!(parties > 2 || checks == known[..1], "{checks:?}");
+            assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
+            note_caught();
+        }
+    }
+}
+
+/// Counts the messages of a kind.
+fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnBend {
+    let seen = seen.clone();
+    FnBend::new().on_outgoing(move |sent, _, _| {
+        seen.fetch_add(usize::from(sent == kind), Ordering::SeqCst);
+        Action::Send
+    })
+}
+
+/// Step 12: every stretch has a χ of its own. What went before says nothing of it.
+#[test]
+fn no_two_stretches_share_their_chi() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let listener = seen.clone();
+    let listen = FnBend::new().on_incoming(move |kind, _, payload| {
+        if kind == VALUES {
+            listener.lock().unwrap().push(payload[payload.len() - 16..].to_vec());
+        }
+    });
+    let ended = run(setting(Protocol::Ywz, 2), vec![(1, 0, listen)]);
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    let mut all = seen.lock().unwrap().clone();
+    assert_eq!(all.len(), STRETCHES);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), STRETCHES);
+}
+
+/// After a failed check in a stretch the set-up is dead.
+#[test]
+fn after_a_failed_check_everything_is_refused() {
+    let lie = message("Beaver: d, e", 1, |p| p[0] ^= 2);
+    let again = |mut net: Network| -> (Result<()>, Result<()>) {
+        let (circuit, setting) = (circuit(2), wrk());
+        let plan = common::plan(setting, &circuit);
+        let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
+        let mut engine = setting.protocol.set_up(&mut net).unwrap();
+        let first = engine.stream(&mut net, &circuit, &plan, &inputs).map(drop);
+        let second = engine.stream(&mut net, &circuit, &plan, &inputs).map(drop);
+        (first, second)
+    };
+    let [mut cheater, honest] = common::networks(wrk());
+    cheater.peers()[0].set_bend(Box::new(lie));
+    let (first, second) = std::thread::scope(|scope| {
+        scope.spawn(|| again(cheater));
+        scope.spawn(|| again(honest)).join().unwrap()
+    });
+    assert!(matches!(first, Err(Error::PeerMisbehaved { check: "Beaver MAC", .. })), "{first:?}");
+    assert!(matches!(second, Err(Error::InvalidInput(_))), "{second:?}");
+    note_caught();
+}
+
+/// A party that keeps the whole circuit, or has other stretches: the messages do not fit.
+#[test]
+fn other_stretches_than_the_peer_s() {
+    for other in [None, Some(STRETCH as u64 / 2)] {
+        for protocol in [Protocol::Wrk, Protocol::Ywz] {
+            let circuit = circuit(2);
+            let setting = setting(protocol, 2);
+            let plan = common::plan(setting, &circuit);
+            let [a, mut b] = common::networks(setting);
+            b.stretch = other.unwrap_or(b.stretch);
+            let part = |net: Network, stretch: Option<u64>| {
+                let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
+                let setting = Setting { stretch, known: true, ..setting };
+                common::party(setting, net, [(&circuit, &plan); 2], &inputs)
+            };
+            let ended = std::thread::scope(|scope| {
+                let b = scope.spawn(|| part(b, other));
+                [part(a, setting.stretch), b.join().unwrap()]
+            });
+            assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+            note_caught();
+        }
+    }
+}
