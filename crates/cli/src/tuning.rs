@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use symbolon::{Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, STRETCH, SimulatedLink};
+use symbolon::{
+    Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, STRETCH, SimulatedLink,
+};
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};

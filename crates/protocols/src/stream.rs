@@ -82,7 +82,8 @@ impl<'a> Supply<'a> {
         while !self.material.reaches(self.most) {
             let spent = self.material.spend();
             let batch = self.gates.next_batch(self.open, lanes, spent)?;
-            let batch = batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
+            let batch =
+                batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
             self.material.due -= batch.masks.len() as u64;
             self.material.add(batch);
         }

@@ -14,8 +14,7 @@ use crate::{
     labels,
     masks::{self, Chunk, MaskWalk},
     material::Material,
-    phases,
-    ports,
+    phases, ports,
     share_rows::ShareRows,
     stream::Supply,
 };
@@ -325,12 +324,11 @@ impl Values {
 
 impl<'a> Evaluation<'a> {
     /// For the gates that this session garbled, numbered from `first_tweak`.
-    fn new(
-        plan: &'a Plan,
-        (session, first_tweak): (&[u8; 32], u64),
-        garblers: &[PartyId],
-    ) -> Self {
-        Evaluation { cursor: plan.cursor(), wires: Wires::new(plan, (session, first_tweak), garblers) }
+    fn new(plan: &'a Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
+        Evaluation {
+            cursor: plan.cursor(),
+            wires: Wires::new(plan, (session, first_tweak), garblers),
+        }
     }
 
     /// Evaluates the gates of the next table, into `values`.

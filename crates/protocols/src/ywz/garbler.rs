@@ -14,8 +14,7 @@ use crate::{
     labels,
     masks::{self, Chunk, MaskWalk},
     material::Material,
-    phases,
-    ports,
+    phases, ports,
     share_rows::ShareRows,
     stream::Supply,
 };
