@@ -8,17 +8,19 @@ mod plan;
 mod plots;
 mod result;
 mod spread;
+mod tinytable;
+mod tinytable_page;
 
-pub use args::{BenchArgs, ListedTuning};
+pub use args::BenchArgs;
 
 use crate::failure::{Failure, Outcome};
 use crate::results::{print, print_json};
-use crate::tables::{self, TINYTABLE};
 use machine::Machine;
 use result::BenchJson;
 
-/// The name of the workload that is no circuit.
+/// The names of the workloads that are no circuits.
 const TRIPLES: &str = "triples";
+const TINYTABLE: &str = "tinytable";
 
 /// How often everything is run, unless it is said.
 const REPEAT: u32 = 5;
@@ -29,21 +31,27 @@ const REPEAT: u32 = 5;
 /// As `local`; a usage failure when the report cannot be written.
 pub fn command(args: &BenchArgs) -> Outcome<()> {
     if args.workloads.iter().any(|name| name == TINYTABLE) {
-        return tables::command(args);
+        return tinytable::command(args);
     }
     let settings = plan::settings(args)?;
     settings.iter().for_each(|setting| setting.tuning.warn());
-    if let Some(path) = &args.report {
-        // Told before the work, not after it.
-        std::fs::write(path, "").map_err(|error| unwritable(path, &error))?;
-    }
+    announce(args)?;
     let machine = Machine::here();
     let measurements = measure::measure(args, &settings)?;
     let result = BenchJson { format: "symbolon-bench-2", machine, measurements };
-    if let Some(path) = &args.report {
-        std::fs::write(path, page::page(&result)?).map_err(|error| unwritable(path, &error))?;
-    }
+    report(args, || page::page(&result))?;
     if args.json { print_json(&result) } else { print(&result.text()) }
+}
+
+/// Tells whether the report can be written before the work, not after it.
+fn announce(args: &BenchArgs) -> Outcome<()> {
+    report(args, || Ok(String::new()))
+}
+
+/// Writes the page, if it was asked for.
+fn report(args: &BenchArgs, page: impl FnOnce() -> Outcome<String>) -> Outcome<()> {
+    let Some(path) = &args.report else { return Ok(()) };
+    std::fs::write(path, page()?).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &std::path::Path, error: &std::io::Error) -> Failure {

@@ -14,7 +14,7 @@ EXAMPLES
     symbolon bench sha256 --repeat 11 --anew
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
     symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json
-    symbolon bench tinytable";
+    symbolon bench tinytable --mac-bits 64,128 --report blocks.html";
 
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
@@ -75,9 +75,9 @@ pub struct ListedTuning {
     /// Evaluate the circuit N times in each run; tinytable does so side by side [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
-    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
-    #[arg(long, value_name = "BITS")]
-    pub mac_bits: Option<u32>,
+    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone; a list [default: 64]
+    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
+    pub mac_bits: Vec<u32>,
     /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
@@ -114,7 +114,6 @@ impl ListedTuning {
     pub fn unlisted(&self) -> TuningArgs {
         TuningArgs {
             batch: self.batch,
-            mac_bits: self.mac_bits,
             stretch: self.stretch,
             timeout: self.timeout,
             ..TuningArgs::default()

@@ -3,7 +3,9 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::machine::Machine;
-use super::plots::{Axis, Drawn, Quantity, css, phase_colour, series_colour, timeline, traffic};
+use super::plots::{
+    Axis, Drawn, Quantity, Series, css, phase_colour, series_colour, timeline, traffic,
+};
 use super::result::{BenchJson, Measured, Table, table};
 use crate::failure::{Failure, Outcome};
 use crate::table::{bytes, time};
@@ -30,6 +32,21 @@ pub fn page(result: &BenchJson) -> Outcome<String> {
     let title = format!("symbolon bench {}", names.join(" "));
     let scaling = scaling(&result.measurements)?;
     let each: Vec<Markup> = result.measurements.iter().map(one).collect::<Outcome<_>>()?;
+    let body = html! {
+        h2 { "All measurements" }
+        p {
+            "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
+             a party had, processor times all parties' together. Rates are without the set-up."
+        }
+        (overview(&table(&result.measurements)))
+        (scaling)
+        @for section in &each { (section) }
+    };
+    Ok(document(&title, &result.machine, &body))
+}
+
+/// A page with a title and on what was measured.
+pub fn document(title: &str, on: &Machine, body: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -41,19 +58,12 @@ pub fn page(result: &BenchJson) -> Outcome<String> {
             }
             body {
                 h1 { (title) }
-                (machine(&result.machine))
-                h2 { "All measurements" }
-                p {
-                    "Medians, least and most in brackets. Times are the slowest party's, bytes and rounds the most that \
-                     a party had, processor times all parties' together. Rates are without the set-up."
-                }
-                (overview(&result.measurements))
-                (scaling)
-                @for section in &each { (section) }
+                (machine(on))
+                (body)
             }
         }
     };
-    Ok(page.into_string())
+    page.into_string()
 }
 
 fn machine(machine: &Machine) -> Markup {
@@ -76,15 +86,15 @@ fn machine(machine: &Machine) -> Markup {
     }
 }
 
-fn overview(many: &[Measured]) -> Markup {
-    let Table { rows, names } = table(many);
+/// A table whose first row has the headings.
+pub fn overview(Table { rows, names }: &Table) -> Markup {
     html! {
         div.wide {
             table {
                 @for (number, row) in rows.iter().enumerate() {
                     tr {
                         @for (place, cell) in row.iter().enumerate() {
-                            @let class = (place < names).then_some("name");
+                            @let class = (place < *names).then_some("name");
                             @if number == 0 { th class=[class] { (cell) } }
                             @else { td class=[class] { (cell) } }
                         }
@@ -107,19 +117,7 @@ fn scaling(many: &[Measured]) -> Outcome<Markup> {
             if series.is_empty() {
                 continue;
             }
-            let plot = svg(axis.plot(quantity, &series))?;
-            figures.push(html! {
-                figure {
-                    figcaption {
-                        (what) " by " (axis.name()) ":"
-                        @for (number, (name, _)) in series.iter().enumerate() {
-                            br;
-                            (key(&css(series_colour(number)))) (name)
-                        }
-                    }
-                    (plot)
-                }
-            });
+            figures.push(lines(what, axis, quantity, &series)?);
         }
     }
     Ok(html! {
@@ -130,7 +128,25 @@ fn scaling(many: &[Measured]) -> Outcome<Markup> {
     })
 }
 
-fn key(colour: &str) -> Markup {
+/// A plot of series along an axis, with a key to them.
+pub fn lines(what: &str, axis: Axis, quantity: Quantity, series: &[Series]) -> Outcome<Markup> {
+    let plot = svg(axis.plot(quantity, series))?;
+    Ok(html! {
+        figure {
+            figcaption {
+                (what) " by " (axis.name()) ":"
+                @for (number, (name, _)) in series.iter().enumerate() {
+                    br;
+                    (key(&css(series_colour(number)))) (name)
+                }
+            }
+            (plot)
+        }
+    })
+}
+
+/// A square of a colour.
+pub fn key(colour: &str) -> Markup {
     html! { span.key style={ "background:" (colour) } {} }
 }
 
@@ -184,7 +200,10 @@ fn costs(measured: &Measured) -> Markup {
 }
 
 /// A plot as part of the page.
-fn svg(drawn: Drawn) -> Outcome<Markup> {
+///
+/// # Errors
+/// An internal failure when it could not be drawn.
+pub fn svg(drawn: Drawn) -> Outcome<Markup> {
     drawn
         .map(PreEscaped)
         .map_err(|error| Failure::internal(format!("a plot could not be drawn: {error}")))

@@ -54,7 +54,7 @@ pub struct Loaded {
 
 /// One choice out of every list.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Wanted {
+pub struct Wanted {
     workload: String,
     count: Option<u64>,
     protocol: Option<String>,
@@ -64,6 +64,7 @@ struct Wanted {
     rho: Option<u32>,
     form: Option<String>,
     ot: Option<String>,
+    mac_bits: Option<u32>,
 }
 
 impl Wanted {
@@ -97,7 +98,8 @@ impl Wanted {
         let all = each(all, &links, |w, link| w.link = link);
         let all = each(all, &tuning.rho, |w, rho| w.rho = Some(rho));
         let all = each(all, &tuning.form, |w, form| w.form = Some(form));
-        each(all, &tuning.ot, |w, ot| w.ot = Some(ot))
+        let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
+        each(all, &tuning.mac_bits, |w, bits| w.mac_bits = Some(bits))
     }
 
     /// Whether some choice of this one is in none of the others.
@@ -112,9 +114,11 @@ impl Wanted {
             || lacks(&|other| other.rho == self.rho)
             || lacks(&|other| other.form == self.form)
             || lacks(&|other| other.ot == self.ot)
+            || lacks(&|other| other.mac_bits == self.mac_bits)
     }
 
-    fn tuning(&self, unlisted: &TuningArgs) -> TuningArgs {
+    /// This choice as options, the others as they are.
+    pub fn tuning(&self, unlisted: &TuningArgs) -> TuningArgs {
         TuningArgs {
             protocol: self.protocol.clone(),
             rho: self.rho,
@@ -122,6 +126,7 @@ impl Wanted {
             ot: self.ot.clone(),
             threads: self.threads,
             link: self.link.clone(),
+            mac_bits: self.mac_bits,
             ..unlisted.clone()
         }
     }
@@ -133,14 +138,25 @@ impl Wanted {
 /// A usage failure when an option does not go with a workload, and when something listed is possible with nothing
 /// else that is.
 pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
+    let mut loads = Vec::new();
+    combined(args, |wanted| setting(args, wanted, &mut loads))
+}
+
+/// What `make` makes of all combinations with which it can.
+///
+/// # Errors
+/// A usage failure when there are too many; as `make` for what is possible in no combination.
+pub fn combined<T>(
+    args: &BenchArgs,
+    mut make: impl FnMut(&Wanted) -> Outcome<T>,
+) -> Outcome<Vec<T>> {
     let wanted = Wanted::all(args);
     if wanted.len() > MOST {
         return Err(Failure::usage(format!("more than {MOST} combinations")));
     }
-    let mut loads = Vec::new();
     let (mut settings, mut possible, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for wanted in wanted {
-        match setting(args, &wanted, &mut loads) {
+        match make(&wanted) {
             Ok(setting) => {
                 settings.push(setting);
                 possible.push(wanted);
@@ -240,6 +256,8 @@ mod tests {
         assert_eq!(told.len(), 3);
         assert_eq!(told[1], "add:8 wrk 2 1 wan true");
         assert_eq!(told[2], "add:8 wrk 2 1 3ms,1gbit true");
+        assert_eq!(plan("add:8 --protocol wrk,tinytable").unwrap().len(), 2);
+        assert_eq!(plan("add:8 --protocol tinytable --mac-bits 64,128").unwrap().len(), 2);
     }
 
     #[test]
@@ -255,6 +273,8 @@ mod tests {
             "add:8 --threads 1,65",
             "add:8 --link local,moon",
             "add:8 --rho 40,41",
+            "add:8 --mac-bits 64,128",
+            "add:8 --protocol tinytable --mac-bits 64,65",
             "add:8 --form four-row,round",
             "add:8 --ot iknp,softspoken3",
             "triples --protocol wrk",

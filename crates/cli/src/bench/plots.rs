@@ -49,7 +49,7 @@ pub fn series_colour(number: usize) -> RGBColor {
 }
 
 /// A piece of a bar: where it begins and ends, and its colour.
-type Piece = (f64, f64, RGBColor);
+pub type Piece = (f64, f64, RGBColor);
 
 /// The phases of a run on a time axis, a bar for every party.
 pub fn timeline(measured: &Measured) -> Drawn {
@@ -59,7 +59,7 @@ pub fn timeline(measured: &Measured) -> Drawn {
         };
         spans.iter().map(piece).collect()
     };
-    bars(measured, &measured.timeline.iter().map(of).collect::<Vec<_>>(), &time)
+    bars(&names(measured), &measured.timeline.iter().map(of).collect::<Vec<_>>(), &time)
 }
 
 /// Bytes that the parties sent, a bar for every party, a piece for every phase.
@@ -73,17 +73,23 @@ pub fn traffic(measured: &Measured) -> Drawn {
         };
         party.phases.iter().map(piece).collect()
     };
-    bars(measured, &measured.costs.iter().map(of).collect::<Vec<_>>(), &|count| {
+    bars(&names(measured), &measured.costs.iter().map(of).collect::<Vec<_>>(), &|count| {
         bytes(count.round() as u64)
     })
 }
 
-fn bars(measured: &Measured, parties: &[Vec<Piece>], unit: &dyn Fn(f64) -> String) -> Drawn {
-    let end = parties.iter().flatten().map(|(_, end, _)| *end).fold(0.0, f64::max);
+fn names(measured: &Measured) -> Vec<String> {
+    let name = |costs: &super::result::PartyMeasured| format!("{} ({})", costs.party, costs.role);
+    measured.costs.iter().map(name).collect()
+}
+
+/// Bars from the top down, with their names and an axis of this unit.
+pub fn bars(names: &[String], rows: &[Vec<Piece>], unit: &dyn Fn(f64) -> String) -> Drawn {
+    let end = rows.iter().flatten().map(|(_, end, _)| *end).fold(0.0, f64::max);
     // An axis must have a length.
     let end = if end > 0.0 { end } else { 1.0 };
-    let count = parties.len() as i32;
-    drawn(45 + 26 * parties.len() as u32, |root| {
+    let count = rows.len() as i32;
+    drawn(45 + 26 * rows.len() as u32, |root| {
         let mut chart = ChartBuilder::on(root)
             .margin(6)
             .margin_right(30)
@@ -91,9 +97,8 @@ fn bars(measured: &Measured, parties: &[Vec<Piece>], unit: &dyn Fn(f64) -> Strin
             .y_label_area_size(110)
             .build_cartesian_2d(0.0..end, (0..count - 1).into_segmented())?;
         let label = |place: &SegmentValue<i32>| match place {
-            SegmentValue::CenterOf(party) => {
-                let costs = measured.costs.get((count - 1 - party) as usize);
-                costs.map_or(String::new(), |costs| format!("{} ({})", costs.party, costs.role))
+            SegmentValue::CenterOf(place) => {
+                names.get((count - 1 - place) as usize).cloned().unwrap_or_default()
             }
             _ => String::new(),
         };
@@ -101,13 +106,13 @@ fn bars(measured: &Measured, parties: &[Vec<Piece>], unit: &dyn Fn(f64) -> Strin
             .configure_mesh()
             .disable_y_mesh()
             .light_line_style(TRANSPARENT)
-            .y_labels(parties.len())
+            .y_labels(rows.len())
             .y_label_formatter(&label)
             .x_labels(8)
             .x_label_formatter(&|value| if *value == 0.0 { "0".to_string() } else { unit(*value) })
             .label_style(FONT)
             .draw()?;
-        for (place, pieces) in (0..count).rev().zip(parties) {
+        for (place, pieces) in (0..count).rev().zip(rows) {
             let bar = |(begin, end, colour): &Piece| {
                 let corners =
                     [(*begin, SegmentValue::Exact(place)), (*end, SegmentValue::Exact(place + 1))];
@@ -130,6 +135,8 @@ pub enum Axis {
     Threads,
     /// AND gates of the circuit, or triples.
     Gates,
+    /// Bits of the MACs of `tinytable`.
+    MacBits,
 }
 
 /// What it has on its vertical one.
@@ -139,6 +146,8 @@ pub enum Quantity {
     Rate,
     /// Bytes of memory of the largest process.
     Memory,
+    /// Seconds.
+    Time,
 }
 
 /// Points that belong together: how they are called, and horizontal and vertical places.
@@ -146,7 +155,7 @@ pub type Series = (String, Vec<(f64, Spread)>);
 
 impl Axis {
     /// All.
-    pub const ALL: [Axis; 3] = [Axis::Parties, Axis::Threads, Axis::Gates];
+    pub const ALL: [Axis; 4] = [Axis::Parties, Axis::Threads, Axis::Gates, Axis::MacBits];
 
     /// What it says.
     pub fn name(self) -> &'static str {
@@ -154,6 +163,7 @@ impl Axis {
             Axis::Parties => "parties",
             Axis::Threads => "threads of each party",
             Axis::Gates => "AND gates or triples in a run",
+            Axis::MacBits => "bits of a MAC",
         }
     }
 
@@ -162,6 +172,7 @@ impl Axis {
             Axis::Parties => f64::from(measured.parties),
             Axis::Threads => measured.threads as f64,
             Axis::Gates => measured.count as f64,
+            Axis::MacBits => f64::from(measured.mac_bits.unwrap_or(0)),
         }
     }
 
@@ -182,6 +193,9 @@ impl Axis {
         }
         parts.extend(link.clone());
         parts.push(format!("rho {rho}"));
+        if let Some(bits) = measured.mac_bits.filter(|_| self != Axis::MacBits) {
+            parts.push(format!("{bits}-bit MACs"));
+        }
         parts.extend(measured.choice.form.clone());
         parts.push(measured.choice.ot.clone());
         parts.join(", ")
@@ -189,25 +203,14 @@ impl Axis {
 
     /// Every series along this axis that has two points or more.
     pub fn series(self, quantity: Quantity, many: &[Measured]) -> Vec<Series> {
-        let mut all: Vec<Series> = Vec::new();
-        for measured in many {
+        grouped(many.iter().filter_map(|measured| {
             let height = match quantity {
-                Quantity::Rate => Some(measured.per_second),
-                Quantity::Memory => measured.peak_memory.and_then(|peak| Spread::of([peak as f64])),
+                Quantity::Rate => measured.per_second,
+                Quantity::Memory => Spread::of(measured.peak_memory.map(|peak| peak as f64))?,
+                Quantity::Time => measured.seconds,
             };
-            let Some(height) = height else { continue };
-            let (name, point) = (self.others(measured), (self.of(measured), height));
-            match all.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, points)) => points.push(point),
-                None => all.push((name, vec![point])),
-            }
-        }
-        for (_, points) in &mut all {
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        }
-        let spans = |(_, points): &Series| points.first().map(|p| p.0) < points.last().map(|p| p.0);
-        all.retain(spans);
-        all
+            Some((self.others(measured), self.of(measured), height))
+        }))
     }
 
     /// A line for every series, through the medians, with bars from the least to the most.
@@ -252,6 +255,7 @@ impl Axis {
         let height = |value: &f64| match quantity {
             Quantity::Rate => rate(*value),
             Quantity::Memory => bytes(value.round() as u64),
+            Quantity::Time => time(*value),
         };
         chart
             .configure_mesh()
@@ -273,6 +277,23 @@ impl Axis {
         }
         Ok(())
     }
+}
+
+/// Points of one name each in series of places that ascend, without those that have one place alone.
+pub fn grouped(points: impl IntoIterator<Item = (String, f64, Spread)>) -> Vec<Series> {
+    let mut all: Vec<Series> = Vec::new();
+    for (name, place, height) in points {
+        match all.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push((place, height)),
+            None => all.push((name, vec![(place, height)])),
+        }
+    }
+    for (_, points) in &mut all {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let spans = |(_, points): &Series| points.first().map(|p| p.0) < points.last().map(|p| p.0);
+    all.retain(spans);
+    all
 }
 
 type Canvas<'s> = DrawingArea<SVGBackend<'s>, Shift>;

@@ -236,7 +236,7 @@ pub struct Table {
 /// throughout are left out, but for the workload.
 pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
-    let columns: [Column; 8] = [
+    let columns: [Column; 9] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
@@ -245,6 +245,7 @@ pub fn table(many: &[Measured]) -> Table {
         ("rho", |m| m.rho.to_string()),
         ("form", |m| m.choice.form.clone().unwrap_or_else(|| "–".to_string())),
         ("OT", |m| m.choice.ot.clone()),
+        ("MAC", |m| m.mac_bits.map_or("–".to_string(), |bits| bits.to_string())),
     ];
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))
