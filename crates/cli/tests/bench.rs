@@ -163,11 +163,11 @@ fn blocks_are_measured_in_all_combinations() {
 
     let page = std::fs::read_to_string(path).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-    for part in ["bits of a MAC", "threads of each party", "S-boxes, alone", "insecure"] {
+    for part in ["bits of a MAC", "threads of each party", "one block alone", "insecure"] {
         assert!(page.contains(part), "no `{part}` in the page");
     }
-    // For each measurement four, and two along either axis.
-    assert_eq!(page.matches("<svg").count(), 4 * 4 + 2 * 2);
+    // For each measurement six, and three along either axis.
+    assert_eq!(page.matches("<svg").count(), 6 * 4 + 3 * 2);
     for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");
     }

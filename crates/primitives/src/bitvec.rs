@@ -108,6 +108,28 @@ impl BitVec {
         self.len += 1;
     }
 
+    /// Appends the lowest `n` bits of a word, which has no others.
+    ///
+    /// # Panics
+    /// If `n` is more than 64, or a bit above them is set.
+    #[inline]
+    pub fn push_word(&mut self, word: u64, n: usize) {
+        assert!(n <= 64 && word.checked_shr(n as u32).unwrap_or(0) == 0, "more than {n} bits");
+        if n == 0 {
+            return;
+        }
+        let shift = self.len % 64;
+        if shift == 0 {
+            self.words.push(word);
+        } else {
+            self.words[self.len / 64] |= word << shift;
+            if shift + n > 64 {
+                self.words.push(word >> (64 - shift));
+            }
+        }
+        self.len += n;
+    }
+
     /// XORs another vector into this one.
     ///
     /// # Panics
@@ -228,6 +250,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_are_appended_as_their_bits_are(bits in bools(300), most in 1usize..=64) {
+            let (mut v, mut left) = (BitVec::default(), &bits[..]);
+            // Nothing, the most, one less, and so on.
+            for n in std::iter::once(0).chain((1..=most).rev().cycle()) {
+                let (now, later) = left.split_at(n.min(left.len()));
+                let word = now.iter().rev().fold(0, |word, &bit| word << 1 | u64::from(bit));
+                v.push_word(word, now.len());
+                left = later;
+                if left.is_empty() {
+                    break;
+                }
+            }
+            prop_assert_eq!(v, BitVec::from_bools(&bits));
+        }
+
         #[test]
         fn bits_survive_every_form(bits in bools(300)) {
             let v = BitVec::from_bools(&bits);

@@ -105,6 +105,28 @@ impl TweakedHash {
         Backend::active().hash_circular(self.start, Tweaks::From(first_tweak), group, xs);
     }
 
+    /// Half-gates (Zahur, Rosulek and Evans 2015) of gates that do not depend on each other, with H as [`hash`](TweakedHash::hash)
+    /// has it, t = `first_tweak` + 2k, and `[α, β] = pairs[k]`, the labels of gate k's inputs for 0:
+    ///
+    /// ```text
+    /// message[k] ⊕= [H(t, α) ⊕ H(t, α ⊕ Δ),  H(t + 1, β) ⊕ H(t + 1, β ⊕ Δ) ⊕ α]
+    /// labels[k]  ⊕=  H(t, α) ⊕ H(t + 1, β)
+    /// ```
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    #[inline]
+    pub fn half_gates(
+        &self,
+        first_tweak: u128,
+        delta: Block,
+        pairs: &[[Block; 2]],
+        message: &mut [[Block; 2]],
+        labels: &mut [Block],
+    ) {
+        Backend::active().half_gates((self.start, first_tweak, delta), pairs, message, labels);
+    }
+
     /// [`hash_linear`](TweakedHash::hash_linear) with a tweak for each group: block `i` has key
     /// `start ⊕ tweaks[i / group]`.
     ///
@@ -126,10 +148,47 @@ impl TweakedHash {
     }
 }
 
+/// What authenticated bits, of which the holder has a MAC and a key each, add to labels with offset Δ: `sums[k][l]` becomes
+/// the key of bit k of list l, ⊕ Δ if the bit is 1. One or two lists.
+///
+/// # Panics
+/// If the lengths differ, or there are not one or two lists.
+#[inline]
+pub fn key_sums<const LISTS: usize>(
+    delta: Block,
+    bits: [&[bool]; LISTS],
+    auths: [&[[Block; 2]]; LISTS],
+    sums: &mut [[Block; LISTS]],
+) {
+    Backend::active().key_sums(delta, bits, auths, sums);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Aes128, Prg};
+
+    #[test]
+    fn keys_and_bits_add_up() {
+        let mut prg = Prg::from_seed(Block(3));
+        let delta = prg.block();
+        for n in (0..10).chain([63, 64]) {
+            let mut auth = || -> Vec<_> { (0..n).map(|_| [prg.block(), prg.block()]).collect() };
+            let (a, b) = (auth(), auth());
+            let mut bits = || -> Vec<_> { (0..n).map(|_| prg.block().lsb()).collect() };
+            let (x, y) = (bits(), bits());
+            let sum = |bit: bool, [_, key]: [Block; 2]| if bit { key ^ delta } else { key };
+            for backend in Backend::available() {
+                let mut one = vec![[Block::ONE]; n];
+                backend.key_sums(delta, [&x], [&a], &mut one);
+                assert!((0..n).all(|k| one[k] == [sum(x[k], a[k])]), "{backend:?} {n}");
+                let mut two = vec![[Block::ONE; 2]; n];
+                backend.key_sums(delta, [&x, &y], [&a, &b], &mut two);
+                let both = |k: usize| [sum(x[k], a[k]), sum(y[k], b[k])];
+                assert!((0..n).all(|k| two[k] == both(k)), "{backend:?} {n}");
+            }
+        }
+    }
 
     fn sigma(x: Block) -> Block {
         let (hi, lo) = ((x.0 >> 64) as u64, x.0 as u64);
@@ -174,6 +233,34 @@ mod tests {
                         backend.hash_circular(start, tweaks, group, &mut b);
                         assert_eq!(a, linear, "{backend:?} {group} {groups}");
                         assert_eq!(b, circular, "{backend:?} {group} {groups}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn half_gates_are_sums_of_hashes() {
+        let mut prg = Prg::from_seed(Block(2));
+        let (start, delta) = (prg.block(), prg.block());
+        let hash = TweakedHash::new(start);
+        for gates in [0, 1, 15, 16, 17, 32, 64, 77] {
+            // A tweak whose low half overflows on the way.
+            for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
+                let pairs: Vec<_> = (0..gates).map(|_| [prg.block(), prg.block()]).collect();
+                let before: Vec<_> = (0..gates).map(|_| [prg.block(), prg.block()]).collect();
+                let labels: Vec<_> = (0..gates).map(|_| prg.block()).collect();
+                for backend in Backend::available() {
+                    let (mut made, mut new) = (before.clone(), labels.clone());
+                    backend.half_gates((start, first, delta), &pairs, &mut made, &mut new);
+                    for k in 0..gates {
+                        let [alpha, beta] = pairs[k];
+                        let mut h = [alpha, alpha ^ delta, beta, beta ^ delta];
+                        hash.hash(first.wrapping_add(2 * k as u128), 2, &mut h);
+                        let halves =
+                            [before[k][0] ^ h[0] ^ h[1], before[k][1] ^ h[2] ^ h[3] ^ alpha];
+                        assert_eq!(made[k], halves, "{backend:?} {gates} {k}");
+                        assert_eq!(new[k], labels[k] ^ h[0] ^ h[2], "{backend:?} {gates} {k}");
                     }
                 }
             }

@@ -36,7 +36,7 @@ pub use crate::block::Block;
 pub use crate::commit::{CommitContext, Commitment, Opening, commit, verify};
 pub use crate::digest::{BlockHasher, derive_block, hash_blocks, same_digest};
 pub use crate::gf128::PolyHash;
-pub use crate::hash::TweakedHash;
+pub use crate::hash::{TweakedHash, key_sums};
 pub use crate::leaves::Leaves;
 pub use crate::mask::{mask64, mask128};
 pub use crate::prefetch::{prefetch, prefetch_early};

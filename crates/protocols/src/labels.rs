@@ -3,6 +3,10 @@
 use symbolon_circuit::{Linear, Plan};
 use symbolon_primitives::{BitVec, Block, Prg};
 
+/// How many independent gates are garbled or evaluated at a time: what is hashed for them stays in the first-level
+/// cache, and fills the widest registers.
+pub(crate) const RUN: usize = 64;
+
 /// One slot per wire alive, with fresh random labels L_w,0 on the inputs.
 pub(crate) fn fresh(plan: &Plan, seed: Block) -> Vec<Block> {
     let mut slots = vec![Block::ZERO; plan.slots()];

@@ -4,6 +4,9 @@ mod codec;
 mod dealt;
 mod form;
 mod guard;
+#[cfg(feature = "measure")]
+#[doc(hidden)]
+pub mod kernels;
 mod known;
 mod labels;
 mod masks;

@@ -1,8 +1,10 @@
 //! Authenticated shares side by side, as a walk over a circuit needs them: a share's bit in one array,
 //! its MACs and keys towards all peers next to each other in another.
 
+use std::slice::ChunksExact;
+
 use symbolon_preprocessing::{Share, Shares};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
 use zeroize::Zeroize;
 
@@ -44,7 +46,33 @@ impl ShareRows {
         &self.auth[k * self.peers..][..self.peers]
     }
 
-    /// The same, to be changed.
+    /// MACs and keys of `n` shares from `first` on, towards each peer.
+    pub fn auths(&self, first: usize, n: usize) -> ChunksExact<'_, [Block; 2]> {
+        self.auth[first * self.peers..][..n * self.peers].chunks_exact(self.peers)
+    }
+
+    /// What shares from `first` on add to labels, share k of each list to `sums[k]`: the sum of the keys, ⊕ `delta` where the
+    /// bit is 1.
+    pub fn key_sums<const LISTS: usize>(
+        lists: [&ShareRows; LISTS],
+        first: usize,
+        delta: Block,
+        sums: &mut [[Block; LISTS]],
+    ) {
+        let bits = lists.map(|list| &list.bits[first..][..sums.len()]);
+        let auths = lists.map(|list| list.auths(first, sums.len()));
+        if lists.iter().all(|list| list.peers == 1) {
+            let auths = lists.map(|list| &list.auth[first..][..sums.len()]);
+            return key_sums(delta, bits, auths, sums);
+        }
+        for (list, (bits, auths)) in bits.into_iter().zip(auths).enumerate() {
+            for ((sums, &bit), auth) in sums.iter_mut().zip(bits).zip(auths) {
+                sums[list] = auth.iter().fold(delta.select(bit), |sum, [_, key]| sum ^ *key);
+            }
+        }
+    }
+
+    /// MAC and key of share `k` towards each peer, to be changed.
     pub fn auth_mut(&mut self, k: usize) -> &mut [[Block; 2]] {
         &mut self.auth[k * self.peers..][..self.peers]
     }

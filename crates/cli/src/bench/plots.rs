@@ -226,6 +226,7 @@ impl Axis {
                 let range = (from.max(1.0) * 0.8..to.max(2.0) * 1.25).log_scale();
                 self.lines(root, range, top, quantity, series)
             }
+            Axis::MacBits => self.lines(root, from - 8.0..to + 8.0, top, quantity, series),
             _ => self.lines(root, from - 0.2..to + 0.2, top, quantity, series),
         })
     }

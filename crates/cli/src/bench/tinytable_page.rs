@@ -10,11 +10,13 @@ use crate::failure::Outcome;
 use crate::table::{bytes, time};
 use crate::tables::TableJson;
 
-/// The ways to run blocks, and whose seconds they are.
+/// The ways to run blocks, and whose seconds they are; they are far apart, and are drawn apart.
 type Way = (&'static str, fn(&TableJson) -> &Vec<f64>);
-const ALONE: Way = ("alone", |party| &party.sequential);
-const FRESH: Way = ("fresh", |party| &party.fresh);
-const REUSED: Way = ("reused*", |party| &party.shared);
+const WAYS: [Way; 3] = [
+    ("one block alone", |party| &party.sequential),
+    ("of many, on fresh material", |party| &party.fresh),
+    ("of many, material reused*", |party| &party.shared),
+];
 
 /// The whole page.
 ///
@@ -41,18 +43,17 @@ pub fn page(result: &BlocksJson) -> Outcome<String> {
 fn scaling(many: &[Blocks]) -> Outcome<Markup> {
     let mut figures = Vec::new();
     for axis in [Axis::Threads, Axis::MacBits] {
-        for ways in [&[ALONE][..], &[FRESH, REUSED]] {
+        for (way, of) in WAYS {
             let points = many.iter().flat_map(|blocks| {
-                blocks.variants.iter().flat_map(move |variant| {
-                    ways.iter().map(move |(way, of)| {
-                        let name = format!("{}, {way}{}", variant.name, others(axis, blocks));
-                        (name, place(axis, blocks), variant.seconds(*of))
-                    })
+                blocks.variants.iter().map(move |variant| {
+                    let name = format!("{}{}", variant.name, others(axis, blocks));
+                    (name, place(axis, blocks), variant.seconds(of))
                 })
             });
             let series = grouped(points);
             if !series.is_empty() {
-                figures.push(lines("Time online for a block", axis, Quantity::Time, &series)?);
+                let what = format!("Time online, {way},");
+                figures.push(lines(&what, axis, Quantity::Time, &series)?);
             }
         }
     }
@@ -82,69 +83,59 @@ fn others(axis: Axis, blocks: &Blocks) -> String {
 }
 
 fn one(blocks: &Blocks) -> Outcome<Markup> {
-    let online = |ways: &[Way]| {
-        let (names, rows): (Vec<_>, Vec<_>) = blocks
-            .variants
-            .iter()
-            .flat_map(|variant| {
-                ways.iter().map(move |(way, of)| {
-                    let piece = (0.0, variant.seconds(*of).median, phase_colour("online"));
-                    (format!("{}, {way}", variant.name), vec![piece])
-                })
-            })
-            .unzip();
-        svg(bars(&names, &rows, &time))
-    };
-    let (alone, batches) = (online(&[ALONE])?, online(&[FRESH, REUSED])?);
+    let size = |count: f64| bytes(count.round() as u64);
+    let online = phase_colour("online");
+    let mut figures = Vec::new();
+    for (way, of) in WAYS {
+        let plot = stacked(blocks, &time, |variant| vec![(variant.seconds(of).median, online)])?;
+        figures.push((html! { "Time online, " (way) ":" }, plot));
+    }
+    let (triples, tables) = (phase_colour("independent"), phase_colour("dependent"));
     let preparing = stacked(blocks, &time, |variant| {
-        [
-            (variant.seconds(|party| &party.independent).median, phase_colour("independent")),
-            (variant.seconds(|party| &party.dependent).median, phase_colour("dependent")),
+        vec![
+            (variant.seconds(|party| &party.independent).median, triples),
+            (variant.seconds(|party| &party.dependent).median, tables),
         ]
     })?;
-    let traffic = stacked(blocks, &|count| bytes(count.round() as u64), |variant| {
-        [
-            (variant.most(|party| party.preprocessing_bytes), phase_colour("independent")),
-            (variant.most(|party| party.batch_bytes), phase_colour("online")),
-        ]
-    })?;
-    let keys = |first: &str, one: &str, then: &str, two: &str| {
-        html! { (key(&css(phase_colour(first)))) (one) (key(&css(phase_colour(then)))) (two) }
+    let caption = html! {
+        "Time to prepare a block:"
+        (key(&css(triples))) "triples and masks" (key(&css(tables))) "tables from them"
     };
+    figures.push((caption, preparing));
+    type Bytes = fn(&TableJson) -> f64;
+    let traffic: [(_, Bytes, _); 2] = [
+        ("to prepare it", |party| party.preprocessing_bytes, triples),
+        ("online", |party| party.batch_bytes, online),
+    ];
+    for (what, of, colour) in traffic {
+        let plot = stacked(blocks, &size, |variant| vec![(variant.most(of), colour)])?;
+        figures.push((html! { "Sent for a block of many " (what) ":" }, plot));
+    }
     Ok(html! {
         h2 { (blocks.title()) }
         p { (blocks.runs()) "." }
         (overview(&blocks.table()))
         p { (tinytable::note()) }
-        figure { figcaption { "Online, one block alone:" } (alone) }
-        figure { figcaption { "Online, a block of many:" } (batches) }
-        figure {
-            figcaption {
-                "Time to prepare a block:"
-                (keys("independent", "triples and masks", "dependent", "tables from them"))
-            }
-            (preparing)
-        }
-        figure {
-            figcaption {
-                "Bytes sent for a block of a batch by the party that sends most:"
-                (keys("independent", "to prepare it", "online", "online"))
-            }
-            (traffic)
+        @for (caption, plot) in &figures {
+            figure { figcaption { (caption) } (plot) }
         }
     })
 }
 
-/// A bar for each variant, of two pieces behind each other.
+/// A bar for each variant, of pieces behind each other, each as long as it says.
 fn stacked(
     blocks: &Blocks,
     unit: &dyn Fn(f64) -> String,
-    of: impl Fn(&Variant) -> [(f64, RGBColor); 2],
+    of: impl Fn(&Variant) -> Vec<(f64, RGBColor)>,
 ) -> Outcome<Markup> {
     let names: Vec<String> = blocks.variants.iter().map(|v| v.name.to_string()).collect();
     let row = |variant: &Variant| -> Vec<Piece> {
-        let [(first, one), (second, two)] = of(variant);
-        vec![(0.0, first, one), (first, first + second, two)]
+        let mut end = 0.0;
+        let piece = |(length, colour)| {
+            end += length;
+            (end - length, end, colour)
+        };
+        of(variant).into_iter().map(piece).collect()
     };
     svg(bars(&names, &blocks.variants.iter().map(row).collect::<Vec<_>>(), unit))
 }

@@ -148,6 +148,76 @@ impl Backend {
         self.rekeyed_hash::<true>(start, tweaks, group, xs);
     }
 
+    /// The half-gates of [`TweakedHash::half_gates`](crate::TweakedHash::half_gates).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn half_gates(
+        self,
+        (start, first, delta): (Block, u128, Block),
+        pairs: &[[Block; 2]],
+        message: &mut [[Block; 2]],
+        labels: &mut [Block],
+    ) {
+        assert_eq!(pairs.len(), message.len(), "two half-gates for each gate");
+        assert_eq!(pairs.len(), labels.len(), "a label for each gate");
+        let done = match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes512 => {
+                // SAFETY: `usable` names this backend only if the processor has its instructions.
+                unsafe { x86_512::half_gates((start, first, delta), pairs, message, labels) }
+            }
+            _ => 0,
+        };
+        let mut hashes = [[Block::ZERO; 4]; 16];
+        let rest = pairs[done..].chunks(hashes.len());
+        let rest = rest.zip(message[done..].chunks_mut(hashes.len()));
+        let rest = rest.zip(labels[done..].chunks_mut(hashes.len()));
+        let mut tweak = first.wrapping_add(2 * done as u128);
+        for ((pairs, message), labels) in rest {
+            let hashes = &mut hashes[..pairs.len()];
+            for (hashes, &[alpha, beta]) in hashes.iter_mut().zip(pairs) {
+                *hashes = [alpha, alpha ^ delta, beta, beta ^ delta];
+            }
+            self.hash_circular(start, Tweaks::From(tweak), 2, hashes.as_flattened_mut());
+            tweak = tweak.wrapping_add(2 * pairs.len() as u128);
+            let gates = hashes.iter().zip(pairs).zip(message).zip(labels);
+            for (((h, [alpha, _]), message), label) in gates {
+                message[0] ^= h[0] ^ h[1];
+                message[1] ^= h[2] ^ h[3] ^ *alpha;
+                *label ^= h[0] ^ h[2];
+            }
+        }
+        hashes.as_flattened_mut().zeroize();
+    }
+
+    /// The kernel of [`key_sums`](crate::key_sums).
+    ///
+    /// # Panics
+    /// If the lengths differ, or there are not one or two lists.
+    pub fn key_sums<const LISTS: usize>(
+        self,
+        delta: Block,
+        bits: [&[bool]; LISTS],
+        auths: [&[[Block; 2]]; LISTS],
+        sums: &mut [[Block; LISTS]],
+    ) {
+        assert!(matches!(LISTS, 1 | 2), "{LISTS} lists, not one or two");
+        for (bits, auths) in bits.iter().zip(auths) {
+            assert_eq!(bits.len(), sums.len(), "a bit for each sum");
+            assert_eq!(auths.len(), sums.len(), "a MAC and a key for each sum");
+        }
+        let done = match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `usable` names this backend only if the processor has its instructions.
+            Backend::Vaes512 => unsafe { x86_512::key_sums(delta, bits, auths, sums) },
+            _ => 0,
+        };
+        for (k, sums) in sums.iter_mut().enumerate().skip(done) {
+            *sums = std::array::from_fn(|list| auths[list][k][1] ^ delta.select(bits[list][k]));
+        }
+    }
+
     fn rekeyed_hash<const SIGMA: bool>(
         self,
         start: Block,

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Circuit, Cursor, Linear, Plan};
+use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result};
@@ -12,10 +12,12 @@ use super::{
     EVALUATOR, online,
     table::{self, ROWS, RowHash},
 };
+#[cfg(feature = "measure")]
+use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},
-    labels,
+    labels::{self, RUN},
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
@@ -60,7 +62,7 @@ pub(super) fn stream(
     channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
     let what = (online::INPUTS_AND_LABELS_FIRST, 0);
     let (theirs, _) = InputLabels::receive(channel, circuit, what)?;
-    let mut evaluation = Evaluation::new((circuit, plan), &keys, &own, theirs);
+    let mut walk = Walk::new((circuit, plan), &keys, &own, theirs);
     let mut message = Vec::new();
     loop {
         supply.refill(&mut net.lanes)?;
@@ -68,14 +70,14 @@ pub(super) fn stream(
             let channel = &mut net.peers()[0];
             let table = Table::receive(channel, &chunk, keys.mac_bytes, &mut message)?;
             masks.recycle(chunk);
-            evaluation.chunk(&table);
+            walk.chunk(&table);
         }
         if supply.is_last() {
             break;
         }
     }
     let channel = &mut net.peers()[0];
-    let outputs = evaluation.finish(plan, channel)?;
+    let outputs = walk.finish(plan, channel)?;
     let masks = masks.outputs();
     outputs.send_to_garbler(channel, circuit, &masks)?;
     let wires = OutputWires::of(circuit, channel.me());
@@ -180,9 +182,9 @@ impl Prepared for Ready {
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
-        let mut evaluation = Evaluation::new((circuit, plan), &self.keys, &own, theirs);
-        self.tables.iter().for_each(|table| evaluation.chunk(table));
-        let outputs = evaluation.finish(plan, channel)?;
+        let mut walk = Walk::new((circuit, plan), &self.keys, &own, theirs);
+        self.tables.iter().for_each(|table| walk.chunk(table));
+        let outputs = walk.finish(plan, channel)?;
         outputs.send_to_garbler(channel, circuit, &self.output_masks)?;
         if wires.is_empty() {
             return Ok(ports::no_outputs(circuit));
@@ -301,8 +303,13 @@ fn receive_garbler_message(
 }
 
 /// The walk over masked values and labels: step 7.
-struct Evaluation<'a> {
+struct Walk<'a> {
     cursor: Cursor<'a>,
+    evaluation: Evaluation,
+}
+
+/// The wires under evaluation, and what their gates are opened with.
+pub(crate) struct Evaluation {
     slots: Vec<Wire>,
     hash: RowHash,
     first_tweak: u64,
@@ -311,11 +318,12 @@ struct Evaluation<'a> {
     delta: u128,
     /// Not zero once any MAC was neither of the two that it may be.
     wrong: u128,
-    inputs: Vec<Block>,
-    macs: Vec<Block>,
+    /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those for MACs.
+    inputs: [Block; RUN],
+    macs: [Block; RUN],
 }
 
-impl Drop for Evaluation<'_> {
+impl Drop for Evaluation {
     fn drop(&mut self) {
         self.slots.iter_mut().for_each(|wire| wire.label.zeroize());
         self.delta.zeroize();
@@ -332,7 +340,7 @@ struct Wire {
     masked: bool,
 }
 
-impl<'a> Evaluation<'a> {
+impl<'a> Walk<'a> {
     /// Starts from the `own` masked inputs and `theirs`.
     fn new(
         (circuit, plan): (&Circuit, &'a Plan),
@@ -346,17 +354,17 @@ impl<'a> Evaluation<'a> {
         for (w, (slot, label)) in inputs.enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
-        Evaluation {
-            cursor: plan.cursor(),
+        let evaluation = Evaluation {
             slots,
             hash: RowHash::new(&keys.session),
             first_tweak: keys.first_tweak,
             mac_bytes: keys.mac_bytes,
             delta: table::cut(keys.delta, keys.mac_bytes),
             wrong: 0,
-            inputs: Vec::new(),
-            macs: Vec::new(),
-        }
+            inputs: [Block::ZERO; RUN],
+            macs: [Block::ZERO; RUN],
+        };
+        Walk { cursor: plan.cursor(), evaluation }
     }
 
     /// Evaluates the gates of the next table. Wrong MACs are remembered until the end.
@@ -364,44 +372,66 @@ impl<'a> Evaluation<'a> {
         let mut done = 0;
         while done < table.bits.len() {
             let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
-            let slots = &mut self.slots[batch.base..];
+            let slots = &mut self.evaluation.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step(slots, linear));
-            self.inputs.clear();
-            self.inputs.extend(batch.ands.iter().map(|and| {
-                labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label)
-            }));
-            let first = self.first_tweak + batch.first_and;
-            self.hash.hash(first, 1, &mut self.inputs, &mut self.macs);
-            for (k, and) in batch.ands.iter().enumerate() {
-                let gate = done + k;
-                let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
-                // Λ is public to the evaluator, and says nothing to it.
-                let row = 2 * usize::from(a) + usize::from(b);
-                let mac = table::cut(self.macs[k], self.mac_bytes)
-                    ^ table::take(&table.macs, ROWS * gate + row, self.mac_bytes);
-                let r = Block(mac).ct_eq(&Block(self.delta));
-                self.wrong |= Block(mac).select(!r).0;
-                slots[and.out as usize] = Wire {
-                    label: self.inputs[k] ^ table.labels[ROWS * gate + row],
-                    masked: r ^ (table.bits[gate] >> row & 1 == 1),
-                };
-            }
+            self.evaluation.gates(&batch, table, done);
             done += batch.ands.len();
         }
     }
 
     /// Does the free gates behind the last AND gate. The masked outputs exist only if every MAC was right.
     fn finish(mut self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
+        let slots = &mut self.evaluation.slots;
         while let Some(batch) = self.cursor.next_batch() {
-            let slots = &mut self.slots[batch.base..];
+            let slots = &mut slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step(slots, linear));
         }
-        if self.wrong != 0 {
+        if self.evaluation.wrong != 0 {
             return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
         }
-        let outputs = plan.output_slots().iter().map(|&slot| self.slots[slot as usize]);
+        let outputs = plan.output_slots().iter().map(|&slot| slots[slot as usize]);
         let (masked, labels) = outputs.map(|wire| (wire.masked, wire.label)).unzip();
         Ok(MaskedOutputs { masked, labels })
+    }
+}
+
+impl Evaluation {
+    /// Evaluates the AND gates of a batch, from gate `done` of the table on.
+    fn gates(&mut self, batch: &Batch<'_>, table: &Table, done: usize) {
+        for (run, ands) in batch.ands.chunks(RUN).enumerate() {
+            let from = RUN * run;
+            let first = self.first_tweak + batch.first_and + from as u64;
+            self.open_rows((batch.base, ands), (table, done + from), first);
+        }
+    }
+
+    /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
+    fn open_rows(
+        &mut self,
+        (base, ands): (usize, &[And]),
+        (table, g): (&Table, usize),
+        first: u64,
+    ) {
+        let slots = &mut self.slots[base..];
+        let (inputs, macs) = (&mut self.inputs[..ands.len()], &mut self.macs[..ands.len()]);
+        for (input, and) in inputs.iter_mut().zip(ands) {
+            *input = labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
+        }
+        self.hash.hash(first, 1, inputs, macs);
+        for (k, ((and, hash), mac)) in ands.iter().zip(inputs).zip(macs).enumerate() {
+            let gate = g + k;
+            let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
+            // Λ is public to the evaluator, and says nothing to it.
+            let row = 2 * usize::from(a) + usize::from(b);
+            let mac = table::cut(*mac, self.mac_bytes)
+                ^ table::take(&table.macs, ROWS * gate + row, self.mac_bytes);
+            let r = Block(mac).ct_eq(&Block(self.delta));
+            self.wrong |= Block(mac).select(!r).0;
+            slots[and.out as usize] = Wire {
+                label: *hash ^ table.labels[ROWS * gate + row],
+                masked: r ^ (table.bits[gate] >> row & 1 == 1),
+            };
+        }
     }
 }
 
@@ -467,5 +497,43 @@ impl MaskedOutputs {
         let mut unmasking = ports::Unmasking::new(wires, masks, &self.masked);
         unmasking.add(channel, 0, opening, delta)?;
         Ok(unmasking.finish().release(circuit, wires))
+    }
+}
+
+#[cfg(feature = "measure")]
+impl Evaluation {
+    /// Evaluates all AND gates of a plan again and again, on what is made up, with MACs of 40 bits.
+    pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
+        let gates = plan.and_count() as usize;
+        let mut blocks = kernels::Blocks::new();
+        let bits = blocks.bits(plan.slots()).to_bools();
+        let labels = blocks.many(plan.slots());
+        let wires = labels.into_iter().zip(bits).map(|(label, masked)| Wire { label, masked });
+        let mac_bytes = 5;
+        let macs = blocks.many(gates * ROWS);
+        let table = Table {
+            labels: blocks.many(ROWS * gates),
+            macs: Block::as_bytes(&macs)[..table::mac_section_bytes(gates, mac_bytes) + 16]
+                .to_vec(),
+            bits: Block::as_bytes(&macs)[..gates].to_vec(),
+        };
+        let mut evaluation = Evaluation {
+            slots: wires.collect(),
+            hash: RowHash::new(&[7; 32]),
+            first_tweak: 1,
+            mac_bytes,
+            delta: table::cut(blocks.array::<1>()[0], mac_bytes),
+            wrong: 0,
+            inputs: [Block::ZERO; RUN],
+            macs: [Block::ZERO; RUN],
+        };
+        move || {
+            let mut cursor = plan.cursor();
+            let mut done = 0;
+            while let Some(batch) = cursor.next_batch() {
+                evaluation.gates(&batch, &table, done);
+                done += batch.ands.len();
+            }
+        }
     }
 }

@@ -3,15 +3,17 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
-use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     online,
-    table::{self, ROWS, RowHash},
+    rows::Rows,
+    table::{self, RowHash},
 };
+#[cfg(feature = "measure")]
+use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
@@ -107,18 +109,11 @@ fn outputs(
 }
 
 /// The walk over the labels: step 4d.
-struct Garbling<'a> {
+pub(crate) struct Garbling<'a> {
     cursor: Cursor<'a>,
     slots: Vec<Block>,
-    delta: Block,
-    hash: RowHash,
     first_tweak: u64,
-    mac_bytes: usize,
-    /// Buffers that are kept from batch to batch.
-    rows: Vec<Block>,
-    row_macs: Vec<Block>,
-    labels: Vec<Block>,
-    macs: Vec<u8>,
+    rows: Rows,
 }
 
 impl<'a> Garbling<'a> {
@@ -127,34 +122,27 @@ impl<'a> Garbling<'a> {
         Garbling {
             cursor: plan.cursor(),
             slots: labels::fresh(plan, material.seed),
-            delta: material.delta,
-            hash: RowHash::new(&net.session),
             first_tweak: material.first_tweak,
-            mac_bytes: table::mac_bytes(net.rho),
-            rows: Vec::new(),
-            row_macs: Vec::new(),
-            labels: Vec::new(),
-            macs: Vec::new(),
+            rows: Rows::new(material.delta, RowHash::new(&net.session), table::mac_bytes(net.rho)),
         }
     }
 
     /// Garbles a chunk and sends its table.
     fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
-        self.labels.clear();
-        self.macs.clear();
+        self.rows.clear();
         let mut done = 0;
         while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
         }
-        channel.send_parts("garbled table", &[Block::as_bytes(&self.labels), &self.macs])
+        channel.send_parts("garbled table", &[Block::as_bytes(&self.rows.labels), &self.rows.macs])
     }
 
     /// The free gates behind the last AND gate, and then the labels of the outputs.
     fn finish(&mut self, plan: &Plan) -> Vec<Block> {
         while let Some(batch) = self.cursor.next_batch() {
             let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
+            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.rows.delta));
         }
         plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
     }
@@ -163,30 +151,9 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
-        self.rows.clear();
-        for and in batch.ands {
-            let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
-            self.rows.extend(labels::row_inputs(alpha, beta, self.delta));
-        }
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.rows.delta));
         let first = self.first_tweak + batch.first_and;
-        self.hash.hash(first, ROWS, &mut self.rows, &mut self.row_macs);
-        let one = Share { key: self.delta, ..Share::default() };
-        for (k, and) in batch.ands.iter().enumerate() {
-            let shares = table::rows(chunk, done + k, one);
-            // The rows' labels but for L_γ,0, which makes the first of them zero.
-            let label = |row: usize| {
-                let Share { bit, key, .. } = shares[row];
-                self.rows[ROWS * k + row] ^ key ^ self.delta.select(bit)
-            };
-            let zero_label = label(0);
-            slots[and.out as usize] = zero_label;
-            self.labels.extend([1, 2, 3].map(|row| label(row) ^ zero_label));
-            for (row, share) in shares.iter().enumerate() {
-                let mac = self.row_macs[ROWS * k + row] ^ share.mac;
-                table::put(&mut self.macs, table::cut(mac, self.mac_bytes), self.mac_bytes);
-            }
-        }
+        self.rows.garble(slots, batch.ands, (chunk, done), first);
         batch.ands.len()
     }
 }
@@ -194,10 +161,6 @@ impl<'a> Garbling<'a> {
 impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
-        self.delta.zeroize();
-        self.rows.zeroize();
-        self.row_macs.zeroize();
-        self.labels.zeroize();
     }
 }
 
@@ -270,5 +233,30 @@ impl Drop for Ready {
         self.own_masks.zeroize();
         self.input_labels.zeroize();
         self.output_labels.zeroize();
+    }
+}
+
+#[cfg(feature = "measure")]
+impl<'a> Garbling<'a> {
+    /// Garbles all gates of a plan again and again, on what is made up, with MACs of 40 bits.
+    pub(crate) fn kernel(plan: &'a Plan) -> impl FnMut() + use<'a> {
+        let gates = plan.and_count() as usize;
+        let mut blocks = kernels::Blocks::new();
+        let chunk = blocks.chunk(gates);
+        let delta = blocks.array::<1>()[0].with_lsb(true);
+        let mut garbling = Garbling {
+            cursor: plan.cursor(),
+            slots: blocks.many(plan.slots()),
+            first_tweak: 1,
+            rows: Rows::new(delta, RowHash::new(&[7; 32]), 5),
+        };
+        move || {
+            garbling.cursor = plan.cursor();
+            garbling.rows.clear();
+            let mut done = 0;
+            while done < gates {
+                done += garbling.batch(&chunk, done);
+            }
+        }
     }
 }

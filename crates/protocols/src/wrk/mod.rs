@@ -18,7 +18,7 @@
 //! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::material` |
 //! | 3 masks of XOR outputs | `crate::masks` |
 //! | 4a products λ_α·λ_β by Beaver's trick | `crate::masks` |
-//! | 4b–d the four rows | `garbler`, `evaluator`, `table` |
+//! | 4b–d the four rows | `garbler`, `rows`, `evaluator`, `table` |
 //! | 5–8 inputs, evaluation, outputs | `garbler`, `evaluator` |
 //!
 //! # Corrections to the printed figure
@@ -50,6 +50,7 @@
 mod evaluator;
 mod garbler;
 mod online;
+mod rows;
 mod table;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
@@ -80,4 +81,14 @@ pub(crate) fn load(
         EVALUATOR => evaluator::load(rho, circuit, plan, from),
         _ => garbler::load(circuit, plan, from),
     }
+}
+
+#[cfg(feature = "measure")]
+pub(crate) fn garbling_kernel(plan: &Plan) -> impl FnMut() {
+    garbler::Garbling::kernel(plan)
+}
+
+#[cfg(feature = "measure")]
+pub(crate) fn evaluation_kernel(plan: &Plan) -> impl FnMut() {
+    evaluator::Evaluation::kernel(plan)
 }

@@ -38,9 +38,8 @@ impl RowHash {
 
     /// Hashes `group` inputs per gate, gates numbered from `first`: labels' hashes into `labels`, MACs'
     /// into `macs`.
-    pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut Vec<Block>) {
-        macs.clear();
-        macs.extend_from_slice(labels);
+    pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut [Block]) {
+        macs.copy_from_slice(labels);
         self.labels.hash_linear(u128::from(first), group, labels);
         self.macs.hash_linear(u128::from(first), group, macs);
     }
@@ -61,6 +60,13 @@ pub(super) fn cut(mac: Block, mac_bytes: usize) -> u128 {
 #[inline]
 pub(super) fn put(macs: &mut Vec<u8>, mac: u128, mac_bytes: usize) {
     macs.extend_from_slice(&mac.to_le_bytes()[..mac_bytes]);
+}
+
+/// Writes cut MAC number `index`, and zeros over what is behind it: there are at least 16 bytes behind its start.
+#[inline]
+pub(super) fn put_at(macs: &mut [u8], index: usize, mac: u128, mac_bytes: usize) {
+    let start = index * mac_bytes;
+    macs[start..start + 16].copy_from_slice(&mac.to_le_bytes());
 }
 
 /// Reads cut MAC number `index`; there are at least 16 bytes behind its start.

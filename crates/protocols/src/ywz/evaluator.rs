@@ -2,16 +2,18 @@
 
 use std::io::Write;
 
-use symbolon_circuit::{Batch, Circuit, Cursor, Linear, PartyId, Plan};
+use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
 use super::{hash::LabelHash, online};
+#[cfg(feature = "measure")]
+use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},
-    labels,
+    labels::{self, RUN},
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases, ports,
@@ -60,8 +62,8 @@ pub(super) fn stream(
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let first = (&net.session, supply.material.first_tweak);
-    let mut evaluation = Evaluation::new(plan, first, &garblers);
-    evaluation.wires.receive_labels(plan, net.peers(), &masked)?;
+    let mut walk = Walk::new(plan, first, &garblers);
+    walk.evaluation.receive_labels(plan, net.peers(), &masked)?;
     let mut message = Vec::new();
     loop {
         supply.refill(&mut net.lanes)?;
@@ -70,14 +72,14 @@ pub(super) fn stream(
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
             let table = Table::receive(net.peers(), &chunk, &mut message)?;
             masks.recycle(chunk);
-            evaluation.chunk(&table, delta, &mut values);
+            walk.chunk(&table, delta, &mut values);
         }
         values.authenticate(net.peers())?;
         if supply.is_last() {
             break;
         }
     }
-    let outputs = evaluation.finish(plan);
+    let outputs = walk.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
 }
 
@@ -173,14 +175,14 @@ impl Prepared for Ready {
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
         let first = (&self.session, self.first_tweak);
-        let mut evaluation = Evaluation::new(plan, first, &garblers);
-        evaluation.wires.receive_labels(plan, channels, &masked)?;
+        let mut walk = Walk::new(plan, first, &garblers);
+        walk.evaluation.receive_labels(plan, channels, &masked)?;
         let mut values = Values::new(self.chi, garblers.len());
         for table in &self.tables {
-            evaluation.chunk(table, self.delta, &mut values);
+            walk.chunk(table, self.delta, &mut values);
         }
         values.authenticate(channels)?;
-        let outputs = evaluation.finish(plan);
+        let outputs = walk.finish(plan);
         online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
     }
 
@@ -257,13 +259,13 @@ impl Drop for Ready {
 }
 
 /// The walk over masked values and labels: step 10.
-struct Evaluation<'a> {
+struct Walk<'a> {
     cursor: Cursor<'a>,
-    wires: Wires,
+    evaluation: Evaluation,
 }
 
 /// The wires under evaluation, and what their gates are hashed with.
-struct Wires {
+pub(crate) struct Evaluation {
     garblers: usize,
     masked: Vec<bool>,
     /// The label of garbler i on slot s at `s·garblers + i`.
@@ -275,10 +277,9 @@ struct Wires {
     rows: Vec<Vec<Block>>,
     new: Vec<Block>,
     ts: Vec<Block>,
-    ands: Vec<[usize; 3]>,
 }
 
-impl Drop for Wires {
+impl Drop for Evaluation {
     fn drop(&mut self) {
         self.labels.zeroize();
         self.halves.zeroize();
@@ -286,6 +287,12 @@ impl Drop for Wires {
         self.new.zeroize();
         self.ts.zeroize();
     }
+}
+
+/// The slots of α, β and γ of a batch's gates.
+fn slots_of(batch: &Batch<'_>) -> Vec<[usize; 3]> {
+    let slots = |and: &And| [and.a, and.b, and.out].map(|slot| batch.base + slot as usize);
+    batch.ands.iter().map(slots).collect()
 }
 
 /// What evaluation leaves of the AND gates that are checked together.
@@ -322,12 +329,12 @@ impl Values {
     }
 }
 
-impl<'a> Evaluation<'a> {
+impl<'a> Walk<'a> {
     /// For the gates that this session garbled, numbered from `first_tweak`.
     fn new(plan: &'a Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
-        Evaluation {
+        Walk {
             cursor: plan.cursor(),
-            wires: Wires::new(plan, (session, first_tweak), garblers),
+            evaluation: Evaluation::new(plan, (session, first_tweak), garblers),
         }
     }
 
@@ -336,24 +343,24 @@ impl<'a> Evaluation<'a> {
         let mut done = 0;
         while done < table.own.len() {
             let batch = self.cursor.next_batch().expect("the plan holds every gate of the table");
-            done += self.wires.batch(batch, (table, done), delta, values);
+            done += self.evaluation.batch(&batch, (table, done), delta, values);
         }
     }
 
     /// Does the free gates behind the last AND gate; returns Λ of the outputs.
     fn finish(mut self, plan: &Plan) -> Vec<bool> {
         while let Some(batch) = self.cursor.next_batch() {
-            batch.linear.iter().for_each(|&linear| self.wires.step(batch.base, linear));
+            batch.linear.iter().for_each(|&linear| self.evaluation.step(batch.base, linear));
         }
-        plan.output_slots().iter().map(|&slot| self.wires.masked[slot as usize]).collect()
+        plan.output_slots().iter().map(|&slot| self.evaluation.masked[slot as usize]).collect()
     }
 }
 
-impl Wires {
+impl Evaluation {
     fn new(plan: &Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
         let n = garblers.len();
         let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
-        Wires {
+        Evaluation {
             garblers: n,
             masked: vec![false; plan.slots()],
             labels: vec![Block::ZERO; plan.slots() * n],
@@ -363,7 +370,6 @@ impl Wires {
             rows: vec![Vec::new(); n * (n - 1)],
             new: Vec::new(),
             ts: Vec::new(),
-            ands: Vec::new(),
         }
     }
 
@@ -391,27 +397,20 @@ impl Wires {
     /// Evaluates a batch of the walk, from gate `done` of the table on; returns how many gates it had.
     fn batch(
         &mut self,
-        batch: Batch<'_>,
+        batch: &Batch<'_>,
         (table, done): (&Table, usize),
         delta: Block,
         values: &mut Values,
     ) -> usize {
         batch.linear.iter().for_each(|&linear| self.step(batch.base, linear));
-        let mut ands = std::mem::take(&mut self.ands);
-        ands.clear();
-        let slot = |slot: u32| batch.base + slot as usize;
-        ands.extend(batch.ands.iter().map(|and| [and.a, and.b, and.out].map(slot)));
-        self.hash_inputs(&ands, self.first_tweak + batch.first_and);
+        let ands = slots_of(batch);
+        self.gates(table, done, &ands, self.first_tweak + batch.first_and);
         self.ts.clear();
         for (k, &[a, b, out]) in ands.iter().enumerate() {
-            let (u, v) = (self.masked[a], self.masked[b]);
-            let g = done + k;
-            self.gate(table, (g, k), [a, b, out]);
-            let value = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
-            self.masked[out] = value;
+            let (u, v, value) = (self.masked[a], self.masked[b], self.masked[out]);
             values.bits.push(value);
             // Step 12b: t^1 and M_1[t^1].
-            let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[g];
+            let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[done + k];
             let t = (u & v) ^ value ^ (u & beta) ^ (v & alpha) ^ row0;
             self.ts.push(key_beta.select(u) ^ key_alpha.select(v) ^ key_row0 ^ delta.select(t));
         }
@@ -421,19 +420,51 @@ impl Wires {
             self.new.extend(ands.iter().map(|and| self.labels[and[2] * self.garblers + i]));
             digest.update(&self.new);
         }
-        self.ands = ands;
-        self.ands.len()
+        ands.len()
     }
 
-    /// Hashes the labels on the inputs of a batch's gates, for every garbler.
+    /// Evaluates gates that are independent of each other, from gate `done` of the table on; the first has number `first`.
+    fn gates(&mut self, table: &Table, done: usize, ands: &[[usize; 3]], first: u64) {
+        for (run, ands) in ands.chunks(RUN).enumerate() {
+            let from = RUN * run;
+            self.hash_inputs(ands, first + from as u64);
+            if self.garblers == 1 {
+                self.alone(table, done + from, ands);
+                continue;
+            }
+            for (k, &[a, b, out]) in ands.iter().enumerate() {
+                let g = done + from + k;
+                self.gate(table, (g, k), [a, b, out]);
+                self.masked[out] = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
+            }
+        }
+    }
+
+    /// The gates of a run from one garbler, without the rows that there are among several; see [`Evaluation::gate`].
+    fn alone(&mut self, table: &Table, g: usize, ands: &[[usize; 3]]) {
+        let halves = self.halves[0].as_chunks().0;
+        let gates = table.half_gates[g..][..ands.len()].iter();
+        for ((k, (&[a, b, out], [h0, h1])), [g0, g1, own]) in
+            ands.iter().zip(halves).enumerate().zip(gates)
+        {
+            let (u, v) = (self.masked[a], self.masked[b]);
+            let label = *h0 ^ *h1 ^ g0.select(u) ^ (*g1 ^ self.labels[a]).select(v) ^ *own;
+            self.labels[out] = label;
+            self.masked[out] = table.pointers.get(g + k) ^ label.lsb();
+        }
+    }
+
+    /// Hashes the labels on the inputs of a run of gates, for every garbler.
     fn hash_inputs(&mut self, ands: &[[usize; 3]], first: u64) {
         let n = self.garblers;
         for i in 0..n {
             let labels = |&[a, b, _]: &[usize; 3]| [self.labels[a * n + i], self.labels[b * n + i]];
             let halves = &mut self.halves[i];
-            halves.clear();
-            halves.extend(ands.iter().flat_map(labels));
-            self.hashes[i].half_gates(first, 1, halves);
+            halves.resize(2 * ands.len(), Block::ZERO);
+            for (halves, and) in halves.as_chunks_mut().0.iter_mut().zip(ands) {
+                *halves = labels(and);
+            }
+            self.hashes[i].evaluate(first, halves);
             for j in 0..n - 1 {
                 let rows = &mut self.rows[i * (n - 1) + j];
                 rows.clear();
@@ -446,7 +477,7 @@ impl Wires {
         }
     }
 
-    /// Step 10c for gate `g` of the table, number `k` of its batch: every garbler's label.
+    /// Step 10c for gate `g` of the table, number `k` of its run: every garbler's label.
     fn gate(&mut self, table: &Table, (g, k): (usize, usize), [a, b, out]: [usize; 3]) {
         let n = self.garblers;
         let (u, v) = (self.masked[a], self.masked[b]);
@@ -497,5 +528,39 @@ impl Wires {
         let n = self.garblers;
         self.masked[out] = self.masked[from];
         self.labels.copy_within(from * n..(from + 1) * n, out * n);
+    }
+}
+
+#[cfg(feature = "measure")]
+impl Evaluation {
+    /// Evaluates all AND gates of a plan again and again, from one garbler, on what is made up.
+    pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
+        let gates = plan.and_count() as usize;
+        let mut blocks = kernels::Blocks::new();
+        let table = Table {
+            half_gates: (0..gates).map(|_| blocks.array()).collect(),
+            sealed: Vec::new(),
+            pointers: blocks.bits(gates),
+            own: Vec::new(),
+        };
+        let mut evaluation = Evaluation {
+            garblers: 1,
+            masked: blocks.bits(plan.slots()).to_bools(),
+            labels: blocks.many(plan.slots()),
+            hashes: vec![LabelHash::new(&[7; 32], 0, &[0])],
+            first_tweak: 1,
+            halves: vec![Vec::new()],
+            rows: Vec::new(),
+            new: Vec::new(),
+            ts: Vec::new(),
+        };
+        move || {
+            let mut cursor = plan.cursor();
+            let mut done = 0;
+            while let Some(batch) = cursor.next_batch() {
+                evaluation.gates(&table, done, &slots_of(&batch), 1 + done as u64);
+                done += batch.ands.len();
+            }
+        }
     }
 }

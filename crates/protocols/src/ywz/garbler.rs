@@ -7,7 +7,13 @@ use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{hash::LabelHash, online};
+use super::{
+    half_gates::{Gate, HalfGates},
+    hash::LabelHash,
+    online,
+};
+#[cfg(feature = "measure")]
+use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
@@ -29,7 +35,7 @@ pub(super) fn prepare(
     let evaluator = material.seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
-    garbling.gates.reserve_exact(plan.and_count() as usize);
+    garbling.half.gates.reserve_exact(plan.and_count() as usize);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
         garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
@@ -41,7 +47,7 @@ pub(super) fn prepare(
         own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
-        gates: std::mem::take(&mut garbling.gates),
+        gates: std::mem::take(&mut garbling.half.gates),
     }))
 }
 
@@ -68,45 +74,27 @@ pub(super) fn stream(
             masks.recycle(chunk);
         }
         let key = (evaluator, delta);
-        authentication.prove(net.peers(), key, &garbling.gates)?;
+        authentication.prove(net.peers(), key, &garbling.half.gates)?;
         if supply.is_last() {
             break;
         }
-        garbling.gates.clear();
+        garbling.half.gates.clear();
     }
     let outputs = authentication.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
 }
 
-/// What a garbler keeps of an AND gate for the online phase.
-#[derive(Zeroize)]
-struct Gate {
-    /// L_γ,0: proves or disproves the evaluator's Λ_γ.
-    label: Block,
-    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
-    macs: [Block; 3],
-}
-
 /// The walk over the labels: step 8.
-struct Garbling<'a> {
-    /// The evaluator's place among the peers.
-    evaluator: usize,
-    /// Whether the own labels carry the masked values (the paper's P_2): the first garbler's do.
-    is_pointer: bool,
+pub(crate) struct Garbling<'a> {
     cursor: Cursor<'a>,
     slots: Vec<Block>,
-    delta: Block,
-    hash: LabelHash,
     first_tweak: u64,
-    gates: Vec<Gate>,
+    half: HalfGates,
     /// Buffers that are kept from batch to batch.
-    labels: Vec<Block>,
     inputs: Vec<Block>,
     rows: Vec<Block>,
-    /// The message of a chunk: half-gates, rows for the other garblers, bits b.
-    half_gates: Vec<Block>,
+    /// A chunk's rows for the other garblers.
     sealed: Vec<Vec<Block>>,
-    pointers: BitVec,
 }
 
 impl<'a> Garbling<'a> {
@@ -119,36 +107,29 @@ impl<'a> Garbling<'a> {
     ) -> Self {
         let garblers = online::garblers(net.parties(), evaluator);
         let hash = LabelHash::new(&net.session, net.me, &garblers);
+        let is_pointer = garblers.first() == Some(&net.me);
         Garbling {
-            evaluator: place,
-            is_pointer: garblers.first() == Some(&net.me),
             cursor: plan.cursor(),
             slots: labels::fresh(plan, material.seed),
-            delta: material.delta,
             first_tweak: material.first_tweak,
-            gates: Vec::new(),
-            labels: Vec::new(),
             inputs: Vec::new(),
             rows: Vec::new(),
-            half_gates: Vec::new(),
             sealed: vec![Vec::new(); hash.others()],
-            hash,
-            pointers: BitVec::zeros(0),
+            half: HalfGates::new((place, is_pointer), material.delta, hash),
         }
     }
 
     /// Garbles a chunk and sends it to the evaluator.
     fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
-        self.half_gates.clear();
+        self.half.clear();
         self.sealed.iter_mut().for_each(Vec::clear);
-        self.pointers = BitVec::zeros(0);
         let mut done = 0;
         while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
         }
-        let pointers = if self.is_pointer { self.pointers.to_bytes() } else { Vec::new() };
-        let mut parts = vec![Block::as_bytes(&self.half_gates)];
+        let pointers = self.half.pointers.to_bytes();
+        let mut parts = vec![Block::as_bytes(&self.half.message)];
         parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(rows)));
         parts.push(&pointers);
         channel.send_parts("garbled gates", &parts)?;
@@ -159,37 +140,16 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.delta));
-        let delta = self.delta;
-        self.labels.clear();
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.half.delta));
         self.inputs.clear();
-        for and in batch.ands {
-            let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
-            self.labels.extend([alpha, alpha ^ delta, beta, beta ^ delta]);
-            if !self.sealed.is_empty() {
-                self.inputs.extend(labels::row_inputs(alpha, beta, delta));
+        if !self.sealed.is_empty() {
+            for and in batch.ands {
+                let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
+                self.inputs.extend(labels::row_inputs(alpha, beta, self.half.delta));
             }
         }
         let first = self.first_tweak + batch.first_and;
-        self.hash.half_gates(first, 2, &mut self.labels);
-        for (k, and) in batch.ands.iter().enumerate() {
-            let g = done + k;
-            let own = |rows: &ShareRows| {
-                let keys = rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
-                keys ^ delta.select(rows.bit(g))
-            };
-            let h = &self.labels[4 * k..][..4];
-            self.half_gates.push(h[0] ^ h[1] ^ own(&chunk.beta));
-            self.half_gates.push(h[2] ^ h[3] ^ slots[and.a as usize] ^ own(&chunk.alpha));
-            let label = h[0] ^ h[2] ^ own(&chunk.row0);
-            slots[and.out as usize] = label;
-            self.pointers.push(label.lsb());
-            let mac = |rows: &ShareRows| rows.auth(g)[self.evaluator][0];
-            self.gates.push(Gate {
-                label,
-                macs: [mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0)],
-            });
-        }
+        self.half.garble(slots, batch.ands, (chunk, done), first);
         let gates = batch.ands.len();
         for other in 0..self.sealed.len() {
             self.seal(chunk, done, gates, (first, other));
@@ -201,9 +161,9 @@ impl<'a> Garbling<'a> {
     fn seal(&mut self, chunk: &Chunk, done: usize, gates: usize, (first, other): (u64, usize)) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
-        self.hash.rows(other, first, 4, &mut self.rows);
+        self.half.hash.rows(other, first, 4, &mut self.rows);
         // Peers are the evaluator and the other garblers, these in the same order.
-        let place = other + usize::from(other >= self.evaluator);
+        let place = other + usize::from(other >= self.half.evaluator);
         for (k, rows) in self.rows.chunks_exact(4).take(gates).enumerate() {
             let mac = |shares: &ShareRows| shares.auth(done + k)[place][0];
             let (alpha, beta, row0) = (mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0));
@@ -220,9 +180,6 @@ impl<'a> Garbling<'a> {
 impl Drop for Garbling<'_> {
     fn drop(&mut self) {
         self.slots.zeroize();
-        self.delta.zeroize();
-        self.gates.zeroize();
-        self.labels.zeroize();
         self.inputs.zeroize();
         self.rows.zeroize();
     }
@@ -414,5 +371,35 @@ impl Drop for Ready {
         self.own_masks.zeroize();
         self.input_labels.zeroize();
         self.gates.zeroize();
+    }
+}
+
+#[cfg(feature = "measure")]
+impl<'a> Garbling<'a> {
+    /// Garbles all gates of a plan again and again, between two parties, on what is made up.
+    pub(crate) fn kernel(plan: &'a Plan) -> impl FnMut() + use<'a> {
+        let gates = plan.and_count() as usize;
+        let mut blocks = kernels::Blocks::new();
+        let chunk = blocks.chunk(gates);
+        let delta = blocks.array::<1>()[0].with_lsb(true);
+        let hash = LabelHash::new(&[7; 32], 0, &[0]);
+        let mut garbling = Garbling {
+            cursor: plan.cursor(),
+            slots: blocks.many(plan.slots()),
+            first_tweak: 1,
+            half: HalfGates::new((0, true), delta, hash),
+            inputs: Vec::new(),
+            rows: Vec::new(),
+            sealed: Vec::new(),
+        };
+        move || {
+            garbling.cursor = plan.cursor();
+            garbling.half.gates.clear();
+            garbling.half.clear();
+            let mut done = 0;
+            while done < gates {
+                done += garbling.batch(&chunk, done);
+            }
+        }
     }
 }

@@ -27,9 +27,21 @@ impl LabelHash {
         }
     }
 
-    /// Hashes `group` labels of α, then `group` of β for each gate, gates numbered from `first`.
-    pub fn half_gates(&self, first: u64, group: usize, labels: &mut [Block]) {
-        self.half.hash(2 * u128::from(first), group, labels);
+    /// Makes half-gates, gates numbered from `first`; see [`TweakedHash::half_gates`].
+    pub fn garble(
+        &self,
+        first: u64,
+        delta: Block,
+        pairs: &[[Block; 2]],
+        message: &mut [[Block; 2]],
+        labels: &mut [Block],
+    ) {
+        self.half.half_gates(2 * u128::from(first), delta, pairs, message, labels);
+    }
+
+    /// Hashes a label of α, then one of β for each gate, gates numbered from `first`.
+    pub fn evaluate(&self, first: u64, labels: &mut [Block]) {
+        self.half.hash(2 * u128::from(first), 1, labels);
     }
 
     /// Hashes `group` row inputs per gate, for the rows that hold MACs under the Δ of the other garbler

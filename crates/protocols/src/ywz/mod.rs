@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::material` |
 //! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::masks`, `garbler` |
-//! | 8 partial half-gates | `garbler` |
+//! | 8 partial half-gates | `garbler`, `half_gates` |
 //! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `garbler`, `evaluator` |
 //!
 //! # Correction to the printed figure
@@ -31,6 +31,7 @@
 
 mod evaluator;
 mod garbler;
+mod half_gates;
 mod hash;
 mod online;
 
@@ -63,4 +64,14 @@ pub(crate) fn load(
         None => evaluator::load((seat.me, parties), circuit, plan, from),
         Some(place) => garbler::load((seat.me, place, parties), circuit, plan, from),
     }
+}
+
+#[cfg(feature = "measure")]
+pub(crate) fn garbling_kernel(plan: &Plan) -> impl FnMut() {
+    garbler::Garbling::kernel(plan)
+}
+
+#[cfg(feature = "measure")]
+pub(crate) fn evaluation_kernel(plan: &Plan) -> impl FnMut() {
+    evaluator::Evaluation::kernel(plan)
 }

@@ -148,14 +148,36 @@ fn hash_sixteen<const SIGMA: bool, const GROUP: usize, const N: usize>(
     keys: [[__m512i; 4]; N],
     sets: &mut [[Quads<GROUP>; 4]; N],
 ) {
+    let hashes = hash_lanes(keys, |n, i| inputs::<SIGMA, GROUP>(&sets[n][i]));
+    for n in 0..N {
+        for i in 0..4 {
+            for (quad, hashed) in sets[n][i].iter_mut().zip(in_order(hashes[n][i])) {
+                store(quad, hashed);
+            }
+        }
+    }
+}
+
+/// What the lanes of inputs hash to, `GROUP` of them under each lane of keys; see [`hash_sixteen`]. Each caller has a
+/// closure of its own and with it a copy of this function, which is compiled into it: registers do not go through memory.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+fn hash_lanes<const GROUP: usize, const N: usize>(
+    keys: [[__m512i; 4]; N],
+    input: impl Fn(usize, usize) -> [__m512i; GROUP],
+) -> [[[__m512i; GROUP]; 4]; N] {
     let mut ins = [[[_mm512_setzero_si512(); GROUP]; 4]; N];
+    for (n, ins) in ins.iter_mut().enumerate() {
+        for (i, ins) in ins.iter_mut().enumerate() {
+            *ins = input(n, i);
+        }
+    }
     let mut states = ins;
     let mut words = keys;
     for n in 0..N {
-        for i in 0..4 {
-            ins[n][i] = inputs::<SIGMA, GROUP>(&sets[n][i]);
-            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
-                *state = _mm512_xor_si512(input, keys[n][i]);
+        for (states, key) in states[n].iter_mut().zip(keys[n]) {
+            for state in states {
+                *state = _mm512_xor_si512(*state, key);
             }
         }
         words[n] = next_words(transpose_words(keys[n]), RCON[0]);
@@ -178,11 +200,63 @@ fn hash_sixteen<const SIGMA: bool, const GROUP: usize, const N: usize>(
             for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
                 *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, last[i]), input);
             }
-            for (quad, hashed) in sets[n][i].iter_mut().zip(in_order(states[n][i])) {
-                store(quad, hashed);
-            }
         }
     }
+    states
+}
+
+/// Gates that [`half_gates`] makes at a time.
+const GATES: usize = 16;
+
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole sixteens of gates as there are; returns
+/// how many gates that is. A register holds the labels of two gates, and another the same with Δ, under the same keys:
+/// nothing is permuted but for the sums.
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+pub(in super::super) fn half_gates(
+    (start, first, delta): (Block, u128, Block),
+    pairs: &[[Block; 2]],
+    message: &mut [[Block; 2]],
+    labels: &mut [Block],
+) -> usize {
+    let start = broadcast(start);
+    let delta = sigma(broadcast(delta));
+    let pairs = pairs.as_chunks::<GATES>().0;
+    let message = message.as_chunks_mut::<GATES>().0;
+    let labels = labels.as_chunks_mut::<GATES>().0;
+    let mut tweak = first;
+    for ((pairs, message), labels) in pairs.iter().zip(message).zip(labels) {
+        let pairs = pairs.as_flattened().as_chunks::<4>().0;
+        let mut keys = [[start; 4]; 2];
+        for key in keys.as_flattened_mut() {
+            *key = _mm512_xor_si512(start, numbers(tweak));
+            tweak = tweak.wrapping_add(4);
+        }
+        let hashes = hash_lanes(keys, |n, i| {
+            let input = sigma(load(&pairs[4 * n + i]));
+            [input, _mm512_xor_si512(input, delta)]
+        });
+        let message = message.as_flattened_mut().as_chunks_mut::<4>().0;
+        for j in 0..8 {
+            let [zero, one] = hashes[j / 4][j % 4];
+            // Nothing for α, α for β.
+            let alpha = _mm512_maskz_shuffle_i64x2::<0b10_10_00_00>(
+                0b1100_1100,
+                load(&pairs[j]),
+                load(&pairs[j]),
+            );
+            let half = _mm512_ternarylogic_epi64::<XOR3>(zero, one, alpha);
+            let half = _mm512_xor_si512(half, load(&message[j]));
+            store(&mut message[j], half);
+        }
+        for (j, labels) in labels.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let [two, more] = [2 * j, 2 * j + 1].map(|j| hashes[j / 4][j % 4][0]);
+            let alphas = _mm512_shuffle_i64x2::<0b10_00_10_00>(two, more);
+            let betas = _mm512_shuffle_i64x2::<0b11_01_11_01>(two, more);
+            let sum = _mm512_ternarylogic_epi64::<XOR3>(alphas, betas, load(labels));
+            store(labels, sum);
+        }
+    }
+    pairs.len() * GATES
 }
 
 /// The next round keys of sixteen schedules, word by word.
@@ -263,7 +337,7 @@ fn by_group<const GROUP: usize>(mut xs: [__m512i; GROUP]) -> [__m512i; GROUP] {
 /// The inverse of [`by_group`].
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn in_order<const GROUP: usize>(mut xs: [__m512i; GROUP]) -> [__m512i; GROUP] {
+pub(super) fn in_order<const GROUP: usize>(mut xs: [__m512i; GROUP]) -> [__m512i; GROUP] {
     match GROUP {
         2 => {
             let (a, b) = (xs[0], xs[1]);

@@ -5,6 +5,7 @@
 mod aes;
 mod gf128;
 mod hash;
+mod keys;
 mod leaves;
 mod select;
 mod tags;
@@ -14,7 +15,8 @@ use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
-pub(super) use hash::hash;
+pub(super) use hash::{half_gates, hash};
+pub(super) use keys::key_sums;
 pub(super) use leaves::leaf_sums;
 pub(super) use select::{add_key_where, add_where};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};

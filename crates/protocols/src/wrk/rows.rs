@@ -1,0 +1,128 @@
+//! How the garbler makes the rows of gates that are independent of each other: step 4d.
+
+use symbolon_circuit::And;
+use symbolon_primitives::Block;
+use zeroize::Zeroize;
+
+use super::table::{self, ROWS, RowHash};
+use crate::{
+    labels::{self, RUN},
+    masks::Chunk,
+    share_rows::ShareRows,
+};
+
+/// Garbles, and collects what is to be sent.
+pub(super) struct Rows {
+    pub delta: Block,
+    hash: RowHash,
+    mac_bytes: usize,
+    /// Of a chunk: rows 1 to 3 of each gate.
+    pub labels: Vec<Block>,
+    /// Of a chunk: the cut MACs of all rows.
+    pub macs: Vec<u8>,
+    /// Of a run of gates: what the rows are hashed by, then the hashes for labels; and those for MACs.
+    hashes: [Vec<Block>; 2],
+    /// Of a run of gates: the own part of what λ_α and λ_β add to their labels, and of what λ_αβ ⊕ λ_γ does.
+    own: [[Block; 2]; RUN],
+    own_row0: [[Block; 1]; RUN],
+}
+
+impl Rows {
+    pub fn new(delta: Block, hash: RowHash, mac_bytes: usize) -> Rows {
+        Rows {
+            delta,
+            hash,
+            mac_bytes,
+            labels: Vec::new(),
+            macs: Vec::new(),
+            hashes: [(); 2].map(|()| vec![Block::ZERO; ROWS * RUN]),
+            own: [[Block::ZERO; 2]; RUN],
+            own_row0: [[Block::ZERO; 1]; RUN],
+        }
+    }
+
+    /// Begins a chunk.
+    pub fn clear(&mut self) {
+        self.labels.clear();
+        self.macs.clear();
+    }
+
+    /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first has number `first`.
+    pub fn garble(
+        &mut self,
+        slots: &mut [Block],
+        ands: &[And],
+        (chunk, done): (&Chunk, usize),
+        first: u64,
+    ) {
+        for (run, ands) in ands.chunks(RUN).enumerate() {
+            let from = RUN * run;
+            self.hash_rows(slots, ands, first + from as u64);
+            self.put_labels(slots, ands, (chunk, done + from));
+            self.put_macs(ands.len(), (chunk, done + from));
+        }
+    }
+
+    fn hash_rows(&mut self, slots: &[Block], ands: &[And], first: u64) {
+        let [rows, macs] = self.hashes.each_mut().map(|hashes| &mut hashes[..ROWS * ands.len()]);
+        for (rows, and) in rows.as_chunks_mut().0.iter_mut().zip(ands) {
+            *rows = labels::row_inputs(slots[and.a as usize], slots[and.b as usize], self.delta);
+        }
+        self.hash.hash(first, ROWS, rows, macs);
+    }
+
+    /// The rows' labels but for L_γ,0, which makes the first of them zero.
+    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&Chunk, usize)) {
+        let n = ands.len();
+        let (own, own_row0) = (&mut self.own[..n], &mut self.own_row0[..n]);
+        ShareRows::key_sums([&chunk.alpha, &chunk.beta], g, self.delta, own);
+        ShareRows::key_sums([&chunk.row0], g, self.delta, own_row0);
+        let own = own.iter().zip(own_row0);
+        let start = self.labels.len();
+        self.labels.resize(start + (ROWS - 1) * n, Block::ZERO);
+        let labels = self.labels[start..].as_chunks_mut().0.iter_mut();
+        let hashes = self.hashes[0].as_chunks().0.iter();
+        for (((labels, and), [h0, h1, h2, h3]), ([alpha, beta], [row0])) in
+            labels.zip(ands).zip(hashes).zip(own)
+        {
+            // Row 2u + v adds the shares of λ_αβ ⊕ λ_γ, v·λ_α and u·λ_β, of which L_γ,0 has the first; row 3 a
+            // constant 1, too.
+            *labels =
+                [*h0 ^ *h1 ^ *alpha, *h0 ^ *h2 ^ *beta, *h0 ^ *h3 ^ *alpha ^ *beta ^ self.delta];
+            slots[and.out as usize] = *h0 ^ *row0;
+        }
+    }
+
+    /// The cut MACs of rows 0 to 3.
+    fn put_macs(&mut self, n: usize, (chunk, g): (&Chunk, usize)) {
+        let mac_bytes = self.mac_bytes;
+        let start = self.macs.len();
+        let end = start + ROWS * n * mac_bytes;
+        // The last is written with zeros behind it.
+        self.macs.resize(end + 16, 0);
+        let out = &mut self.macs[start..];
+        let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
+        let [alpha, beta, row0] = rows.map(|rows| rows.auths(g, n).map(|towards| towards[0][0]));
+        let hashes = self.hashes[1].as_chunks::<ROWS>().0.iter();
+        for (k, (((alpha, beta), row0), hashes)) in
+            alpha.zip(beta).zip(row0).zip(hashes).enumerate()
+        {
+            let row1 = row0 ^ alpha;
+            let own = [row0, row1, row0 ^ beta, row1 ^ beta];
+            for (row, (own, hash)) in own.into_iter().zip(hashes).enumerate() {
+                table::put_at(out, ROWS * k + row, table::cut(own ^ *hash, mac_bytes), mac_bytes);
+            }
+        }
+        self.macs.truncate(end);
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        self.delta.zeroize();
+        self.hashes.zeroize();
+        self.own.zeroize();
+        self.own_row0.zeroize();
+        self.labels.zeroize();
+    }
+}
