@@ -26,13 +26,15 @@
 //! # Work
 //! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut into parts for
 //! as many threads as the machine has. Points are encoded many at a time, which takes one inversion for all of
-//! them: the library encodes the doubles of what it is given, so they are computed with half the scalar, which
-//! changes neither messages nor keys.
+//! them. The library encodes the doubles of what it is given, so everything is computed by halves: scalars are
+//! halved, and H is twice a random point, which in a group of odd order is as random.
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
 //! identity; as A or as an r it is refused.
 
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blake3::Hasher;
 use curve25519_dalek::{
@@ -98,7 +100,7 @@ impl Sender {
         let Sender { instance, secret, public } = self;
         let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
         let transcript = transcript(&instance, &public, &bytes);
-        let half = Zeroizing::new(*secret * half());
+        let half = Zeroizing::new(secret.div_by_2());
         let peer = channel.peer();
         let keys = in_parts(n, |part| {
             let mut halves = Zeroizing::new(Vec::with_capacity(2 * part.len()));
@@ -107,7 +109,8 @@ impl Sender {
                 let r = [decode(peer, &pair[..POINT])?, decode(peer, &pair[POINT..])?];
                 for (slot, r) in r.iter().enumerate() {
                     let other = &pair[(1 - slot) * POINT..][..POINT];
-                    halves.push(*half * (r + mask(&instance, index, slot, other)));
+                    let mask = half_mask(&instance, index, slot, other);
+                    halves.push(*half * (r + mask + mask));
                 }
             }
             let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
@@ -149,15 +152,20 @@ impl<'a> Receiver<'a> {
             let halves: Vec<RistrettoPoint> =
                 seeds.iter().map(|[_, wide]| RistrettoPoint::from_uniform_bytes(wide)).collect();
             let others = RistrettoPoint::double_and_compress_batch(&halves);
-            let of_index = part.zip(&others).map(|(index, other)| {
-                let choice = choices.get(index);
-                // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
-                let mask = mask(&instance, index, usize::from(choice), other.as_bytes());
-                let shifted = (RistrettoPoint::mul_base(&scalars[index]) - mask).compress();
-                let choose = mask64(choice) as u8;
+            // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
+            let of_index = part.clone().zip(&others).map(|(index, other)| {
+                let slot = usize::from(choices.get(index));
+                let half = Zeroizing::new(scalars[index].div_by_2());
+                RistrettoPoint::mul_base(&half)
+                    - half_mask(&instance, index, slot, other.as_bytes())
+            });
+            let halves = Zeroizing::new(of_index.collect::<Vec<_>>());
+            let shifted = RistrettoPoint::double_and_compress_batch(&*halves);
+            let of_index = part.zip(shifted.iter().zip(&others)).map(|(index, (own, other))| {
+                let choose = mask64(choices.get(index)) as u8;
                 let mut pair = [0u8; 2 * POINT];
                 for i in 0..POINT {
-                    let (own, other) = (shifted.as_bytes()[i], other.as_bytes()[i]);
+                    let (own, other) = (own.as_bytes()[i], other.as_bytes()[i]);
                     pair[i] = (own & !choose) | (other & choose);
                     pair[POINT + i] = (own & choose) | (other & !choose);
                 }
@@ -174,12 +182,10 @@ impl<'a> Receiver<'a> {
     pub fn finish(self, channel: &mut Channel) -> Result<Vec<Block>> {
         let Receiver { instance, choices, scalars, points } = self;
         let public: [u8; POINT] = channel.recv_array("base OT: A")?;
-        // 128 products with one point: its table is soon paid for.
-        let a = RistrettoBasepointTable::create(&decode(channel.peer(), &public)?);
+        let a = Factor::new(decode(channel.peer(), &public)?);
         let transcript = transcript(&instance, &CompressedRistretto(public), &points);
-        let half = half();
         let keys = in_parts(scalars.len(), |part| {
-            let product = |b: &Scalar| &a * &*Zeroizing::new(b * half);
+            let product = |b: &Scalar| a.times(&Zeroizing::new(b.div_by_2()));
             let halves: Vec<_> = scalars[part.clone()].iter().map(product).collect();
             let halves = Zeroizing::new(halves);
             let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
@@ -192,34 +198,79 @@ impl<'a> Receiver<'a> {
     }
 }
 
-/// 1/2 modulo the order of the group.
-fn half() -> Scalar {
-    Scalar::from(2u8).invert()
+/// A point that many scalars are multiplied with.
+enum Factor {
+    /// Where a product with any point costs little more than one with a table.
+    Point(RistrettoPoint),
+    /// Making it takes as long as eighty products.
+    Table(Box<RistrettoBasepointTable>),
 }
 
-/// OTs for which a thread of their own pays.
-const PART: usize = 32;
+impl Factor {
+    fn new(point: RistrettoPoint) -> Self {
+        if wide_products() {
+            Factor::Point(point)
+        } else {
+            Factor::Table(Box::new(RistrettoBasepointTable::create(&point)))
+        }
+    }
+
+    fn times(&self, scalar: &Scalar) -> RistrettoPoint {
+        match self {
+            Factor::Point(point) => point * scalar,
+            Factor::Table(table) => &**table * scalar,
+        }
+    }
+}
+
+/// Whether the library multiplies with AVX-512: built to (see `.cargo/config.toml`), on a processor that has it.
+fn wide_products() -> bool {
+    #[cfg(all(target_arch = "x86_64", curve25519_dalek_backend = "avx512"))]
+    return is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("avx512vl");
+    #[cfg(not(all(target_arch = "x86_64", curve25519_dalek_backend = "avx512")))]
+    false
+}
+
+/// OTs that a thread takes at a time. Parties on one machine compete for its cores: whichever thread gets
+/// to run takes the next ones, so that none waits for one that did not.
+const PART: usize = 16;
 
 /// The most threads that one call uses.
 const THREADS: usize = 8;
 
-/// What `work` makes of 0..n, cut into parts for the machine's threads; an error is the first part's that has
+/// As many threads as the machine runs at once, asked for only once: the answer is in files.
+fn threads() -> usize {
+    static THREADS_HERE: OnceLock<usize> = OnceLock::new();
+    *THREADS_HERE
+        .get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(THREADS))
+}
+
+/// What `work` makes of 0..n, part by part, in the machine's threads; an error is the first part's that has
 /// one.
 fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let size = n.div_ceil(threads.min(THREADS)).max(PART);
-    let part = |start: usize| start..(start + size).min(n);
-    std::thread::scope(|scope| {
-        let work = &work;
-        let others: Vec<_> =
-            (size..n).step_by(size).map(|start| scope.spawn(move || work(part(start)))).collect();
-        let mut made = vec![work(part(0))?];
-        for other in others {
-            let panicked = |_| Err(Error::Internal("a thread of the base OTs panicked".into()));
-            made.push(other.join().unwrap_or_else(panicked)?);
+    let parts = n.div_ceil(PART);
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut made = Vec::new();
+        loop {
+            let part = next.fetch_add(1, Ordering::Relaxed);
+            if part >= parts {
+                return made;
+            }
+            made.push((part, work(part * PART..((part + 1) * PART).min(n))));
         }
-        Ok(made)
-    })
+    };
+    let mut made = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads().min(parts)).map(|_| scope.spawn(worker)).collect();
+        let mut made = worker();
+        for other in others {
+            let panicked = |_| Error::Internal("a thread of the base OTs panicked".into());
+            made.append(&mut other.join().map_err(panicked)?);
+        }
+        Ok::<_, Error>(made)
+    })?;
+    made.sort_unstable_by_key(|(part, _)| *part);
+    made.into_iter().map(|(_, made)| made).collect()
 }
 
 fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
@@ -232,14 +283,14 @@ fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
 
 /// What all oracles are bound to: the session and who is sender and receiver in it.
 fn instance(session: &[u8; 32], sender: u16, receiver: u16) -> [u8; 32] {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: instance");
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: instance");
     hasher.update(session).update(&sender.to_le_bytes()).update(&receiver.to_le_bytes());
     *hasher.finalize().as_bytes()
 }
 
-/// The random oracle H_slot of OT number `index`, into the group.
-fn mask(instance: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: mask");
+/// Half of what the random oracle H_slot of OT number `index` says, which is a point.
+fn half_mask(instance: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: mask");
     hasher
         .update(instance)
         .update(&(index as u64).to_le_bytes())
@@ -251,13 +302,13 @@ fn mask(instance: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> Ristret
 }
 
 fn transcript(instance: &[u8; 32], public: &CompressedRistretto, replies: &[u8]) -> [u8; 32] {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: transcript");
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: transcript");
     hasher.update(instance).update(public.as_bytes()).update(replies);
     *hasher.finalize().as_bytes()
 }
 
 fn derive(transcript: &[u8; 32], index: usize, slot: usize, shared: &CompressedRistretto) -> Block {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 1: key");
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: key");
     hasher.update(transcript).update(&(index as u64).to_le_bytes()).update(&[slot as u8]);
     hasher.update(shared.as_bytes());
     let digest = hasher.finalize();
@@ -290,11 +341,11 @@ mod tests {
         let [a, b, ..] = instances;
         let points = [[3; 32], [4; 32]];
         let masks = [
-            mask(&a, 0, 0, &points[0]),
-            mask(&b, 0, 0, &points[0]),
-            mask(&a, 1, 0, &points[0]),
-            mask(&a, 0, 1, &points[0]),
-            mask(&a, 0, 0, &points[1]),
+            half_mask(&a, 0, 0, &points[0]),
+            half_mask(&b, 0, 0, &points[0]),
+            half_mask(&a, 1, 0, &points[0]),
+            half_mask(&a, 0, 1, &points[0]),
+            half_mask(&a, 0, 0, &points[1]),
         ];
         assert!(all_differ(&masks.map(|mask| mask.compress().to_bytes())));
 
@@ -335,9 +386,48 @@ mod tests {
         assert_eq!(b.recv_array("base OT: A").unwrap(), public.to_bytes());
         let transcript = transcript(&instance, &public, bytes.as_flattened());
         for slot in [0, 1] {
-            let shared = secret * (points[slot] + mask(&instance, 0, slot, &bytes[1 - slot]));
+            let half = half_mask(&instance, 0, slot, &bytes[1 - slot]);
+            let shared = secret * (points[slot] + half + half);
             assert_eq!(keys[slot], derive(&transcript, 0, slot, &shared.compress()));
         }
+    }
+
+    /// The library's fastest code, which is chosen at run time, against its portable one, which tables use.
+    #[test]
+    fn products_with_a_point_and_with_its_table_are_the_same() {
+        let mut prg = Prg::from_seed(Block(4));
+        let mut scalars: Vec<Scalar> = (0..200).map(|_| random_scalar(&mut prg)).collect();
+        let edges = [Scalar::ZERO, Scalar::ONE, -Scalar::ONE, Scalar::ONE.div_by_2()];
+        scalars.extend(edges);
+        scalars.extend((1..250).step_by(7).map(|bit| {
+            let mut bytes = [0; 32];
+            bytes[bit / 8] = 1 << (bit % 8);
+            Scalar::from_bytes_mod_order(bytes)
+        }));
+        for seed in 1..=3u64 {
+            let point = RistrettoPoint::mul_base(&(Scalar::from(seed) * scalars[seed as usize]));
+            let table = Factor::Table(Box::new(RistrettoBasepointTable::create(&point)));
+            let [point, chosen] = [Factor::Point(point), Factor::new(point)];
+            for scalar in &scalars {
+                let product = table.times(scalar);
+                assert_eq!(point.times(scalar), product);
+                assert_eq!(chosen.times(scalar), product);
+            }
+        }
+    }
+
+    /// Whatever part of the work ends first: everything comes in order, and the first error counts.
+    #[test]
+    fn parts_come_in_order() {
+        for n in [0, 1, PART, PART + 1, 128, 20 * PART - 1] {
+            let all = in_parts(n, |part| Ok(part.collect::<Vec<_>>())).unwrap().concat();
+            assert_eq!(all, (0..n).collect::<Vec<_>>());
+        }
+        let failed = in_parts(9 * PART, |part| match part.start / PART {
+            6 | 3 | 8 => Err(Error::misbehaved(part.start as u16, CHECK)),
+            _ => Ok(()),
+        });
+        assert_eq!(failed, Err(Error::misbehaved(3 * PART as u16, CHECK)));
     }
 
     /// Another reply for the last OT alone: the keys of all others change too.

@@ -8,8 +8,8 @@
 //! i → j       H(session, id of the handshake i–j)    compared
 //! ```
 //!
-//! The nonces, and the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
-//! before they are used. The id of a pair's
+//! The nonces go out behind the handshakes' own messages, before anything is waited for. They, and the terms that
+//! each party leaves open or not, are broadcasts, so they are confirmed pairwise before they are used. The id of a pair's
 //! handshake binds the connection under it, and the comparison binds that to the session: a relay
 //! between two connections does not get past it. An honest party's nonce makes the id fresh, whoever
 //! else chose last.
@@ -17,8 +17,7 @@
 use blake3::Hasher;
 use symbolon_preprocessing::bits::BROADCAST_CHECK;
 use symbolon_transport::{
-    self as transport, Channel, Error, Hello, LEFT_OPEN, Result, SOMEBODY, SessionId,
-    handshake_open,
+    self as transport, Channel, Error, Handshake, Hello, LEFT_OPEN, Result, SOMEBODY, SessionId,
 };
 
 use crate::reach::by_party;
@@ -68,7 +67,10 @@ impl Agreed {
 /// `PeerMisbehaved` when a peer told others another nonce; `Transport` when one is gone.
 pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     let me = peers.first().map_or(0, Channel::me);
-    let shaken = shake_hands(peers, hello)?;
+    let mut nonce = [0; 32];
+    getrandom::fill(&mut nonce)
+        .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
+    let shaken = shake_hands(peers, hello, &nonce)?;
     let (pairs, mut open): (Vec<SessionId>, Vec<_>) =
         shaken.into_iter().map(|transport::Agreed { id, open }| (id, open)).unzip();
     open.insert(usize::from(me), hello.open.iter().map(|(_, value)| value.clone()).collect());
@@ -76,13 +78,6 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     agreed.check_wishes(hello)?;
     if let [pair] = pairs[..] {
         return Ok(Agreed { session: pair.0, ..agreed });
-    }
-    let mut nonce = [0; 32];
-    getrandom::fill(&mut nonce)
-        .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
-    for peer in peers.iter_mut() {
-        peer.send(NONCE, &nonce)?;
-        peer.flush()?;
     }
     let mut nonces = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
@@ -115,12 +110,27 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
 
 /// Shakes hands with all peers, whatever comes of it with one: who differs from one of several differs
 /// from others too, and each of them should see the difference rather than a closed connection.
-fn shake_hands(peers: &mut [Channel], hello: &Hello) -> Result<Vec<transport::Agreed>> {
+///
+/// All are begun before the first is waited for, and several are told the own nonce as well.
+fn shake_hands(
+    peers: &mut [Channel],
+    hello: &Hello,
+    nonce: &[u8; 32],
+) -> Result<Vec<transport::Agreed>> {
     let several = peers.len() > 1;
+    let begin = |peer: &mut Channel| {
+        let begun = Handshake::begin(peer, hello)?;
+        if several {
+            peer.send(NONCE, nonce)?;
+        }
+        peer.flush()?;
+        Ok(begun)
+    };
+    let begun: Vec<Result<Handshake<'_>>> = peers.iter_mut().map(begin).collect();
     let mut pairs = Vec::with_capacity(peers.len());
     let mut failed: Option<Error> = None;
-    for peer in peers {
-        match handshake_open(peer, hello) {
+    for (peer, begun) in peers.iter_mut().zip(begun) {
+        match begun.and_then(|begun| begun.finish(peer)) {
             Ok(pair) => pairs.push(pair),
             Err(error) => {
                 let error = if several { by_party(error, peer.peer()) } else { error };

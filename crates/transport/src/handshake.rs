@@ -208,32 +208,59 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
 /// a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed hello.
 /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
 pub fn handshake_open(channel: &mut Channel, mine: &Hello) -> Result<Agreed> {
-    let (me, peer) = (channel.me(), channel.peer());
-    let my_hello = mine.encode(me)?;
-    let mut my_nonce = [0; 32];
-    getrandom::fill(&mut my_nonce)
-        .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
-    channel.send(NONCE_KIND, &my_nonce)?;
-    channel.send(HELLO_KIND, &my_hello)?;
-    let their_nonce = channel.recv_array::<32>(NONCE_KIND)?;
-    let their_hello = channel.recv_bounded(HELLO_KIND, MAX_HELLO)?;
+    Handshake::begin(channel, mine)?.finish(channel)
+}
 
-    if their_nonce == my_nonce {
-        return Err(Error::misbehaved_with(peer, "handshake", "it echoed our own nonce"));
-    }
-    let theirs = decode(&their_hello)
-        .ok_or_else(|| Error::misbehaved_with(peer, "handshake", "its hello is malformed"))?;
-    compare_versions(mine, &theirs.hello)?;
-    if theirs.sender != peer {
-        let detail = format!("its hello is party {}'s", theirs.sender);
-        return Err(Error::misbehaved_with(peer, "handshake", detail));
-    }
-    compare(mine, &theirs.hello)?;
+/// A [`handshake_open`] of which this side's message is sent. With several peers all can be begun before
+/// any is waited for.
+pub struct Handshake<'a> {
+    mine: &'a Hello,
+    ours: Side,
+}
 
-    let open = theirs.hello.open.into_iter().map(|(_, value)| value).collect();
-    let ours = Side { party: me, nonce: my_nonce, hello: my_hello };
-    let theirs = Side { party: peer, nonce: their_nonce, hello: their_hello };
-    Ok(Agreed { id: session_id(ours, theirs, channel.binding()), open })
+impl<'a> Handshake<'a> {
+    /// Sends this side's message; it goes with the next flush or receive.
+    ///
+    /// # Errors
+    /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes; [`Error::Transport`] when
+    /// the peer is gone.
+    pub fn begin(channel: &mut Channel, mine: &'a Hello) -> Result<Self> {
+        let party = channel.me();
+        let hello = mine.encode(party)?;
+        let mut nonce = [0; 32];
+        getrandom::fill(&mut nonce)
+            .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
+        channel.send(NONCE_KIND, &nonce)?;
+        channel.send(HELLO_KIND, &hello)?;
+        Ok(Handshake { mine, ours: Side { party, nonce, hello } })
+    }
+
+    /// Receives the peer's message on the same channel, and compares.
+    ///
+    /// # Errors
+    /// As [`handshake_open`].
+    pub fn finish(self, channel: &mut Channel) -> Result<Agreed> {
+        let Handshake { mine, ours } = self;
+        let peer = channel.peer();
+        let nonce = channel.recv_array::<32>(NONCE_KIND)?;
+        let hello = channel.recv_bounded(HELLO_KIND, MAX_HELLO)?;
+
+        if nonce == ours.nonce {
+            return Err(Error::misbehaved_with(peer, "handshake", "it echoed our own nonce"));
+        }
+        let theirs = decode(&hello)
+            .ok_or_else(|| Error::misbehaved_with(peer, "handshake", "its hello is malformed"))?;
+        compare_versions(mine, &theirs.hello)?;
+        if theirs.sender != peer {
+            let detail = format!("its hello is party {}'s", theirs.sender);
+            return Err(Error::misbehaved_with(peer, "handshake", detail));
+        }
+        compare(mine, &theirs.hello)?;
+
+        let open = theirs.hello.open.into_iter().map(|(_, value)| value).collect();
+        let theirs = Side { party: peer, nonce, hello };
+        Ok(Agreed { id: session_id(ours, theirs, channel.binding()), open })
+    }
 }
 
 /// One side's part of the session id.

@@ -64,7 +64,8 @@ pub use endpoint::{Link, Options, Peer};
 pub use error::{DEALER, Error, Result, SOMEBODY, TransportReason};
 pub use guests::{Admit, Guest, Guests};
 pub use handshake::{
-    Agreed, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake, handshake_open,
+    Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
+    handshake_open,
 };
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;

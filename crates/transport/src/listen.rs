@@ -239,8 +239,10 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         // Wakes the accepting thread: the first way where the system allows it, the second elsewhere.
-        let _ = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Both);
-        let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(10));
+        let woken = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Both).is_ok();
+        if !(cfg!(target_os = "linux") && woken) {
+            let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(10));
+        }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -255,6 +257,8 @@ fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool) 
                 Ok(()) | Err(TrySendError::Full(_)) => {}
                 Err(TrySendError::Disconnected(_)) => return,
             },
+            // Shut down: whoever does that waits for this thread, and its peer for both.
+            Err(_) if stop.load(Ordering::SeqCst) => return,
             // For instance out of file descriptors: not a reason to spin.
             Err(_) => thread::sleep(Duration::from_millis(5)),
         }
