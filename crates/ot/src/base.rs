@@ -44,7 +44,9 @@ use curve25519_dalek::{
 };
 use symbolon_primitives::{BitVec, Block, Prg, mask64};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
+
+use crate::oracle::Oracle;
 
 const POINT: usize = 32;
 const CHECK: &str = "base OT point decoding";
@@ -103,20 +105,22 @@ impl Sender {
         let half = Zeroizing::new(secret.div_by_2());
         let peer = channel.peer();
         let keys = in_parts(n, |part| {
+            let mut oracle = Oracle::new(MASK);
             let mut halves = Zeroizing::new(Vec::with_capacity(2 * part.len()));
             for index in part.clone() {
                 let pair = &bytes[2 * POINT * index..][..2 * POINT];
                 let r = [decode(peer, &pair[..POINT])?, decode(peer, &pair[POINT..])?];
                 for (slot, r) in r.iter().enumerate() {
                     let other = &pair[(1 - slot) * POINT..][..POINT];
-                    let mask = half_mask(&instance, index, slot, other);
+                    let mask = half_mask(&mut oracle, &instance, (index, slot), other);
                     halves.push(*half * (r + mask + mask));
                 }
             }
             let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
             let pairs = part.zip(shared.chunks_exact(2));
+            let mut oracle = Oracle::new(KEY);
             let derived = |(index, pair): (usize, &[CompressedRistretto])| {
-                [0, 1].map(|slot| derive(&transcript, index, slot, &pair[slot]))
+                [0, 1].map(|slot| derive(&mut oracle, &transcript, (index, slot), &pair[slot]))
             };
             Ok(pairs.map(derived).collect::<Vec<_>>())
         });
@@ -153,11 +157,11 @@ impl<'a> Receiver<'a> {
                 seeds.iter().map(|[_, wide]| RistrettoPoint::from_uniform_bytes(wide)).collect();
             let others = RistrettoPoint::double_and_compress_batch(&halves);
             // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
+            let mut oracle = Oracle::new(MASK);
             let of_index = part.clone().zip(&others).map(|(index, other)| {
                 let slot = usize::from(choices.get(index));
-                let half = Zeroizing::new(scalars[index].div_by_2());
-                RistrettoPoint::mul_base(&half)
-                    - half_mask(&instance, index, slot, other.as_bytes())
+                let mask = half_mask(&mut oracle, &instance, (index, slot), other.as_bytes());
+                RistrettoPoint::mul_base(&Zeroizing::new(scalars[index].div_by_2())) - mask
             });
             let halves = Zeroizing::new(of_index.collect::<Vec<_>>());
             let shifted = RistrettoPoint::double_and_compress_batch(&*halves);
@@ -189,8 +193,10 @@ impl<'a> Receiver<'a> {
             let halves: Vec<_> = scalars[part.clone()].iter().map(product).collect();
             let halves = Zeroizing::new(halves);
             let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
+            let mut oracle = Oracle::new(KEY);
             let derived = |(index, shared): (usize, &CompressedRistretto)| {
-                derive(&transcript, index, usize::from(choices.get(index)), shared)
+                let slot = usize::from(choices.get(index));
+                derive(&mut oracle, &transcript, (index, slot), shared)
             };
             Ok(part.zip(shared.iter()).map(derived).collect::<Vec<_>>())
         });
@@ -288,16 +294,21 @@ fn instance(session: &[u8; 32], sender: u16, receiver: u16) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// The context of H.
+const MASK: &str = "symbolon base OT 2: mask";
+
+/// The context of the KDF.
+const KEY: &str = "symbolon base OT 2: key";
+
 /// Half of what the random oracle H_slot of OT number `index` says, which is a point.
-fn half_mask(instance: &[u8; 32], index: usize, slot: usize, point: &[u8]) -> RistrettoPoint {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: mask");
-    hasher
-        .update(instance)
-        .update(&(index as u64).to_le_bytes())
-        .update(&[slot as u8])
-        .update(point);
+fn half_mask(
+    oracle: &mut Oracle,
+    instance: &[u8; 32],
+    (index, slot): (usize, usize),
+    point: &[u8],
+) -> RistrettoPoint {
     let mut wide = [0u8; 64];
-    hasher.finalize_xof().fill(&mut wide);
+    oracle.fill(&[instance, &(index as u64).to_le_bytes(), &[slot as u8], point], &mut wide);
     RistrettoPoint::from_uniform_bytes(&wide)
 }
 
@@ -307,13 +318,15 @@ fn transcript(instance: &[u8; 32], public: &CompressedRistretto, replies: &[u8])
     *hasher.finalize().as_bytes()
 }
 
-fn derive(transcript: &[u8; 32], index: usize, slot: usize, shared: &CompressedRistretto) -> Block {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: key");
-    hasher.update(transcript).update(&(index as u64).to_le_bytes()).update(&[slot as u8]);
-    hasher.update(shared.as_bytes());
-    let digest = hasher.finalize();
-    hasher.zeroize();
-    Block::from_bytes(digest.as_bytes()[..16].try_into().expect("16 of 32 bytes"))
+fn derive(
+    oracle: &mut Oracle,
+    transcript: &[u8; 32],
+    (index, slot): (usize, usize),
+    shared: &CompressedRistretto,
+) -> Block {
+    let index = (index as u64).to_le_bytes();
+    let digest = oracle.digest(&[transcript, &index, &[slot as u8], shared.as_bytes()]);
+    Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes"))
 }
 
 fn random_scalar(prg: &mut Prg) -> Scalar {
@@ -340,6 +353,10 @@ mod tests {
 
         let [a, b, ..] = instances;
         let points = [[3; 32], [4; 32]];
+        let mut oracle = Oracle::new(MASK);
+        let mut half_mask = |instance, index, slot, point: &[u8; 32]| {
+            half_mask(&mut oracle, instance, (index, slot), point)
+        };
         let masks = [
             half_mask(&a, 0, 0, &points[0]),
             half_mask(&b, 0, 0, &points[0]),
@@ -350,6 +367,10 @@ mod tests {
         assert!(all_differ(&masks.map(|mask| mask.compress().to_bytes())));
 
         let shared = points.map(CompressedRistretto);
+        let mut oracle = Oracle::new(KEY);
+        let mut derive = |transcript, index, slot, shared| {
+            derive(&mut oracle, transcript, (index, slot), shared)
+        };
         let keys = [
             derive(&a, 0, 0, &shared[0]),
             derive(&b, 0, 0, &shared[0]),
@@ -386,9 +407,11 @@ mod tests {
         assert_eq!(b.recv_array("base OT: A").unwrap(), public.to_bytes());
         let transcript = transcript(&instance, &public, bytes.as_flattened());
         for slot in [0, 1] {
-            let half = half_mask(&instance, 0, slot, &bytes[1 - slot]);
+            let place = (0, slot);
+            let half = half_mask(&mut Oracle::new(MASK), &instance, place, &bytes[1 - slot]);
             let shared = secret * (points[slot] + half + half);
-            assert_eq!(keys[slot], derive(&transcript, 0, slot, &shared.compress()));
+            let key = derive(&mut Oracle::new(KEY), &transcript, place, &shared.compress());
+            assert_eq!(keys[slot], key);
         }
     }
 

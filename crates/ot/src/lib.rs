@@ -17,6 +17,7 @@ mod columns;
 pub mod cot;
 pub mod generator;
 pub mod iknp;
+mod oracle;
 pub mod pprf;
 pub mod setup;
 pub mod softspoken;

@@ -57,6 +57,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::cot::{COLUMNS, Verdicts};
 use crate::generator::BlockBits;
+use crate::oracle::Oracle;
 
 /// The name of the check in `PeerMisbehaved`.
 pub const CHECK: &str = "punctured tree consistency";
@@ -96,13 +97,23 @@ impl Ground<'_> {
         hasher
     }
 
-    /// The key of a level, apart from other uses of the same base OTs.
-    fn level_key(&self, seed: Block) -> Block {
-        let mut hasher = self.hasher("symbolon punctured trees 1: level");
-        hasher.update(&seed.to_bytes());
-        let key = block(&hasher.finalize().as_bytes()[..16]);
-        hasher.zeroize();
-        key
+    fn level_keys(&self) -> LevelKeys<'_> {
+        LevelKeys { ground: self, oracle: Oracle::new("symbolon punctured trees 1: level") }
+    }
+}
+
+/// The keys of levels, apart from other uses of the same base OTs.
+struct LevelKeys<'a> {
+    ground: &'a Ground<'a>,
+    oracle: Oracle,
+}
+
+impl LevelKeys<'_> {
+    fn of(&mut self, seed: Block) -> Block {
+        let Ground { session, planter, k } = *self.ground;
+        let seed = Zeroizing::new(seed.to_bytes());
+        let parts: [&[u8]; 4] = [session, &planter.to_le_bytes(), &[k.bits() as u8], &*seed];
+        block(&self.oracle.digest(&parts)[..16])
     }
 }
 
@@ -150,9 +161,10 @@ pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec
     let mut message = Vec::with_capacity(message_bytes(k));
     let mut seeds = Zeroizing::new(Vec::with_capacity(k.trees() * k.leaves()));
     let mut all = ground.hasher(HASH);
+    let mut level_keys = ground.level_keys();
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
         let growth = Growth::new(ground, tree, 0);
-        let keys = |pair: &[Block; 2]| pair.map(|seed| ground.level_key(seed));
+        let mut keys = |pair: &[Block; 2]| pair.map(|seed| level_keys.of(seed));
         let [zero, one] = keys(&pairs[0]);
         let mut nodes = Zeroizing::new(vec![one, zero]);
         for (level, pair) in pairs.iter().enumerate().skip(1) {
@@ -218,11 +230,12 @@ fn descend_hash(
     let k = ground.k;
     let mut seeds = Zeroizing::new(Vec::with_capacity(k.trees() * k.leaves()));
     let mut all = ground.hasher(HASH);
+    let mut level_keys = ground.level_keys();
     let trees = chosen.chunks_exact(k.bits()).zip(message.chunks_exact(tree_bytes(k)));
     for (tree, (chosen, message)) in trees.enumerate() {
         let growth = Growth::new(ground, tree, block_of(k, delta, tree));
         let (sums, tau) = message.split_at(tree_bytes(k) - VALUE);
-        let nodes = growth.descend(ground, chosen, sums);
+        let nodes = growth.descend(&mut level_keys, chosen, sums);
         let mut tree_seeds = growth.seeds(&nodes);
         tree_seeds[0] = Block::ZERO;
         seeds.extend(tree_seeds.iter());
@@ -275,8 +288,13 @@ impl Growth {
     }
 
     /// The last level, punctured at the shift, with zero as number 0.
-    fn descend(&self, ground: Ground<'_>, chosen: &[Block], sums: &[u8]) -> Zeroizing<Vec<Block>> {
-        let mut nodes = Zeroizing::new(vec![Block::ZERO, ground.level_key(chosen[0])]);
+    fn descend(
+        &self,
+        keys: &mut LevelKeys<'_>,
+        chosen: &[Block],
+        sums: &[u8],
+    ) -> Zeroizing<Vec<Block>> {
+        let mut nodes = Zeroizing::new(vec![Block::ZERO, keys.of(chosen[0])]);
         for (level, sums) in (1..).zip(sums.chunks_exact(32)) {
             nodes = self.children(level, &nodes);
             let half = nodes.len() / 2;
@@ -285,7 +303,7 @@ impl Growth {
             (path[0], off[0]) = (Block::ZERO, Block::ZERO);
             let [zero, one] = [0, 16].map(|at| block(&sums[at..at + 16]));
             let sent = one ^ (zero ^ one).select(self.bit(level));
-            off[0] = sent ^ ground.level_key(chosen[level]) ^ sum(off);
+            off[0] = sent ^ keys.of(chosen[level]) ^ sum(off);
         }
         nodes
     }

@@ -14,7 +14,6 @@
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
 
-use blake3::Hasher;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
@@ -24,6 +23,7 @@ use crate::{
     cot::{COLUMNS, GlobalKey, Stream},
     generator::{BlockBits, Generator},
     iknp,
+    oracle::Oracle,
     pprf::{self, Ground, Planted},
     softspoken,
 };
@@ -169,7 +169,8 @@ impl<'a> Pair<'a> {
         let mut first = iknp::Receiver::new(&seeds, self.session, self.bootstrap(), fork(prg));
         let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &self.choices, &mut *macs)?;
-        let chosen: Seeds = std::array::from_fn(|i| seed(self.session, i, macs[i]));
+        let mut oracle = Oracle::new(SECOND);
+        let chosen: Seeds = std::array::from_fn(|i| seed(&mut oracle, self.session, i, macs[i]));
         Ok(self.directed(pairs, chosen.into()))
     }
 
@@ -187,7 +188,9 @@ impl<'a> Pair<'a> {
         let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, verdicts.clone());
         let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &mut *keys)?;
-        let pair = |i| [seed(self.session, i, keys[i]), seed(self.session, i, keys[i] ^ delta)];
+        let mut oracle = Oracle::new(SECOND);
+        let pair =
+            |i| [keys[i], keys[i] ^ delta].map(|row| seed(&mut oracle, self.session, i, row));
         let pairs: Pairs = std::array::from_fn(pair);
         Ok(self.directed(pairs.into(), chosen))
     }
@@ -278,31 +281,36 @@ fn delta_bits(delta: Block) -> BitVec {
     BitVec::from_bytes(COLUMNS, &delta.to_bytes()).expect("16 bytes are 128 bits")
 }
 
+/// The context of the second direction's seeds.
+const SECOND: &str = "symbolon ot setup 1: second direction";
+
 /// A seed of the second direction from a key or MAC of the first.
-fn seed(session: &[u8; 32], index: usize, row: Block) -> Block {
-    let mut hasher = Hasher::new_derive_key("symbolon ot setup 1: second direction");
-    hasher.update(session).update(&(index as u64).to_le_bytes()).update(&row.to_bytes());
-    truncate(&hasher)
+fn seed(oracle: &mut Oracle, session: &[u8; 32], index: usize, row: Block) -> Block {
+    let row = Zeroizing::new(row.to_bytes());
+    truncate(oracle.digest(&[session, &(index as u64).to_le_bytes(), &*row]))
 }
 
+/// The context of the lanes' seeds.
+const LANE: &str = "symbolon ot setup 1: lane";
+
 /// A lane's seed from the base OT's.
-fn derive(seed: Block, lane: u64) -> Block {
-    let mut hasher = Hasher::new_derive_key("symbolon ot setup 1: lane");
-    hasher.update(&lane.to_le_bytes()).update(&seed.to_bytes());
-    truncate(&hasher)
+fn derive(oracle: &mut Oracle, seed: Block, lane: u64) -> Block {
+    let seed = Zeroizing::new(seed.to_bytes());
+    truncate(oracle.digest(&[&lane.to_le_bytes(), &*seed]))
 }
 
 fn derive_all(seeds: &[Block; COLUMNS], lane: u64) -> [Block; COLUMNS] {
-    seeds.map(|seed| derive(seed, lane))
+    let mut oracle = Oracle::new(LANE);
+    seeds.map(|seed| derive(&mut oracle, seed, lane))
 }
 
 fn derive_pairs(pairs: &[[Block; 2]; COLUMNS], lane: u64) -> [[Block; 2]; COLUMNS] {
-    pairs.map(|pair| pair.map(|seed| derive(seed, lane)))
+    let mut oracle = Oracle::new(LANE);
+    pairs.map(|pair| pair.map(|seed| derive(&mut oracle, seed, lane)))
 }
 
-fn truncate(hasher: &Hasher) -> Block {
-    let digest = hasher.finalize();
-    Block::from_bytes(digest.as_bytes()[..16].try_into().expect("16 of 32 bytes"))
+fn truncate(digest: [u8; 32]) -> Block {
+    Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes"))
 }
 
 fn fork(prg: &mut Prg) -> Prg {

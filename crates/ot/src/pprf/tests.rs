@@ -151,7 +151,9 @@ fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
     let mut all = ground(k).hasher(HASH);
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
         let growth = Growth::new(ground(k), tree, 0);
-        let keys = |pair: &[Block; 2]| pair.map(|seed| ground(k).level_key(seed));
+        let ground = ground(k);
+        let mut level_keys = ground.level_keys();
+        let mut keys = |pair: &[Block; 2]| pair.map(|seed| level_keys.of(seed));
         let [zero, one] = keys(&pairs[0]);
         let mut nodes = Zeroizing::new(vec![one, zero]);
         let message = &mut message[tree * tree_bytes(k)..][..tree_bytes(k)];

@@ -1,0 +1,56 @@
+//! Many short hashes under one name.
+
+use blake3::Hasher;
+use zeroize::Zeroize;
+
+/// BLAKE3 in its mode for deriving keys, with one context. Making it costs more than a hash of a few dozen
+/// bytes, and wiping it as much again, so it is made once for many. Wiped on drop.
+pub(crate) struct Oracle(Hasher);
+
+impl Oracle {
+    pub fn new(context: &str) -> Self {
+        Oracle(Hasher::new_derive_key(context))
+    }
+
+    /// The digest of `parts`, one after another.
+    pub fn digest(&mut self, parts: &[&[u8]]) -> [u8; 32] {
+        *self.absorb(parts).finalize().as_bytes()
+    }
+
+    /// The first bytes of the same, and more.
+    pub fn fill(&mut self, parts: &[&[u8]], out: &mut [u8]) {
+        self.absorb(parts).finalize_xof().fill(out);
+    }
+
+    fn absorb(&mut self, parts: &[&[u8]]) -> &Hasher {
+        self.0.reset();
+        for part in parts {
+            self.0.update(part);
+        }
+        &self.0
+    }
+}
+
+impl Drop for Oracle {
+    fn drop(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_hash_is_by_itself() {
+        let mut oracle = Oracle::new("a test");
+        let once = |parts: &[&[u8]]| blake3::derive_key("a test", &parts.concat());
+        for parts in [&[b"one".as_slice(), &[7; 90]], &[b"two".as_slice(), b""], &[&[], b"one"]] {
+            assert_eq!(oracle.digest(parts), once(parts));
+            let mut long = [0; 64];
+            oracle.fill(parts, &mut long);
+            assert_eq!(long[..32], once(parts));
+        }
+        assert_ne!(oracle.digest(&[b"one"]), Oracle::new("another").digest(&[b"one"]));
+    }
+}
