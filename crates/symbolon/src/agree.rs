@@ -249,6 +249,22 @@ pub(crate) mod tests {
         }
     }
 
+    /// The last peer hears everything that does not depend on it while the first one says nothing.
+    #[test]
+    fn all_are_told_before_any_is_waited_for() {
+        let mut ends = mesh(3);
+        let mut last = ends.pop().unwrap();
+        let silent = ends.pop().unwrap();
+        let mut own = ends.pop().unwrap();
+        thread::scope(|scope| {
+            let waits = scope.spawn(move || agree(&mut own, &hello(3)));
+            transport::handshake(&mut last[0], &hello(3)).unwrap();
+            assert_ne!(last[0].recv_array::<32>(NONCE).unwrap(), [0; 32]);
+            drop(silent);
+            assert!(matches!(waits.join().unwrap(), Err(Error::Transport { .. })));
+        });
+    }
+
     #[test]
     fn two_nonces_of_one_party_are_noticed_by_both_others() {
         assert!(

@@ -39,6 +39,18 @@ fn equal_hellos_agree_and_no_session_comes_twice() {
 }
 
 #[test]
+fn both_sides_can_begin_before_either_waits() {
+    let ((mut a, mut b), hello) = (pair(), example());
+    let begun = [&mut a, &mut b].map(|channel| {
+        let begun = Handshake::begin(channel, &hello).unwrap();
+        channel.flush().unwrap();
+        begun
+    });
+    let [on_a, on_b] = begun;
+    assert_eq!(on_a.finish(&mut a), on_b.finish(&mut b));
+}
+
+#[test]
 fn the_first_difference_is_named_on_both_sides() {
     let with = |f: fn(&mut Hello)| {
         let mut hello = example();
