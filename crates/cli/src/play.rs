@@ -170,7 +170,7 @@ pub fn play(
         };
         let mut mark = |report: &Report| timeline.mark(run, report);
         let learnt = match apart || !session.streams() {
-            true => one_by_one(&mut session, inputs, apart, (&mut at, &mut mark))?,
+            true => one_by_one(&mut session, inputs, apart, &mut at, &mut mark)?,
             false => {
                 at(STREAMED);
                 session.evaluate(inputs)?
@@ -198,7 +198,8 @@ fn one_by_one(
     session: &mut Session,
     inputs: &Inputs,
     apart: bool,
-    (at, mark): (&mut dyn FnMut(&str), &mut dyn FnMut(&Report)),
+    at: &mut dyn FnMut(&str),
+    mark: &mut dyn FnMut(&Report),
 ) -> Outcome<Outputs> {
     let material = if apart {
         at(INDEPENDENT);
