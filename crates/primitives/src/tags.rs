@@ -283,6 +283,19 @@ mod tests {
         }
 
         #[test]
+        fn reduction_is_division(sum: u128) {
+            // With and without the highest bit, which no product of two words has.
+            for sum in [sum, sum | 1 << 127, sum >> 1] {
+                let mut rest = sum;
+                for high in (64..128).rev() {
+                    // X^64 + X^4 + X^3 + X + 1, shifted so that it takes this bit away.
+                    rest ^= (rest >> high & 1) * ((1 << 64 | 0b11011) << (high - 64));
+                }
+                prop_assert_eq!(u128::from(reduced(sum)), rest);
+            }
+        }
+
+        #[test]
         fn every_backend_hashes_as_it_is_written_down(
             lengths in prop::collection::vec(0usize..2400, 1..4),
             tails in prop::collection::vec(0usize..700, 2),

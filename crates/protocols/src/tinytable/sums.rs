@@ -214,8 +214,36 @@ impl<T: Tag> Drop for Multiples<T> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use symbolon_primitives::Prg;
 
     use super::*;
+
+    /// Material that all executions share stands for as many copies of itself.
+    #[test]
+    fn shared_material_is_hashed_as_if_everybody_had_it() {
+        let (gates, lanes, delta) = (3, 128, 0x1234_5678_9abc_def1);
+        let mut prg = Prg::from_seed(Block(5));
+        let seed = prg.block();
+        let mut words = |n: usize| -> Vec<u64> { (0..n).map(|_| prg.u64()).collect() };
+        let rows = [(); 2].map(|()| [(); 3].map(|()| words(gates)));
+        let [c, d, flips] = [(); 3].map(|()| words(gates * lanes / 64));
+        let rows = rows.each_ref().map(|rows| rows.each_ref().map(|row| &row[..]));
+        let tags = Selected { rows, bits: [&c, &d], flips: &flips, delta };
+        let mut hash = TagHash::new(&mut Prg::from_seed(seed));
+        each_for_all(&mut hash, tags, lanes);
+
+        let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1;
+        let of = |rows: [&[u64]; 3], delta: u64| -> Vec<u64> {
+            let tag = |k: usize| {
+                let [row, beta, alpha] = rows.map(|row| row[k / lanes]);
+                row ^ beta * bit(&c, k) ^ alpha * bit(&d, k) ^ delta * bit(&flips, k)
+            };
+            (0..gates * lanes).map(tag).collect()
+        };
+        let mut plain = TagHash::new(&mut Prg::from_seed(seed));
+        plain.update([&of(rows[0], 0), &of(rows[1], delta)]);
+        assert_eq!(hash.finish(), plain.finish());
+    }
 
     proptest! {
         #[test]
