@@ -172,6 +172,25 @@ fn owners_can_be_changed_even_to_one_party_alone() {
 }
 
 #[test]
+fn large_circuits_are_streamed() {
+    let words = ["local", "mul:32", "--input", "0=70000", "--input", "1=70001", "--json"];
+    for transport in ["tcp", "memory"] {
+        let more = ["--transport", transport, "--stretch", "300", "--repeat", "2"];
+        let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
+        assert_eq!(result["outputs"][0]["value"], (70_000u64 * 70_001 % (1 << 32)).to_string());
+        for party in result["parties"].as_array().unwrap() {
+            let phases = party["phases"].as_array().unwrap();
+            let names: Vec<_> = phases.iter().map(|phase| phase["phase"].clone()).collect();
+            assert_eq!(names, ["setup", "streamed"]);
+        }
+    }
+    // Apart from each other the phases keep everything.
+    let apart = symbolon(&[&words[..], &["--stretch", "300", "--apart"]].concat()).expect(0).json();
+    assert_eq!(apart["parties"][0]["phases"].as_array().unwrap().len(), 4);
+    symbolon(&[&words[..], &["--stretch", "0"]].concat()).expect(2).says(&["--stretch"]);
+}
+
+#[test]
 fn a_simulated_link_delays() {
     let words = ["local", "add:8", "--input", "0=1", "--input", "1=2", "--json"];
     let slow = symbolon(&[&words[..], &["--link", "10ms,1gbit"]].concat()).expect(0).json();

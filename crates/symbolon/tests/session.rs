@@ -92,6 +92,41 @@ fn outputs_go_to_their_receivers_only() {
     assert!(zero.get(0).unwrap().value().is_none());
 }
 
+/// A circuit of more gates than a stretch has is streamed, if all parties say so.
+#[test]
+fn large_circuits_are_streamed() {
+    let circuit = circuit("mul:32");
+    let party = |me: u16, transport: Transport, stretch: u64| -> Result<()> {
+        let config = Config::new(me, transport).stretch(stretch).timeout(Duration::from_secs(20));
+        let mut session = Session::connect(config, &circuit)?;
+        assert!(session.streams());
+        // Twice: material is fresh, and gates have other numbers.
+        for factor in [3u128, 70_000] {
+            let before = session.report();
+            let outputs = session.evaluate(&inputs(&circuit, me, factor))?;
+            let square = outputs.get(0).and_then(|product| product.uint());
+            assert_eq!(square, Some(factor * factor % (1 << 32)));
+            let added = session.report().since(&before);
+            let names: Vec<_> = added.phases.iter().map(|phase| phase.phase.as_str()).collect();
+            assert_eq!(names, ["streamed"]);
+        }
+        // What is made ahead is kept.
+        let material = session.preprocess()?;
+        let ready = session.prepare(material)?;
+        session.run(ready, &inputs(&circuit, me, 7))?;
+        Ok(())
+    };
+    let (zero, one) = both(|t| party(0, t, 300), |t| party(1, t, 300));
+    zero.unwrap();
+    one.unwrap();
+    let (zero, one) = both(|t| party(0, t, 300), |t| party(1, t, 301));
+    for error in [zero.unwrap_err(), one.unwrap_err()] {
+        let named =
+            matches!(&error, Error::PeerIncompatible { what, .. } if what.contains("stretch"));
+        assert!(named, "{error:?}");
+    }
+}
+
 #[test]
 fn tls_between_two_identities() {
     let circuit = circuit("add:8");

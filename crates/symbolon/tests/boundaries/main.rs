@@ -188,6 +188,16 @@ fn tinytable() {
 }
 
 #[test]
+fn wrk_in_stretches() {
+    try_scene(Scene::Streamed, 5 * STRIDE);
+}
+
+#[test]
+fn ywz_in_stretches() {
+    try_scene(Scene::StreamedPair, 5 * STRIDE);
+}
+
+#[test]
 #[ignore = "a few minutes"]
 fn every_fault_at_every_message_of_two() {
     for scene in [
@@ -197,6 +207,8 @@ fn every_fault_at_every_message_of_two() {
         Scene::HalfGates,
         Scene::Pair,
         Scene::TinyTable,
+        Scene::Streamed,
+        Scene::StreamedPair,
     ] {
         try_scene(scene, 1);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, Form, Generator, Inputs, Outputs, Protocol, Result, Session, Transport,
+    Config, Form, Generator, Inputs, Outputs, Protocol, Result, STRETCH, Session, Transport,
     circuit::PartyId,
 };
 use symbolon_transport::bend::{Tamper, Verdict, interposed_pair};
@@ -31,6 +31,10 @@ pub enum Scene {
     Three,
     /// `tinytable`, two parties.
     TinyTable,
+    /// `wrk`, four rows, two parties, in stretches.
+    Streamed,
+    /// `ywz`, two parties, in stretches.
+    StreamedPair,
 }
 
 /// One direction of one connection.
@@ -64,7 +68,12 @@ impl Scene {
     /// needed by whoever gets it.
     fn circuit(self) -> Circuit {
         // So many gates that the leaky triples are more than a chunk, and the second lane has work.
-        let width = if self == Scene::TwoLanes { 1_400 } else { 8 };
+        let width = match self {
+            Scene::TwoLanes => 1_400,
+            // More than one batch of the plan in each stretch.
+            Scene::Streamed | Scene::StreamedPair => 400,
+            _ => 8,
+        };
         let mut b = Builder::new("two layers");
         let input = |party: PartyId| (format!("x{party}"), party);
         let inputs: Vec<_> = (0..self.parties())
@@ -90,8 +99,12 @@ impl Scene {
             Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
+            Scene::Streamed => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::StreamedPair => (Protocol::Ywz, None),
         };
-        config.protocol(protocol).form(form).ot(Generator::Iknp)
+        let streamed = matches!(self, Scene::Streamed | Scene::StreamedPair);
+        let stretch = if streamed { 300 } else { STRETCH };
+        config.protocol(protocol).form(form).ot(Generator::Iknp).stretch(stretch)
     }
 
     fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {
