@@ -236,7 +236,7 @@ mod tests {
         let of = |rows: [&[u64]; 3], delta: u64| -> Vec<u64> {
             let tag = |k: usize| {
                 let [row, beta, alpha] = rows.map(|row| row[k / lanes]);
-                row ^ beta * bit(&c, k) ^ alpha * bit(&d, k) ^ delta * bit(&flips, k)
+                row ^ (beta * bit(&c, k)) ^ (alpha * bit(&d, k)) ^ (delta * bit(&flips, k))
             };
             (0..gates * lanes).map(tag).collect()
         };
