@@ -1,15 +1,15 @@
 //! All phases at once, for circuits that are too large to be kept: material is made, used for the gates that come
 //! next, garbled, evaluated and forgotten, *stretch* by stretch.
 //!
-//! A stretch is what one batch of triples ([`symbolon_preprocessing::bucketing`]) is enough for; [`Network::stretch`] bounds it. Memory follows the
-//! wires that are alive and one stretch; the phases one after another keep 96 bytes of material an AND gate and
+//! A stretch is what one batch of triples ([`symbolon_preprocessing::bucketing`]) is enough for;
+//! [`Network::stretch`] bounds it. Memory follows the wires that are alive and one stretch; the phases one after another keep 96 bytes of material an AND gate and
 //! peer, then the whole garbled circuit.
 //!
 //! # What happens when
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires sent. Then, for
-//! every stretch: masks and triples, on the gates' own masks ([`known`]); Beaver's openings, garbling and evaluation, chunk by
-//! chunk as ever; then, where garbled gates are checked after evaluation, that check. Nothing is in
-//! flight between two stretches. Output masks are opened behind the last one.
+//! every stretch: masks and triples, on the gates' own masks ([`crate::known`]); Beaver's openings, garbling and evaluation, chunk by
+//! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the exchange that
+//! half-gates are checked by. Nothing is in flight between two stretches. Output masks are opened behind the last one.
 //!
 //! # Why inputs may come first
 //! The figures of all protocols garble before inputs are known. Here a party has sent its masked inputs, and with

@@ -72,6 +72,7 @@ pub(super) fn stream(
             masks.recycle(chunk);
             walk.chunk(&table);
         }
+        walk.check(&net.peers()[0])?;
         if supply.is_last() {
             break;
         }
@@ -367,7 +368,7 @@ impl<'a> Walk<'a> {
         Walk { cursor: plan.cursor(), evaluation }
     }
 
-    /// Evaluates the gates of the next table. Wrong MACs are remembered until the end.
+    /// Evaluates the gates of the next table. Wrong MACs are remembered for [`check`](Walk::check).
     fn chunk(&mut self, table: &Table) {
         let mut done = 0;
         while done < table.bits.len() {
@@ -379,6 +380,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether the MAC of every row that was opened until now was right.
+    fn check(&self, channel: &Channel) -> Result<()> {
+        if self.evaluation.wrong != 0 {
+            return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
+        }
+        Ok(())
+    }
+
     /// Does the free gates behind the last AND gate. The masked outputs exist only if every MAC was right.
     fn finish(mut self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
         let slots = &mut self.evaluation.slots;
@@ -386,9 +395,8 @@ impl<'a> Walk<'a> {
             let slots = &mut slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step(slots, linear));
         }
-        if self.evaluation.wrong != 0 {
-            return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
-        }
+        self.check(channel)?;
+        let slots = &self.evaluation.slots;
         let outputs = plan.output_slots().iter().map(|&slot| slots[slot as usize]);
         let (masked, labels) = outputs.map(|wire| (wire.masked, wire.label)).unzip();
         Ok(MaskedOutputs { masked, labels })
