@@ -22,6 +22,7 @@
 
 use std::ops::Range;
 
+use symbolon_primitives::records::{BucketSums, Buckets, sum_buckets};
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes, same_digest,
 };
@@ -32,7 +33,7 @@ use crate::{
     Shares, Towards, Triples,
     bucketing::Batch,
     exchange::{self, Opened},
-    leaky::{D_BIT, LeakyTriples, Record, X_BIT, Y_BIT, Z_BIT},
+    leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
     shares::to_be_filled,
 };
 
@@ -64,7 +65,7 @@ pub fn combine(
         bits.own.xor_assign(theirs);
     }
     multiply_bits(&bits, batch.bucket - 1, &mut triples.c.bits);
-    let work = Buckets { leaky, order: &order, batch, bits: &bits, delta };
+    let work = Work { leaky, order: &order, batch, bits: &bits, delta };
     let macs = work.sum(&theirs, &mut triples, scratch);
     check(channels, macs)?;
     Ok(triples)
@@ -223,7 +224,7 @@ fn exchange_bits(
 type Digests = Vec<[BlockHasher; 2]>;
 
 /// A batch's buckets, with all that their sums are made of.
-struct Buckets<'a> {
+struct Work<'a> {
     leaky: &'a LeakyTriples,
     /// The triples of bucket 0, of bucket 1, ...
     order: &'a [u32],
@@ -232,7 +233,7 @@ struct Buckets<'a> {
     delta: Block,
 }
 
-impl Buckets<'_> {
+impl Work<'_> {
     /// Adds up MACs and keys, and digests the MACs of d; `theirs` are the peers' parts of d.
     fn sum(&self, theirs: &[BitVec], triples: &mut Triples, scratch: &mut Scratch) -> Digests {
         let peers = self.leaky.peers();
@@ -243,9 +244,14 @@ impl Buckets<'_> {
         for first in (0..n).step_by(PIECE) {
             let piece = first..(first + PIECE).min(n);
             for (peer, waiting) in scratch.waiting.iter_mut().enumerate() {
-                let [_, expected] = &mut *waiting;
+                let [_, expected] = &*waiting;
                 let already = expected.len();
-                self.sum_piece(piece.clone(), peer, triples, waiting);
+                let more = already + piece.len() * (bucket - 1);
+                for macs in &mut *waiting {
+                    macs.resize(more, Block::ZERO);
+                }
+                let opened = waiting.each_mut().map(|macs| &mut macs[already..]);
+                self.sum_piece(piece.clone(), peer, triples, opened);
                 let [own, expected] = waiting;
                 let f = first * (bucket - 1);
                 add_key_where(&mut expected[already..], &theirs[peer], f, self.delta);
@@ -260,51 +266,35 @@ impl Buckets<'_> {
         digests
     }
 
-    /// Writes the sums of a few buckets towards one peer. Appends to `waiting` the MACs of the own d, and the keys
-    /// for the peer's.
+    /// Writes the sums of a few buckets towards one peer, and to `opened` the MACs of the own d and the keys for the
+    /// peer's.
     fn sum_piece(
         &self,
         piece: Range<usize>,
         peer: usize,
         triples: &mut Triples,
-        [own, keys]: &mut [Vec<Block>; 2],
+        opened: [&mut [Block]; 2],
     ) {
-        let &Buckets { leaky, order, batch, bits, .. } = self;
+        let &Work { leaky, order, batch, bits, .. } = self;
         let size = batch.bucket;
-        let correcting = leaky.correcting(peer);
         let Triples { a, b, c } = triples;
         let b = (!batch.tied).then_some(b);
-        let mut made = [Some(a), b, Some(c)].map(|shares| {
+        let made = [Some(a), b, Some(c)].map(|shares| {
             let Towards { macs, keys } = &mut shares?.towards[peer];
             Some([&mut macs[piece.clone()], &mut keys[piece.clone()]])
         });
-        let mut f = piece.start * (size - 1);
-        for (at, k) in piece.enumerate() {
-            if peer == 0
-                && let Some(ahead) = order.get((k + PREFETCH) * size..)
-            {
-                ahead.iter().take(size).for_each(|&t| leaky.prefetch(t as usize));
-            }
-            let members = &order[k * size..][..size];
-            let mut total = *leaky.record(members[0] as usize, peer);
-            total.keys[Z] ^= correcting.select(bits.corrections.get(k));
-            for &other in &members[1..] {
-                let Record { macs: m, keys: q } = leaky.record(other as usize, peer);
-                let d = bits.own.get(f);
-                f += 1;
-                own.push(total.macs[Y] ^ m[Y]);
-                keys.push(total.keys[Y] ^ q[Y]);
-                total.macs[X] ^= m[X];
-                total.keys[X] ^= q[X];
-                total.macs[Z] ^= m[Z] ^ m[X].select(d);
-                total.keys[Z] ^= q[Z] ^ q[X].select(d);
-            }
-            for (which, made) in made.iter_mut().enumerate() {
-                if let Some([macs, keys]) = made {
-                    (macs[at], keys[at]) = (total.macs[which], total.keys[which]);
-                }
-            }
-        }
+        // The first peer's turn asks for the records of all.
+        let ahead = order.get((piece.start + PREFETCH) * size..).filter(|_| peer == 0);
+        let ahead = ahead.map(|ahead| &ahead[..ahead.len().min(piece.len() * size)]);
+        let buckets = Buckets {
+            members: &order[piece.start * size..piece.end * size],
+            size,
+            d: &bits.own.words()[piece.start * (size - 1) / 64..],
+            corrected: bits.corrections.words()[piece.start / PIECE],
+            correction: leaky.correcting(peer),
+            ahead: ahead.unwrap_or_default(),
+        };
+        sum_buckets(leaky.records(), peer, &buckets, &mut BucketSums { made, opened });
     }
 }
 
@@ -324,9 +314,8 @@ fn check(channels: &mut [Channel], digests: Digests) -> Result<()> {
     Ok(())
 }
 
-const X: usize = 0;
+/// The place of y among x, y and z.
 const Y: usize = 1;
-const Z: usize = 2;
 
 impl Triples {
     /// Makes room for a batch among this party and `peers` others; what the memory holds is overwritten later.

@@ -34,6 +34,7 @@ mod records;
 
 use std::ops::Range;
 
+use symbolon_primitives::records::{Place, Rows, lay_out};
 use symbolon_primitives::{
     BitVec, Block, Challenge, Prg, TweakedHash, add_key_where, add_where, derive_block, gf128,
 };
@@ -49,8 +50,9 @@ use crate::{
 pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
 
-/// Triples of one chunk: with its three correlated OTs per triple just below the largest draw.
-pub const CHUNK: usize = 10_240;
+/// Triples of one chunk: MACs and keys of the chunks under way stay in the second-level cache, or nearly so. Smaller ones
+/// would cost more in checks: each is a draw of correlated OTs.
+pub const CHUNK: usize = 4096;
 
 /// Triples that are hashed at a time: what they take stays in the first-level cache.
 const BLOCK: usize = 512;
@@ -187,23 +189,14 @@ impl Sums<'_> {
                     _ => [macs[1], keys[1]]
                         .map(|all| &all[run.start - drawn_from..run.end - drawn_from]),
                 };
-                let (x, r) = (
-                    [&macs[0][run.clone()], &keys[0][run.clone()]],
-                    [&macs[2][run.clone()], &keys[2][run.clone()]],
-                );
+                let rows = Rows {
+                    macs: [&macs[0][run.clone()], y[0], &macs[2][run.clone()]],
+                    keys: [&keys[0][run.clone()], y[1], &keys[2][run.clone()]],
+                };
                 let at = run.start - block.start..run.end - block.start;
                 let records = &mut records[at.start * self.peers..at.end * self.peers];
-                let sums = phi[at.clone()].iter_mut().zip(&mut s[at]);
-                let macs = x[0].iter().zip(y[0]).zip(r[0]);
-                let keys = x[1].iter().zip(y[1]).zip(r[1]);
-                let records = records.chunks_exact_mut(self.peers);
-                for ((((phi, s), records), ((mx, my), mr)), ((kx, ky), kr)) in
-                    sums.zip(records).zip(macs).zip(keys)
-                {
-                    *phi ^= *my ^ *ky;
-                    *s ^= *mr ^ *kr;
-                    records[peer] = Record { macs: [*mx, *my, *mr], keys: [*kx, *ky, *kr] };
-                }
+                let to = Place { records, peers: self.peers, peer };
+                lay_out(&rows, [&mut phi[at.clone()], &mut s[at]], to);
             }
         }
     }
@@ -374,7 +367,8 @@ impl LeakyLane {
             s.fill(Block::ZERO);
             add_key_where(phi, &part.bits[1], place, delta);
             add_key_where(s, &part.bits[2], place, delta);
-            sums.add(block.clone(), &mut part.records[place * peers..end * peers], phi, s);
+            let records = &mut part.records[place * peers..end * peers];
+            sums.add(block.clone(), records, phi, s);
             add_where(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {
                 let [macs, keys] = sums.drawn.x(peer).map(|x| &x[block.clone()]);

@@ -23,6 +23,7 @@ pub mod leaves;
 pub mod mask;
 pub mod prefetch;
 pub mod prg;
+pub mod records;
 pub mod select;
 pub mod slab;
 pub mod tags;

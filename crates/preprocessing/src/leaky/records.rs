@@ -1,19 +1,9 @@
 //! Leaky triples in memory, as the buckets will gather them.
 
-use bytemuck::{Pod, Zeroable};
-use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows, prefetch_early};
+pub use symbolon_primitives::records::Record;
+use symbolon_primitives::records::Records;
+use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
 use zeroize::Zeroize;
-
-/// One party's part of one leaky triple, as far as one peer is concerned: 96 bytes side by side, as
-/// the buckets will gather them in random order.
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
-pub struct Record {
-    /// MACs on the own bits of x, y, z.
-    pub macs: [Block; 3],
-    /// Keys for the peer's bits of x, y, z.
-    pub keys: [Block; 3],
-}
 
 /// One party's part of many leaky triples.
 #[derive(Default)]
@@ -71,12 +61,11 @@ impl LeakyTriples {
         std::array::from_fn(|which| self.bits[which].get(triple))
     }
 
-    /// What ties a triple to the peer in place `peer`. The key for z still lacks [`correcting`] where d is 1.
+    /// What ties the triples to the peers. A key for z still lacks [`correcting`] where d is 1.
     ///
     /// [`correcting`]: LeakyTriples::correcting
-    #[inline]
-    pub(crate) fn record(&self, triple: usize, peer: usize) -> &Record {
-        &self.records[triple * self.peers + peer]
+    pub(crate) fn records(&self) -> Records<'_> {
+        Records { all: &self.records, peers: self.peers }
     }
 
     /// What is added to the key for the z of the peer in place `peer` where d is 1.
@@ -87,12 +76,6 @@ impl LeakyTriples {
     /// For each triple its bits in a byte, once it is checked.
     pub(crate) fn packed(&self) -> &[u8] {
         &self.packed
-    }
-
-    /// Asks for a triple's memory ahead of its use.
-    #[inline]
-    pub(crate) fn prefetch(&self, triple: usize) {
-        self.records[triple * self.peers..][..self.peers].iter().for_each(prefetch_early);
     }
 
     /// Notes d, and packs all bits.

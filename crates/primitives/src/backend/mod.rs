@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
+use crate::records::{BucketSums, Buckets, Place, Records, Rows, check_buckets};
 use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, leaves};
 
@@ -259,6 +260,33 @@ impl Backend {
     /// The kernel of [`add_key_where`](crate::add_key_where), from a word for each 64 blocks.
     pub(crate) fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
         run!(self, add_key_where(out, words, value));
+    }
+
+    /// The kernel of [`lay_out`](crate::records::lay_out).
+    ///
+    /// # Panics
+    /// As [`lay_out`](crate::records::lay_out).
+    pub fn lay_out(self, rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
+        let n = rows.len();
+        assert!(rows.all().iter().all(|row| row.len() == n), "rows of equal length");
+        assert!(sums.iter().all(|sums| sums.len() == n), "a sum for each");
+        assert!(to.peer < to.peers && to.records.len() == n * to.peers, "a record for each");
+        run!(self, lay_out(rows, sums, to));
+    }
+
+    /// The kernel of [`sum_buckets`](crate::records::sum_buckets).
+    ///
+    /// # Panics
+    /// As [`sum_buckets`](crate::records::sum_buckets).
+    pub fn sum_buckets(
+        self,
+        records: Records<'_>,
+        peer: usize,
+        buckets: &Buckets<'_>,
+        sums: &mut BucketSums<'_>,
+    ) {
+        check_buckets(buckets, sums);
+        run!(self, sum_buckets(records, peer, buckets, sums));
     }
 
     /// The kernel of [`carryless_products`](crate::carryless_products).

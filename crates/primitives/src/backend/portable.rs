@@ -9,6 +9,8 @@ use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
+use crate::prefetch::prefetch_early;
+use crate::records::{BucketSums, Buckets, Place, Record, Records, Rows};
 use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, mask64};
 
@@ -201,6 +203,60 @@ pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
     for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
         for (i, out) in out.iter_mut().enumerate() {
             *out ^= value.select(word >> i & 1 == 1);
+        }
+    }
+}
+
+#[inline(always)]
+pub(super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
+    let Place { records, peers, peer } = to;
+    let records = records.iter_mut().skip(peer).step_by(peers);
+    let [mx, my, mz, kx, ky, kz] = rows.all().map(|row| row.iter().copied());
+    let (macs, keys) = (mx.zip(my).zip(mz), kx.zip(ky).zip(kz));
+    let sums = phi.iter_mut().zip(s);
+    for (((record, (phi, s)), ((mx, my), mz)), ((kx, ky), kz)) in
+        records.zip(sums).zip(macs).zip(keys)
+    {
+        *phi ^= my ^ ky;
+        *s ^= mz ^ kz;
+        *record = Record { macs: [mx, my, mz], keys: [kx, ky, kz] };
+    }
+}
+
+#[inline(always)]
+pub(super) fn sum_buckets(
+    records: Records<'_>,
+    peer: usize,
+    buckets: &Buckets<'_>,
+    sums: &mut BucketSums<'_>,
+) {
+    const X: usize = 0;
+    const Y: usize = 1;
+    const Z: usize = 2;
+    let size = buckets.size;
+    let mut ahead = buckets.ahead.chunks(size);
+    let mut f = 0;
+    for (k, members) in buckets.members.chunks_exact(size).enumerate() {
+        for &triple in ahead.next().unwrap_or_default() {
+            records.of_all(triple).iter().for_each(prefetch_early);
+        }
+        let mut total = *records.get(members[0], peer);
+        total.keys[Z] ^= buckets.correction.select(buckets.corrected >> k & 1 == 1);
+        for &other in &members[1..] {
+            let Record { macs, keys } = records.get(other, peer);
+            let d = buckets.d[f / 64] >> (f % 64) & 1 == 1;
+            sums.opened[0][f] = total.macs[Y] ^ macs[Y];
+            sums.opened[1][f] = total.keys[Y] ^ keys[Y];
+            f += 1;
+            total.macs[X] ^= macs[X];
+            total.keys[X] ^= keys[X];
+            total.macs[Z] ^= macs[Z] ^ macs[X].select(d);
+            total.keys[Z] ^= keys[Z] ^ keys[X].select(d);
+        }
+        for (which, made) in sums.made.iter_mut().enumerate() {
+            if let Some([macs, keys]) = made {
+                (macs[k], keys[k]) = (total.macs[which], total.keys[which]);
+            }
         }
     }
 }

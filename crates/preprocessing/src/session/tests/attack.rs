@@ -114,8 +114,10 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     assert!(right, "a wrong guess went unnoticed");
     let of_cheater = cheater.1.as_ref().expect("nobody noticed");
     // A share's key is the sum of its bucket's keys: the cheater recognises the buckets by its own.
-    let keys: Vec<Block> =
-        places.iter().map(|&place| cheater.0.leaky.record(place, 0).keys[0]).collect();
+    let keys: Vec<Block> = places
+        .iter()
+        .map(|&place| cheater.0.leaky.records().get(place as u32, 0).keys[0])
+        .collect();
     let known: Vec<usize> = (0..batch.triples)
         .filter(|&k| is_sum(of_cheater.a.towards[0].keys[k], &keys, batch.bucket))
         .collect();

@@ -15,6 +15,7 @@ pub(super) use gf128::{column_hash, inner_product, reduce};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
+use crate::records::{BucketSums, Buckets, Place, Records, Rows};
 use crate::{BitVec, Block};
 
 /// Whether the processor has what this module needs.
@@ -62,4 +63,21 @@ pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
 #[target_feature(enable = "avx2")]
 pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
     super::portable::add_key_where(out, words, value);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn lay_out(rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
+    super::portable::lay_out(rows, sums, to);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn sum_buckets(
+    records: Records<'_>,
+    peer: usize,
+    buckets: &Buckets<'_>,
+    sums: &mut BucketSums<'_>,
+) {
+    super::portable::sum_buckets(records, peer, buckets, sums);
 }
