@@ -12,8 +12,12 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 use zeroize::Zeroize;
 
-/// From this size on memory comes from the system directly: a huge page on x86-64.
+/// A huge page on x86-64.
 const HUGE: usize = 2 << 20;
+
+/// From this size on memory comes from the system directly, in whole huge pages: one takes no longer to come than a hundred
+/// small ones.
+const MAPPED: usize = 1 << 20;
 
 /// The alignment of every slab, a cache line: an element whose size divides it does not straddle two.
 const LINE: usize = 64;
@@ -31,6 +35,8 @@ struct Line([u8; LINE]);
 pub struct Slab<T> {
     memory: Memory,
     len: usize,
+    /// The most elements that there ever were.
+    most: usize,
     elements: std::marker::PhantomData<T>,
 }
 
@@ -56,7 +62,7 @@ impl<T: Pod> Slab<T> {
     pub fn zeroed(len: usize) -> Self {
         assert!(align_of::<T>() <= LINE, "elements that need more than a cache line's alignment");
         let bytes = len.checked_mul(size_of::<T>()).expect("a slab of more bytes than addresses");
-        Slab { memory: Memory::zeroed(bytes), len, elements: std::marker::PhantomData }
+        Slab { memory: Memory::zeroed(bytes), len, most: len, elements: std::marker::PhantomData }
     }
 
     /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever calls this
@@ -71,13 +77,16 @@ impl<T: Pod> Slab<T> {
             *self = Slab::zeroed(len);
         }
         self.len = len;
+        self.most = self.most.max(len);
     }
 }
 
 impl Memory {
     fn zeroed(bytes: usize) -> Memory {
-        if bytes >= HUGE
-            && let Ok(map) = MmapMut::map_anon(bytes)
+        // Only what is a multiple of their size is put where huge pages can be.
+        let whole = bytes.checked_next_multiple_of(HUGE).filter(|_| bytes >= MAPPED);
+        if let Some(whole) = whole
+            && let Ok(map) = MmapMut::map_anon(whole)
         {
             #[cfg(target_os = "linux")]
             // A hint; where it is refused, pages are small.
@@ -102,10 +111,11 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl<T> Drop for Slab<T> {
     fn drop(&mut self) {
+        let used = &mut self.memory.bytes_mut()[..self.most * size_of::<T>()];
         // In large words: each is a store that the compiler must not merge with others.
-        let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(self.bytes_mut());
+        let (before, words, after) = bytemuck::pod_align_to_mut::<u8, u128>(used);
         before.zeroize();
         words.zeroize();
         after.zeroize();
@@ -133,7 +143,9 @@ mod tests {
 
     #[test]
     fn is_zero_at_first_and_holds_what_is_written() {
-        for len in [0, 1, 3, 4, HUGE / 16 - 1, HUGE / 16, HUGE / 16 + 5] {
+        for len in
+            [0, 1, 3, 4, MAPPED / 16 - 1, MAPPED / 16, HUGE / 16 - 1, HUGE / 16, HUGE / 16 + 5]
+        {
             let mut slab = Slab::<Block>::zeroed(len);
             assert_eq!(slab.len(), len);
             assert!(slab.iter().all(|&block| block == Block::ZERO));
