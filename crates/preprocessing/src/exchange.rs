@@ -150,6 +150,15 @@ impl ShareOpening {
         self.towards[peer].keys.push(key);
     }
 
+    /// The same for the shares that were pushed last, in their order: of each MAC and key.
+    pub fn extend_towards(&mut self, peer: usize, auths: impl Iterator<Item = [Block; 2]>) {
+        let Towards { macs, keys } = &mut self.towards[peer];
+        for [mac, key] in auths {
+            macs.push(mac);
+            keys.push(key);
+        }
+    }
+
     /// Adds a share between two parties.
     pub fn push(&mut self, share: Share) {
         self.push_bit(share.bit);

@@ -7,6 +7,7 @@
 //! awaited any more.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_preprocessing::{
@@ -185,24 +186,29 @@ impl<'a> MaskWalk<'a> {
                 step(&mut self.slots, batch.base, linear);
             }
             for and in batch.ands {
-                let [a, b, out] = [and.a, and.b, and.out].map(|slot| batch.base + slot as usize);
-                gates.alpha.push_row(&self.slots, a);
-                gates.beta.push_row(&self.slots, b);
-                let slots = &mut self.slots;
-                let last = gates.rest.len();
-                material.next_gate(|GateMaterial { k, mask, triple }| {
-                    let [alpha, beta] = [&gates.alpha, &gates.beta];
-                    push_difference(&mut opening, (alpha, last), (&triple.a, k));
-                    if !self.known {
-                        push_difference(&mut opening, (beta, last), (&triple.b, k));
-                        gates.a.push(&triple.a, k);
-                        gates.b.push(&triple.b, k);
-                    }
-                    gates.rest.push(&triple.c, k);
-                    slots.set(out, mask, k);
-                })?;
-                gates.rest.add(last, &self.slots, out, true);
+                gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
+                gates.beta.push_row(&self.slots, batch.base + and.b as usize);
             }
+            let mut outs = batch.ands.iter().map(|and| batch.base + and.out as usize);
+            material.next_gates(batch.ands.len(), |GateMaterial { range, masks, triples }| {
+                let first = gates.rest.len();
+                if self.known {
+                    opening.push_differences((&gates.alpha, first), (&triples.a, range.clone()));
+                } else {
+                    for (place, k) in (first..).zip(range.clone()) {
+                        let one = k..k + 1;
+                        opening.push_differences((&gates.alpha, place), (&triples.a, one.clone()));
+                        opening.push_differences((&gates.beta, place), (&triples.b, one));
+                    }
+                    gates.a.push_range(&triples.a, range.clone());
+                    gates.b.push_range(&triples.b, range.clone());
+                }
+                gates.rest.push_range(&triples.c, range.clone());
+                gates.rest.add_range(first, masks, range.clone());
+                for (k, out) in range.zip(outs.by_ref()) {
+                    self.slots.set(out, masks, k);
+                }
+            })?;
         }
         if gates.rest.len() > 0 {
             self.awaited.push_back(opening.send(channels, &BEAVER)?);
@@ -229,16 +235,26 @@ impl<'a> MaskWalk<'a> {
     }
 }
 
-/// Adds to an opening what the mask in one place differs by from the factor in another.
-#[inline]
-fn push_difference(
-    opening: &mut ShareOpening,
-    (masks, place): (&ShareRows, usize),
-    (factors, k): (&Shares, usize),
-) {
-    opening.push_bit(masks.bit(place) ^ factors.bits.get(k));
-    for (p, (mask, factor)) in masks.auth(place).iter().zip(&factors.towards).enumerate() {
-        opening.push_towards(p, mask[0] ^ factor.macs[k], mask[1] ^ factor.keys[k]);
+trait PushDifferences {
+    /// Adds what the masks from one place on differ by from the factors in others.
+    fn push_differences(&mut self, masks: (&ShareRows, usize), factors: (&Shares, Range<usize>));
+}
+
+impl PushDifferences for ShareOpening {
+    fn push_differences(
+        &mut self,
+        (masks, first): (&ShareRows, usize),
+        (factors, range): (&Shares, Range<usize>),
+    ) {
+        for (place, k) in (first..).zip(range.clone()) {
+            self.push_bit(masks.bit(place) ^ factors.bits.get(k));
+        }
+        for (p, t) in factors.towards.iter().enumerate() {
+            let factors = t.macs[range.clone()].iter().zip(&t.keys[range.clone()]);
+            let masks = masks.auths(first, range.len()).map(|auths| auths[p]);
+            let sum = |([mac, key], (m, k)): ([Block; 2], (&Block, &Block))| [mac ^ *m, key ^ *k];
+            self.extend_towards(p, masks.zip(factors).map(sum));
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! per AND gate.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_preprocessing::{AuthBits, Config, Preprocessor, Shares, Triples};
@@ -189,13 +190,13 @@ pub(crate) struct GateBatch {
     pub triples: Triples,
 }
 
-/// What one AND gate uses up: entry `k` of each.
+/// What some AND gates use up: these entries of each list.
 pub(crate) struct GateMaterial<'a> {
-    pub k: usize,
-    /// The mask of the output wire.
-    pub mask: &'a Shares,
-    /// The triple c = a ∧ b.
-    pub triple: &'a Triples,
+    pub range: Range<usize>,
+    /// The masks of the output wires.
+    pub masks: &'a Shares,
+    /// The triples c = a ∧ b.
+    pub triples: &'a Triples,
 }
 
 impl Material {
@@ -293,24 +294,30 @@ impl Material {
         self.own_inputs.bits.slice(0..ports::input_bits(circuit, self.seat.me))
     }
 
-    /// Hands the material of the next AND gate to `take`.
-    pub fn next_gate<T>(&mut self, take: impl FnOnce(GateMaterial<'_>) -> T) -> Result<T> {
-        if self.gates.is_empty() && self.left > 0 {
-            let more = self.source.as_mut().map_or(Ok(None), |source| source.next_batch())?;
-            self.gates.extend(more);
+    /// Hands the material of the next `n` AND gates to `take`, as many at a time as lie side by side.
+    pub fn next_gates(&mut self, n: usize, mut take: impl FnMut(GateMaterial<'_>)) -> Result<()> {
+        let mut wanted = n;
+        while wanted > 0 {
+            if self.gates.is_empty() && self.left > 0 {
+                let more = self.source.as_mut().map_or(Ok(None), |source| source.next_batch())?;
+                self.gates.extend(more);
+            }
+            let batch = self.gates.front().filter(|_| self.left > 0).ok_or_else(|| {
+                Error::InvalidInput("the circuit needs more than was preprocessed".into())
+            })?;
+            let here = batch.triples.len() - self.next;
+            let run = wanted.min(here).min(usize::try_from(self.left).unwrap_or(usize::MAX));
+            let range = self.next..self.next + run;
+            take(GateMaterial { range, masks: &batch.masks, triples: &batch.triples });
+            wanted -= run;
+            self.next += run;
+            self.left -= run as u64;
+            if run == here {
+                self.gates.pop_front();
+                self.next = 0;
+            }
         }
-        let batch = self.gates.front().filter(|_| self.left > 0).ok_or_else(|| {
-            Error::InvalidInput("the circuit needs more than was preprocessed".into())
-        })?;
-        let k = self.next;
-        let taken = take(GateMaterial { k, mask: &batch.masks, triple: &batch.triples });
-        self.next += 1;
-        self.left -= 1;
-        if self.next == batch.triples.len() {
-            self.gates.pop_front();
-            self.next = 0;
-        }
-        Ok(taken)
+        Ok(())
     }
 }
 

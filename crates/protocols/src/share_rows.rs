@@ -1,6 +1,7 @@
 //! Authenticated shares side by side, as a walk over a circuit needs them: a share's bit in one array,
 //! its MACs and keys towards all peers next to each other in another.
 
+use std::ops::Range;
 use std::slice::ChunksExact;
 
 use symbolon_preprocessing::{Share, Shares};
@@ -86,13 +87,37 @@ impl ShareRows {
     /// Appends share `k` of another list.
     pub fn push_row(&mut self, from: &ShareRows, k: usize) {
         self.bits.push(from.bits[k]);
-        self.auth.extend_from_slice(from.auth(k));
+        if self.peers == 1 {
+            // No call for 32 bytes.
+            self.auth.push(from.auth[k]);
+        } else {
+            self.auth.extend_from_slice(from.auth(k));
+        }
     }
 
-    /// Appends share `k` of flat arrays.
-    pub fn push(&mut self, from: &Shares, k: usize) {
-        self.bits.push(from.bits.get(k));
-        self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
+    /// Appends shares of flat arrays.
+    pub fn push_range(&mut self, from: &Shares, range: Range<usize>) {
+        self.bits.extend(range.clone().map(|k| from.bits.get(k)));
+        if let [t] = &from.towards[..] {
+            let auth = t.macs[range.clone()].iter().zip(&t.keys[range]);
+            return self.auth.extend(auth.map(|(mac, key)| [*mac, *key]));
+        }
+        for k in range {
+            self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
+        }
+    }
+
+    /// Adds shares of flat arrays to those from share `first` on.
+    pub fn add_range(&mut self, first: usize, from: &Shares, range: Range<usize>) {
+        let bits = &mut self.bits[first..][..range.len()];
+        bits.iter_mut().zip(range.clone()).for_each(|(bit, k)| *bit ^= from.bits.get(k));
+        let rows = self.auth[first * self.peers..].chunks_exact_mut(self.peers);
+        for (row, k) in rows.zip(range) {
+            for (auth, t) in row.iter_mut().zip(&from.towards) {
+                auth[0] ^= t.macs[k];
+                auth[1] ^= t.keys[k];
+            }
+        }
     }
 
     /// Share `k` becomes share `from_k` of flat arrays.
@@ -130,6 +155,11 @@ impl ShareRows {
     pub fn xor(&mut self, a: usize, b: usize, out: usize) {
         self.bits[out] = self.bits[a] ^ self.bits[b];
         let peers = self.peers;
+        if peers == 1 {
+            let ([mac_a, key_a], [mac_b, key_b]) = (self.auth[a], self.auth[b]);
+            self.auth[out] = [mac_a ^ mac_b, key_a ^ key_b];
+            return;
+        }
         for p in 0..peers {
             let ([mac_a, key_a], [mac_b, key_b]) =
                 (self.auth[a * peers + p], self.auth[b * peers + p]);
@@ -140,6 +170,10 @@ impl ShareRows {
     /// Share `out` becomes share `from`.
     pub fn copy(&mut self, from: usize, out: usize) {
         self.bits[out] = self.bits[from];
+        if self.peers == 1 {
+            self.auth[out] = self.auth[from];
+            return;
+        }
         self.auth.copy_within(from * self.peers..(from + 1) * self.peers, out * self.peers);
     }
 

@@ -21,7 +21,10 @@ use super::{
     program::{Program, units_of},
     tag::Tag,
 };
-use crate::{Network, Prepared, material::Material};
+use crate::{
+    Network, Prepared,
+    material::{GateMaterial, Material},
+};
 
 /// AND gates, of all executions, of a chunk.
 const CHUNK: usize = 8192;
@@ -255,16 +258,16 @@ fn take(
     triples: &mut Triples,
     mut masks: Option<&mut Shares>,
 ) -> Result<()> {
-    for _ in 0..lanes {
-        material.next_gate(|own| {
-            let from = [&own.triple.a, &own.triple.b, &own.triple.c];
-            let into = [&mut triples.a, &mut triples.b, &mut triples.c];
-            into.into_iter().zip(from).for_each(|(into, from)| flat::push(into, from, own.k));
-            if let Some(masks) = masks.as_deref_mut() {
-                flat::push(masks, own.mask, own.k);
-            }
-        })?;
-    }
+    material.next_gates(lanes, |GateMaterial { range, masks: own_masks, triples: own }| {
+        let from = [&own.a, &own.b, &own.c];
+        let into = [&mut triples.a, &mut triples.b, &mut triples.c];
+        for (into, from) in into.into_iter().zip(from) {
+            range.clone().for_each(|k| flat::push(into, from, k));
+        }
+        if let Some(masks) = masks.as_deref_mut() {
+            range.for_each(|k| flat::push(masks, own_masks, k));
+        }
+    })?;
     Ok(())
 }
 
