@@ -36,7 +36,7 @@ use std::ops::Range;
 
 use symbolon_primitives::records::{Place, Rows, lay_out};
 use symbolon_primitives::{
-    BitVec, Block, Challenge, Prg, TweakedHash, add_key_where, add_where, derive_block, gf128,
+    BitVec, Block, Challenge, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block, gf128,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
@@ -216,24 +216,47 @@ pub(crate) struct LeakyLane {
 /// Buffers that stay warm from chunk to chunk.
 #[derive(Default)]
 struct Scratch {
-    /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
-    macs: [Vec<Block>; LOOKAHEAD + 1],
-    keys: Vec<Block>,
+    /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge page.
+    memory: Slab<Block>,
     phi: Vec<Block>,
     pairs: Vec<[Block; 2]>,
     single: Vec<Block>,
-    /// U for each peer, one chunk after another.
-    u: Vec<Block>,
-    their_u: Vec<Block>,
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let Scratch { macs, keys, phi, pairs, single, u, their_u } = self;
-        for buffer in macs.iter_mut().chain([keys, phi, single, u, their_u]) {
-            buffer.zeroize();
-        }
+        let Scratch { memory: _wiped_by_itself, phi, pairs, single } = self;
+        phi.zeroize();
+        single.zeroize();
         pairs.zeroize();
+    }
+}
+
+/// The parts of [`Scratch::memory`]; what they hold at first is left from earlier.
+struct Room<'a> {
+    /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
+    macs: [&'a mut [Block]; LOOKAHEAD + 1],
+    keys: &'a mut [Block],
+    /// U for each peer, one chunk after another.
+    u: &'a mut [Block],
+    their_u: &'a mut [Block],
+}
+
+impl<'a> Room<'a> {
+    /// What chunks of at most so many triples take with so many peers.
+    fn blocks(chunk: usize, peers: usize) -> usize {
+        let draws = LOOKAHEAD + 2;
+        (3 * draws * peers + peers + 1) * chunk
+    }
+
+    /// Divides the memory of that size.
+    fn of(memory: &'a mut [Block], peers: usize) -> Self {
+        let chunk = memory.len() / Room::blocks(1, peers);
+        let (their_u, rest) = memory.split_at_mut(chunk);
+        let (u, rest) = rest.split_at_mut(peers * chunk);
+        let mut draws = rest.chunks_exact_mut(3 * peers * chunk);
+        let mut draw = || draws.next().expect("room for every draw");
+        Room { macs: std::array::from_fn(|_| draw()), keys: draw(), u, their_u }
     }
 }
 
@@ -280,6 +303,7 @@ impl LeakyLane {
         let range = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
         let first_tweak = self.tweak;
         self.tweak += n as u128;
+        self.scratch.memory.reset(Room::blocks(n.min(CHUNK), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;
@@ -310,8 +334,8 @@ impl LeakyLane {
         let mut all = bits[0].clone();
         all.extend_from(&bits[1]);
         all.extend_from(&bits[2]);
-        let macs = &mut self.scratch.macs[chunk % (LOOKAHEAD + 1)];
-        macs.resize(layout.len() * channels.len(), Block::ZERO);
+        let room = Room::of(&mut self.scratch.memory, channels.len());
+        let macs = &mut room.macs[chunk % (LOOKAHEAD + 1)][..layout.len() * channels.len()];
         let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_own(channels, &all, &mut macs)?;
         all.zeroize();
@@ -334,9 +358,9 @@ impl LeakyLane {
         range: Range<usize>,
     ) -> Result<()> {
         let layout = Layout { n: range.len(), given: part.given_count(&range) };
-        self.scratch.keys.resize(layout.len() * channels.len(), Block::ZERO);
-        let mut keys: Vec<&mut [Block]> =
-            self.scratch.keys.chunks_exact_mut(layout.len()).collect();
+        let room = Room::of(&mut self.scratch.memory, channels.len());
+        let keys = &mut room.keys[..layout.len() * channels.len()];
+        let mut keys: Vec<&mut [Block]> = keys.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_theirs(channels, &mut keys)
     }
 
@@ -352,10 +376,11 @@ impl LeakyLane {
         let delta = self.bits.delta();
         let layout = Layout { n: range.len(), given: part.given_count(&range) };
         let peers = channels.len();
-        let Scratch { macs, keys, phi, pairs, single, u, .. } = &mut self.scratch;
-        let drawn = Drawn { layout, macs: &macs[chunk % (LOOKAHEAD + 1)], keys };
+        let Scratch { memory, phi, pairs, single } = &mut self.scratch;
+        let Room { macs, keys, u, .. } = Room::of(memory, peers);
+        let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
         let sums = Sums { drawn, given: part.given(&range), peers };
-        u.resize(layout.n * peers, Block::ZERO);
+        let u = &mut u[..layout.n * peers];
         // What belongs to a block is in the first-level cache from its first use to its last.
         for first in (0..layout.n).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(layout.n);
@@ -391,8 +416,8 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let u = &mut self.scratch.their_u;
-        u.resize(range.len(), Block::ZERO);
+        let room = Room::of(&mut self.scratch.memory, channels.len());
+        let u = &mut room.their_u[..range.len()];
         for channel in channels {
             channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
             add_where(&mut part.s[range.clone()], &part.bits[0], range.start, u);

@@ -151,8 +151,10 @@ impl<'a> MaskWalk<'a> {
         self.spare.extend([chunk.alpha, chunk.beta, chunk.row0]);
     }
 
-    fn empty(&mut self) -> ShareRows {
-        let mut rows = self.spare.pop().unwrap_or_else(|| ShareRows::zeros(0, self.slots.peers()));
+    /// An empty list, new ones with room for so many.
+    fn empty(&mut self, room: usize) -> ShareRows {
+        let peers = self.slots.peers();
+        let mut rows = self.spare.pop().unwrap_or_else(|| ShareRows::with_capacity(room, peers));
         rows.clear_all();
         rows
     }
@@ -168,15 +170,17 @@ impl<'a> MaskWalk<'a> {
 
     fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
         let peers = self.slots.peers();
+        // No more than will be used: what is wiped in the end is all of it.
+        let room = usize::try_from(material.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
+        let factors = if self.known { 0 } else { room };
         let mut gates = Pending {
-            alpha: self.empty(),
-            beta: self.empty(),
-            a: self.empty(),
-            b: self.empty(),
-            rest: self.empty(),
+            alpha: self.empty(room),
+            beta: self.empty(room),
+            a: self.empty(factors),
+            b: self.empty(factors),
+            rest: self.empty(room),
         };
-        let opened = CHUNK * if self.known { 1 } else { 2 };
-        let mut opening = ShareOpening::with_capacity(opened, peers);
+        let mut opening = ShareOpening::with_capacity(room + factors, peers);
         while gates.rest.len() < CHUNK && material.reaches(self.most) {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;

@@ -26,6 +26,11 @@ impl ShareRows {
         ShareRows { peers, bits: vec![false; n], auth: vec![[Block::ZERO; 2]; n * peers] }
     }
 
+    /// No shares yet, with room for `n` among this party and `peers` others.
+    pub fn with_capacity(n: usize, peers: usize) -> Self {
+        ShareRows { peers, bits: Vec::with_capacity(n), auth: Vec::with_capacity(n * peers) }
+    }
+
     pub fn len(&self) -> usize {
         self.bits.len()
     }
