@@ -17,7 +17,7 @@ const HUGE: usize = 2 << 20;
 
 /// From this size on memory comes from the system directly, in whole huge pages: one takes no longer to come than a hundred
 /// small ones.
-const MAPPED: usize = 1 << 20;
+const MAPPED: usize = 512 << 10;
 
 /// The alignment of every slab, a cache line: an element whose size divides it does not straddle two.
 const LINE: usize = 64;
