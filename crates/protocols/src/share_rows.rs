@@ -128,6 +128,10 @@ impl ShareRows {
     /// Share `k` becomes share `from_k` of flat arrays.
     pub fn set(&mut self, k: usize, from: &Shares, from_k: usize) {
         self.bits[k] = from.bits.get(from_k);
+        if let (1, [t]) = (self.peers, &from.towards[..]) {
+            self.auth[k] = [t.macs[from_k], t.keys[from_k]];
+            return;
+        }
         for (auth, t) in self.auth_mut(k).iter_mut().zip(&from.towards) {
             *auth = [t.macs[from_k], t.keys[from_k]];
         }

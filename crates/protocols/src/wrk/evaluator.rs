@@ -116,7 +116,7 @@ impl Table {
         channel.recv_into("garbled table", &mut bytes[..label_bytes + mac_section])?;
         let macs = &bytes[label_bytes..];
 
-        let mut own_macs = Vec::with_capacity(mac_section + 16);
+        let mut own_macs = vec![0; mac_section + 16];
         let mut bits = Vec::with_capacity(gates);
         let mut labels = Vec::with_capacity(ROWS * gates);
         let one = Share { bit: true, ..Share::default() };
@@ -124,13 +124,13 @@ impl Table {
             let mut nibble = 0;
             for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
                 let mac = table::take(macs, ROWS * g + row, mac_bytes);
-                table::put(&mut own_macs, mac ^ table::cut(share.key, mac_bytes), mac_bytes);
+                let mac = mac ^ table::cut(share.key, mac_bytes);
+                table::put_at(&mut own_macs, ROWS * g + row, mac, mac_bytes);
                 nibble |= u8::from(share.bit) << row;
                 labels.push(share.mac);
             }
             bits.push(nibble);
         }
-        own_macs.resize(mac_section + 16, 0);
         for (own, sent) in labels.chunks_exact_mut(ROWS).zip(message.chunks_exact(ROWS - 1)) {
             for (own, sent) in own[1..].iter_mut().zip(sent) {
                 *own ^= *sent;

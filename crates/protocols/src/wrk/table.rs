@@ -56,12 +56,6 @@ pub(super) fn cut(mac: Block, mac_bytes: usize) -> u128 {
     mac.0 >> (128 - 8 * mac_bytes)
 }
 
-/// Appends a cut MAC.
-#[inline]
-pub(super) fn put(macs: &mut Vec<u8>, mac: u128, mac_bytes: usize) {
-    macs.extend_from_slice(&mac.to_le_bytes()[..mac_bytes]);
-}
-
 /// Writes cut MAC number `index`, and zeros over what is behind it: there are at least 16 bytes behind its start.
 #[inline]
 pub(super) fn put_at(macs: &mut [u8], index: usize, mac: u128, mac_bytes: usize) {
