@@ -34,6 +34,7 @@ mod records;
 
 use std::ops::Range;
 
+use symbolon_ot::{BlockBits, Generator};
 use symbolon_primitives::records::{Place, Rows, lay_out};
 use symbolon_primitives::{
     BitVec, Block, Challenge, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block, gf128,
@@ -50,15 +51,26 @@ use crate::{
 pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
 
-/// Triples of one chunk: MACs and keys of the chunks under way stay in the second-level cache, or nearly so. Smaller ones
-/// would cost more in checks: each is a draw of correlated OTs.
+/// Triples of one chunk: MACs and keys of the chunks under way stay in the second-level cache, or nearly so.
 pub const CHUNK: usize = 4096;
+
+/// The same where bytes matter more: with its three correlated OTs per triple just below the largest draw.
+const LARGE_CHUNK: usize = 10_240;
+
+/// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth of what a small draw of
+/// `softspoken8` sends, which is there for slow links.
+pub(crate) fn chunk(generator: Generator) -> usize {
+    match generator {
+        Generator::SoftSpoken { k: BlockBits::Eight } => LARGE_CHUNK,
+        _ => CHUNK,
+    }
+}
 
 /// Triples that are hashed at a time: what they take stays in the first-level cache.
 const BLOCK: usize = 512;
 
 /// How many chunks the first message of a chunk runs ahead of its second.
-const LOOKAHEAD: usize = 2;
+const LOOKAHEAD: usize = 6;
 
 const D: Committed = Committed {
     commit: "leaky AND: commitment to d",
@@ -81,6 +93,8 @@ pub(crate) struct Part<'a> {
     given: Option<(&'a Shares, usize)>,
     records: &'a mut [Record],
     s: &'a mut [Block],
+    /// How many triples a chunk has.
+    chunk: usize,
     /// The own bits of x, y, r of this part, filled by the lane.
     pub bits: [BitVec; 3],
 }
@@ -100,21 +114,23 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Splits `triples` into one part per lane, each a whole number of chunks but the last. The batch's first
+/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last. The batch's first
 /// triples take their y from `given`.
 pub(crate) fn split<'a>(
     triples: &'a mut LeakyTriples,
     lanes: usize,
     given: Option<&'a Shares>,
+    chunk: usize,
 ) -> Vec<Part<'a>> {
-    let chunks = triples.len().div_ceil(CHUNK).max(1);
-    let size = chunks.div_ceil(lanes) * CHUNK;
+    let chunks = triples.len().div_ceil(chunk).max(1);
+    let size = chunks.div_ceil(lanes) * chunk;
     let records = triples.records.chunks_mut(size * triples.peers);
     let part = |(number, (records, s))| Part {
         given: given.map(|shares| (shares, number * size)),
         bits: std::array::from_fn(|_| BitVec::zeros(0)),
         records,
         s,
+        chunk,
     };
     records.zip(triples.s.chunks_mut(size)).enumerate().map(part).collect()
 }
@@ -299,11 +315,12 @@ impl LeakyLane {
     /// Steps 1 to 4a for one part of a batch; the bits of the part are left in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         let n = part.s.len();
-        let chunks = n.div_ceil(CHUNK);
-        let range = |chunk: usize| chunk * CHUNK..((chunk + 1) * CHUNK).min(n);
+        let size = part.chunk;
+        let chunks = n.div_ceil(size);
+        let range = |chunk: usize| chunk * size..((chunk + 1) * size).min(n);
         let first_tweak = self.tweak;
         self.tweak += n as u128;
-        self.scratch.memory.reset(Room::blocks(n.min(CHUNK), channels.len()));
+        self.scratch.memory.reset(Room::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;

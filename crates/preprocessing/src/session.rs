@@ -38,6 +38,8 @@ pub struct Preprocessor {
     delta: Block,
     rho: u32,
     lanes: Vec<LeakyLane>,
+    /// Leaky triples in a chunk.
+    chunk: usize,
     prg: Prg,
     batches: u64,
     /// Kept between batches: memory touched for the first time is dear.
@@ -84,6 +86,7 @@ impl Preprocessor {
             delta,
             rho,
             lanes: lanes_made,
+            chunk: leaky::chunk(generator),
             prg,
             batches: 0,
             leaky: LeakyTriples::default(),
@@ -245,7 +248,9 @@ impl Preprocessor {
             return Ok(Triples::default());
         }
         self.leaky.reset(batch.leaky(), lanes[0].len());
-        generate(&mut self.lanes, lanes, &mut self.leaky, given)?;
+        let parts = leaky::split(&mut self.leaky, lanes.len(), given, self.chunk);
+        let bits = generate(&mut self.lanes, lanes, parts)?;
+        self.leaky.set_bits(bits);
         self.confirm(lanes)?;
         let channels = &mut lanes[0];
         let mut finish = leaky::Finish {
@@ -274,14 +279,12 @@ impl Drop for Preprocessor {
     }
 }
 
-/// Fills `leaky` up to its check, a part on each lane.
+/// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by part.
 fn generate(
     lanes: &mut [LeakyLane],
     channels: &mut [Vec<Channel>],
-    leaky: &mut LeakyTriples,
-    given: Option<&Shares>,
-) -> Result<()> {
-    let mut parts = leaky::split(leaky, lanes.len(), given);
+    mut parts: Vec<leaky::Part<'_>>,
+) -> Result<Vec<[BitVec; 3]>> {
     std::thread::scope(|scope| {
         let work = lanes.iter_mut().zip(channels).zip(&mut parts);
         let mut work: Vec<_> = work.collect();
@@ -302,9 +305,7 @@ fn generate(
         }
         result
     })?;
-    let bits: Vec<[BitVec; 3]> = parts.into_iter().map(|part| part.bits).collect();
-    leaky.set_bits(bits);
-    Ok(())
+    Ok(parts.into_iter().map(|part| part.bits).collect())
 }
 
 #[cfg(test)]

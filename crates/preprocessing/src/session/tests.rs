@@ -84,6 +84,7 @@ fn parties_with(
             delta: delta(me, u16::from(me == 0)),
             rho: 40,
             lanes: made.collect(),
+            chunk: leaky::CHUNK,
             prg: Prg::from_seed(prg.block()),
             batches: 0,
             leaky: LeakyTriples::default(),
