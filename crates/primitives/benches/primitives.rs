@@ -4,9 +4,10 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use symbolon_primitives::hash::Tweaks;
+use symbolon_primitives::records::{BucketSums, Buckets, Place, Record, Records, Rows};
 use symbolon_primitives::{
-    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Selected, TagHash, Transcript, gf128,
-    hash_blocks,
+    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Selected, Slab, TagHash, Transcript,
+    gf128, hash_blocks,
 };
 
 fn main() {
@@ -133,6 +134,52 @@ fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     bencher
         .counter(ItemsCount::new(256usize << BITS))
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
+}
+
+/// Records of leaky triples, written where the second-level cache holds them; throughput in records.
+#[divan::bench(args = backends())]
+fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (rows, mut sums) = (blocks(6 * N), [blocks(N), blocks(N)]);
+    let row = |which: usize| &rows[which * N..][..N];
+    let rows = Rows { macs: [row(0), row(1), row(2)], keys: [row(3), row(4), row(5)] };
+    let mut records = vec![Record::default(); N];
+    bencher.counter(ItemsCount::new(N)).bench_local(|| {
+        let [phi, s] = &mut sums;
+        let to = Place { records: &mut records, peers: 1, peer: 0 };
+        backend.lay_out(&rows, [phi, s], to);
+    });
+}
+
+/// Sums of buckets of three from so many records: in the second-level cache, and in memory. Throughput in records.
+#[divan::bench(args = backends(), consts = [4096, 1 << 20])]
+fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    const SIZE: usize = 3;
+    const PIECE: usize = 64;
+    const PREFETCH: usize = 32;
+    let mut prg = Prg::from_seed(Block(9));
+    let records = Slab::<Record>::zeroed(RECORDS);
+    let order = prg.permutation(RECORDS);
+    let d = BitVec::random(PIECE * (SIZE - 1), &mut prg);
+    let mut made = [(); 3].map(|()| [blocks(PIECE), blocks(PIECE)]);
+    let mut opened = [(); 2].map(|()| blocks(PIECE * (SIZE - 1)));
+    let pieces = RECORDS / (SIZE * PIECE);
+    bencher.counter(ItemsCount::new(SIZE * PIECE * pieces)).bench_local(|| {
+        for (k, members) in order.chunks_exact(SIZE * PIECE).enumerate() {
+            let ahead = order.get((k * PIECE + PREFETCH) * SIZE..).unwrap_or_default();
+            let buckets = Buckets {
+                members,
+                size: SIZE,
+                d: d.words(),
+                corrected: 5,
+                correction: Block::ONE,
+                ahead: &ahead[..ahead.len().min(members.len())],
+            };
+            let made = made.each_mut().map(|rows| Some(rows.each_mut().map(|row| &mut row[..])));
+            let opened = opened.each_mut().map(|row| &mut row[..]);
+            let records = Records { all: &records, peers: 1 };
+            backend.sum_buckets(records, 0, &buckets, &mut BucketSums { made, opened });
+        }
+    });
 }
 
 /// One long stream.

@@ -57,8 +57,9 @@ fn the_first_difference_is_named_on_both_sides() {
         f(&mut hello);
         hello
     };
+    let version = format!("the protocol version: ours 999, theirs {PROTOCOL_VERSION}");
     let cases = [
-        (with(|h| h.version = 7), "the protocol version: ours 7, theirs 4"),
+        (with(|h| h.version = 999), version.as_str()),
         (with(|h| h.parties.push(2)), "the parties: ours 0, 1, 2, theirs 0, 1"),
         (with(|h| h.terms[2].1 = "ff".into()), "circuit: ours ff, theirs ab12"),
         (with(|h| h.terms[1].1 = "80".into()), "rho: ours 80, theirs 40"),
