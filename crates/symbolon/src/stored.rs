@@ -471,12 +471,12 @@ impl PoolSource for FromTaken<'_> {
 
 /// Finds parts of pools for as many of `count` circuits as there is enough for.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
-    let (offers, both, agreement) =
-        agree(network, work.store, &work.maker.filter(Kind::Pool, None))?;
+    let filter = work.maker.filter(Kind::Pool, None);
+    let (offers, both, agreement) = agree(network, work.store, &filter)?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
     for (place, mut next) in both {
-        let Offer { id, group, stamp, .. } = &offers[place];
+        let offer @ Offer { id, stamp, .. } = &offers[place];
         let fits = |next: &[u64]| {
             let left = stamp.counts.iter().zip(next).zip(&taken);
             left.fold(true, |fits, ((all, next), take)| {
@@ -486,7 +486,7 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
         if pools.ranges.len() == count as usize || !fits(&next) {
             continue;
         }
-        let Some(locked) = lock(network, work.store, group)? else { continue };
+        let Some(locked) = lock(network, work.store, &filter, offer)? else { continue };
         pools._locks.push(locked);
         while pools.ranges.len() < count as usize && fits(&next) {
             let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();

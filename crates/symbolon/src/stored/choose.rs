@@ -36,14 +36,15 @@ pub(super) fn choose_prepared(
         let (both, agreement) = common(&offers, &all, me);
         let mut busy: Vec<GroupId> = Vec::new();
         for (place, _) in &both {
-            let Offer { id, group, ref stamp, .. } = offers[*place];
-            if busy.contains(&group) {
+            let offer = &offers[*place];
+            if busy.contains(&offer.group) {
                 continue;
             }
-            if let Some(lock) = lock(network, store, &group)? {
-                return Ok((Chosen { id, origin: Origin::of(stamp), _lock: lock }, agreement));
+            if let Some(lock) = lock(network, store, filter, offer)? {
+                let origin = Origin::of(&offer.stamp);
+                return Ok((Chosen { id: offer.id, origin, _lock: lock }, agreement));
             }
-            busy.push(group);
+            busy.push(offer.group);
         }
         if both.is_empty() {
             let dealers = if offers.is_empty() { other_dealers(store, filter)? } else { vec![] };

@@ -2,7 +2,7 @@
 
 use symbolon_preprocessing::bits::confirm_broadcasts;
 use symbolon_protocols::Network;
-use symbolon_store::{Filter, GroupId, GroupLock, ItemId, Offer, Store, StoreError};
+use symbolon_store::{Filter, GroupLock, ItemId, Offer, Store, StoreError};
 use symbolon_transport::{Error, Result};
 
 use super::{Agreement, failed};
@@ -111,17 +111,27 @@ pub(super) fn all_say(network: &mut Network, yes: bool) -> Result<bool> {
     Ok(answers.iter().all(|answer| *answer == 1))
 }
 
-/// Locks a group on all sides or on none.
+/// Locks the group of what is offered on all sides, or on none: where somebody else has it, or has used of the offer
+/// before the lock was free.
 pub(super) fn lock(
     network: &mut Network,
     store: &Store,
-    group: &GroupId,
+    filter: &Filter,
+    offer: &Offer,
 ) -> Result<Option<GroupLock>> {
     // A group that was killed meanwhile is as good as one that is in use.
-    let own = store.lock_group(group).or_else(|error| match error {
+    let own = store.lock_group(&offer.group).or_else(|error| match error {
         StoreError::DeadGroup { .. } => Ok(None),
         error => Err(failed(error)),
     })?;
+    let own = match own {
+        Some(lock) => {
+            let now = store.offers(filter).map_err(failed)?;
+            let same = |other: &Offer| other.id == offer.id && other.next == offer.next;
+            now.iter().any(same).then_some(lock)
+        }
+        None => None,
+    };
     Ok(if all_say(network, own.is_some())? { own } else { None })
 }
 
