@@ -51,7 +51,7 @@ use crate::{
 pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
 
-/// Triples of one chunk: MACs and keys of the chunks under way stay in the second-level cache, or nearly so.
+/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache.
 pub const CHUNK: usize = 4096;
 
 /// The same where bytes matter more: with its three correlated OTs per triple just below the largest draw.
@@ -69,7 +69,8 @@ pub(crate) fn chunk(generator: Generator) -> usize {
 /// Triples that are hashed at a time: what they take stays in the first-level cache.
 const BLOCK: usize = 512;
 
-/// How many chunks the first message of a chunk runs ahead of its second.
+/// How many chunks the first message of a chunk runs ahead of its second: with small chunks it takes several to keep a long
+/// link full.
 const LOOKAHEAD: usize = 6;
 
 const D: Committed = Committed {

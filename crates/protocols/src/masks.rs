@@ -197,12 +197,20 @@ impl<'a> MaskWalk<'a> {
             material.next_gates(batch.ands.len(), |GateMaterial { range, masks, triples }| {
                 let first = gates.rest.len();
                 if self.known {
-                    opening.push_differences((&gates.alpha, first), (&triples.a, range.clone()));
+                    push_differences(
+                        &mut opening,
+                        (&gates.alpha, first),
+                        (&triples.a, range.clone()),
+                    );
                 } else {
                     for (place, k) in (first..).zip(range.clone()) {
                         let one = k..k + 1;
-                        opening.push_differences((&gates.alpha, place), (&triples.a, one.clone()));
-                        opening.push_differences((&gates.beta, place), (&triples.b, one));
+                        push_differences(
+                            &mut opening,
+                            (&gates.alpha, place),
+                            (&triples.a, one.clone()),
+                        );
+                        push_differences(&mut opening, (&gates.beta, place), (&triples.b, one));
                     }
                     gates.a.push_range(&triples.a, range.clone());
                     gates.b.push_range(&triples.b, range.clone());
@@ -239,26 +247,20 @@ impl<'a> MaskWalk<'a> {
     }
 }
 
-trait PushDifferences {
-    /// Adds what the masks from one place on differ by from the factors in others.
-    fn push_differences(&mut self, masks: (&ShareRows, usize), factors: (&Shares, Range<usize>));
-}
-
-impl PushDifferences for ShareOpening {
-    fn push_differences(
-        &mut self,
-        (masks, first): (&ShareRows, usize),
-        (factors, range): (&Shares, Range<usize>),
-    ) {
-        for (place, k) in (first..).zip(range.clone()) {
-            self.push_bit(masks.bit(place) ^ factors.bits.get(k));
-        }
-        for (p, t) in factors.towards.iter().enumerate() {
-            let factors = t.macs[range.clone()].iter().zip(&t.keys[range.clone()]);
-            let masks = masks.auths(first, range.len()).map(|auths| auths[p]);
-            let sum = |([mac, key], (m, k)): ([Block; 2], (&Block, &Block))| [mac ^ *m, key ^ *k];
-            self.extend_towards(p, masks.zip(factors).map(sum));
-        }
+/// Adds to an opening what the masks from one place on differ by from the factors in others.
+fn push_differences(
+    opening: &mut ShareOpening,
+    (masks, first): (&ShareRows, usize),
+    (factors, range): (&Shares, Range<usize>),
+) {
+    for (place, k) in (first..).zip(range.clone()) {
+        opening.push_bit(masks.bit(place) ^ factors.bits.get(k));
+    }
+    for (p, t) in factors.towards.iter().enumerate() {
+        let factors = t.macs[range.clone()].iter().zip(&t.keys[range.clone()]);
+        let masks = masks.auths(first, range.len()).map(|auths| auths[p]);
+        let sum = |([mac, key], (m, k)): ([Block; 2], (&Block, &Block))| [mac ^ *m, key ^ *k];
+        opening.extend_towards(p, masks.zip(factors).map(sum));
     }
 }
 
