@@ -44,18 +44,17 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
             })?;
         }
     }
-    let failed = counts(runs, |seen| Some(seen.failed));
-    for failed in failed {
+    let [zeros, ones] = counts(runs, |seen| Some(seen.failed));
+    let both = Rate { hits: zeros.hits + ones.hits, runs: zeros.runs + ones.runs };
+    for failed in [zeros, ones, both] {
         if failed.two_sided(noticed) < Rate::SIGNIFICANCE {
             return Err(format!("ended in an error in {failed:?}, not {noticed}"));
         }
     }
     // The runs can tell the prediction from others.
-    let [zeros, ones] = failed;
-    let both = Rate { hits: zeros.hits + ones.hits, runs: zeros.runs + ones.runs };
     let more = if noticed > 0.5 { 1.0 } else { (2.0 * noticed).min(0.75) };
     for other in [noticed / 2.0, more].into_iter().filter(|other| *other != noticed) {
-        both.assert_is_not(other);
+        both.assert_tells(noticed, other);
     }
     Ok(())
 }

@@ -87,11 +87,29 @@ impl Rate {
         format!("| {name} | {p:.6} | {runs} | {hits} | {measured:.6} | {chance:.3} |\n")
     }
 
-    /// Asserts that the rate is not `p`: that the test could tell.
+    /// Asserts that so many runs tell a rate `q` from the rate `p`: did each run hit with probability `q`, then
+    /// [`assert_is`](Self::assert_is) would refuse `p`, but for one time in a hundred. That depends on the number of runs
+    /// alone, so that it holds always or never.
     #[track_caller]
-    pub fn assert_is_not(self, p: f64) {
-        let chance = self.two_sided(p);
-        assert!(chance < Self::SIGNIFICANCE, "{self:?} may be {p}: a chance of {chance:e}");
+    pub fn assert_tells(self, p: f64, q: f64) {
+        let (runs, chance) = (self.runs, self.mistaken(p, q));
+        assert!(chance <= 0.01, "{runs} runs at {q} may pass for {p}: a chance of {chance:e}");
+    }
+
+    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of so many runs, if each hits with probability `q`.
+    fn mistaken(self, p: f64, q: f64) -> f64 {
+        if q < p {
+            return self.mistaken(1.0 - p, 1.0 - q);
+        }
+        let of = |hits| Rate { hits, ..self };
+        // Between the most probable number and all: the largest that is accepted.
+        let (mut most, mut refused) = ((p * self.runs as f64) as u64, self.runs + 1);
+        while refused - most > 1 {
+            let hits = most.midpoint(refused);
+            let accepted = of(hits).two_sided(p) >= Self::SIGNIFICANCE;
+            *(if accepted { &mut most } else { &mut refused }) = hits;
+        }
+        of(most).tails(q).0
     }
 
     /// Asserts that the rate may be at most `p`.
@@ -99,13 +117,6 @@ impl Rate {
     pub fn assert_at_most(self, p: f64) {
         let (_, chance) = self.tails(p);
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is above {p}: a chance of {chance:e}");
-    }
-
-    /// Asserts that the rate is above `p`.
-    #[track_caller]
-    pub fn assert_above(self, p: f64) {
-        let (_, chance) = self.tails(p);
-        assert!(chance < Self::SIGNIFICANCE, "{self:?} may be {p}: a chance of {chance:e}");
     }
 
     /// The probability of a difference as large as this or larger, if both rates are the same, whatever it is:
@@ -173,21 +184,31 @@ mod tests {
     fn certain_rates() {
         let never: Rate = [false; 7].into_iter().collect();
         never.assert_is(0.0);
-        never.assert_is_not(1.0);
+        never.assert_tells(0.0, 1.0);
         let always = Rate { hits: 7, ..never };
         always.assert_is(1.0);
-        always.assert_is_not(0.0);
-        always.assert_above(0.1);
+        always.assert_tells(1.0, 0.0);
         never.assert_at_most(0.1);
     }
 
     #[test]
     fn a_test_tells_a_half_from_a_quarter() {
-        let rate = Rate { hits: 64, runs: 128 };
+        let rate = Rate { hits: 100, runs: 200 };
         rate.assert_is(0.5);
-        rate.assert_is_not(0.25);
-        rate.assert_above(0.25);
         rate.assert_at_most(0.5);
+        for q in [0.25, 0.75] {
+            rate.assert_tells(0.5, q);
+        }
+    }
+
+    /// By a program of another language that adds up all that is accepted.
+    #[test]
+    fn runs_that_pass_for_another_rate() {
+        let mistaken = |runs, p, q| Rate { hits: 0, runs }.mistaken(p, q);
+        assert_near(mistaken(64, 0.5, 0.1), 0.009919964393703943);
+        assert_near(mistaken(64, 0.5, 0.9), 0.009919964393703943);
+        assert_near(mistaken(30, 0.1, 0.3), 0.959947452317867);
+        assert_near(mistaken(200, 0.25, 0.0625), 0.00738393549121566);
     }
 
     #[test]

@@ -164,8 +164,8 @@ fn assert_succeeds_as_predicted(parties: u16, (rho, triples, tied): (u32, usize,
     let what = format!("ρ {rho}, {triples} triples, {parties} parties, tied {tied}");
     won.assert_predicted(predicted, &format!("{what}: won"));
     won.assert_at_most(allowed);
-    won.assert_is_not(3.0 * predicted);
-    won.assert_is_not(predicted / 4.0);
+    won.assert_tells(predicted, 3.0 * predicted);
+    won.assert_tells(predicted, predicted / 4.0);
     let survived = rate(&outcomes, |outcome| outcome != Outcome::Caught);
     survived.assert_predicted(0.5f64.powi(guess.count() as i32), &format!("{what}: unnoticed"));
 }
@@ -191,7 +191,7 @@ fn attacks_on_tied_triples_succeed_as_often_as_predicted() {
 /// One cheater among three, against one of the others.
 #[test]
 fn attacks_among_three_succeed_as_often_as_predicted() {
-    assert_succeeds_as_predicted(3, (5, 2, false), 1_500);
+    assert_succeeds_as_predicted(3, (5, 2, false), 2_000);
 }
 
 #[test]
@@ -199,7 +199,8 @@ fn attacks_among_three_succeed_as_often_as_predicted() {
 fn many_attacks_succeed_as_often_as_predicted() {
     for tied in [false, true] {
         for (rho, triples) in [(5, 7), (6, 3), (7, 20), (8, 40), (9, 100)] {
-            assert_succeeds_as_predicted(2, (rho, triples, tied), 20_000);
+            let runs = if rho < 9 { 20_000 } else { 50_000 };
+            assert_succeeds_as_predicted(2, (rho, triples, tied), runs);
         }
     }
 }
@@ -212,8 +213,10 @@ fn attacks_on_small_buckets_succeed_too_often() {
     let batch = Batch { bucket: planned.bucket - 1, ..planned };
     let guess = Guess::best(batch);
     let won = rate(&attacks(2, batch, guess, 500), |outcome| outcome == Outcome::Won);
-    won.assert_predicted(guess.succeeds(batch), "buckets too small on purpose: won");
-    won.assert_above(0.5f64.powi(5));
+    let (predicted, allowed) = (guess.succeeds(batch), 0.5f64.powi(5));
+    assert!(predicted > allowed, "{batch:?}, {guess:?}: {predicted}");
+    won.assert_predicted(predicted, "buckets too small on purpose: won");
+    won.assert_tells(predicted, allowed);
 }
 
 /// Whatever is planned, the best guess succeeds with at most 2^-ρ: the exact probability, of which the
@@ -262,8 +265,8 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                 .collect();
             let what = format!("ρ {rho}, {triples} triples, tied {tied}: a bucket won");
             won.assert_predicted(predicted, &what);
-            won.assert_is_not(predicted / 3.0);
-            won.assert_is_not(predicted * 3.0);
+            won.assert_tells(predicted, predicted / 3.0);
+            won.assert_tells(predicted, predicted * 3.0);
         }
     }
 }

@@ -111,8 +111,8 @@ fn wrong_u_towards_one_peer() {
         caught.note(x);
     }
     caught.assert_predicted(0.5, "caught");
-    caught.assert_is_not(0.25);
-    caught.assert_is_not(0.75);
+    caught.assert_tells(0.5, 0.25);
+    caught.assert_tells(0.5, 0.75);
 }
 
 /// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum of

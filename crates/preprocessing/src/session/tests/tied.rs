@@ -92,8 +92,8 @@ fn wrong_u_on_a_tied_triple() {
         }
     }
     caught.assert_predicted(0.5, "caught");
-    caught.assert_is_not(0.25);
-    caught.assert_is_not(0.75);
+    caught.assert_tells(0.5, 0.25);
+    caught.assert_tells(0.5, 0.75);
 }
 
 /// A party that puts in other bits than it was given goes unnoticed only where x = 0, and then the
@@ -120,8 +120,8 @@ fn another_factor_than_the_given_one() {
         }
     }
     caught.assert_predicted(0.5, "caught");
-    caught.assert_is_not(0.25);
-    caught.assert_is_not(0.75);
+    caught.assert_tells(0.5, 0.25);
+    caught.assert_tells(0.5, 0.75);
 }
 
 /// A lie about d = y_1 ⊕ y_k.
