@@ -135,7 +135,7 @@ fn differences_are_code_4_on_both_sides_and_named() {
         (&["sub:8"], "circuit", "symbolon circuit info"),
         (&["add:8", "--output", "0=0"], "circuit", "--output"),
         (&["add:8", "--rho", "80"], "rho: ours 80, theirs 40", "--rho"),
-        (&["add:8", "--threads", "2"], "lanes: ours 2, theirs 1", "--threads"),
+        (&["add:8", "--threads", "2"], "lanes: ours 3, theirs 1", "--threads"),
         (&["add:8", "--owner", "0=1", "--input", "0=1"], "circuit", "--owner"),
         (&["add:16"], "circuit", "digest"),
         (&["add:8", "--ot", "softspoken2"], "ot: ours softspoken2, theirs iknp", "--ot"),

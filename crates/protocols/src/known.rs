@@ -44,7 +44,7 @@ pub(crate) fn make(
     let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.clone());
     let mut gates = OwnGates::new(open, (circuit, plan), &material, u64::MAX)?;
-    while let Some(batch) = gates.next_batch(open, &mut net.lanes, None)? {
+    while let Some(batch) = gates.next_batch(open, net.makers(), None)? {
         material.add(batch);
     }
     Ok(material)

@@ -19,7 +19,7 @@ use crate::{
     phases,
     pool::{PoolSink, PoolWriter},
     ports,
-    stream::{Stream, Supply},
+    stream::{self, Stream},
 };
 
 /// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
@@ -51,7 +51,7 @@ impl MaterialEngine {
     pub fn set_up(net: &mut Network, evaluator: PartyId, role: Role) -> Result<Box<dyn Engine>> {
         let session = net.session;
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
-        let open = Preprocessor::set_up(&mut net.lanes, &session, config)?;
+        let open = Preprocessor::set_up(net.makers(), &session, config)?;
         let seat = Seat { me: net.me, evaluator };
         Ok(Box::new(MaterialEngine { open, seat, session, gates: 0, role }))
     }
@@ -88,14 +88,15 @@ impl Engine for MaterialEngine {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        let Some(stream) = self.role.stream else {
+        let Some(walk) = self.role.stream else {
             return phases::one_by_one(self, net, (circuit, plan), inputs);
         };
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let start = (self.seat, self.gates);
         self.gates += plan.and_count();
-        let supply = Supply::begin(&mut self.open, net, (circuit, plan), start)?;
-        stream(supply, net, (circuit, plan), inputs)
+        stream::run(&mut self.open, net, (circuit, plan), start, |supply, net| {
+            walk(supply, net, (circuit, plan), inputs)
+        })
     }
 
     fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
@@ -105,16 +106,16 @@ impl Engine for MaterialEngine {
         let counts = input_counts(net, need)?;
         let delta = self.open.delta();
         let mut pool = PoolWriter::new(sink, self.seat, net.parties(), delta)?;
-        let (own, theirs) = self.open.bits(&mut net.lanes, &counts)?;
+        let (own, theirs) = self.open.bits(net.makers(), &counts)?;
         pool.inputs(&own, &theirs)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
         let mut left = small(need.and_gates)?;
         for batch in self.open.plan(left) {
-            let triples = self.open.triples(&mut net.lanes, batch)?;
+            let triples = self.open.triples(net.makers(), batch)?;
             let gates = triples.len().min(left);
             left -= gates;
-            let masks = self.open.shares(&mut net.lanes, gates)?;
+            let masks = self.open.shares(net.makers(), gates)?;
             let batch = GateBatch { masks, triples };
             pool.gates(&batch)?;
             self.open.recycle(batch.triples);
@@ -209,8 +210,8 @@ impl Material {
     ) -> Result<Material> {
         let mut material = Material::for_inputs(open, net, need, start)?;
         for batch in open.plan(small(need.and_gates)?) {
-            let triples = open.triples(&mut net.lanes, batch)?;
-            let masks = open.shares(&mut net.lanes, batch.triples)?;
+            let triples = open.triples(net.makers(), batch)?;
+            let masks = open.shares(net.makers(), batch.triples)?;
             material.gates.push_back(GateBatch { masks, triples });
         }
         material.left = need.and_gates;
@@ -225,7 +226,7 @@ impl Material {
         (seat, first_tweak): (Seat, u64),
     ) -> Result<Material> {
         let counts = input_counts(net, need)?;
-        let (own_inputs, peer_inputs) = open.bits(&mut net.lanes, &counts)?;
+        let (own_inputs, peer_inputs) = open.bits(net.makers(), &counts)?;
         Ok(Material {
             seat,
             delta: open.delta(),

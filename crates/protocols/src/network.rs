@@ -58,8 +58,8 @@ impl Default for Batch {
 pub struct Network {
     /// This party.
     pub me: PartyId,
-    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order; lane 0 carries
-    /// everything sequential.
+    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0 carries
+    /// everything sequential; where there are more, they make correlated OTs and triples, also while lane 0 is busy.
     pub lanes: Vec<Vec<Channel>>,
     /// The counters all lanes share.
     pub meter: Arc<Meter>,
@@ -88,6 +88,12 @@ impl Network {
     /// How many parties there are, this one included.
     pub fn parties(&self) -> u16 {
         self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
+    }
+
+    /// The lanes that correlated OTs and triples are made on: all but the first, unless it is the only one.
+    pub fn makers(&mut self) -> &mut [Vec<Channel>] {
+        let first = usize::from(self.lanes.len() > 1);
+        &mut self.lanes[first..]
     }
 
     /// The channels for everything sequential, one per peer.

@@ -9,7 +9,10 @@
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires sent. Then, for
 //! every stretch: masks and triples, on the gates' own masks ([`crate::known`]); Beaver's openings, garbling and evaluation, chunk by
 //! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the exchange that
-//! half-gates are checked by. Nothing is in flight between two stretches. Output masks are opened behind the last one.
+//! half-gates are checked by. Nothing of the walk is in flight between two stretches. Output masks are opened behind the last one.
+//!
+//! With several lanes the next stretch's material is made meanwhile, by a thread of its own on all lanes but the first, and
+//! stretches are half as large.
 //!
 //! # Why inputs may come first
 //! The figures of all protocols garble before inputs are known. Here a party has sent its masked inputs, and with
@@ -29,6 +32,14 @@
 //! reason: what a garbled gate shows of Δ is behind a hash of a label that is not known, and the first check that fails is the
 //! last under this Δ ([`crate::guard`]).
 //!
+//! # Why the next stretch may be made meanwhile
+//! Masks and triples are made by messages of their own, from Δ and fresh randomness: nothing in them depends on what the walk
+//! does with those that were made before, so that it makes no difference to anybody's view in which order the two are played.
+//! All checks by which a cheater may guess (bits of Δ, shares of leaky triples) are the makers', whose order is what it is
+//! with one lane. Those of the walk fail by MACs and rows alone, of which nobody guesses one but with the probability that the check
+//! has anyway. What the two have in common is their end: a failure there is seen before the next chunk here, a failure here before the next
+//! stretch there, and what is made by then is used by nobody.
+//!
 //! Outputs are released as ever: after every check of every stretch, from [`crate::ports::Verified`] alone.
 //!
 //! # Tables that are checked after evaluation
@@ -36,6 +47,12 @@
 //! 12). Here every stretch has a point of its own, drawn by the evaluator and told to nobody before all tables of
 //! that stretch are with it, and its check is over before the next stretch begins: each stands for its gates as the
 //! check of a whole circuit does for all of them.
+
+use std::sync::{
+    atomic::{AtomicBool, Ordering},
+    mpsc::{self, Receiver, Sender, SyncSender},
+};
+use std::thread;
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::Preprocessor;
@@ -45,43 +62,127 @@ use crate::{
     InputBits, Need, Network, OutputBits,
     known::OwnGates,
     masks::{Chunk, MaskWalk, Seat},
-    material::Material,
+    material::{GateBatch, Material},
 };
 
 /// What a party does to evaluate a circuit in stretches.
 pub(crate) type Stream =
     fn(Supply<'_>, &mut Network, (&Circuit, &Plan), &InputBits) -> Result<OutputBits>;
 
+/// Evaluates a circuit in stretches, with what `open` makes.
+pub(crate) fn run(
+    open: &mut Preprocessor,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    start: (Seat, u64),
+    walk: impl FnOnce(Supply<'_>, &mut Network) -> Result<OutputBits>,
+) -> Result<OutputBits> {
+    let need = Need::of(circuit, plan, net.parties());
+    let mut material = Material::for_inputs(open, net, &need, start)?;
+    material.known = Some(circuit.clone());
+    material.due = need.and_gates;
+    let most = plan.limits().batch;
+    let meanwhile = net.lanes.len() > 1;
+    // Two stretches at a time take the memory of one twice as long.
+    let stretch = if meanwhile { net.stretch.div_ceil(2) } else { net.stretch };
+    let gates = OwnGates::new(open, (circuit, plan), &material, stretch)?;
+    let maker = Maker { open, gates };
+    if !meanwhile {
+        return walk(Supply { material, source: Source::Now(Box::new(maker)), most }, net);
+    }
+    let mut lanes = net.lanes.split_off(1);
+    let (ready, batches) = mpsc::sync_channel(0);
+    let (spent, used) = mpsc::channel();
+    let failed = &AtomicBool::new(false);
+    let source = Source::Meanwhile { batches, spent, failed };
+    let making = &mut lanes[..];
+    let done = thread::scope(|scope| {
+        let maker = scope.spawn(move || {
+            let made = maker.keep_making(making, ready, &used);
+            failed.store(made.is_err(), Ordering::Relaxed);
+            made
+        });
+        let walked = walk(Supply { material, source, most }, net);
+        // What is not sent yet may be what a peer's maker, and so ours, waits for.
+        let _ = flush(std::slice::from_mut(&mut net.lanes[0]));
+        let panicked = |_| Err(Error::internal("the thread that makes triples panicked"));
+        match (maker.join().unwrap_or_else(panicked), walked) {
+            // A failed check is the better news than what broke because of it.
+            (Err(_), Err(caught @ Error::PeerMisbehaved { .. })) => Err(caught),
+            (Err(error), _) => Err(error),
+            (Ok(()), walked) => walked,
+        }
+    });
+    net.lanes.append(&mut lanes);
+    done
+}
+
+fn flush(lanes: &mut [Vec<Channel>]) -> Result<()> {
+    lanes.iter_mut().flatten().try_for_each(Channel::flush)
+}
+
+/// Makes material for one stretch after another.
+struct Maker<'a> {
+    open: &'a mut Preprocessor,
+    gates: OwnGates<'a>,
+}
+
+impl Maker<'_> {
+    /// As long as there are gates, and the walk takes what is made; with memory that it is done with.
+    fn keep_making(
+        mut self,
+        lanes: &mut [Vec<Channel>],
+        ready: SyncSender<GateBatch>,
+        used: &Receiver<GateBatch>,
+    ) -> Result<()> {
+        loop {
+            let batch = self.gates.next_batch(self.open, lanes, used.try_recv().ok());
+            // Before anything else: a peer waits for the end of this stretch's messages.
+            let flushed = flush(lanes);
+            let Some(batch) = batch? else {
+                return flushed;
+            };
+            flushed?;
+            if ready.send(batch).is_err() {
+                return Ok(());
+            }
+        }
+    }
+}
+
 /// Material that is made as the walk over the masks needs it.
 pub(crate) struct Supply<'a> {
     pub material: Material,
-    open: &'a mut Preprocessor,
-    gates: OwnGates<'a>,
+    source: Source<'a>,
     /// The most AND gates of a batch of the plan: the walk goes on when there are so many.
     most: usize,
 }
 
-impl<'a> Supply<'a> {
-    /// Makes the masks of the inputs.
-    pub fn begin(
-        open: &'a mut Preprocessor,
-        net: &mut Network,
-        (circuit, plan): (&Circuit, &'a Plan),
-        start: (Seat, u64),
-    ) -> Result<Self> {
-        let need = Need::of(circuit, plan, net.parties());
-        let mut material = Material::for_inputs(open, net, &need, start)?;
-        material.known = Some(circuit.clone());
-        material.due = need.and_gates;
-        let gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
-        Ok(Supply { material, open, gates, most: plan.limits().batch })
-    }
+/// Where the next stretch's material comes from.
+enum Source<'a> {
+    /// It is made when the walk is there.
+    Now(Box<Maker<'a>>),
+    /// It is made by a thread of its own while the walk is one stretch behind. That gets back what memory is done with,
+    /// and says when it failed.
+    Meanwhile { batches: Receiver<GateBatch>, spent: Sender<GateBatch>, failed: &'a AtomicBool },
+}
 
-    /// Makes material for the next stretch.
-    pub fn refill(&mut self, lanes: &mut [Vec<Channel>]) -> Result<()> {
+impl Supply<'_> {
+    /// Makes material for the next stretch, or waits for it.
+    pub fn refill(&mut self, net: &mut Network) -> Result<()> {
         while !self.material.reaches(self.most) {
             let spent = self.material.spend();
-            let batch = self.gates.next_batch(self.open, lanes, spent)?;
+            let batch = match &mut self.source {
+                Source::Now(maker) => maker.gates.next_batch(maker.open, net.makers(), spent)?,
+                Source::Meanwhile { batches, spent: give_back, .. } => {
+                    flush(&mut net.lanes)?;
+                    if let Some(spent) = spent {
+                        // Nobody is there any more who could use it, once the last stretch is made.
+                        let _ = give_back.send(spent);
+                    }
+                    batches.recv().ok()
+                }
+            };
             let batch =
                 batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
             self.material.due -= batch.masks.len() as u64;
@@ -101,6 +202,11 @@ impl<'a> Supply<'a> {
         masks: &mut MaskWalk<'_>,
         net: &mut Network,
     ) -> Result<Option<Chunk>> {
+        if let Source::Meanwhile { failed, .. } = self.source
+            && failed.load(Ordering::Relaxed)
+        {
+            return Err(Error::internal("the next stretch could not be made"));
+        }
         masks.next_chunk(net.peers(), &mut self.material)
     }
 }

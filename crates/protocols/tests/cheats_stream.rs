@@ -37,6 +37,16 @@ fn wrk() -> Setting {
     setting(Protocol::Wrk, 2)
 }
 
+/// The same stretches, each made while the one before it is garbled: on the second lane.
+fn meanwhile(setting: Setting) -> Setting {
+    Setting { lanes: 2, stretch: Some(2 * STRETCH as u64), ..setting }
+}
+
+/// The lane on which triples are made.
+fn makers_lane(setting: Setting) -> usize {
+    setting.lanes - 1
+}
+
 fn circuit(parties: u16) -> Circuit {
     match parties {
         2 => common::two_layers(WIDTH as u32, Receivers::All),
@@ -49,12 +59,17 @@ fn inputs(parties: u16) -> Vec<Vec<bool>> {
     (0..usize::from(parties)).map(bits).collect()
 }
 
-/// Runs with these bends: from whom, to whom.
+/// Runs with these bends on the first lane: from whom, to whom.
 fn run(setting: Setting, bends: Vec<(u16, u16, FnBend)>) -> Vec<Ended> {
+    run_on(setting, bends.into_iter().map(|(from, to, bend)| (0, from, to, bend)).collect())
+}
+
+/// Runs with these bends: on which lane, from whom, to whom.
+fn run_on(setting: Setting, bends: Vec<(usize, u16, u16, FnBend)>) -> Vec<Ended> {
     let parties = setting.parties;
     common::run_all(setting, &circuit(parties), &inputs(parties), |nets| {
-        for (from, to, bend) in bends {
-            let peers = nets[usize::from(from)].peers();
+        for (lane, from, to, bend) in bends {
+            let peers = &mut nets[usize::from(from)].lanes[lane];
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
             channel.set_bend(Box::new(bend));
         }
@@ -84,21 +99,24 @@ fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: &str) {
 /// evaluator takes no part in another stretch.
 #[test]
 fn flipped_macs_in_any_stretch() {
-    for stretch in 0..STRETCHES {
-        for last in [false, true] {
-            let flip = message(TABLE, stretch, move |table| {
-                let gates = table.len() / (48 + 4 * MAC);
-                assert_eq!(gates, STRETCH, "a stretch is a table");
-                let gate = if last { gates - 1 } else { 0 };
-                for row in 0..4 {
-                    table[48 * gates + (4 * gate + row) * MAC] ^= 1;
-                }
-            });
-            let sent = Arc::new(AtomicUsize::new(0));
-            let ended = run(wrk(), vec![(0, 1, flip), (1, 0, counting("bucketing: d", &sent))]);
-            common::assert_caught(&ended[1], 0, "garbled table MAC");
-            assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
-        }
+    let cases = |stretch| {
+        [false, true].map(|last| [(wrk(), stretch, last), (meanwhile(wrk()), stretch, last)])
+    };
+    for (setting, stretch, last) in (0..STRETCHES).flat_map(cases).flatten() {
+        let flip = message(TABLE, stretch, move |table| {
+            let gates = table.len() / (48 + 4 * MAC);
+            assert_eq!(gates, STRETCH, "a stretch is a table");
+            let gate = if last { gates - 1 } else { 0 };
+            for row in 0..4 {
+                table[48 * gates + (4 * gate + row) * MAC] ^= 1;
+            }
+        });
+        let sent = Arc::new(AtomicUsize::new(0));
+        // Triples may be there already, but they are not used.
+        let next = if setting.lanes == 1 { "bucketing: d" } else { "Beaver: d, e" };
+        let ended = run(setting, vec![(0, 1, flip), (1, 0, counting(next, &sent))]);
+        common::assert_caught(&ended[1], 0, "garbled table MAC");
+        assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
     }
 }
 
@@ -111,15 +129,38 @@ fn a_wrong_input_label() {
     }
 }
 
-/// Openings of Beaver's trick and of bucketing in any stretch, by either party.
+/// Openings of Beaver's trick and of bucketing in any stretch, by either party, whether triples are made before they are
+/// used up or meanwhile.
 #[test]
 fn lies_in_openings_of_any_stretch() {
-    for (kind, check) in [("Beaver: d, e", "Beaver MAC"), ("bucketing: d", "bucketing MAC")] {
-        for cheater in [0, 1] {
-            for stretch in 0..STRETCHES {
-                let lie = message(kind, stretch, |p| p[0] ^= 2);
-                assert_caught(wrk(), cheater, lie, check);
+    for setting in [wrk(), meanwhile(wrk())] {
+        let openings = [
+            ("Beaver: d, e", "Beaver MAC", 0),
+            ("bucketing: d", "bucketing MAC", makers_lane(setting)),
+        ];
+        for (kind, check, lane) in openings {
+            for cheater in [0, 1] {
+                for stretch in 0..STRETCHES {
+                    let lie = message(kind, stretch, |p| p[0] ^= 2);
+                    let ended = run_on(setting, vec![(lane, cheater, 1 - cheater, lie)]);
+                    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+                }
             }
+        }
+    }
+}
+
+/// Whoever lies to one of two peers about a triple of any stretch, while another one is garbled: that peer catches it, and
+/// nobody has an output.
+#[test]
+fn lies_to_one_of_two_makers() {
+    let setting = meanwhile(setting(Protocol::Ywz, 3));
+    for (cheater, victim) in [(0, 2), (1, 0), (2, 1)] {
+        for stretch in 0..STRETCHES {
+            let lie = message("bucketing: d", stretch, |p| p[0] ^= 2);
+            let ended = run_on(setting, vec![(makers_lane(setting), cheater, victim, lie)]);
+            common::assert_caught(&ended[usize::from(victim)], cheater, "bucketing MAC");
+            assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         }
     }
 }
@@ -220,9 +261,20 @@ fn no_two_stretches_share_their_chi() {
 /// After a failed check in a stretch the set-up is dead.
 #[test]
 fn after_a_failed_check_everything_is_refused() {
-    let lie = message("Beaver: d, e", 1, |p| p[0] ^= 2);
+    assert_refuses_everything_after(wrk(), 0, ("Beaver: d, e", "Beaver MAC"));
+    let setting = meanwhile(wrk());
+    assert_refuses_everything_after(setting, 0, ("Beaver: d, e", "Beaver MAC"));
+    assert_refuses_everything_after(setting, 1, ("bucketing: d", "bucketing MAC"));
+}
+
+fn assert_refuses_everything_after(
+    setting: Setting,
+    lane: usize,
+    (kind, expected): (&'static str, &str),
+) {
+    let lie = message(kind, 1, |p| p[0] ^= 2);
     let again = |mut net: Network| -> (Result<()>, Result<()>) {
-        let (circuit, setting) = (circuit(2), wrk());
+        let circuit = circuit(2);
         let plan = common::plan(setting, &circuit);
         let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
         let mut engine = setting.protocol.set_up(&mut net).unwrap();
@@ -230,13 +282,14 @@ fn after_a_failed_check_everything_is_refused() {
         let second = engine.stream(&mut net, &circuit, &plan, &inputs).map(drop);
         (first, second)
     };
-    let [mut cheater, honest] = common::networks(wrk());
-    cheater.peers()[0].set_bend(Box::new(lie));
+    let [mut cheater, honest] = common::networks(setting);
+    cheater.lanes[lane][0].set_bend(Box::new(lie));
     let (first, second) = std::thread::scope(|scope| {
         scope.spawn(|| again(cheater));
         scope.spawn(|| again(honest)).join().unwrap()
     });
-    assert!(matches!(first, Err(Error::PeerMisbehaved { check: "Beaver MAC", .. })), "{first:?}");
+    let caught = matches!(first, Err(Error::PeerMisbehaved { check, .. }) if check == expected);
+    assert!(caught, "{first:?}");
     assert!(matches!(second, Err(Error::InvalidInput(_))), "{second:?}");
     note_caught();
 }

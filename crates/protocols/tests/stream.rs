@@ -3,10 +3,13 @@
 
 mod common;
 
+use std::{sync::mpsc, time::Duration};
+
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Receivers, builtin};
 use symbolon_protocols::{Form, Generator, Protocol, Rho};
+use symbolon_transport::bend::{Action, FnBend};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
@@ -19,13 +22,14 @@ proptest! {
             (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 16),
         stretch in 1u64..40,
+        lanes in 1usize..4,
     ) {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
         for form in [Form::FourRow, Form::HalfGates] {
             let stretch = Some(stretch);
-            assert_runs(Setting { form, stretch, ..Setting::default() }, &circuit, &all);
+            assert_runs(Setting { form, stretch, lanes, ..Setting::default() }, &circuit, &all);
         }
     }
 
@@ -37,6 +41,7 @@ proptest! {
         everybody: bool,
         bits in prop::collection::vec(any::<bool>(), 24),
         stretch in 1u64..40,
+        lanes in 1usize..4,
     ) {
         let parties = widths.len() as u16;
         let to = if everybody { Receivers::All } else { Receivers::Only(vec![parties - 1]) };
@@ -46,8 +51,36 @@ proptest! {
             widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
         let protocol = Protocol::Ywz;
         let stretch = Some(stretch);
-        assert_runs(Setting { protocol, parties, stretch, ..Setting::default() }, &circuit, &all);
+        let setting = Setting { protocol, parties, stretch, lanes, ..Setting::default() };
+        assert_runs(setting, &circuit, &all);
     }
+}
+
+/// With lanes of its own the next stretch is made while this one is garbled: the first table goes out only when the second
+/// stretch's triples are in their buckets.
+#[test]
+fn the_next_stretch_is_made_meanwhile() {
+    let circuit = common::two_layers(24, Receivers::All);
+    let all = [vec![true; 24], vec![false; 24]];
+    // Four stretches of twelve gates.
+    let setting = Setting { lanes: 3, stretch: Some(24), ..Setting::default() };
+    let (made, wait) = mpsc::channel();
+    let maker = FnBend::new().on_message("bucketing: d", 1, move |_| {
+        made.send(()).unwrap();
+        Action::Send
+    });
+    let walker = FnBend::new().on_message("garbled table", 0, move |_| {
+        wait.recv_timeout(Duration::from_secs(60)).expect("the second stretch is not made");
+        Action::Send
+    });
+    let ended = common::run_all(setting, &circuit, &all, |nets| {
+        nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
+            channel.set_timeout(Duration::from_secs(60));
+        });
+        nets[0].lanes[0][0].set_bend(Box::new(walker));
+        nets[0].lanes[1][0].set_bend(Box::new(maker));
+    });
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
 
 /// Several stretches, ended by plans with components, on more lanes and with every generator.

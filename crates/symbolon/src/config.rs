@@ -53,7 +53,7 @@ impl Config {
     /// generator of correlated OTs as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
-            Way::Channels { lanes, .. } => lanes.len(),
+            Way::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
             _ => 1,
         };
         let parties = transport.parties();
@@ -102,7 +102,8 @@ impl Config {
         self
     }
 
-    /// Uses this many connections to each peer side by side, each with a thread; 1 to [`MAX_THREADS`].
+    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`], each with a connection of its own to
+    /// each peer. From two on, one more of both garbles and evaluates meanwhile.
     /// Ready-made channels fix the number; setting another is refused by [`Config::check`].
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.threads = threads;
@@ -261,6 +262,11 @@ impl Config {
     pub(crate) fn into_parts(self) -> (Transport, Terms) {
         (self.transport, self.terms)
     }
+}
+
+/// How many connections to each peer a session with so many threads has.
+pub(crate) fn connections(threads: usize) -> usize {
+    if threads > 1 { threads + 1 } else { threads }
 }
 
 pub(crate) fn check_threads(threads: usize) -> Result<()> {

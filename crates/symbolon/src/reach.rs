@@ -9,7 +9,7 @@ use symbolon_transport::{
     connect_lanes, memory_lanes,
 };
 
-use crate::config::{Terms, check_threads};
+use crate::config::{Terms, check_threads, connections};
 use crate::report::IDLE;
 
 /// Where the two sides of a two-party session meet: one listens, the other dials; either may start
@@ -112,8 +112,8 @@ impl Transport {
         Transport(Way::Mesh { door, identity: None, contacts })
     }
 
-    /// Both ends of a connection inside this process, party 0's and party 1's, with as many lanes as
-    /// the sessions are to have threads, over a simulated link if one is given.
+    /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that sessions with so many
+    /// threads have, over a simulated link if one is given.
     ///
     /// # Errors
     /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS).
@@ -172,7 +172,7 @@ impl Transport {
         // In this order, every party gets its channels by ascending number of the peer.
         for a in 0..parties {
             for b in a + 1..parties {
-                let (low, high) = memory_lanes(meter(a), meter(b), threads, link)?;
+                let (low, high) = memory_lanes(meter(a), meter(b), connections(threads), link)?;
                 peers[usize::from(a)].push(low);
                 peers[usize::from(b)].push(high);
             }
@@ -182,7 +182,7 @@ impl Transport {
     }
 
     /// Channels that the caller made, all to the one peer, in the order of their lanes on both sides,
-    /// and the meter they share.
+    /// and the meter they share. One lane is for one thread; for more threads there is one lane more than threads.
     pub fn channels(lanes: Vec<Channel>, meter: Arc<Meter>) -> Transport {
         Transport::mesh_channels(lanes.into_iter().map(|lane| vec![lane]).collect(), meter)
     }
@@ -252,8 +252,12 @@ impl Transport {
                 }
             }
             Way::Channels { lanes, .. } => {
-                if lanes.len() != threads {
-                    return refuse(format!("{threads} threads need as many channels"));
+                let needed = connections(threads);
+                if lanes.len() != needed {
+                    let there = lanes.len();
+                    return refuse(format!(
+                        "{threads} threads take {needed} lanes, {there} were given"
+                    ));
                 }
                 let others = (0..self.parties() as u16).filter(|other| *other != party);
                 for lane in lanes {
@@ -295,7 +299,7 @@ impl Transport {
         options.connect_timeout = terms.timeout;
         options.timeout = terms.timeout;
         options.link = terms.link;
-        Ok((by_lane(make_all(calls, &options, terms.threads)?), meter))
+        Ok((by_lane(make_all(calls, &options, connections(terms.threads))?), meter))
     }
 }
 

@@ -58,13 +58,13 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
             evaluator: BALANCING,
             generator: network.ot,
         };
-        Preprocessor::set_up(&mut network.lanes, &session, config)
+        Preprocessor::set_up(network.makers(), &session, config)
     })?;
     let Begun { mut network, choice, made: mut open } = begun;
     let made = counted(&mut network, INDEPENDENT, |network| {
         let mut made = 0;
         for batch in open.plan(wanted) {
-            let triples = open.triples(&mut network.lanes, batch)?;
+            let triples = open.triples(network.makers(), batch)?;
             made += triples.len() as u64;
             open.recycle(triples);
         }

@@ -65,7 +65,7 @@ pub(super) fn stream(
     let mut walk = Walk::new((circuit, plan), &keys, &own, theirs);
     let mut message = Vec::new();
     loop {
-        supply.refill(&mut net.lanes)?;
+        supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
             let channel = &mut net.peers()[0];
             let table = Table::receive(channel, &chunk, keys.mac_bytes, &mut message)?;

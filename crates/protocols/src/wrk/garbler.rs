@@ -69,7 +69,7 @@ pub(super) fn stream(
         &[&own.to_bytes(), Block::as_bytes(&labels)],
     )?;
     loop {
-        supply.refill(&mut net.lanes)?;
+        supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
             garbling.chunk(&mut net.peers()[0], &chunk)?;
             masks.recycle(chunk);

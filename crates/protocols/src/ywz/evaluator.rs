@@ -66,7 +66,7 @@ pub(super) fn stream(
     walk.evaluation.receive_labels(plan, net.peers(), &masked)?;
     let mut message = Vec::new();
     loop {
-        supply.refill(&mut net.lanes)?;
+        supply.refill(net)?;
         // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
         let mut values = Values::new(fresh_chi()?, garblers.len());
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {

@@ -68,7 +68,7 @@ pub(super) fn stream(
     net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
     let mut authentication = Authentication::new(plan, &masked);
     loop {
-        supply.refill(&mut net.lanes)?;
+        supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);

@@ -135,9 +135,14 @@ fn attempt(case: Case) -> std::result::Result<(), String> {
 /// Every message of a scene with every `stride`-th fault: each message with other ones than that before it.
 fn cases(scene: Scene, stride: usize) -> Vec<Case> {
     let messages = scene.messages();
-    // Two of the handshake; on the first lane a base OT, two for each of three draws, U, four commitments and
-    // openings, two openings with MACs, one online. With fewer too little would be tried.
-    let least = |way: Way| if way.lane == 0 { 20 } else { 3 };
+    // Two of the handshake and, on the first lane of those that make triples, a base OT, two for each of three draws, U,
+    // four commitments and openings, two openings with MACs; one online. With fewer too little would be tried.
+    let least = |way: Way| match (way.lane, scene.lanes()) {
+        (0, 1) => 20,
+        (0, _) => 5,
+        (1, _) => 15,
+        _ => 3,
+    };
     assert!(messages.iter().all(|(way, count)| *count >= least(*way)), "{messages:?}");
     let places = messages.into_iter().flat_map(|(way, count)| (0..count).map(move |i| (way, i)));
     let all =
@@ -158,8 +163,8 @@ fn wrk_with_four_rows() {
 }
 
 #[test]
-fn wrk_on_two_lanes() {
-    try_scene(Scene::TwoLanes, 3 * STRIDE);
+fn wrk_with_two_threads() {
+    try_scene(Scene::TwoThreads, 3 * STRIDE);
 }
 
 #[test]
@@ -193,6 +198,11 @@ fn wrk_in_stretches() {
 }
 
 #[test]
+fn wrk_in_stretches_with_two_threads() {
+    try_scene(Scene::StreamedMeanwhile, 9 * STRIDE);
+}
+
+#[test]
 fn ywz_in_stretches() {
     try_scene(Scene::StreamedPair, 5 * STRIDE);
 }
@@ -202,13 +212,14 @@ fn ywz_in_stretches() {
 fn every_fault_at_every_message_of_two() {
     for scene in [
         Scene::FourRow,
-        Scene::TwoLanes,
+        Scene::TwoThreads,
         Scene::ByLink,
         Scene::HalfGates,
         Scene::Pair,
         Scene::TinyTable,
         Scene::Streamed,
         Scene::StreamedPair,
+        Scene::StreamedMeanwhile,
     ] {
         try_scene(scene, 1);
     }

@@ -19,8 +19,8 @@ use super::sweep::HANGING;
 pub enum Scene {
     /// `wrk`, four rows, two parties.
     FourRow,
-    /// The same on two lanes, with enough gates for both.
-    TwoLanes,
+    /// The same with two threads, and with enough gates for both.
+    TwoThreads,
     /// The same with form and generator left to the link, which is measured.
     ByLink,
     /// `wrk`, half-gates, two parties.
@@ -35,6 +35,8 @@ pub enum Scene {
     Streamed,
     /// `ywz`, two parties, in stretches.
     StreamedPair,
+    /// `wrk`, four rows, two parties, in stretches, with two threads: the next one is made while one is garbled.
+    StreamedMeanwhile,
 }
 
 /// One direction of one connection.
@@ -51,7 +53,11 @@ impl Scene {
     }
 
     pub fn lanes(self) -> usize {
-        if self == Scene::TwoLanes { 2 } else { 1 }
+        match self {
+            // Two for what is made, one for the walks.
+            Scene::TwoThreads | Scene::StreamedMeanwhile => 3,
+            _ => 1,
+        }
     }
 
     /// All directions of all connections.
@@ -67,9 +73,10 @@ impl Scene {
     /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message is
     /// needed by whoever gets it.
     fn circuit(self) -> Circuit {
-        // So many gates that the leaky triples are more than a chunk, and the second lane has work.
+        // So many gates that the leaky triples are more than a chunk, and both threads have work.
         let width = match self {
-            Scene::TwoLanes => 1_400,
+            Scene::TwoThreads => 1_400,
+            Scene::StreamedMeanwhile => 1_000,
             // More than one batch of the plan in each stretch.
             Scene::Streamed | Scene::StreamedPair => 400,
             _ => 8,
@@ -95,15 +102,19 @@ impl Scene {
         let config = Config::new(party, transport).timeout(timeout);
         let (protocol, form) = match self {
             Scene::ByLink => return config,
-            Scene::FourRow | Scene::TwoLanes => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(Form::FourRow)),
             Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
-            Scene::Streamed => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(Form::FourRow)),
             Scene::StreamedPair => (Protocol::Ywz, None),
         };
-        let streamed = matches!(self, Scene::Streamed | Scene::StreamedPair);
-        let stretch = if streamed { 300 } else { STRETCH };
+        let stretch = match self {
+            Scene::Streamed | Scene::StreamedPair => 300,
+            // Two of half the size.
+            Scene::StreamedMeanwhile => 2_000,
+            _ => STRETCH,
+        };
         config.protocol(protocol).form(form).ot(Generator::Iknp).stretch(stretch)
     }
 
