@@ -11,8 +11,8 @@
 //! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the exchange that
 //! half-gates are checked by. Nothing of the walk is in flight between two stretches. Output masks are opened behind the last one.
 //!
-//! With several lanes the next stretch's material is made meanwhile, by a thread of its own on all lanes but the first, and
-//! stretches are half as large.
+//! With several lanes the next stretch's material is made meanwhile, by a thread of its own on all lanes but the first:
+//! there are two stretches at a time.
 //!
 //! # Why inputs may come first
 //! The figures of all protocols garble before inputs are known. Here a party has sent its masked inputs, and with
@@ -83,9 +83,7 @@ pub(crate) fn run(
     material.due = need.and_gates;
     let most = plan.limits().batch;
     let meanwhile = net.lanes.len() > 1;
-    // Two stretches at a time take the memory of one twice as long.
-    let stretch = if meanwhile { net.stretch.div_ceil(2) } else { net.stretch };
-    let gates = OwnGates::new(open, (circuit, plan), &material, stretch)?;
+    let gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
     let maker = Maker { open, gates };
     if !meanwhile {
         return walk(Supply { material, source: Source::Now(Box::new(maker)), most }, net);

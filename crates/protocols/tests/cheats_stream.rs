@@ -39,7 +39,7 @@ fn wrk() -> Setting {
 
 /// The same stretches, each made while the one before it is garbled: on the second lane.
 fn meanwhile(setting: Setting) -> Setting {
-    Setting { lanes: 2, stretch: Some(2 * STRETCH as u64), ..setting }
+    Setting { lanes: 2, ..setting }
 }
 
 /// The lane on which triples are made.

@@ -63,7 +63,7 @@ fn the_next_stretch_is_made_meanwhile() {
     let circuit = common::two_layers(24, Receivers::All);
     let all = [vec![true; 24], vec![false; 24]];
     // Four stretches of twelve gates.
-    let setting = Setting { lanes: 3, stretch: Some(24), ..Setting::default() };
+    let setting = Setting { lanes: 3, stretch: Some(12), ..Setting::default() };
     let (made, wait) = mpsc::channel();
     let maker = FnBend::new().on_message("bucketing: d", 1, move |_| {
         made.send(()).unwrap();

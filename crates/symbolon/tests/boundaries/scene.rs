@@ -111,8 +111,7 @@ impl Scene {
         };
         let stretch = match self {
             Scene::Streamed | Scene::StreamedPair => 300,
-            // Two of half the size.
-            Scene::StreamedMeanwhile => 2_000,
+            Scene::StreamedMeanwhile => 1_000,
             _ => STRETCH,
         };
         config.protocol(protocol).form(form).ot(Generator::Iknp).stretch(stretch)
