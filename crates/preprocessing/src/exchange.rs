@@ -6,10 +6,10 @@ use symbolon_primitives::{
     commit, same_digest,
 };
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    Share, Shares, Towards,
+    Share, Shares,
     bits::{self, BroadcastLog},
 };
 
@@ -111,8 +111,53 @@ pub fn toss_coin(
 /// peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
 pub struct ShareOpening {
     own: BitVec,
-    /// MACs and keys, one entry per peer.
-    towards: Vec<Towards>,
+    /// One entry per peer.
+    proofs: Vec<Proof>,
+}
+
+/// What ties an opening to one peer.
+struct Proof {
+    /// Of the own bits' MACs.
+    digest: BlockHasher,
+    /// Those that are not in the digest yet.
+    macs: Zeroizing<Vec<Block>>,
+    /// For the peer's bits.
+    keys: Zeroizing<Vec<Block>>,
+}
+
+/// MACs that are hashed at a time.
+const HASHED: usize = 2048;
+
+impl Proof {
+    fn with_capacity(n: usize) -> Proof {
+        Proof {
+            digest: digest(),
+            macs: Zeroizing::new(Vec::with_capacity(n.min(HASHED))),
+            keys: Zeroizing::new(Vec::with_capacity(n)),
+        }
+    }
+
+    fn extend(&mut self, mut auths: impl Iterator<Item = [Block; 2]>) {
+        loop {
+            let room = HASHED - self.macs.len();
+            for [mac, key] in auths.by_ref().take(room) {
+                self.macs.push(mac);
+                self.keys.push(key);
+            }
+            if self.macs.len() < HASHED {
+                return;
+            }
+            self.digest.update(&self.macs);
+            self.macs.clear();
+        }
+    }
+
+    /// The digest, and the keys.
+    fn finish(self) -> ([u8; 32], Zeroizing<Vec<Block>>) {
+        let Proof { mut digest, macs, keys } = self;
+        digest.update(&macs);
+        (digest.finish(), keys)
+    }
 }
 
 /// What an opening is called: in its message, and when its check fails.
@@ -131,11 +176,8 @@ impl ShareOpening {
 
     /// The same, with room for `n` shares.
     pub fn with_capacity(n: usize, peers: usize) -> Self {
-        let towards = || Towards { macs: Vec::with_capacity(n), keys: Vec::with_capacity(n) };
-        ShareOpening {
-            own: BitVec::with_capacity(n),
-            towards: (0..peers).map(|_| towards()).collect(),
-        }
+        let proofs = (0..peers).map(|_| Proof::with_capacity(n)).collect();
+        ShareOpening { own: BitVec::with_capacity(n), proofs }
     }
 
     /// Adds the own bit of a share; MAC and key towards each peer follow by
@@ -146,17 +188,12 @@ impl ShareOpening {
 
     /// Adds what ties the share that was pushed last to the peer in place `peer`.
     pub fn push_towards(&mut self, peer: usize, mac: Block, key: Block) {
-        self.towards[peer].macs.push(mac);
-        self.towards[peer].keys.push(key);
+        self.extend_towards(peer, std::iter::once([mac, key]));
     }
 
     /// The same for the shares that were pushed last, in their order: of each MAC and key.
     pub fn extend_towards(&mut self, peer: usize, auths: impl Iterator<Item = [Block; 2]>) {
-        let Towards { macs, keys } = &mut self.towards[peer];
-        for [mac, key] in auths {
-            macs.push(mac);
-            keys.push(key);
-        }
+        self.proofs[peer].extend(auths);
     }
 
     /// Adds a share between two parties.
@@ -176,38 +213,33 @@ impl ShareOpening {
         sums.zeroize();
         let (x, y) = (&x.towards[0], &y.towards[0]);
         let sum = |(x, y): (&Block, &Block)| *x ^ *y;
-        self.towards[0].macs.extend(x.macs.iter().zip(&y.macs).map(sum));
-        self.towards[0].keys.extend(x.keys.iter().zip(&y.keys).map(sum));
+        let macs = x.macs.iter().zip(&y.macs).map(sum);
+        let keys = x.keys.iter().zip(&y.keys).map(sum);
+        self.extend_towards(0, macs.zip(keys).map(|(mac, key)| [mac, key]));
     }
 
     /// Sends the own bits, to each peer with the digest of their MACs under its Δ.
     ///
     /// # Errors
     /// `Transport` when a peer is gone.
-    pub fn send(mut self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
+    pub fn send(self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
         let bits = self.own.to_bytes();
-        for (channel, towards) in channels.iter_mut().zip(&self.towards) {
-            channel.send_parts(names.kind, &[&bits, &digest_of(&towards.macs)])?;
+        let mut awaited = AwaitedOpening { own: self.own, keys: Vec::new() };
+        for (channel, proof) in channels.iter_mut().zip(self.proofs) {
+            let (digest, keys) = proof.finish();
+            awaited.keys.push(keys);
+            channel.send_parts(names.kind, &[&bits, &digest])?;
             channel.flush()?;
         }
-        let keys = self.towards.iter_mut().map(|towards| std::mem::take(&mut towards.keys));
-        Ok(AwaitedOpening { own: std::mem::take(&mut self.own), keys: keys.collect() })
-    }
-}
-
-impl Drop for ShareOpening {
-    fn drop(&mut self) {
-        for Towards { macs, keys } in &mut self.towards {
-            macs.zeroize();
-            keys.zeroize();
-        }
+        Ok(awaited)
     }
 }
 
 /// An opening of which the peers' parts are awaited.
 pub struct AwaitedOpening {
     own: BitVec,
-    keys: Vec<Vec<Block>>,
+    /// One list per peer.
+    keys: Vec<Zeroizing<Vec<Block>>>,
 }
 
 impl AwaitedOpening {
@@ -216,28 +248,17 @@ impl AwaitedOpening {
     /// # Errors
     /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
     /// gone.
-    pub fn receive(
-        mut self,
-        channels: &mut [Channel],
-        names: &Opened,
-        delta: Block,
-    ) -> Result<BitVec> {
-        let mut values = std::mem::take(&mut self.own);
-        for (channel, macs) in channels.iter_mut().zip(&mut self.keys) {
+    pub fn receive(self, channels: &mut [Channel], names: &Opened, delta: Block) -> Result<BitVec> {
+        let mut values = self.own;
+        for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
-            add_key_where(macs, &theirs, 0, delta);
-            if !same_digest(&digest_of(macs), &digest) {
+            add_key_where(&mut macs, &theirs, 0, delta);
+            if !same_digest(&digest_of(&macs), &digest) {
                 return Err(Error::misbehaved(channel.peer(), names.check));
             }
             values.xor_assign(&theirs);
         }
         Ok(values)
-    }
-}
-
-impl Drop for AwaitedOpening {
-    fn drop(&mut self) {
-        self.keys.zeroize();
     }
 }
 

@@ -222,7 +222,7 @@ fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Re
 #[test]
 fn opened_shares_are_the_shared_values() {
     for parties in [2, 3, 5] {
-        for n in [0, 1, 8, 77] {
+        for n in [0, 1, 8, 77, 2047, 2048, 2049, 4096] {
             let mut value = BitVec::zeros(n);
             deal(usize::from(parties), n)
                 .0
@@ -241,6 +241,12 @@ fn every_bent_bit_of_an_opening_is_caught() {
     for bit in 0..8 * (2 + 32) {
         let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
         let ended = open_among(2, N, |lanes| mesh::cheat(&mut lanes[0], 1, bend));
+        assert_caught(&ended, &[0], OPENED.check);
+    }
+    // MACs are hashed piece by piece: any place in any piece.
+    for bit in [0, 2047, 2048, 4095, 4096, 4999] {
+        let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        let ended = open_among(2, 5000, |lanes| mesh::cheat(&mut lanes[0], 1, bend));
         assert_caught(&ended, &[0], OPENED.check);
     }
 }

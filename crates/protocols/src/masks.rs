@@ -96,9 +96,6 @@ pub(crate) struct MaskWalk<'a> {
 struct Pending {
     alpha: ShareRows,
     beta: ShareRows,
-    /// The triples' a and b; empty where b is λ_β.
-    a: ShareRows,
-    b: ShareRows,
     /// c ⊕ λ_γ.
     rest: ShareRows,
 }
@@ -172,15 +169,10 @@ impl<'a> MaskWalk<'a> {
         let peers = self.slots.peers();
         // No more than will be used: what is wiped in the end is all of it.
         let room = usize::try_from(material.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
-        let factors = if self.known { 0 } else { room };
-        let mut gates = Pending {
-            alpha: self.empty(room),
-            beta: self.empty(room),
-            a: self.empty(factors),
-            b: self.empty(factors),
-            rest: self.empty(room),
-        };
-        let mut opening = ShareOpening::with_capacity(room + factors, peers);
+        let mut gates =
+            Pending { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
+        let opened = if self.known { room } else { 2 * room };
+        let mut opening = ShareOpening::with_capacity(opened, peers);
         while gates.rest.len() < CHUNK && material.reaches(self.most) {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;
@@ -212,8 +204,6 @@ impl<'a> MaskWalk<'a> {
                         );
                         push_differences(&mut opening, (&gates.beta, place), (&triples.b, one));
                     }
-                    gates.a.push_range(&triples.a, range.clone());
-                    gates.b.push_range(&triples.b, range.clone());
                 }
                 gates.rest.push_range(&triples.c, range.clone());
                 gates.rest.add_range(first, masks, range.clone());
@@ -229,20 +219,20 @@ impl<'a> MaskWalk<'a> {
         Ok(())
     }
 
-    /// λ_α·λ_β = c ⊕ d·b ⊕ e·a ⊕ d·e.
-    fn products(&mut self, gates: Pending, opened: &BitVec) -> Chunk {
-        let Pending { alpha, beta, a, b, mut rest } = gates;
+    /// λ_α·λ_β = (a ⊕ d)·(b ⊕ e) = c ⊕ d·λ_β ⊕ e·λ_α ⊕ d·e: Beaver's formula in terms of the masks, so that the factors
+    /// need not be kept.
+    fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
+        let Pending { alpha, beta, mut rest } = gates;
         for k in 0..rest.len() {
             if self.known {
                 rest.add(k, &beta, k, opened.get(k));
                 continue;
             }
             let (d, e) = (opened.get(2 * k), opened.get(2 * k + 1));
-            rest.add(k, &b, k, d);
-            rest.add(k, &a, k, e);
+            rest.add(k, &beta, k, d);
+            rest.add(k, &alpha, k, e);
             self.seat.add_constant(&mut rest, k, d & e, self.delta);
         }
-        self.spare.extend([a, b]);
         Chunk { alpha, beta, row0: rest }
     }
 }
