@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::setup::{Lane, both_directions};
-use symbolon_ot::{Generator, draw_bytes};
+use symbolon_ot::{Generator, Workspace, draw_bytes};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Meter, memory_pair};
 
@@ -25,6 +25,7 @@ struct Party {
     lane: Lane,
     prg: Prg,
     blocks: Vec<Block>,
+    work: Workspace,
 }
 
 fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
@@ -42,7 +43,8 @@ fn session(generator: Generator) -> ([Party; 2], Duration) {
         let mut made = None;
         let took = timed(|| made = Some(set_up(&mut channel, generator)));
         let (lane, prg) = made.expect("set up");
-        (Party { channel, lane, prg, blocks: vec![Block::ZERO; MAX_DRAW] }, took)
+        let (blocks, work) = (vec![Block::ZERO; MAX_DRAW], Workspace::default());
+        (Party { channel, lane, prg, blocks, work }, took)
     };
     let ((first, one), (second, other)) = std::thread::scope(|scope| {
         let other = scope.spawn(|| party(b));
@@ -74,16 +76,17 @@ fn turn([keys, macs]: &mut [Party; 2]) -> [Duration; 3] {
         let receiver = scope.spawn(|| {
             timed(|| {
                 for _ in 0..DRAWS {
-                    let receiver = &mut macs.lane.receiver;
-                    receiver.extend(&mut macs.channel, &choices, &mut macs.blocks).expect("sent");
+                    let Party { channel, lane, blocks, work, .. } = &mut *macs;
+                    lane.receiver.extend(channel, &choices, blocks, work).expect("sent");
                     // Bounded by what the other side has taken, as in a protocol.
-                    macs.channel.throttle(4 << 20).expect("the peer reads");
+                    channel.throttle(4 << 20).expect("the peer reads");
                 }
             })
         });
         let sender = timed(|| {
             for _ in 0..DRAWS {
-                keys.lane.sender.extend(&mut keys.channel, &mut keys.blocks).expect("honest");
+                let Party { channel, lane, blocks, work, .. } = &mut *keys;
+                lane.sender.extend(channel, blocks, work).expect("honest");
             }
         });
         (sender, receiver.join().expect("the receiver"))

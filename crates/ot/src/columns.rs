@@ -1,38 +1,38 @@
-//! What generators do with the columns of a draw's matrix.
+//! The columns of a draw's matrix, and what is done with them.
 
 use symbolon_primitives::{Block, gf128, mask64, transpose};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::cot::COLUMNS;
 
-/// The columns of the draw under way; wiped when dropped.
+/// Memory for the columns of one draw at a time; wiped when dropped.
 #[derive(Default)]
-pub(crate) struct Columns {
+pub struct Columns {
     stride: usize,
     bytes: Vec<u8>,
 }
 
 impl Columns {
     /// Room for columns of `stride` bytes, side by side; what they hold is left from earlier draws.
-    pub fn reset(&mut self, stride: usize) -> &mut [u8] {
+    pub(crate) fn reset(&mut self, stride: usize) -> &mut [u8] {
         self.stride = stride;
         self.bytes.resize(COLUMNS * stride, 0);
         &mut self.bytes
     }
 
     /// The columns, each of the stride that was set last.
-    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+    pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
         self.bytes.chunks_exact_mut(self.stride)
     }
 
-    /// The hash of every column.
+    /// The hash of every column: t̃ or q̃ of [`cot`](crate::cot).
     pub fn hash(&self, chi: &[Block]) -> [Block; COLUMNS] {
         let mut hashes = [Block::ZERO; COLUMNS];
         gf128::column_hash(&self.bytes, self.stride, chi.len(), chi, &mut hashes);
         hashes
     }
 
-    /// The first `out.len()` rows.
+    /// The first `out.len()` rows: MACs or keys.
     pub fn rows(&self, out: &mut [Block]) {
         transposed(&self.bytes, self.stride, out);
     }
@@ -42,6 +42,21 @@ impl Drop for Columns {
     fn drop(&mut self) {
         self.bytes.zeroize();
     }
+}
+
+/// Memory for one correction at a time, and for what it is made of.
+#[derive(Default)]
+pub struct Correction {
+    pub(crate) u: Vec<u8>,
+    /// Where a tree's total goes, which is of no use without the missing leaf.
+    pub(crate) total: Zeroizing<Vec<u8>>,
+}
+
+/// Memory for one draw at a time, between two parties.
+#[derive(Default)]
+pub struct Workspace {
+    pub(crate) columns: Columns,
+    pub(crate) correction: Correction,
 }
 
 /// The first `out.len()` rows of a matrix of 128 columns, each of `stride` bytes.

@@ -35,6 +35,8 @@ use symbolon_primitives::{BitVec, Block, Challenge, Prg, Transcript, gf128};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
+use crate::columns::{Columns, Correction, Workspace};
+
 /// Columns of the matrix: the bits of Δ.
 pub const COLUMNS: usize = 128;
 
@@ -86,28 +88,38 @@ pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
 
 /// The side that holds Δ and gets keys.
 ///
-/// One draw is one call of [`receive_columns`](CotSender::receive_columns), one of
-/// [`verify`](CotSender::verify) and one of [`keys`](CotSender::keys), or all in one:
-/// [`extend`](CotSender::extend). A session stays open across draws.
+/// One draw is one call of [`receive_columns`](CotSender::receive_columns) and one of
+/// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys; or all in one:
+/// [`extend`](CotSender::extend). A session stays open across draws. The memory for them is the caller's, who needs one
+/// for many sessions.
 pub trait CotSender: Send {
     /// The global key Δ.
     fn delta(&self) -> Block;
 
-    /// Computes the own columns for a draw of `n` bits and receives the peer's correction; returns
+    /// Computes the own columns `q` for a draw of `n` bits and receives the peer's correction; returns
     /// the correction's digest.
     ///
     /// # Errors
     /// `Transport` when the peer is gone; `InvalidInput` when n is larger than [`MAX_DRAW`].
-    fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]>;
+    fn receive_columns(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        q: &mut Columns,
+        correction: &mut Correction,
+    ) -> Result<[u8; 32]>;
 
-    /// Compares the peer's hashes x̃, t̃ with those of the own columns.
+    /// Compares the peer's hashes x̃, t̃ with those of the own columns `q`.
     ///
     /// # Errors
     /// `PeerMisbehaved` (by `peer`) when they do not fit, after which the session must be dropped.
-    fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()>;
-
-    /// The keys of the draw that was verified last.
-    fn keys(&mut self, keys: &mut [Block]);
+    fn verify(
+        &self,
+        peer: u16,
+        chi: &[Block],
+        hashes: (Block, &[Block]),
+        q: &Columns,
+    ) -> Result<()>;
 
     /// The transcript of this direction between two parties.
     fn transcript(&mut self) -> &mut Transcript;
@@ -117,31 +129,37 @@ pub trait CotSender: Send {
     ///
     /// # Errors
     /// As the steps it is made of.
-    fn extend(&mut self, channel: &mut Channel, keys: &mut [Block]) -> Result<()> {
-        let digest = self.receive_columns(channel, keys.len())?;
+    fn extend(
+        &mut self,
+        channel: &mut Channel,
+        keys: &mut [Block],
+        Workspace { columns, correction }: &mut Workspace,
+    ) -> Result<()> {
+        let digest = self.receive_columns(channel, keys.len(), columns, correction)?;
         let chi = challenge(self.transcript(), &digest, keys.len());
         let mut check = vec![Block::ZERO; COLUMNS + 1];
         channel.recv_into("correlated OT: check", Block::as_bytes_mut(&mut check))?;
         self.transcript().absorb("check", Block::as_bytes(&check));
-        self.verify(channel.peer(), &chi, check[0], &check[1..])?;
-        self.keys(keys);
+        self.verify(channel.peer(), &chi, (check[0], &check[1..]), columns)?;
+        columns.rows(keys);
         Ok(())
     }
 }
 
 /// The side that holds the choice bits and gets MACs. Only sends, so it never waits for the peer.
 pub trait CotReceiver: Send {
-    /// Computes the columns for the padded choices `x` and sends the correction; returns its digest.
+    /// Computes the columns `t` for the padded choices `x` and sends the correction; returns its digest. The
+    /// [rows](Columns::rows) of `t` are the MACs.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
-    fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]>;
-
-    /// t̃: the hash of every column.
-    fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS];
-
-    /// The MACs of the last draw.
-    fn macs(&mut self, macs: &mut [Block]);
+    fn send_columns(
+        &mut self,
+        channel: &mut Channel,
+        x: &[u8],
+        t: &mut Columns,
+        correction: &mut Correction,
+    ) -> Result<[u8; 32]>;
 
     /// The transcript of this direction between two parties, and the generator of random tails.
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg);
@@ -156,16 +174,17 @@ pub trait CotReceiver: Send {
         channel: &mut Channel,
         choices: &BitVec,
         macs: &mut [Block],
+        Workspace { columns, correction }: &mut Workspace,
     ) -> Result<()> {
         check_draw(choices.len(), macs.len())?;
         let x = padded(choices, self.transcript().1);
-        let digest = self.send_columns(channel, &x)?;
+        let digest = self.send_columns(channel, &x, columns, correction)?;
         let chi = challenge(self.transcript().0, &digest, choices.len());
         let mut check = vec![hash_choices(&x, &chi)];
-        check.extend(self.hash_columns(&chi));
+        check.extend(columns.hash(&chi));
         self.transcript().0.absorb("check", Block::as_bytes(&check));
         channel.send("correlated OT: check", Block::as_bytes(&check))?;
-        self.macs(macs);
+        columns.rows(macs);
         Ok(())
     }
 }

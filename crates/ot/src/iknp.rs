@@ -17,7 +17,7 @@ use symbolon_primitives::{Block, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
-use crate::columns::{Columns, xor_if, xor_into};
+use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
 pub use crate::cot::{CHECK, COLUMNS, MAX_DRAW, Stream, Verdicts};
 
@@ -31,8 +31,6 @@ pub struct Receiver {
     seeds: Vec<[Prg; 2]>,
     tails: Prg,
     transcript: Transcript,
-    t: Columns,
-    u: Vec<u8>,
 }
 
 impl Receiver {
@@ -50,35 +48,31 @@ impl Receiver {
             seeds: seeds.iter().map(|pair| pair.map(Prg::from_seed)).collect(),
             tails,
             transcript: stream.transcript(session),
-            t: Columns::default(),
-            u: Vec::new(),
         }
     }
 }
 
 impl CotReceiver for Receiver {
-    fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]> {
+    fn send_columns(
+        &mut self,
+        channel: &mut Channel,
+        x: &[u8],
+        t: &mut Columns,
+        Correction { u, .. }: &mut Correction,
+    ) -> Result<[u8; 32]> {
         let stride = x.len();
-        self.u.resize(COLUMNS * stride, 0);
-        self.t.reset(stride);
-        let columns = self.t.each_mut().zip(self.u.chunks_exact_mut(stride));
+        u.resize(COLUMNS * stride, 0);
+        t.reset(stride);
+        let columns = t.each_mut().zip(u.chunks_exact_mut(stride));
         for ([zero, one], (t, u)) in self.seeds.iter_mut().zip(columns) {
             zero.fill(t);
             one.fill(u);
             xor_into(u, t);
             xor_into(u, x);
         }
-        channel.bend_state("iknp: u", &mut self.u);
-        channel.send("iknp: u", &self.u)?;
-        Ok(*blake3::hash(&self.u).as_bytes())
-    }
-
-    fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS] {
-        self.t.hash(chi)
-    }
-
-    fn macs(&mut self, macs: &mut [Block]) {
-        self.t.rows(macs);
+        channel.bend_state("iknp: u", u);
+        channel.send("iknp: u", u)?;
+        Ok(*blake3::hash(u).as_bytes())
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
@@ -92,8 +86,6 @@ pub struct Sender {
     seeds: Vec<Prg>,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
-    q: Columns,
-    u: Vec<u8>,
 }
 
 impl Sender {
@@ -112,8 +104,6 @@ impl Sender {
             seeds: seeds.iter().map(|&seed| Prg::from_seed(seed)).collect(),
             transcript: stream.transcript(session),
             verdicts,
-            q: Columns::default(),
-            u: Vec::new(),
         }
     }
 }
@@ -123,29 +113,37 @@ impl CotSender for Sender {
         self.delta
     }
 
-    fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]> {
+    fn receive_columns(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        q: &mut Columns,
+        Correction { u, .. }: &mut Correction,
+    ) -> Result<[u8; 32]> {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
-        self.u.resize(COLUMNS * stride, 0);
+        u.resize(COLUMNS * stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        self.q.reset(stride);
-        for (seed, q) in self.seeds.iter_mut().zip(self.q.each_mut()) {
+        q.reset(stride);
+        for (seed, q) in self.seeds.iter_mut().zip(q.each_mut()) {
             seed.fill(q);
         }
-        channel.recv_into("iknp: u", &mut self.u)?;
-        for (i, (q, u)) in self.q.each_mut().zip(self.u.chunks_exact(stride)).enumerate() {
+        channel.recv_into("iknp: u", u)?;
+        for (i, (q, u)) in q.each_mut().zip(u.chunks_exact(stride)).enumerate() {
             xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }
-        Ok(*blake3::hash(&self.u).as_bytes())
+        Ok(*blake3::hash(u).as_bytes())
     }
 
-    fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
-        let hashes = self.q.hash(chi);
+    fn verify(
+        &self,
+        peer: u16,
+        chi: &[Block],
+        (x, t): (Block, &[Block]),
+        q: &Columns,
+    ) -> Result<()> {
+        let hashes = q.hash(chi);
         self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, CHECK)
-    }
-
-    fn keys(&mut self, keys: &mut [Block]) {
-        self.q.rows(keys);
     }
 
     fn transcript(&mut self) -> &mut Transcript {

@@ -22,5 +22,6 @@ pub mod pprf;
 pub mod setup;
 pub mod softspoken;
 
+pub use columns::{Columns, Correction, Workspace};
 pub use cot::{CotReceiver, CotSender};
 pub use generator::{BlockBits, Generator, draw_bytes};

@@ -19,7 +19,7 @@ use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
-    CotReceiver, CotSender, base,
+    CotReceiver, CotSender, Workspace, base,
     cot::{COLUMNS, GlobalKey, Stream},
     generator::{BlockBits, Generator},
     iknp,
@@ -168,7 +168,7 @@ impl<'a> Pair<'a> {
         let seeds = Zeroizing::new(derive_pairs(&pairs, 0));
         let mut first = iknp::Receiver::new(&seeds, self.session, self.bootstrap(), fork(prg));
         let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
-        first.extend(channel, &self.choices, &mut *macs)?;
+        first.extend(channel, &self.choices, &mut *macs, &mut Workspace::default())?;
         let mut oracle = Oracle::new(SECOND);
         let chosen: Seeds = std::array::from_fn(|i| seed(&mut oracle, self.session, i, macs[i]));
         Ok(self.directed(pairs, chosen.into()))
@@ -187,7 +187,7 @@ impl<'a> Pair<'a> {
         let stream = self.bootstrap();
         let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, verdicts.clone());
         let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
-        first.extend(channel, &mut *keys)?;
+        first.extend(channel, &mut *keys, &mut Workspace::default())?;
         let mut oracle = Oracle::new(SECOND);
         let pair =
             |i| [keys[i], keys[i] ^ delta].map(|row| seed(&mut oracle, self.session, i, row));

@@ -41,10 +41,10 @@ use std::sync::Arc;
 
 use symbolon_primitives::{Block, Leaves as Streams, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
-use crate::columns::{Columns, xor_if, xor_into};
-use crate::cot::{self, COLUMNS, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
+use crate::columns::{Columns, Correction, xor_if, xor_into};
+use crate::cot::{self, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
 use crate::generator::BlockBits;
 use crate::pprf::{Leaves, Planted, Punctured};
 
@@ -95,8 +95,6 @@ pub struct Receiver {
     forest: Forest,
     tails: Prg,
     transcript: Transcript,
-    t: Columns,
-    u: Vec<u8>,
 }
 
 impl Receiver {
@@ -109,31 +107,27 @@ impl Receiver {
             forest: Forest::new(&trees.0, stream.lane),
             tails,
             transcript: stream.transcript(session),
-            t: Columns::default(),
-            u: Vec::new(),
         }
     }
 }
 
 impl CotReceiver for Receiver {
-    fn send_columns(&mut self, channel: &mut Channel, x: &[u8]) -> Result<[u8; 32]> {
+    fn send_columns(
+        &mut self,
+        channel: &mut Channel,
+        x: &[u8],
+        t: &mut Columns,
+        Correction { u, .. }: &mut Correction,
+    ) -> Result<[u8; 32]> {
         let stride = x.len();
-        self.u.resize(self.forest.k.trees() * stride, 0);
-        self.forest.draw(stride, &mut self.u, self.t.reset(stride));
-        for u in self.u.chunks_exact_mut(stride) {
+        u.resize(self.forest.k.trees() * stride, 0);
+        self.forest.draw(stride, u, t.reset(stride));
+        for u in u.chunks_exact_mut(stride) {
             xor_into(u, x);
         }
-        channel.bend_state("softspoken: u", &mut self.u);
-        channel.send("softspoken: u", &self.u)?;
-        Ok(self.forest.digest(&self.u))
-    }
-
-    fn hash_columns(&mut self, chi: &[Block]) -> [Block; COLUMNS] {
-        self.t.hash(chi)
-    }
-
-    fn macs(&mut self, macs: &mut [Block]) {
-        self.t.rows(macs);
+        channel.bend_state("softspoken: u", u);
+        channel.send("softspoken: u", u)?;
+        Ok(self.forest.digest(u))
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
@@ -147,10 +141,6 @@ pub struct Sender {
     forest: Forest,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
-    q: Columns,
-    u: Vec<u8>,
-    /// Where a tree's total goes, which is of no use without the missing leaf.
-    total: Zeroizing<Vec<u8>>,
 }
 
 impl Sender {
@@ -168,9 +158,6 @@ impl Sender {
             forest: Forest::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
             verdicts,
-            q: Columns::default(),
-            u: Vec::new(),
-            total: Zeroizing::default(),
         }
     }
 }
@@ -180,29 +167,37 @@ impl CotSender for Sender {
         self.delta
     }
 
-    fn receive_columns(&mut self, channel: &mut Channel, n: usize) -> Result<[u8; 32]> {
+    fn receive_columns(
+        &mut self,
+        channel: &mut Channel,
+        n: usize,
+        q: &mut Columns,
+        Correction { u, total }: &mut Correction,
+    ) -> Result<[u8; 32]> {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
         let k = self.forest.k;
-        self.u.resize(k.trees() * stride, 0);
-        self.total.resize(stride, 0);
+        u.resize(k.trees() * stride, 0);
+        total.resize(stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        self.forest.draw(stride, &mut self.total, self.q.reset(stride));
-        channel.recv_into("softspoken: u", &mut self.u)?;
-        for (i, q) in self.q.each_mut().enumerate() {
-            let u = &self.u[i / k.bits() * stride..][..stride];
+        self.forest.draw(stride, total, q.reset(stride));
+        channel.recv_into("softspoken: u", u)?;
+        for (i, q) in q.each_mut().enumerate() {
+            let u = &u[i / k.bits() * stride..][..stride];
             xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }
-        Ok(self.forest.digest(&self.u))
+        Ok(self.forest.digest(u))
     }
 
-    fn verify(&mut self, peer: u16, chi: &[Block], x: Block, t: &[Block]) -> Result<()> {
-        let hashes = self.q.hash(chi);
+    fn verify(
+        &self,
+        peer: u16,
+        chi: &[Block],
+        (x, t): (Block, &[Block]),
+        q: &Columns,
+    ) -> Result<()> {
+        let hashes = q.hash(chi);
         self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, cot::CHECK)
-    }
-
-    fn keys(&mut self, keys: &mut [Block]) {
-        self.q.rows(keys);
     }
 
     fn transcript(&mut self) -> &mut Transcript {

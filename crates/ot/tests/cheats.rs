@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use common::{Direction, assert_caught, assert_correlated, bent, prg};
+use symbolon_ot::Workspace;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{CHECK, COLUMNS};
 use symbolon_primitives::{BitVec, Block};
@@ -210,7 +211,10 @@ fn check_withheld() {
     let mut macs = vec![Block::ZERO; ROWS];
     let drop = FnBend::new().on_message("correlated OT: check", 0, |_| Action::Drop);
     direction.channels.1.set_bend(Box::new(drop));
-    direction.receiver.extend(&mut direction.channels.1, &choices(), &mut macs).unwrap();
+    direction
+        .receiver
+        .extend(&mut direction.channels.1, &choices(), &mut macs, &mut Workspace::default())
+        .unwrap();
     assert_caught(direction.draw(&choices()), 1, "message framing");
 }
 
@@ -268,9 +272,9 @@ fn another_lane_s_check() {
     let delta = prg(17).block();
     let mut ours = Direction::with(17, delta, 1, Arc::default());
     let mut theirs = Direction::with(17, delta, 2, Arc::default());
-    let mut macs = vec![Block::ZERO; ROWS];
-    theirs.receiver.extend(&mut ours.channels.1, &choices(), &mut macs).unwrap();
+    let (mut macs, mut work) = (vec![Block::ZERO; ROWS], Workspace::default());
+    theirs.receiver.extend(&mut ours.channels.1, &choices(), &mut macs, &mut work).unwrap();
     ours.channels.1.flush().unwrap();
     let mut keys = vec![Block::ZERO; ROWS];
-    assert_caught(ours.sender.extend(&mut ours.channels.0, &mut keys), 1, CHECK);
+    assert_caught(ours.sender.extend(&mut ours.channels.0, &mut keys, &mut work), 1, CHECK);
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
-use symbolon_ot::{Generator, setup};
+use symbolon_ot::{Generator, Workspace, setup};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error};
 
@@ -40,12 +40,13 @@ fn constant_choices() {
 fn a_draw_that_is_too_large_or_uneven_is_refused_and_sends_nothing() {
     let mut direction = Direction::new(7);
     let Direction { sender, receiver, channels, .. } = &mut direction;
-    let mut blocks = vec![Block::ZERO; MAX_DRAW + 1];
-    let too_large = receiver.extend(&mut channels.1, &BitVec::zeros(MAX_DRAW + 1), &mut blocks);
+    let (mut blocks, work) = (vec![Block::ZERO; MAX_DRAW + 1], &mut Workspace::default());
+    let too_large =
+        receiver.extend(&mut channels.1, &BitVec::zeros(MAX_DRAW + 1), &mut blocks, work);
     assert!(matches!(too_large, Err(Error::InvalidInput(_))));
-    let uneven = receiver.extend(&mut channels.1, &BitVec::zeros(8), &mut blocks[..9]);
+    let uneven = receiver.extend(&mut channels.1, &BitVec::zeros(8), &mut blocks[..9], work);
     assert!(matches!(uneven, Err(Error::InvalidInput(_))));
-    let too_large = sender.extend(&mut channels.0, &mut blocks);
+    let too_large = sender.extend(&mut channels.0, &mut blocks, work);
     assert!(matches!(too_large, Err(Error::InvalidInput(_))));
     assert!(channels.1.meter().report().iter().all(|phase| phase.bytes_sent == 0));
     // Neither side's streams moved on: the next draw is right.
@@ -90,12 +91,13 @@ fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
         &mut prg,
     )
     .unwrap();
+    let mut work = Workspace::default();
     let lanes = lanes.into_iter().map(|mut lane| {
         assert_eq!(lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);
         let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
-        lane.receiver.extend(channel, &choices, &mut macs).unwrap();
-        lane.sender.extend(channel, &mut keys).unwrap();
+        lane.receiver.extend(channel, &choices, &mut macs, &mut work).unwrap();
+        lane.sender.extend(channel, &mut keys, &mut work).unwrap();
         (choices, macs, keys)
     });
     Drawn { delta, lanes: lanes.collect() }

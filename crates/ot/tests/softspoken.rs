@@ -9,7 +9,7 @@ use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW, column_bytes};
-use symbolon_ot::{BlockBits, Generator, draw_bytes, setup};
+use symbolon_ot::{BlockBits, Generator, Workspace, draw_bytes, setup};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error};
 
@@ -60,11 +60,11 @@ fn a_draw_that_is_too_large_is_refused_and_sends_nothing() {
     for generator in soft() {
         let mut direction = Direction::by(generator, 7);
         let Direction { sender, receiver, channels, .. } = &mut direction;
-        let mut blocks = vec![Block::ZERO; MAX_DRAW + 1];
+        let (mut blocks, work) = (vec![Block::ZERO; MAX_DRAW + 1], &mut Workspace::default());
         let choices = BitVec::zeros(MAX_DRAW + 1);
-        let too_large = receiver.extend(&mut channels.1, &choices, &mut blocks);
+        let too_large = receiver.extend(&mut channels.1, &choices, &mut blocks, work);
         assert!(matches!(too_large, Err(Error::InvalidInput(_))));
-        let too_large = sender.extend(&mut channels.0, &mut blocks);
+        let too_large = sender.extend(&mut channels.0, &mut blocks, work);
         assert!(matches!(too_large, Err(Error::InvalidInput(_))));
         assert!(channels.1.meter().report().iter().all(|phase| phase.bytes_sent == 0));
         // Neither side's streams moved on: the next draw is right.
@@ -110,12 +110,13 @@ fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) ->
         &mut prg,
     )
     .unwrap();
+    let mut work = Workspace::default();
     let lanes = lanes.into_iter().map(|mut lane| {
         assert_eq!(lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);
         let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
-        lane.receiver.extend(channel, &choices, &mut macs).unwrap();
-        lane.sender.extend(channel, &mut keys).unwrap();
+        lane.receiver.extend(channel, &choices, &mut macs, &mut work).unwrap();
+        lane.sender.extend(channel, &mut keys, &mut work).unwrap();
         (choices, macs, keys)
     });
     Drawn { delta, lanes: lanes.collect() }

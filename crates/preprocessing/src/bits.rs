@@ -18,7 +18,7 @@
 //! hash a party whose bits differ between two of them passes with probability 2^-128 only, besides
 //! guessing bits of their Δ.
 
-use symbolon_ot::{cot, setup::Lane};
+use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
@@ -85,6 +85,9 @@ pub struct BitLane {
     theirs: Vec<Transcript>,
     log: BroadcastLog,
     tails: Prg,
+    /// Memory for the draws: an own draw has columns for every peer at a time, a peer's uses the first ones.
+    columns: Vec<Columns>,
+    correction: Correction,
 }
 
 impl BitLane {
@@ -96,6 +99,8 @@ impl BitLane {
             me,
             own: transcript(me),
             theirs: peers_of(me, parties).map(transcript).collect(),
+            columns: pairs.iter().map(|_| Columns::default()).collect(),
+            correction: Correction::default(),
             pairs,
             log: BroadcastLog::new(parties),
             tails: Prg::from_seed(prg.block()),
@@ -134,23 +139,24 @@ impl BitLane {
         }
         let mut x = cot::padded(bits, &mut self.tails);
         let mut digests = Vec::with_capacity(self.pairs.len());
-        for (pair, channel) in self.pairs.iter_mut().zip(channels.iter_mut()) {
-            digests.push(pair.receiver.send_columns(channel, &x)?);
+        let pairs = self.pairs.iter_mut().zip(&mut self.columns);
+        for ((pair, t), channel) in pairs.zip(channels.iter_mut()) {
+            digests.push(pair.receiver.send_columns(channel, &x, t, &mut self.correction)?);
         }
         for (place, channel) in channels.iter_mut().enumerate() {
             send_others(channel, &digests, place)?;
         }
         let chi = challenge(&mut self.own, &digests, x.len());
         let x_hash = cot::hash_choices(&x, &chi);
-        for (pair, channel) in self.pairs.iter_mut().zip(channels.iter_mut()) {
-            let hashes = pair.receiver.hash_columns(&chi);
+        for (t, channel) in self.columns.iter().zip(channels.iter_mut()) {
+            let hashes = t.hash(&chi);
             let x_hash = x_hash.to_bytes();
             channel.send_parts("aBit: check", &[&x_hash, Block::as_bytes(&hashes)])?;
             channel.flush()?;
         }
         self.note(self.me, &digests, x_hash);
-        for (pair, macs) in self.pairs.iter_mut().zip(macs) {
-            pair.receiver.macs(macs);
+        for (t, macs) in self.columns.iter().zip(macs) {
+            t.rows(macs);
         }
         x.zeroize();
         Ok(())
@@ -177,15 +183,15 @@ impl BitLane {
 
     fn draw_from(&mut self, place: usize, channel: &mut Channel, keys: &mut [Block]) -> Result<()> {
         let peer = channel.peer();
-        let sender = &mut self.pairs[place].sender;
-        let digest = sender.receive_columns(channel, keys.len())?;
-        let digests = receive_others(channel, digest, self.me, self.pairs.len())?;
+        let peers = self.pairs.len();
+        let (q, sender) = (&mut self.columns[0], &mut self.pairs[place].sender);
+        let digest = sender.receive_columns(channel, keys.len(), q, &mut self.correction)?;
+        let digests = receive_others(channel, digest, self.me, peers)?;
         let chi = challenge(&mut self.theirs[place], &digests, cot::column_bytes(keys.len()));
         let mut check = vec![Block::ZERO; cot::COLUMNS + 1];
         channel.recv_into("aBit: check", Block::as_bytes_mut(&mut check))?;
-        let sender = &mut self.pairs[place].sender;
-        sender.verify(peer, &chi, check[0], &check[1..])?;
-        sender.keys(keys);
+        sender.verify(peer, &chi, (check[0], &check[1..]), q)?;
+        q.rows(keys);
         self.note(peer, &digests, check[0]);
         Ok(())
     }

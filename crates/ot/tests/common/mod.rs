@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
-use symbolon_ot::{CotReceiver, CotSender, Generator, softspoken};
+use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::{Action, FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
@@ -138,9 +138,11 @@ impl Direction {
         let mut macs = vec![Block::ZERO; choices.len()];
         let mut keys = macs.clone();
         let (keys_side, macs_side) = (&mut self.channels.0, &mut self.channels.1);
-        self.receiver.extend(macs_side, choices, &mut macs).expect("the receiver only sends");
+        self.receiver
+            .extend(macs_side, choices, &mut macs, &mut Workspace::default())
+            .expect("the receiver only sends");
         macs_side.flush().expect("memory takes everything");
-        self.sender.extend(keys_side, &mut keys)?;
+        self.sender.extend(keys_side, &mut keys, &mut Workspace::default())?;
         Ok((keys, macs))
     }
 }
