@@ -9,10 +9,6 @@ use crate::link::{Direction, wait_until};
 use crate::pipe::{Chunk, Pipe};
 use crate::raw::{Sink, Tried};
 
-/// Up to this many bytes are written by the caller's own thread if the writer thread has nothing to
-/// do: a hop between threads costs more than the write.
-const DIRECT: usize = 16 << 10;
-
 /// How long the peer is given to close after us; an aborting side waits for that, others leave it to
 /// the writer thread.
 const LINGER: Duration = Duration::from_secs(1);
@@ -56,7 +52,7 @@ impl Outlet {
         if let Some(link) = &self.link {
             chunk.deliver_at = Some(link.reserve(buffer.len()));
         } else if let Some(sink) = &self.sink
-            && buffer.len() <= DIRECT
+            && buffer.len() <= sink.at_once()
             && self.pipe.failure().is_none()
             && self.pipe.is_idle()
         {

@@ -30,6 +30,12 @@ pub(crate) trait Sink: Send + Sync {
     /// Writes everything; may block on the peer.
     fn write(&self, data: &[u8]) -> Result<(), TransportReason>;
 
+    /// Up to this many bytes are written by the caller's own thread if the writer thread has nothing to do: a hop
+    /// between threads costs more than the write.
+    fn at_once(&self) -> usize {
+        0
+    }
+
     /// Writes what can be written without blocking on the peer.
     fn try_write(&self, _data: &[u8]) -> Result<Tried, TransportReason> {
         Ok(Tried::Taken(0))

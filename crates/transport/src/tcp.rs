@@ -207,6 +207,11 @@ impl Sink for SocketWriter {
         SocketWriter::write(self, data)
     }
 
+    fn at_once(&self) -> usize {
+        // All the system does is copy it, which the caller's cache has at hand.
+        usize::MAX
+    }
+
     fn try_write(&self, data: &[u8]) -> Result<Tried, TransportReason> {
         let n = self.write_now(data)?;
         Ok(if n == data.len() { Tried::Done } else { Tried::Taken(n) })

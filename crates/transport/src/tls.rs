@@ -425,6 +425,11 @@ impl Sink for TlsSink {
         Ok(())
     }
 
+    fn at_once(&self) -> usize {
+        // Encrypting more than that is work for another core.
+        16 << 10
+    }
+
     fn try_write(&self, data: &[u8]) -> std::result::Result<Tried, TransportReason> {
         let mut backlog = self.backlog();
         self.encrypt(data, &mut backlog)?;
