@@ -24,12 +24,12 @@ fn flipped_labels_in_every_gate() {
     }
 }
 
-/// Step 4d, the MACs of all four rows of one gate, one bit each, in the first and the last gate and
-/// in the first and the last bit. Caught when that gate is evaluated, always.
+/// Step 4d, the MACs of all four rows of one gate, one bit each: every bit of the first gate's, the first and the last one of
+/// a later gate's and the last one's. Caught when that gate is evaluated, always.
 #[test]
 fn flipped_mac() {
-    for gate in [0, WIDTH, GATES - 1] {
-        for bit in [0, 8 * MAC - 1] {
+    for (gate, step) in [(0, 1), (WIDTH, 8 * MAC - 1), (GATES - 1, 8 * MAC - 1)] {
+        for bit in (0..8 * MAC).step_by(step) {
             let ended = cheat(
                 0,
                 message(TABLE, 0, move |table| {
