@@ -82,7 +82,7 @@ pub struct ListedTuning {
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
     pub stretch: Option<u64>,
-    /// Connections that are used side by side, each with a thread, 1 to 64; a list [default: 1]
+    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more for the rest; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
     /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
