@@ -77,6 +77,9 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
     Ok(())
 }
 
+/// How many draws are sent before the peers' first one is awaited, so that a long link is kept full.
+const AHEAD: usize = 4;
+
 /// One lane's correlated OT with every peer.
 pub struct BitLane {
     me: u16,
@@ -120,6 +123,43 @@ impl BitLane {
     /// What this lane's broadcasts come to so far.
     pub fn log_digest(&self) -> [u8; 32] {
         self.log.digest()
+    }
+
+    /// Draws of any size in both directions: `macs[p]` gets the MACs on the own bits under the Δ of the peer in place p,
+    /// `keys[p]` a key for each of its bits.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when one is gone.
+    pub fn draw(
+        &mut self,
+        channels: &mut [Channel],
+        bits: &BitVec,
+        macs: &mut [&mut [Block]],
+        keys: &mut [&mut [Block]],
+    ) -> Result<()> {
+        let most = keys.iter().map(|keys| keys.len()).fold(bits.len(), usize::max);
+        let draws = most.div_ceil(cot::MAX_DRAW);
+        let range = |n: usize, draw: usize| {
+            (draw * cot::MAX_DRAW).min(n)..((draw + 1) * cot::MAX_DRAW).min(n)
+        };
+        for step in 0..draws + AHEAD {
+            let own = range(bits.len(), step);
+            if !own.is_empty() {
+                let mut macs: Vec<&mut [Block]> =
+                    macs.iter_mut().map(|macs| &mut macs[own.clone()]).collect();
+                let mut bits = bits.slice(own);
+                self.draw_own(channels, &bits, &mut macs)?;
+                bits.zeroize();
+            }
+            if let Some(draw) = step.checked_sub(AHEAD) {
+                let keys = keys.iter_mut().map(|keys| {
+                    let range = range(keys.len(), draw);
+                    &mut keys[range]
+                });
+                self.draw_theirs(channels, &mut keys.collect::<Vec<_>>())?;
+            }
+        }
+        Ok(())
     }
 
     /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in

@@ -20,8 +20,6 @@
 //! one visit the sums, the products with d, and both what its d's MAC is and what the peer's should be. Before
 //! that only the bits are gathered, a byte for each triple.
 
-use std::ops::Range;
-
 use symbolon_primitives::records::{BucketSums, Buckets, sum_buckets};
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes, same_digest,
@@ -35,6 +33,8 @@ use crate::{
     exchange::{self, Opened},
     leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
     shares::to_be_filled,
+    threads,
+    throw::thrown,
 };
 
 /// The opening of the d bits, and its check.
@@ -43,40 +43,20 @@ pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC"
 /// The kind of the message with the digest of the d bits' MACs.
 pub const MACS: &str = "bucketing: MACs";
 
-/// Combines a batch of leaky triples into triples, by the buckets that `challenge` draws. Of tied triples the
-/// right factors are left empty: they are the given ones.
-///
-/// # Errors
-/// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
-pub fn combine(
-    channels: &mut [Channel],
-    leaky: &LeakyTriples,
-    batch: Batch,
-    challenge: Challenge,
-    delta: Block,
-    scratch: &mut Scratch,
-) -> Result<Triples> {
-    let order = thrown(batch, challenge);
-    let mut triples = std::mem::take(&mut scratch.spare);
-    triples.reset(batch, leaky.peers());
-    let mut bits = Bits::gather(leaky, &order, batch, &mut triples);
-    let theirs = exchange_bits(channels, &bits.own, &mut scratch.bytes)?;
-    for theirs in &theirs {
-        bits.own.xor_assign(theirs);
-    }
-    multiply_bits(&bits, batch.bucket - 1, &mut triples.c.bits);
-    let work = Work { leaky, order: &order, batch, bits: &bits, delta };
-    let macs = work.sum(&theirs, &mut triples, scratch);
-    check(channels, macs)?;
-    Ok(triples)
+/// A batch of leaky triples to be combined, and on how many threads: as many for all parties.
+pub(crate) struct Combine<'a> {
+    pub leaky: &'a LeakyTriples,
+    pub batch: Batch,
+    pub delta: Block,
+    pub threads: usize,
 }
 
 /// What is kept between batches: memory touched for the first time is dear.
 #[derive(Default)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     spare: Triples,
-    /// For each peer MACs that wait to be hashed: those of the own d, and those that the peer's should have.
-    waiting: Vec<[Vec<Block>; 2]>,
+    /// For each thread.
+    waiting: Vec<Waiting>,
     bytes: Vec<u8>,
 }
 
@@ -87,26 +67,14 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        self.waiting.iter_mut().flatten().for_each(Zeroize::zeroize);
-    }
-}
+/// For each peer MACs that wait to be hashed: those of the own d, and those that the peer's should have.
+#[derive(Default)]
+struct Waiting(Vec<[Vec<Block>; 2]>);
 
-/// The triples of bucket 0, of bucket 1, ...
-pub(crate) fn thrown(batch: Batch, challenge: Challenge) -> Vec<u32> {
-    let mut prg = challenge.into_prg();
-    if !batch.tied {
-        return prg.permutation(batch.leaky());
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.iter_mut().flatten().for_each(Zeroize::zeroize);
     }
-    let tied = batch.triples as u32;
-    let free = prg.permutation(batch.leaky() - batch.triples);
-    let mut order = Vec::with_capacity(batch.leaky());
-    for (first, others) in (0..tied).zip(free.chunks_exact(batch.bucket - 1)) {
-        order.push(first);
-        order.extend(others.iter().map(|other| tied + other));
-    }
-    order
 }
 
 /// How many buckets ahead memory is asked for.
@@ -124,45 +92,150 @@ struct Bits {
     /// The own bits of all x_k but the first of each bucket.
     factors: Zeroizing<BitVec>,
     /// The own bits of all d; all parties' once they are known.
-    own: BitVec,
+    d: BitVec,
     /// For each bucket how often z lacks its correction, modulo 2.
     corrections: BitVec,
 }
 
-impl Bits {
+impl Combine<'_> {
+    /// Makes triples by the buckets that `challenge` draws. Of tied triples the right factors are left empty: they are
+    /// the given ones.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
+    pub fn run(
+        &self,
+        channels: &mut [Channel],
+        challenge: Challenge,
+        scratch: &mut Scratch,
+    ) -> Result<Triples> {
+        let order = thrown(self.batch, challenge, self.threads)?;
+        let mut triples = std::mem::take(&mut scratch.spare);
+        triples.reset(self.batch, self.leaky.peers());
+        let mut bits = self.gather(&order, &mut triples)?;
+        let theirs = exchange_bits(channels, &bits.d, &mut scratch.bytes)?;
+        for theirs in &theirs {
+            bits.d.xor_assign(theirs);
+        }
+        let macs = self.sum(&order, (&bits, &theirs), &mut triples, scratch)?;
+        check(channels, &macs)?;
+        Ok(triples)
+    }
+
+    /// How many words of bits, a bit for each bucket, a thread has.
+    fn words(&self) -> usize {
+        self.batch.triples.div_ceil(PIECE).div_ceil(self.threads)
+    }
+
+    /// How many triples of each bucket are not its first.
+    fn others(&self) -> usize {
+        self.batch.bucket - 1
+    }
+
+    /// The order of the triples, thread by thread.
+    fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
+        order.chunks(self.words() * PIECE * self.batch.bucket)
+    }
+
     /// Gathers all bits, and writes the own bits of all sums but the products with d.
-    fn gather(leaky: &LeakyTriples, order: &[u32], batch: Batch, triples: &mut Triples) -> Bits {
-        let Batch { triples: n, bucket, .. } = batch;
-        let words = n.div_ceil(PIECE);
-        let mut others = Zeroizing::new(vec![[0; 8]; words * (bucket - 1)]);
+    fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<Bits> {
+        let (n, words, others) = (self.batch.triples, self.words(), self.others());
         let mut bits = Bits {
-            factors: Zeroizing::new(BitVec::zeros(n * (bucket - 1))),
-            own: BitVec::zeros(n * (bucket - 1)),
+            factors: Zeroizing::new(BitVec::zeros(n * others)),
+            d: BitVec::zeros(n * others),
             corrections: BitVec::zeros(n),
         };
-        let mut bytes = Zeroizing::new(vec![0; PIECE * (bucket - 1)]);
-        for (word, members) in order.chunks(PIECE * bucket).enumerate() {
-            let mut sums = [0; PIECE];
+        let factors = bits.factors.words_mut().chunks_mut(words * others);
+        let d = bits.d.words_mut().chunks_mut(words * others);
+        let corrections = bits.corrections.words_mut().chunks_mut(words);
+        let gathering = |((factors, d), corrections)| Gathering {
+            factors,
+            d,
+            sums: vec![(D_BIT, corrections)],
+        };
+        let mut parts: Vec<_> = factors.zip(d).zip(corrections).map(gathering).collect();
+        for (shares, bit) in triples.made(self.batch, [X_BIT, Y_BIT, Z_BIT]) {
+            for (part, words) in parts.iter_mut().zip(shares.bits.words_mut().chunks_mut(words)) {
+                part.sums.push((bit, words));
+            }
+        }
+        let (packed, bucket) = (self.leaky.packed(), self.batch.bucket);
+        let parts = self.members(order).zip(parts);
+        threads::each(parts, |(members, mut part)| part.run(packed, members, bucket))?;
+        Ok(bits)
+    }
+
+    /// Adds up MACs and keys; digests the MACs on the own d, and those that the peers' parts of d, `theirs`, should have.
+    fn sum(
+        &self,
+        order: &[u32],
+        (bits, theirs): (&Bits, &[BitVec]),
+        triples: &mut Triples,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Digests>> {
+        let (words, peers) = (self.words(), self.leaky.peers());
+        let parts = self.members(order).count();
+        scratch.waiting.resize_with(parts, Waiting::default);
+        let Triples { a, b, c } = triples;
+        let Shares { bits: products, towards: c } = c;
+        let mut work: Vec<Summing<'_>> = self
+            .members(order)
+            .zip(products.words_mut().chunks_mut(words))
+            .zip((0..).step_by(words))
+            .map(|((members, products), first)| Summing {
+                first,
+                members,
+                products,
+                made: (0..peers).map(|_| [None, None, None]).collect(),
+            })
+            .collect();
+        let b: &mut [Towards] = if self.batch.tied { &mut [] } else { &mut b.towards };
+        for (which, towards) in [&mut a.towards, b, c].into_iter().enumerate() {
+            for (peer, Towards { macs, keys }) in towards.iter_mut().enumerate() {
+                let of_parts = macs.chunks_mut(words * PIECE).zip(keys.chunks_mut(words * PIECE));
+                for (part, (macs, keys)) in work.iter_mut().zip(of_parts) {
+                    part.made[peer][which] = Some([macs, keys]);
+                }
+            }
+        }
+        let work = work.into_iter().zip(&mut scratch.waiting);
+        threads::each(work, |(mut part, waiting)| part.run(self, (bits, theirs), waiting))
+    }
+}
+
+/// One thread's part of the bits.
+struct Gathering<'a> {
+    factors: &'a mut [u64],
+    d: &'a mut [u64],
+    /// Sums of bits, each with what it is in a packed triple.
+    sums: Vec<(u8, &'a mut [u64])>,
+}
+
+impl Gathering<'_> {
+    fn run(&mut self, packed: &[u8], members: &[u32], bucket: usize) {
+        let others = bucket - 1;
+        let mut sums = Zeroizing::new([0; PIECE]);
+        let mut bytes = Zeroizing::new(vec![0; PIECE * others]);
+        let mut rows = Zeroizing::new(vec![[0; 8]; bucket]);
+        for (word, members) in members.chunks(PIECE * bucket).enumerate() {
+            sums.fill(0);
             bytes.fill(0);
-            let places = sums.iter_mut().zip(bytes.chunks_exact_mut(bucket - 1));
+            let places = sums.iter_mut().zip(bytes.chunks_exact_mut(others));
             for (members, (sum, others)) in members.chunks_exact(bucket).zip(places) {
-                *sum = gather(leaky.packed(), members, others);
+                *sum = gather(packed, members, others);
             }
-            let mut rows = [[0; 8]];
-            rows_of_bytes(&sums, &mut rows);
-            for (shares, bit) in triples.made(batch, [X_BIT, Y_BIT, Z_BIT]) {
-                shares.bits.words_mut()[word] = rows[0][place(bit)];
+            let (of_sums, of_others) = rows.split_at_mut(1);
+            rows_of_bytes(&*sums, of_sums);
+            rows_of_bytes(&bytes, of_others);
+            for (bit, sums) in &mut self.sums {
+                sums[word] = of_sums[0][place(*bit)];
             }
-            bits.corrections.words_mut()[word] = rows[0][place(D_BIT)];
-            rows_of_bytes(&bytes, &mut others[word * (bucket - 1)..][..bucket - 1]);
-            sums.zeroize();
-            rows.zeroize();
+            let factors = self.factors[word * others..].iter_mut();
+            let d = self.d[word * others..].iter_mut();
+            for ((factors, d), rows) in factors.zip(d).zip(of_others) {
+                (*factors, *d) = (rows[place(X_BIT)], rows[place(Y_BIT)]);
+            }
         }
-        let bits_of = bits.factors.words_mut().iter_mut().zip(bits.own.words_mut());
-        for ((factors, own), rows) in bits_of.zip(others.iter()) {
-            (*factors, *own) = (rows[place(X_BIT)], rows[place(Y_BIT)]);
-        }
-        bits
     }
 }
 
@@ -185,20 +258,15 @@ fn gather(packed: &[u8], members: &[u32], others: &mut [u8]) -> u8 {
     sum
 }
 
-/// Adds the own d·x_k to the own bits of the products.
-fn multiply_bits(Bits { factors, own: d, .. }: &Bits, per_bucket: usize, c: &mut BitVec) {
-    let n = c.len();
-    let mut f = 0;
-    for (word, c) in c.words_mut().iter_mut().enumerate() {
-        for k in 0..64.min(n - 64 * word) {
-            let mut sum = 0;
-            for f in f..f + per_bucket {
-                sum ^= (factors.words()[f / 64] & d.words()[f / 64]) >> (f % 64);
-            }
-            f += per_bucket;
-            *c ^= (sum & 1) << k;
+/// The products d·x_k of 64 buckets, added up; of `others` d and x_k a bucket, one after another.
+fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
+    let mut sums = 0;
+    for (f, product) in factors.iter().zip(d).map(|(x, d)| x & d).enumerate().take(others) {
+        for bit in 0..64 {
+            sums ^= (product >> bit & 1) << ((64 * f + bit) / others);
         }
     }
+    sums
 }
 
 /// Sends the own d to all peers, and returns theirs.
@@ -221,41 +289,64 @@ fn exchange_bits(
 }
 
 /// For each peer the digests of the MACs on the own d, and of those that its d should have.
-type Digests = Vec<[BlockHasher; 2]>;
+type Digests = Vec<[[u8; 32]; 2]>;
 
-/// A batch's buckets, with all that their sums are made of.
-struct Work<'a> {
-    leaky: &'a LeakyTriples,
-    /// The triples of bucket 0, of bucket 1, ...
-    order: &'a [u32],
-    batch: Batch,
-    bits: &'a Bits,
-    delta: Block,
+/// One thread's part of the sums.
+struct Summing<'a> {
+    /// The word of bits that its first bucket's are in.
+    first: usize,
+    members: &'a [u32],
+    /// The own bits of the products, still without d.
+    products: &'a mut [u64],
+    /// For each peer where MACs and keys of x, y and z go; y is absent where it is given.
+    made: Vec<[Option<[&'a mut [Block]; 2]>; 3]>,
 }
 
-impl Work<'_> {
-    /// Adds up MACs and keys, and digests the MACs of d; `theirs` are the peers' parts of d.
-    fn sum(&self, theirs: &[BitVec], triples: &mut Triples, scratch: &mut Scratch) -> Digests {
-        let peers = self.leaky.peers();
-        scratch.waiting.resize_with(peers, Default::default);
-        let mut digests: Digests =
-            (0..peers).map(|_| [exchange::digest(), exchange::digest()]).collect();
-        let Batch { triples: n, bucket, .. } = self.batch;
-        for first in (0..n).step_by(PIECE) {
-            let piece = first..(first + PIECE).min(n);
-            for (peer, waiting) in scratch.waiting.iter_mut().enumerate() {
+impl Summing<'_> {
+    fn run(
+        &mut self,
+        of: &Combine<'_>,
+        (bits, theirs): (&Bits, &[BitVec]),
+        Waiting(waiting): &mut Waiting,
+    ) -> Digests {
+        let (size, others) = (of.batch.bucket, of.others());
+        waiting.resize_with(self.made.len(), Default::default);
+        let digest = |_: &_| [exchange::digest(), exchange::digest()];
+        let mut digests: Vec<[BlockHasher; 2]> = waiting.iter().map(digest).collect();
+        for first in (0..self.members.len() / size).step_by(PIECE) {
+            let rest = &self.members[first * size..];
+            let members = &rest[..rest.len().min(PIECE * size)];
+            let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
+            let ahead = &ahead[..ahead.len().min(members.len())];
+            let word = self.first + first / PIECE;
+            let bits_from = word * others;
+            self.products[first / PIECE] ^=
+                products(&bits.factors.words()[bits_from..], &bits.d.words()[bits_from..], others);
+            for (peer, waiting) in waiting.iter_mut().enumerate() {
                 let [_, expected] = &*waiting;
                 let already = expected.len();
-                let more = already + piece.len() * (bucket - 1);
+                let more = already + members.len() / size * others;
                 for macs in &mut *waiting {
                     macs.resize(more, Block::ZERO);
                 }
                 let opened = waiting.each_mut().map(|macs| &mut macs[already..]);
-                self.sum_piece(piece.clone(), peer, triples, opened);
+                let buckets = Buckets {
+                    members,
+                    size,
+                    d: &bits.d.words()[bits_from..],
+                    corrected: bits.corrections.words()[word],
+                    correction: of.leaky.correcting(peer),
+                    // The first peer's turn asks for the records of all.
+                    ahead: if peer == 0 { ahead } else { &[] },
+                };
+                let made = self.made[peer].each_mut().map(|made| {
+                    let piece = first..first + members.len() / size;
+                    made.as_mut().map(|made| made.each_mut().map(|row| &mut row[piece.clone()]))
+                });
+                sum_buckets(of.leaky.records(), peer, &buckets, &mut BucketSums { made, opened });
                 let [own, expected] = waiting;
-                let f = first * (bucket - 1);
-                add_key_where(&mut expected[already..], &theirs[peer], f, self.delta);
-                if own.len() >= HASHED || piece.end == n {
+                add_key_where(&mut expected[already..], &theirs[peer], PIECE * bits_from, of.delta);
+                if own.len() >= HASHED || members.len() == rest.len() {
                     for (digest, macs) in digests[peer].iter_mut().zip([own, expected]) {
                         digest.update(macs);
                         macs.clear();
@@ -263,48 +354,24 @@ impl Work<'_> {
                 }
             }
         }
-        digests
-    }
-
-    /// Writes the sums of a few buckets towards one peer, and to `opened` the MACs of the own d and the keys for the
-    /// peer's.
-    fn sum_piece(
-        &self,
-        piece: Range<usize>,
-        peer: usize,
-        triples: &mut Triples,
-        opened: [&mut [Block]; 2],
-    ) {
-        let &Work { leaky, order, batch, bits, .. } = self;
-        let size = batch.bucket;
-        let Triples { a, b, c } = triples;
-        let b = (!batch.tied).then_some(b);
-        let made = [Some(a), b, Some(c)].map(|shares| {
-            let Towards { macs, keys } = &mut shares?.towards[peer];
-            Some([&mut macs[piece.clone()], &mut keys[piece.clone()]])
-        });
-        // The first peer's turn asks for the records of all.
-        let ahead = order.get((piece.start + PREFETCH) * size..).filter(|_| peer == 0);
-        let ahead = ahead.map(|ahead| &ahead[..ahead.len().min(piece.len() * size)]);
-        let buckets = Buckets {
-            members: &order[piece.start * size..piece.end * size],
-            size,
-            d: &bits.own.words()[piece.start * (size - 1) / 64..],
-            corrected: bits.corrections.words()[piece.start / PIECE],
-            correction: leaky.correcting(peer),
-            ahead: ahead.unwrap_or_default(),
-        };
-        sum_buckets(leaky.records(), peer, &buckets, &mut BucketSums { made, opened });
+        digests.into_iter().map(|both| both.map(BlockHasher::finish)).collect()
     }
 }
 
-/// Compares digests of MACs with all peers.
-fn check(channels: &mut [Channel], digests: Digests) -> Result<()> {
+/// Compares digests of MACs with all peers: of all threads' digests, in their order.
+fn check(channels: &mut [Channel], parts: &[Digests]) -> Result<()> {
     let mut expected = Vec::with_capacity(channels.len());
-    for (channel, [own, theirs]) in channels.iter_mut().zip(digests) {
-        channel.send(MACS, &own.finish())?;
+    for (peer, channel) in channels.iter_mut().enumerate() {
+        let [own, theirs] = [0, 1].map(|side| {
+            let mut all = blake3::Hasher::new_derive_key("symbolon bucketing MACs 1");
+            for digests in parts {
+                all.update(&digests[peer][side]);
+            }
+            *all.finalize().as_bytes()
+        });
+        channel.send(MACS, &own)?;
         channel.flush()?;
-        expected.push(theirs.finish());
+        expected.push(theirs);
     }
     for (channel, expected) in channels.iter_mut().zip(expected) {
         if !same_digest(&channel.recv_array::<32>(MACS)?, &expected) {

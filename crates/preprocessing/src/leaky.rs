@@ -46,6 +46,7 @@ use crate::{
     Shares,
     bits::{self, BitLane},
     exchange::{self, Committed},
+    threads,
 };
 
 pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
@@ -96,8 +97,8 @@ pub(crate) struct Part<'a> {
     s: &'a mut [Block],
     /// How many triples a chunk has.
     chunk: usize,
-    /// The own bits of x, y, r of this part, filled by the lane.
-    pub bits: [BitVec; 3],
+    /// The own bits of x, y, r and d of this part, filled by the lane.
+    pub bits: [BitVec; 4],
 }
 
 impl<'a> Part<'a> {
@@ -313,7 +314,7 @@ impl LeakyLane {
         BitVec::random(n, &mut self.prg)
     }
 
-    /// Steps 1 to 4a for one part of a batch; the bits of the part are left in `part.bits`.
+    /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         let n = part.s.len();
         let size = part.chunk;
@@ -361,6 +362,7 @@ impl LeakyLane {
             let drawn = std::mem::replace(&mut bits[1], shares.bits.slice(places));
             bits[1].extend_from(&drawn);
         }
+        // d follows when S is complete.
         for (all, mut new) in part.bits.iter_mut().zip(bits) {
             all.extend_from(&new);
             new.zeroize();
@@ -427,7 +429,7 @@ impl LeakyLane {
         Ok(())
     }
 
-    /// The rest of S_i.
+    /// The rest of S_i, and d_i.
     fn receive_u(
         &mut self,
         channels: &mut [Channel],
@@ -436,9 +438,16 @@ impl LeakyLane {
     ) -> Result<()> {
         let room = Room::of(&mut self.scratch.memory, channels.len());
         let u = &mut room.their_u[..range.len()];
-        for channel in channels {
+        let [x, .., d] = &mut part.bits;
+        let s = &mut part.s[range.clone()];
+        for channel in channels.iter_mut() {
             channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
-            add_where(&mut part.s[range.clone()], &part.bits[0], range.start, u);
+            add_where(s, x, range.start, u);
+        }
+        channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(s));
+        for s in s.chunks(64) {
+            let lsbs = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.lsb()));
+            d.push_word(lsbs, s.len());
         }
         Ok(())
     }
@@ -478,27 +487,25 @@ impl Hashing<'_> {
     }
 }
 
-/// What step 4b onwards needs to know.
+/// What the rest of step 4 and step 5 need to know.
 pub(crate) struct Finish<'a> {
     pub session: &'a [u8; 32],
     pub delta: Block,
     /// Number of this batch in the session.
     pub batch: u64,
     pub prg: &'a mut Prg,
+    /// On how many threads V is summed up.
+    pub threads: usize,
 }
 
-/// Steps 4b to 6: d committed and opened, then the check of all triples at once.
+/// The rest of step 4 and step 5: d committed and opened, then the check of all triples at once.
 pub(crate) fn finish(
     channels: &mut [Channel],
     triples: &mut LeakyTriples,
     by: &mut Finish<'_>,
 ) -> Result<()> {
     let n = triples.len();
-    channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(&mut triples.s));
-    let mut d = BitVec::zeros(n);
-    for (word, s) in d.words_mut().iter_mut().zip(triples.s.chunks(64)) {
-        *word = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.lsb()));
-    }
+    let mut d = std::mem::take(&mut triples.d);
     let opened = exchange::committed(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
     for (channel, theirs) in channels.iter().zip(opened) {
         let theirs = BitVec::from_bytes(n, &theirs)
@@ -507,7 +514,7 @@ pub(crate) fn finish(
     }
 
     let challenge = exchange::toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
-    let mut v = combination(&triples.s, &d, by.delta, challenge);
+    let mut v = combination(&triples.s, &d, (by.delta, challenge), by.threads)?;
     channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
     let opened = exchange::committed(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
     for theirs in opened {
@@ -524,19 +531,37 @@ pub(crate) fn finish(
     Ok(())
 }
 
+/// Products of [`combination`] that are added up at a time.
+const SUMMED: usize = 2048;
+
 /// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i.
-fn combination(s: &[Block], d: &BitVec, delta: Block, challenge: Challenge) -> Block {
-    let mut prg = challenge.into_prg();
-    let mut chi = vec![Block::ZERO; 2048];
-    let mut ts = Vec::with_capacity(chi.len());
+fn combination(
+    s: &[Block],
+    d: &BitVec,
+    (delta, challenge): (Block, Challenge),
+    threads: usize,
+) -> Result<Block> {
+    let seed = challenge.into_block();
+    let size = s.len().div_ceil(threads).next_multiple_of(SUMMED);
+    let parts = s.chunks(size).zip((0..).step_by(size));
+    let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, (seed, first)))?;
+    Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
+}
+
+/// The part of V_i that belongs to the triples from number `first` on.
+fn sum_of_products(s: &[Block], d: &BitVec, delta: Block, (seed, first): (Block, usize)) -> Block {
+    let mut prg = Prg::from_seed(seed);
+    prg.skip(first as u128);
+    let mut chi = vec![Block::ZERO; SUMMED];
+    let mut ts = Vec::with_capacity(SUMMED);
     let mut v = Block::ZERO;
-    for (chunk, s) in s.chunks(chi.len()).enumerate() {
-        let first = chunk * chi.len();
-        prg.fill_blocks(&mut chi);
+    for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
+        let chi = &mut chi[..s.len()];
+        prg.fill_blocks(chi);
         ts.clear();
         ts.extend_from_slice(s);
         add_key_where(&mut ts, d, first, delta);
-        v ^= gf128::inner_product(&ts, &chi[..s.len()]);
+        v ^= gf128::inner_product(&ts, chi);
     }
     v
 }

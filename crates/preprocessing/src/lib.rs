@@ -19,6 +19,8 @@ pub mod global_keys;
 pub mod leaky;
 mod session;
 mod shares;
+mod threads;
+mod throw;
 
 pub use session::{Config, Preprocessor};
 pub use shares::{AuthBits, Share, Shares, Towards, Triples};

@@ -15,6 +15,7 @@ use crate::{
     bucketing, combine, exchange, global_keys,
     leaky::{self, LeakyLane, LeakyTriples},
     shares::{lsb_of_delta, to_be_filled},
+    threads,
 };
 
 /// What the parties of a session have agreed on.
@@ -133,33 +134,25 @@ impl Preprocessor {
         counts: &[usize],
         mut memory: Shares,
     ) -> Result<Shares> {
-        let channels = &mut lanes[0];
-        let me = channels[0].me();
+        let (me, peers) = (lanes[0][0].me(), lanes[0].len());
         let mine = counts[me as usize];
-        let lane = &mut self.lanes[0];
-        memory.bits = lane.random_bits(mine);
-        memory.towards.resize_with(channels.len(), Towards::default);
+        memory.bits = self.lanes[0].random_bits(mine);
+        memory.towards.resize_with(peers, Towards::default);
         let theirs = bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
         for (Towards { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
             to_be_filled(macs, mine);
             to_be_filled(keys, theirs);
         }
+        // A part for each lane, as long as there is more than a draw for it.
         let most = counts.iter().copied().max().unwrap_or(0);
-        let part = |n: usize, start: usize| start.min(n)..(start + MAX_DRAW).min(n);
-        for start in (0..most).step_by(MAX_DRAW) {
-            let own = part(mine, start);
-            if !own.is_empty() {
-                let macs = memory.towards.iter_mut().map(|towards| &mut towards.macs[own.clone()]);
-                let mut macs: Vec<&mut [Block]> = macs.collect();
-                lane.bits().draw_own(channels, &memory.bits.slice(own.clone()), &mut macs)?;
-            }
-            let keys = memory.towards.iter_mut().map(|Towards { keys, .. }| {
-                let range = part(keys.len(), start);
-                &mut keys[range]
-            });
-            let mut keys: Vec<&mut [Block]> = keys.collect();
-            lane.bits().draw_theirs(channels, &mut keys)?;
-        }
+        let size = most.div_ceil(lanes.len().min(most.div_ceil(MAX_DRAW)).max(1));
+        let parts = Drawing::split(&mut memory, lanes.len(), size);
+        let work = self.lanes.iter_mut().zip(&mut *lanes).zip(parts);
+        let ended = threads::each(work.filter(|(_, part)| !part.is_empty()), |work| {
+            let ((lane, channels), mut part) = work;
+            lane.bits().draw(channels, &part.bits, &mut part.macs, &mut part.keys)
+        })?;
+        first_failure(ended)?;
         self.confirm(lanes)?;
         Ok(memory)
     }
@@ -252,18 +245,21 @@ impl Preprocessor {
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);
         self.confirm(lanes)?;
+        let threads = lanes.len().min(batch.leaky().div_ceil(self.chunk));
         let channels = &mut lanes[0];
         let mut finish = leaky::Finish {
             session: &self.session,
             delta: self.delta,
             batch: self.batches,
             prg: &mut self.prg,
+            threads,
         };
         leaky::finish(channels, &mut self.leaky, &mut finish)?;
         let coin =
             exchange::toss_coin(channels, &self.session, 2 * self.batches + 1, &mut self.prg)?;
         self.batches += 1;
-        combine::combine(channels, &self.leaky, batch, coin, self.delta, &mut self.buckets)
+        let combine = combine::Combine { leaky: &self.leaky, batch, delta: self.delta, threads };
+        combine.run(channels, coin, &mut self.buckets)
     }
 
     /// Makes sure that all parties saw the same broadcasts on every lane.
@@ -279,33 +275,65 @@ impl Drop for Preprocessor {
     }
 }
 
+/// A lane's part of a draw: own bits with MACs for each peer, and keys for each peer's bits.
+struct Drawing<'a> {
+    bits: BitVec,
+    macs: Vec<&'a mut [Block]>,
+    keys: Vec<&'a mut [Block]>,
+}
+
+impl<'a> Drawing<'a> {
+    /// Parts of at most `size` bits of each party.
+    fn split(Shares { bits, towards }: &'a mut Shares, parts: usize, size: usize) -> Vec<Self> {
+        let range = |part: usize, of: usize| (part * size).min(of)..((part + 1) * size).min(of);
+        let part = |part| Drawing {
+            bits: bits.slice(range(part, bits.len())),
+            macs: Vec::new(),
+            keys: Vec::new(),
+        };
+        let mut all: Vec<Drawing<'_>> = (0..parts).map(part).collect();
+        for Towards { macs, keys } in towards {
+            let mut rest = [&mut macs[..], &mut keys[..]];
+            for part in &mut all {
+                let [macs, keys] = rest.map(|rest| rest.split_at_mut(size.min(rest.len())));
+                part.macs.push(macs.0);
+                part.keys.push(keys.0);
+                rest = [macs.1, keys.1];
+            }
+        }
+        all
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bits.is_empty() && self.keys.iter().all(|keys| keys.is_empty())
+    }
+}
+
+impl Drop for Drawing<'_> {
+    fn drop(&mut self) {
+        self.bits.zeroize();
+    }
+}
+
 /// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by part.
 fn generate(
     lanes: &mut [LeakyLane],
     channels: &mut [Vec<Channel>],
     mut parts: Vec<leaky::Part<'_>>,
-) -> Result<Vec<[BitVec; 3]>> {
-    std::thread::scope(|scope| {
-        let work = lanes.iter_mut().zip(channels).zip(&mut parts);
-        let mut work: Vec<_> = work.collect();
-        let ((lane, channels), part) = work.remove(0);
-        let others: Vec<_> = work
-            .into_iter()
-            .map(|((lane, channels), part)| scope.spawn(move || lane.generate(channels, part)))
-            .collect();
-        let mut result = lane.generate(channels, part);
-        for other in others {
-            let other = other
-                .join()
-                .unwrap_or_else(|_| Err(Error::Internal("a lane's thread panicked".into())));
-            // A failed check is the better news than the channel that broke because of it.
-            if result.is_ok() || matches!(other, Err(Error::PeerMisbehaved { .. })) {
-                result = other;
-            }
-        }
-        result
-    })?;
+) -> Result<Vec<[BitVec; 4]>> {
+    let work = lanes.iter_mut().zip(channels).zip(&mut parts);
+    let ended = threads::each(work, |((lane, channels), part)| lane.generate(channels, part))?;
+    first_failure(ended)?;
     Ok(parts.into_iter().map(|part| part.bits).collect())
+}
+
+/// The first error, but a failed check before any other: it is the better news than the channel that broke because
+/// of it.
+fn first_failure(ended: Vec<Result<()>>) -> Result<()> {
+    let mut failed = ended.into_iter().filter_map(Result::err);
+    let Some(first) = failed.next() else { return Ok(()) };
+    let caught = |error: &Error| matches!(error, Error::PeerMisbehaved { .. });
+    if caught(&first) { Err(first) } else { Err(failed.find(caught).unwrap_or(first)) }
 }
 
 #[cfg(test)]

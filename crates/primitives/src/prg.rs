@@ -75,6 +75,11 @@ impl Prg {
         buffer.zeroize();
     }
 
+    /// Passes over so many blocks.
+    pub fn skip(&mut self, blocks: u128) {
+        self.counter = self.counter.wrapping_add(blocks);
+    }
+
     /// The next block.
     #[inline]
     pub fn block(&mut self) -> Block {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::keys::impostor;
-use crate::tests::flood;
+use crate::tests::{flood, take_turns};
 use crate::{
     Channel, Error, Fingerprint, Hello, Identity, Listener, Meter, Options, Peer, Result,
     TransportReason, connect_lanes, handshake,
@@ -72,6 +72,29 @@ fn both_directions_at_once_over_tcp() {
 #[test]
 fn both_directions_at_once_over_tls() {
     flood(one_lane(true), 64 << 20);
+}
+
+#[test]
+fn messages_by_turns_over_tcp_and_tls() {
+    for tls in [false, true] {
+        take_turns(one_lane(tls));
+    }
+}
+
+/// A message that is sent from where it lies to a peer that is gone ends the channel, as any other does.
+#[test]
+fn a_large_message_to_nobody_is_an_error() {
+    let (mut a, b) = one_lane(false);
+    drop(b);
+    let large = vec![0; 1 << 20];
+    // The other side takes what comes for another second.
+    let sent = (0..1_000).find_map(|_| {
+        thread::sleep(Duration::from_millis(10));
+        a.send("large", &large).err()
+    });
+    let error = sent.expect("an error");
+    assert!(matches!(error, Error::Transport { party: Some(1), .. }), "{error}");
+    assert_eq!(a.send("small", &[1]), Err(error));
 }
 
 #[test]

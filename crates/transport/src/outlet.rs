@@ -51,26 +51,52 @@ impl Outlet {
         let mut chunk = Chunk::new(Vec::new());
         if let Some(link) = &self.link {
             chunk.deliver_at = Some(link.reserve(buffer.len()));
-        } else if let Some(sink) = &self.sink
+        } else if let Some(sink) = self.idle_sink()
             && buffer.len() <= sink.at_once()
-            && self.pipe.failure().is_none()
-            && self.pipe.is_idle()
         {
-            match sink.try_write(buffer) {
-                Ok(Tried::Done) => {
+            match self.tried(sink.try_write(buffer))? {
+                Tried::Done => {
                     buffer.clear();
                     return Ok(());
                 }
-                Ok(Tried::Taken(n)) => chunk.start = n,
-                Err(reason) => {
-                    self.pipe.fail(reason.clone());
-                    return Err(reason);
-                }
+                Tried::Taken(n) => chunk.start = n,
             }
         }
         chunk.data = std::mem::take(buffer);
         *buffer = self.pipe.push(chunk)?;
         Ok(())
+    }
+
+    /// Sends a buffer, and behind it as much of `bytes` as can be sent from where they lie; how much that was. It may be
+    /// nothing, and the buffer may be as it was. Never blocks on the peer.
+    pub(crate) fn push_with(
+        &self,
+        buffer: &mut Vec<u8>,
+        bytes: &[u8],
+    ) -> Result<usize, TransportReason> {
+        let Some(sink) = self.idle_sink().filter(|_| self.link.is_none()) else {
+            return Ok(0);
+        };
+        let taken = self.tried(sink.try_write_parts([buffer, bytes]))?;
+        if let Some(of_bytes) = taken.checked_sub(buffer.len()) {
+            buffer.clear();
+            return Ok(of_bytes);
+        }
+        if taken > 0 {
+            let data = std::mem::take(buffer);
+            *buffer = self.pipe.push(Chunk { data, start: taken, deliver_at: None })?;
+        }
+        Ok(0)
+    }
+
+    /// The sink, if the writer thread has nothing to do with it.
+    fn idle_sink(&self) -> Option<&dyn Sink> {
+        self.sink.as_deref().filter(|_| self.pipe.failure().is_none() && self.pipe.is_idle())
+    }
+
+    /// A failure is the end of the pipe, too.
+    fn tried<T>(&self, tried: Result<T, TransportReason>) -> Result<T, TransportReason> {
+        tried.inspect_err(|reason| self.pipe.fail(reason.clone()))
     }
 
     /// What can kill the connection; absent when the pipe is the peer's source.

@@ -41,6 +41,12 @@ pub(crate) trait Sink: Send + Sync {
         Ok(Tried::Taken(0))
     }
 
+    /// The same of two pieces, the second of which is not to be copied if that can be avoided; how many bytes were taken.
+    /// A sink that would copy it anyway takes none.
+    fn try_write_parts(&self, _parts: [&[u8]; 2]) -> Result<usize, TransportReason> {
+        Ok(0)
+    }
+
     /// Says to the peer that nothing more will come.
     fn close(&self);
 

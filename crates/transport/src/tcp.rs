@@ -1,6 +1,6 @@
 //! TCP sockets as the source and sink of a channel.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,8 +9,11 @@ use crate::TransportReason;
 use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
 
-/// Bytes asked of the operating system at once.
-pub(crate) const READ: usize = 256 << 10;
+/// What a channel reads ahead of what it wants: that is copied once more.
+const READ: usize = 64 << 10;
+
+/// So many bytes and more are read to where they are wanted.
+const DIRECT: usize = 8 << 10;
 
 /// What an I/O error means for the connection.
 pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
@@ -43,7 +46,17 @@ impl SocketReader {
         buf: &mut [u8],
         wait: Duration,
     ) -> Result<usize, TransportReason> {
-        if let Some(n) = self.read_soon(buf)? {
+        self.read_parts([buf, &mut []], wait)
+    }
+
+    /// The same into two buffers, the first of which is filled first.
+    fn read_parts(
+        &mut self,
+        parts: [&mut [u8]; 2],
+        wait: Duration,
+    ) -> Result<usize, TransportReason> {
+        let mut parts = parts.map(IoSliceMut::new);
+        if let Some(n) = self.read_soon(&mut parts)? {
             return Ok(n);
         }
         let wait = wait.max(Duration::from_millis(1));
@@ -53,7 +66,7 @@ impl SocketReader {
             self.set = wait;
         }
         loop {
-            match (&*self.socket).read(buf) {
+            match (&*self.socket).read_vectored(&mut parts) {
                 Ok(0) => return Err(TransportReason::Closed),
                 Ok(n) => return Ok(n),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -66,11 +79,13 @@ impl SocketReader {
 impl SocketReader {
     /// Reads what comes within [`EAGER`].
     #[cfg(target_os = "linux")]
-    fn read_soon(&self, buf: &mut [u8]) -> Result<Option<usize>, TransportReason> {
-        use rustix::net::{RecvFlags, recv};
+    fn read_soon(&self, parts: &mut [IoSliceMut<'_>; 2]) -> Result<Option<usize>, TransportReason> {
+        use rustix::net::{RecvAncillaryBuffer, RecvFlags, recvmsg};
         let mut since = None;
         loop {
-            match recv(&self.socket, &mut *buf, RecvFlags::DONTWAIT).map(|(n, _)| n) {
+            let mut nothing = RecvAncillaryBuffer::default();
+            let got = recvmsg(&self.socket, parts, &mut nothing, RecvFlags::DONTWAIT);
+            match got.map(|message| message.bytes) {
                 Ok(0) => return Err(TransportReason::Closed),
                 Ok(n) => return Ok(Some(n)),
                 Err(e) => match io::Error::from(e) {
@@ -88,7 +103,10 @@ impl SocketReader {
 
     /// Elsewhere every read sleeps until something comes.
     #[cfg(not(target_os = "linux"))]
-    fn read_soon(&self, _buf: &mut [u8]) -> Result<Option<usize>, TransportReason> {
+    fn read_soon(
+        &self,
+        _parts: &mut [IoSliceMut<'_>; 2],
+    ) -> Result<Option<usize>, TransportReason> {
         Ok(None)
     }
 }
@@ -111,11 +129,13 @@ impl TcpSource {
 impl Source for TcpSource {
     fn read(&mut self, dst: &mut [u8], wait: Duration) -> Result<usize, TransportReason> {
         if self.start == self.end {
-            if dst.len() >= READ / 2 {
-                return self.reader.read(dst, wait);
+            (self.start, self.end) = (0, 0);
+            if dst.len() >= DIRECT {
+                let wanted = dst.len();
+                let n = self.reader.read_parts([dst, &mut self.buffer], wait)?;
+                self.end = n.saturating_sub(wanted);
+                return Ok(n.min(wanted));
             }
-            self.end = 0;
-            self.start = 0;
             self.end = self.reader.read(&mut self.buffer, wait)?;
         }
         let n = dst.len().min(self.end - self.start);
@@ -156,11 +176,12 @@ impl SocketWriter {
         Ok(())
     }
 
-    /// Writes as much as the socket takes at once.
+    /// Writes as much as the socket takes at once, of one piece after another.
     #[cfg(target_os = "linux")]
-    pub(crate) fn write_now(&self, data: &[u8]) -> Result<usize, TransportReason> {
-        use rustix::net::{SendFlags, send};
-        match send(&self.socket, data, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+    pub(crate) fn write_now(&self, pieces: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
+        use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match sendmsg(&self.socket, pieces, &mut SendAncillaryBuffer::default(), flags) {
             Ok(n) => Ok(n),
             Err(e) => match io::Error::from(e) {
                 e if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
@@ -171,7 +192,7 @@ impl SocketWriter {
 
     /// Elsewhere everything goes through the writer thread.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn write_now(&self, _data: &[u8]) -> Result<usize, TransportReason> {
+    pub(crate) fn write_now(&self, _pieces: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         Ok(0)
     }
 
@@ -213,8 +234,12 @@ impl Sink for SocketWriter {
     }
 
     fn try_write(&self, data: &[u8]) -> Result<Tried, TransportReason> {
-        let n = self.write_now(data)?;
+        let n = self.write_now(&[IoSlice::new(data)])?;
         Ok(if n == data.len() { Tried::Done } else { Tried::Taken(n) })
+    }
+
+    fn try_write_parts(&self, parts: [&[u8]; 2]) -> Result<usize, TransportReason> {
+        self.write_now(&parts.map(IoSlice::new))
     }
 
     fn close(&self) {

@@ -12,24 +12,34 @@ pub(crate) fn pair() -> (Channel, Channel) {
     memory_pair(Meter::new(), Meter::new())
 }
 
+/// What party `party` sends: bytes that say where they are.
+fn text(party: u16, len: usize) -> Vec<u8> {
+    let word = |i: usize| (i as u32 ^ u32::from(party) << 31).wrapping_mul(0x9e37_79b1);
+    (0..len.div_ceil(4)).flat_map(|i| word(i).to_le_bytes()).take(len).collect()
+}
+
+const SIZES: [usize; 12] =
+    [1 << 20, 0, 1, 100, 16_383, 16_384, 8_200, 65_535, 65_536, 65_537, 3 << 20, 8];
+
 /// Both sides send `total` bytes before they receive any, in messages of many sizes.
 pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
     let run = move |channel: &mut Channel| {
-        let mine = channel.me() as u8 + 1;
-        let sizes = [1 << 20, 0, 1, 100, 65_535, 65_536, 65_537, 3 << 20, 8];
+        let sizes = SIZES;
         let sent = sizes.iter().cycle().scan(0, |sum, len| {
             *sum += len;
             (*sum <= total).then_some(*len)
         });
         let sent: Vec<usize> = sent.collect();
-        let data = vec![mine; 3 << 20];
-        for len in &sent {
-            channel.send("flood", &data[..*len]).unwrap();
+        // Every message begins elsewhere in the text.
+        let (mine, theirs) =
+            [channel.me(), channel.peer()].map(|party| text(party, 4 << 20)).into();
+        for (at, len) in sent.iter().enumerate() {
+            channel.send("flood", &mine[at..at + len]).unwrap();
         }
         let mut buf = vec![0; 3 << 20];
-        for len in &sent {
+        for (at, len) in sent.iter().enumerate() {
             channel.recv_into("flood", &mut buf[..*len]).unwrap();
-            assert!(buf[..*len].iter().all(|b| *b == 3 - mine));
+            assert!(buf[..*len] == theirs[at..at + len], "message {at} of {len} bytes");
         }
     };
     thread::scope(|scope| {
@@ -39,6 +49,34 @@ pub(crate) fn flood((mut a, mut b): (Channel, Channel), total: usize) {
         });
         run(&mut b);
     });
+}
+
+/// The sides send and receive by turns, one large message and some small ones at a time.
+pub(crate) fn take_turns((mut a, mut b): (Channel, Channel)) {
+    let run = |channel: &mut Channel| {
+        let (mine, theirs) =
+            [channel.me(), channel.peer()].map(|party| text(party, 4 << 20)).into();
+        for turn in 0..600 {
+            let sizes =
+                [0, 1, 5].map(|next| SIZES[(turn + next) % SIZES.len()].min(200_000) + next);
+            for len in sizes {
+                channel.send("turn", &mine[turn..turn + len]).unwrap();
+            }
+            for len in sizes {
+                let came = channel.recv("turn", len).unwrap();
+                assert!(came == theirs[turn..turn + len], "{len} bytes in turn {turn}");
+            }
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| run(&mut a));
+        run(&mut b);
+    });
+}
+
+#[test]
+fn messages_by_turns() {
+    take_turns(pair());
 }
 
 #[test]

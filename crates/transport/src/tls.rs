@@ -4,7 +4,7 @@
 //! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to rustls;
 //! names and dates in certificates are ignored. Nothing is resumed, and there is no early data.
 
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,11 +22,14 @@ use rustls::{
 
 use crate::keys::{Fingerprint, Identity};
 use crate::raw::{Sink, Source, Tried};
-use crate::tcp::{DeadlineStream, READ, SocketReader, SocketWriter};
+use crate::tcp::{DeadlineStream, SocketReader, SocketWriter};
 use crate::{Error, Result, TransportReason};
 
 /// Plaintext encrypted under the lock at once; the reading side waits for no more than this.
 const PORTION: usize = 64 << 10;
+
+/// Ciphertext that is read or written at once.
+const BATCH: usize = 256 << 10;
 
 /// The label of the exported keying material.
 const EXPORTER: &[u8] = b"EXPORTER-symbolon-session-v1";
@@ -280,7 +283,7 @@ pub(crate) fn split(
     let source = TlsSource {
         reader: SocketReader::new(socket.clone()),
         shared: shared.clone(),
-        cipher: vec![0; READ],
+        cipher: vec![0; BATCH],
         start: 0,
         end: 0,
         // At least: what came with the preamble is found by the first read.
@@ -415,7 +418,7 @@ impl Sink for TlsSink {
         let mut backlog = self.backlog();
         for portion in data.chunks(PORTION) {
             self.encrypt(portion, &mut backlog)?;
-            if backlog.bytes.len() >= READ - PORTION {
+            if backlog.bytes.len() >= BATCH - PORTION {
                 self.writer.write(&backlog.bytes[backlog.start..])?;
                 backlog.clear();
             }
@@ -434,7 +437,7 @@ impl Sink for TlsSink {
         let mut backlog = self.backlog();
         self.encrypt(data, &mut backlog)?;
         let rest = &backlog.bytes[backlog.start..];
-        let n = self.writer.write_now(rest)?;
+        let n = self.writer.write_now(&[IoSlice::new(rest)])?;
         if n == rest.len() {
             backlog.clear();
             return Ok(Tried::Done);

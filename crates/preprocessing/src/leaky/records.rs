@@ -14,6 +14,8 @@ pub struct LeakyTriples {
     pub(super) records: Slab<Record>,
     /// The own bits of x, y, z.
     pub(super) bits: [BitVec; 3],
+    /// The own d of step 4, until it is opened.
+    pub(super) d: BitVec,
     /// S of step 4 (still without its part of the peers' U before they arrive).
     pub(super) s: Slab<Block>,
     /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
@@ -39,6 +41,7 @@ impl LeakyTriples {
         self.records.reset(n * peers);
         self.s.reset(n);
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
+        self.d = BitVec::zeros(0);
     }
 
     /// How many there are.
@@ -92,9 +95,10 @@ impl LeakyTriples {
     }
 
     /// Takes the bits that the lanes left in their parts.
-    pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 3]>) {
+    pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 4]>) {
         for part in parts {
-            for (all, mut more) in self.bits.iter_mut().zip(part) {
+            let all = self.bits.iter_mut().chain([&mut self.d]);
+            for (all, mut more) in all.zip(part) {
                 all.extend_from(&more);
                 more.zeroize();
             }
@@ -105,8 +109,6 @@ impl LeakyTriples {
 impl Drop for LeakyTriples {
     fn drop(&mut self) {
         self.correcting.zeroize();
-        for bits in &mut self.bits {
-            bits.zeroize();
-        }
+        self.bits.iter_mut().chain([&mut self.d]).for_each(Zeroize::zeroize);
     }
 }

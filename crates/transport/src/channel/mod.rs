@@ -30,6 +30,9 @@ pub const MIN_RATE: u64 = 64 << 10;
 /// Small messages are gathered up to this many bytes before they are handed over.
 const GATHER: usize = 64 << 10;
 
+/// What is at least as long is sent from where it lies, if the transport can do that at once.
+const DIRECT: usize = 16 << 10;
+
 /// Large messages are handed over in pieces of this size, which fits the second-level cache.
 pub(crate) const CHUNK: usize = 256 << 10;
 
@@ -189,6 +192,10 @@ impl Channel {
     }
 
     fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
+        if bytes.len() >= DIRECT {
+            let taken = self.outlet.push_with(&mut self.pending, bytes);
+            bytes = &bytes[self.or_fail(taken)?..];
+        }
         while self.pending.len() + bytes.len() > self.chunk {
             let room = self.chunk.saturating_sub(self.pending.len());
             let (now, later) = bytes.split_at(room);
@@ -207,13 +214,15 @@ impl Channel {
 
     /// A send that fails is often the echo of an abort whose notice waits to be read.
     fn push_or_fail(&mut self) -> Result<()> {
-        match self.push() {
-            Ok(()) => Ok(()),
-            Err(reason) => {
-                let reason = self.last_words().unwrap_or(reason);
-                Err(self.fail(Error::transport(self.peer, reason)))
-            }
-        }
+        let pushed = self.push();
+        self.or_fail(pushed)
+    }
+
+    fn or_fail<T>(&mut self, sent: std::result::Result<T, TransportReason>) -> Result<T> {
+        sent.map_err(|reason| {
+            let reason = self.last_words().unwrap_or(reason);
+            self.fail(Error::transport(self.peer, reason))
+        })
     }
 
     /// Hands everything pending to the transport. Does not wait until the peer has it.
@@ -240,13 +249,8 @@ impl Channel {
     /// As [`Channel::send`]; a time-out when the backlog does not shrink.
     pub fn throttle(&mut self, max_backlog: usize) -> Result<()> {
         self.flush()?;
-        match self.outlet.wait_below(max_backlog, self.timeout) {
-            Ok(()) => Ok(()),
-            Err(reason) => {
-                let reason = self.last_words().unwrap_or(reason);
-                Err(self.fail(Error::transport(self.peer, reason)))
-            }
-        }
+        let waited = self.outlet.wait_below(max_backlog, self.timeout);
+        self.or_fail(waited)
     }
 
     /// A handle with which another thread can end this channel; `None` for one in memory.

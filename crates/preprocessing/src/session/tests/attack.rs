@@ -14,7 +14,7 @@ use symbolon_transport::bend::Rate;
 
 use super::*;
 use crate::bucketing;
-use crate::combine::thrown;
+use crate::throw::thrown;
 use mesh::message;
 
 /// Which leaky triples are guessed: the first ones of those that are tied to a bucket, if there are such, and
@@ -258,7 +258,7 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                 .map(|_| {
                     let mut seed = [0; 32];
                     prg.fill(&mut seed);
-                    let order = thrown(batch, Challenge::from_seed32(seed));
+                    let order = thrown(batch, Challenge::from_seed32(seed), 1).unwrap();
                     let mut buckets = order.chunks_exact(batch.bucket);
                     buckets.any(|bucket| bucket.iter().all(|&place| guessed[place as usize]))
                 })

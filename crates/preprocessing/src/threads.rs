@@ -1,0 +1,49 @@
+//! Work on several threads at once.
+
+use std::thread;
+
+use symbolon_transport::{Error, Result};
+
+/// Does `work` on each part, the first on this thread and every other on one of its own. The results, in their order.
+///
+/// # Errors
+/// `Internal` when a thread panicked, once all have ended.
+pub(crate) fn each<P: Send, R: Send>(
+    parts: impl IntoIterator<Item = P>,
+    work: impl Fn(P) -> R + Sync,
+) -> Result<Vec<R>> {
+    let mut parts = parts.into_iter();
+    let Some(first) = parts.next() else { return Ok(Vec::new()) };
+    thread::scope(|scope| {
+        let work = &work;
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let first = work(first);
+        // All are joined before any of them is looked at.
+        let others: Vec<_> = others.into_iter().map(|other| other.join()).collect();
+        let panicked = |_| Error::internal("a lane's thread panicked");
+        std::iter::once(Ok(first)).chain(others).map(|done| done.map_err(panicked)).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_keep_the_order_of_the_parts() {
+        assert_eq!(each(0..5, |part| 10 * part).unwrap(), [0, 10, 20, 30, 40]);
+        assert_eq!(each(0..0, |part: u8| part).unwrap(), []);
+    }
+
+    #[test]
+    fn parts_are_worked_on_at_the_same_time() {
+        let all_here = std::sync::Barrier::new(3);
+        each(0..3, |_| all_here.wait()).unwrap();
+    }
+
+    #[test]
+    fn a_panic_elsewhere_is_an_error_here() {
+        let ended = each(0..3, |part| assert!(part != 1, "on purpose"));
+        assert!(matches!(ended, Err(Error::Internal(text)) if text.contains("panicked")));
+    }
+}

@@ -1,0 +1,178 @@
+//! Leaky triples thrown into buckets: a uniform permutation from a public challenge, drawn on several threads.
+//!
+//! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first goes to one of [`PARTS`]
+//! parts at random, whatever becomes of the others; then each part is shuffled by itself, and the parts are put one behind
+//! another (Rao 1961, Sandelius 1962). With p parts of sizes s_1 … s_p, each permutation comes of exactly one way to
+//! spread n items, so of all sizes together it has the probability Σ p^-n / (s_1!·…·s_p!), which is the same for all of them.
+//!
+//! The outcome depends on the challenge alone, not on the number of threads.
+
+use std::slice;
+
+use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_transport::Result;
+
+use crate::{bucketing::Batch, threads};
+
+/// A part of a batch's million fits the caches.
+const PARTS: usize = 16;
+
+/// The triples of bucket 0, of bucket 1, ...
+pub(crate) fn thrown(batch: Batch, challenge: Challenge, threads: usize) -> Result<Vec<u32>> {
+    if !batch.tied {
+        return permutation(batch.leaky(), challenge, threads);
+    }
+    let (tied, others) = (batch.triples, batch.bucket - 1);
+    let free = permutation(batch.leaky() - tied, challenge, threads)?;
+    let mut order = vec![0; batch.leaky()];
+    let size = tied.div_ceil(threads).max(1);
+    let parts = order.chunks_mut(size * batch.bucket).zip(free.chunks(size * others));
+    threads::each(parts.zip((0..).step_by(size)), |((order, free), first)| {
+        let buckets = order.chunks_exact_mut(batch.bucket).zip(free.chunks_exact(others));
+        for (number, (bucket, free)) in (first as u32..).zip(buckets) {
+            bucket[0] = number;
+            for (place, other) in bucket[1..].iter_mut().zip(free) {
+                *place = tied as u32 + other;
+            }
+        }
+    })?;
+    Ok(order)
+}
+
+/// A uniform permutation of `0 .. n`.
+fn permutation(n: usize, challenge: Challenge, threads: usize) -> Result<Vec<u32>> {
+    let seed = challenge.into_block();
+    let mut seeds = [Block::ZERO; PARTS];
+    Prg::from_seed(seed).fill_blocks(&mut seeds);
+    // A byte for each item says to which part it goes. Threads have whole blocks of the generator.
+    let mut goes_to = vec![0; n];
+    let size = n.div_ceil(threads).next_multiple_of(16).max(16);
+    let pieces = goes_to.chunks_mut(size).zip((0..).step_by(size));
+    let counts = threads::each(pieces, |(goes_to, first)| {
+        let mut prg = Prg::from_seed(seed);
+        prg.skip((PARTS + first / 16) as u128);
+        prg.fill(goes_to);
+        count(goes_to)
+    })?;
+
+    let mut order = vec![0; n];
+    let mut parts = Vec::with_capacity(PARTS);
+    let mut places: Vec<Vec<_>> = counts.iter().map(|_| Vec::with_capacity(PARTS)).collect();
+    let mut rest = &mut order[..];
+    let mut sizes = Vec::with_capacity(PARTS);
+    for part in 0..PARTS {
+        sizes.push(counts.iter().map(|counts| counts[part]).sum::<usize>());
+        for (places, counts) in places.iter_mut().zip(&counts) {
+            let (here, behind) = rest.split_at_mut(counts[part]);
+            places.push(here.iter_mut());
+            rest = behind;
+        }
+    }
+    let pieces = goes_to.chunks(size).zip(places).zip((0..).step_by(size));
+    threads::each(pieces, |((goes_to, places), first)| spread(goes_to, places, first))?;
+
+    let mut rest = &mut order[..];
+    for (size, seed) in sizes.into_iter().zip(seeds) {
+        let (part, behind) = rest.split_at_mut(size);
+        parts.push((part, seed));
+        rest = behind;
+    }
+    let size = PARTS.div_ceil(threads);
+    threads::each(parts.chunks_mut(size), |parts| {
+        for (part, seed) in parts {
+            Prg::from_seed(*seed).shuffle(part);
+        }
+    })?;
+    Ok(order)
+}
+
+/// The part that a byte stands for.
+fn part(byte: u8) -> usize {
+    usize::from(byte) % PARTS
+}
+
+/// How many items go to each part.
+fn count(goes_to: &[u8]) -> [usize; PARTS] {
+    // Several counters of a kind, for one does not wait for another then.
+    let mut counts = [[0; PARTS]; 4];
+    for bytes in goes_to.chunks(4) {
+        for (counts, &byte) in counts.iter_mut().zip(bytes) {
+            counts[part(byte)] += 1;
+        }
+    }
+    std::array::from_fn(|part| counts.iter().map(|counts| counts[part]).sum())
+}
+
+/// Puts the items from number `first` on where they go.
+fn spread(goes_to: &[u8], mut places: Vec<slice::IterMut<'_, u32>>, first: usize) {
+    for (item, &byte) in (first as u32..).zip(goes_to) {
+        *places[part(byte)].next().expect("as many places as were counted") = item;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn challenge(number: u64) -> Challenge {
+        let mut seed = [0; 32];
+        seed[..8].copy_from_slice(&number.to_le_bytes());
+        Challenge::from_seed32(seed)
+    }
+
+    #[test]
+    fn it_is_a_permutation_and_the_same_on_any_number_of_threads() {
+        for n in [0, 1, 15, 16, 17, 1_000, 70_001] {
+            let one = permutation(n, challenge(1), 1).unwrap();
+            let mut sorted = one.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..n as u32), "{n}");
+            for threads in [2, 3, 20] {
+                assert!(permutation(n, challenge(1), threads).unwrap() == one, "{n} on {threads}");
+            }
+            assert!(n < 16 || permutation(n, challenge(2), 1).unwrap() != one, "{n}");
+        }
+    }
+
+    #[test]
+    fn every_permutation_is_as_likely() {
+        let mut counts: HashMap<Vec<u32>, u32> = HashMap::new();
+        for number in 0..24_000 {
+            *counts.entry(permutation(4, challenge(number), 1).unwrap()).or_default() += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        // Standard deviation 31.
+        assert!(counts.values().all(|count| count.abs_diff(1_000) < 155), "{counts:?}");
+    }
+
+    /// Any item comes to any place as often: nothing of where it was is left, neither by parts nor by threads.
+    #[test]
+    fn items_go_everywhere() {
+        const N: usize = 256;
+        let mut counts = vec![0_u32; 8 * 8];
+        for number in 0..512 {
+            let order = permutation(N, challenge(number), 2).unwrap();
+            for (place, item) in order.into_iter().enumerate() {
+                counts[place / 32 * 8 + item as usize / 32] += 1;
+            }
+        }
+        // 512 · 32 / 8, standard deviation below 43.
+        assert!(counts.iter().all(|count| count.abs_diff(2_048) < 215), "{counts:?}");
+    }
+
+    #[test]
+    fn tied_triples_stay_at_the_head_of_their_buckets() {
+        for (triples, bucket, threads) in [(1, 2, 1), (5, 3, 2), (1_000, 4, 3)] {
+            let batch = Batch { triples, bucket, tied: true };
+            let order = thrown(batch, challenge(3), threads).unwrap();
+            let heads = order.iter().step_by(bucket).copied();
+            assert!(heads.eq(0..triples as u32));
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..batch.leaky() as u32));
+            assert!(order == thrown(batch, challenge(3), 1).unwrap());
+        }
+    }
+}
