@@ -1,0 +1,131 @@
+//! Batches and draws that several threads make: what is right stays right, and a lie in any thread's part is
+//! caught as it is in a single one's.
+
+use symbolon_ot::cot;
+use symbolon_transport::bend::FnBend;
+
+use super::*;
+use mesh::{message, state};
+
+/// So many leaky triples that two threads have several chunks each, the last one short.
+const BATCH: Batch = Batch { triples: 5_000, bucket: 3, tied: false };
+
+/// Two parties on two lanes, of which the cheater has a bend for each of its lanes.
+fn cheat<T: Send>(
+    cheater: u16,
+    bends: [FnBend; 2],
+    f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mut parties = parties(2, 2, 71);
+    let lanes = parties[usize::from(cheater)].lanes.iter_mut();
+    for (lane, bend) in lanes.zip(bends) {
+        lane[0].set_bend(Box::new(bend));
+    }
+    run(parties, f).into_iter().map(|(_, result)| result).collect()
+}
+
+/// Changes S of a lane's first triple.
+fn first_s() -> FnBend {
+    let mut done = false;
+    state("leaky AND: S", move |s| {
+        if !std::mem::replace(&mut done, true) {
+            s[5] ^= 8;
+        }
+    })
+}
+
+/// Fig. 14 step 5: the same error in the first S of each thread's part. With coefficients that were the same on both
+/// threads the two would cancel each other. Caught by the check of step 5, always.
+#[test]
+fn errors_in_s_that_would_cancel_between_threads() {
+    for cheater in [0, 1] {
+        // V's parts are cut where the lanes' are.
+        assert_eq!(BATCH.leaky().div_ceil(2).next_multiple_of(2048), 2 * leaky::CHUNK);
+        for bends in [[first_s(), first_s()], [FnBend::new(), first_s()]] {
+            let ended = cheat(cheater, bends, |open, lanes| open.triples(lanes, BATCH));
+            mesh::assert_caught(&ended, &[cheater], leaky::CHECK);
+        }
+    }
+}
+
+/// Fig. 16: a lie in one opened d of each thread's part. Caught by the digest, always.
+#[test]
+fn a_lie_in_any_threads_opened_bits() {
+    let bits = BATCH.triples * (BATCH.bucket - 1);
+    for cheater in [0, 1] {
+        for bit in [0, bits / 2 - 200, bits / 2 + 200, bits - 1] {
+            let lie = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
+            let ended =
+                cheat(cheater, [lie, FnBend::new()], |open, lanes| open.triples(lanes, BATCH));
+            mesh::assert_caught(&ended, &[cheater], "bucketing MAC");
+        }
+    }
+}
+
+/// Fig. 4: inconsistent bits in the part of a large draw that the second lane has. Caught by the column hashes, always.
+#[test]
+fn other_bits_on_the_second_lane() {
+    for cheater in [0, 1] {
+        let lie = message("aBit: check", |hashes| hashes[0] ^= 1);
+        let ended =
+            cheat(cheater, [FnBend::new(), lie], |open, lanes| open.shares(lanes, MAX_DRAW + 2));
+        mesh::assert_caught(&ended, &[cheater], cot::CHECK);
+    }
+}
+
+/// A draw that is not larger than one lane's is made on that lane alone: what the others would say is not said.
+#[test]
+fn small_draws_stay_on_one_lane() {
+    let silent = || message("aBit: check", |_| panic!("a draw on the second lane"));
+    for (shares, both) in [(MAX_DRAW, false), (MAX_DRAW + 1, true)] {
+        let ended = std::panic::catch_unwind(|| {
+            cheat(0, [FnBend::new(), silent()], |open, lanes| open.shares(lanes, shares))
+        });
+        let well = ended.is_ok_and(|ended| ended.iter().all(Result::is_ok));
+        assert!(well != both, "{shares} shares");
+    }
+}
+
+/// What the parties draw and make depends on lanes only in who makes it.
+#[test]
+fn large_draws_are_right_on_any_number_of_lanes() {
+    for (n, lanes, shares) in [
+        (2, 2, MAX_DRAW + 1),
+        (2, 3, 2 * MAX_DRAW),
+        (2, 2, 6 * MAX_DRAW + 77),
+        (3, 2, MAX_DRAW + 9),
+    ] {
+        let made =
+            all_end_well(run(parties(n, lanes, 72), |open, lanes| open.shares(lanes, shares)));
+        assert!(made.iter().all(|made| made.len() == shares));
+        assert_shared(&made.iter().collect::<Vec<_>>(), &deltas(n, 72));
+        let ones = values(&made.iter().collect::<Vec<_>>()).to_bools();
+        let ones = ones.iter().filter(|&&bit| bit).count();
+        assert!(ones.abs_diff(shares / 2) < shares / 20, "{ones} of {shares}");
+    }
+}
+
+#[test]
+fn tied_batches_are_right_on_several_threads() {
+    for (n, lanes) in [(2, 2), (3, 3)] {
+        let batch = Batch { tied: true, ..BATCH };
+        let made = all_end_well(run(parties(n, lanes, 73), |open, lanes| {
+            let b = open.shares(lanes, batch.triples)?;
+            open.triples_on(lanes, batch, b)
+        }));
+        assert_triples(&made.iter().collect::<Vec<_>>(), &deltas(n, 73));
+    }
+}
+
+#[test]
+fn a_failed_check_is_told_before_a_broken_channel() {
+    let broken = || Err(Error::internal("a channel"));
+    let caught = || Err(Error::misbehaved(1, "a check"));
+    for ended in
+        [vec![broken(), caught()], vec![caught(), broken()], vec![Ok(()), caught(), broken()]]
+    {
+        assert!(matches!(first_failure(ended), Err(Error::PeerMisbehaved { party: 1, .. })));
+    }
+    assert!(matches!(first_failure(vec![Ok(()), broken()]), Err(Error::Internal(_))));
+    assert!(first_failure(vec![Ok(()), Ok(())]).is_ok());
+}
