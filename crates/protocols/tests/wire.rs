@@ -117,7 +117,10 @@ impl Run {
         let mut traffic = Traffic::default();
         traffic.opened(if self.known { self.ands } else { 2 * self.ands });
         if party == 0 {
-            traffic.message(self.ands * (3 * 128 + 4 * u64::from(self.rho.bits())) / 8);
+            for first in (0..self.ands).step_by(1024) {
+                let gates = (self.ands - first).min(1024);
+                traffic.message(gates * (3 * 128 + 4 * u64::from(self.rho.bits())) / 8);
+            }
         }
         traffic
     }

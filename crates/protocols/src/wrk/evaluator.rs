@@ -1,6 +1,7 @@
 //! The evaluator, party 1 (P_B).
 
 use std::io::Write;
+use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, Plan};
 use symbolon_preprocessing::Share;
@@ -109,34 +110,44 @@ impl Table {
         message: &mut Vec<Block>,
     ) -> Result<Table> {
         let gates = chunk.len();
-        let (label_bytes, mac_section) =
-            (table::label_bytes(gates), table::mac_section_bytes(gates, mac_bytes));
-        message.resize((label_bytes + mac_section).div_ceil(16) + 1, Block::ZERO);
-        let bytes = Block::as_bytes_mut(message);
-        channel.recv_into("garbled table", &mut bytes[..label_bytes + mac_section])?;
-        let macs = &bytes[label_bytes..];
+        let mut table = Table {
+            labels: Vec::with_capacity(ROWS * gates),
+            macs: vec![0; table::mac_section_bytes(gates, mac_bytes) + 16],
+            bits: Vec::with_capacity(gates),
+        };
+        for first in (0..gates).step_by(table::MESSAGE) {
+            let gates = first..(first + table::MESSAGE).min(gates);
+            let labels = table::label_bytes(gates.len());
+            let all = labels + table::mac_section_bytes(gates.len(), mac_bytes);
+            message.resize(all.div_ceil(16) + 1, Block::ZERO);
+            channel.recv_into("garbled table", &mut Block::as_bytes_mut(message)[..all])?;
+            table.add(chunk, gates, message, mac_bytes);
+        }
+        Ok(table)
+    }
 
-        let mut own_macs = vec![0; mac_section + 16];
-        let mut bits = Vec::with_capacity(gates);
-        let mut labels = Vec::with_capacity(ROWS * gates);
+    /// Adds some gates' rows.
+    fn add(&mut self, chunk: &Chunk, gates: Range<usize>, message: &[Block], mac_bytes: usize) {
+        let macs = &Block::as_bytes(message)[table::label_bytes(gates.len())..];
+        let first = self.labels.len();
         let one = Share { bit: true, ..Share::default() };
-        for g in 0..gates {
+        for (k, g) in gates.enumerate() {
             let mut nibble = 0;
             for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
-                let mac = table::take(macs, ROWS * g + row, mac_bytes);
+                let mac = table::take(macs, ROWS * k + row, mac_bytes);
                 let mac = mac ^ table::cut(share.key, mac_bytes);
-                table::put_at(&mut own_macs, ROWS * g + row, mac, mac_bytes);
+                table::put_at(&mut self.macs, ROWS * g + row, mac, mac_bytes);
                 nibble |= u8::from(share.bit) << row;
-                labels.push(share.mac);
+                self.labels.push(share.mac);
             }
-            bits.push(nibble);
+            self.bits.push(nibble);
         }
-        for (own, sent) in labels.chunks_exact_mut(ROWS).zip(message.chunks_exact(ROWS - 1)) {
+        let own = self.labels[first..].chunks_exact_mut(ROWS);
+        for (own, sent) in own.zip(message.chunks_exact(ROWS - 1)) {
             for (own, sent) in own[1..].iter_mut().zip(sent) {
                 *own ^= *sent;
             }
         }
-        Ok(Table { labels, macs: own_macs, bits })
     }
 }
 

@@ -129,13 +129,13 @@ impl<'a> Garbling<'a> {
 
     /// Garbles a chunk and sends its table.
     fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
-        self.rows.clear();
         let mut done = 0;
         while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
+            self.rows.send(channel, done == chunk.len())?;
         }
-        channel.send_parts("garbled table", &[Block::as_bytes(&self.rows.labels), &self.rows.macs])
+        Ok(())
     }
 
     /// The free gates behind the last AND gate, and then the labels of the outputs.

@@ -2,6 +2,7 @@
 
 use symbolon_circuit::And;
 use symbolon_primitives::Block;
+use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use super::table::{self, ROWS, RowHash};
@@ -16,10 +17,10 @@ pub(super) struct Rows {
     pub delta: Block,
     hash: RowHash,
     mac_bytes: usize,
-    /// Of a chunk: rows 1 to 3 of each gate.
-    pub labels: Vec<Block>,
-    /// Of a chunk: the cut MACs of all rows.
-    pub macs: Vec<u8>,
+    /// Rows 1 to 3 of each gate that is not sent yet.
+    labels: Vec<Block>,
+    /// The cut MACs of all their rows.
+    macs: Vec<u8>,
     /// Of a run of gates: what the rows are hashed by, then the hashes for labels; and those for MACs.
     hashes: [Vec<Block>; 2],
     /// Of a run of gates: the own part of what λ_α and λ_β add to their labels, and of what λ_αβ ⊕ λ_γ does.
@@ -41,7 +42,25 @@ impl Rows {
         }
     }
 
-    /// Begins a chunk.
+    /// Sends all that fills messages, and at the `end` of a chunk the rest.
+    pub fn send(&mut self, channel: &mut Channel, end: bool) -> Result<()> {
+        let gates = self.labels.len() / (ROWS - 1);
+        let (of_labels, of_macs) = (ROWS - 1, ROWS * self.mac_bytes);
+        let mut sent = 0;
+        while gates - sent >= if end { 1 } else { table::MESSAGE } {
+            let n = table::MESSAGE.min(gates - sent);
+            let labels = &self.labels[of_labels * sent..][..of_labels * n];
+            let macs = &self.macs[of_macs * sent..][..of_macs * n];
+            channel.send_parts("garbled table", &[Block::as_bytes(labels), macs])?;
+            sent += n;
+        }
+        self.labels.drain(..of_labels * sent);
+        self.macs.drain(..of_macs * sent);
+        Ok(())
+    }
+
+    /// Forgets what is not sent.
+    #[cfg(feature = "measure")]
     pub fn clear(&mut self) {
         self.labels.clear();
         self.macs.clear();

@@ -1,7 +1,7 @@
 //! The garbled table: the hashing of rows, and its form on the wire.
 //!
-//! The message of a chunk of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero),
-//! then 4n MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
+//! A message of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then 4n MACs of ρ bits (rows
+//! 0 to 3 of each gate): 3κ + 4ρ bits a gate.
 
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{Block, TweakedHash, derive_block};
@@ -21,6 +21,9 @@ pub(super) fn rows(chunk: &Chunk, k: usize, one: Share) -> [Share; ROWS] {
 
 /// Rows of a gate.
 pub(super) const ROWS: usize = 4;
+
+/// Gates of a message; the last one of a chunk has fewer. While the evaluator takes one in, the garbler makes the next.
+pub(super) const MESSAGE: usize = 1024;
 
 /// The hash of rows: one for labels, one for MACs.
 pub(super) struct RowHash {
@@ -71,12 +74,12 @@ pub(super) fn take(macs: &[u8], index: usize, mac_bytes: usize) -> u128 {
     u128::from_le_bytes(bytes) & (u128::MAX >> (128 - 8 * mac_bytes))
 }
 
-/// Bytes of a chunk's labels.
+/// Bytes of the labels of so many gates.
 pub(super) fn label_bytes(gates: usize) -> usize {
     16 * (ROWS - 1) * gates
 }
 
-/// Bytes of a chunk's MACs.
+/// Bytes of their MACs.
 pub(super) fn mac_section_bytes(gates: usize, mac_bytes: usize) -> usize {
     ROWS * gates * mac_bytes
 }
