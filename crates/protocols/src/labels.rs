@@ -7,6 +7,10 @@ use symbolon_primitives::{BitVec, Block, Prg};
 /// cache, and fills the widest registers.
 pub(crate) const RUN: usize = 64;
 
+/// Gates of a message of garbled gates; the last one of a chunk has fewer. While the evaluator takes one in, the garbler
+/// makes the next.
+pub(crate) const MESSAGE: usize = 1024;
+
 /// One slot per wire alive, with fresh random labels L_w,0 on the inputs.
 pub(crate) fn fresh(plan: &Plan, seed: Block) -> Vec<Block> {
     let mut slots = vec![Block::ZERO; plan.slots()];

@@ -155,7 +155,8 @@ impl Run {
         self.sum(party, |traffic, peer| {
             for &gates in &chunks {
                 traffic.opened(if self.known { gates } else { 2 * gates });
-                if peer == 0 {
+                for first in (0..gates).step_by(1024).filter(|_| peer == 0) {
+                    let gates = (gates - first).min(1024);
                     let pointers = if party == 1 { gates.div_ceil(8) } else { 0 };
                     traffic.message(16 * gates * (2 + 4 * (self.parties - 2)) + pointers);
                 }

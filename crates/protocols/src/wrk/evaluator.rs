@@ -18,7 +18,7 @@ use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},
-    labels::{self, RUN},
+    labels::{self, MESSAGE, RUN},
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases,
@@ -115,8 +115,8 @@ impl Table {
             macs: vec![0; table::mac_section_bytes(gates, mac_bytes) + 16],
             bits: Vec::with_capacity(gates),
         };
-        for first in (0..gates).step_by(table::MESSAGE) {
-            let gates = first..(first + table::MESSAGE).min(gates);
+        for first in (0..gates).step_by(MESSAGE) {
+            let gates = first..(first + MESSAGE).min(gates);
             let labels = table::label_bytes(gates.len());
             let all = labels + table::mac_section_bytes(gates.len(), mac_bytes);
             message.resize(all.div_ceil(16) + 1, Block::ZERO);

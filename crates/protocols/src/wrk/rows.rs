@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 
 use super::table::{self, ROWS, RowHash};
 use crate::{
-    labels::{self, RUN},
+    labels::{self, MESSAGE, RUN},
     masks::Chunk,
     share_rows::ShareRows,
 };
@@ -47,8 +47,8 @@ impl Rows {
         let gates = self.labels.len() / (ROWS - 1);
         let (of_labels, of_macs) = (ROWS - 1, ROWS * self.mac_bytes);
         let mut sent = 0;
-        while gates - sent >= if end { 1 } else { table::MESSAGE } {
-            let n = table::MESSAGE.min(gates - sent);
+        while gates - sent >= if end { 1 } else { MESSAGE } {
+            let n = MESSAGE.min(gates - sent);
             let labels = &self.labels[of_labels * sent..][..of_labels * n];
             let macs = &self.macs[of_macs * sent..][..of_macs * n];
             channel.send_parts("garbled table", &[Block::as_bytes(labels), macs])?;

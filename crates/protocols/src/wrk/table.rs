@@ -22,9 +22,6 @@ pub(super) fn rows(chunk: &Chunk, k: usize, one: Share) -> [Share; ROWS] {
 /// Rows of a gate.
 pub(super) const ROWS: usize = 4;
 
-/// Gates of a message; the last one of a chunk has fewer. While the evaluator takes one in, the garbler makes the next.
-pub(super) const MESSAGE: usize = 1024;
-
 /// The hash of rows: one for labels, one for MACs.
 pub(super) struct RowHash {
     labels: TweakedHash,

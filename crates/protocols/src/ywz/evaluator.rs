@@ -1,6 +1,7 @@
 //! The evaluator (the paper's P_1).
 
 use std::io::Write;
+use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
@@ -13,7 +14,7 @@ use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},
-    labels::{self, RUN},
+    labels::{self, MESSAGE, RUN},
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases, ports,
@@ -102,37 +103,56 @@ impl Table {
         let gates = chunk.len();
         let garblers = channels.len();
         let others = garblers - 1;
-        let mut half_gates = vec![[Block::ZERO; 3]; gates * garblers];
-        let mut sealed = Vec::with_capacity(garblers * others);
-        let mut pointers = BitVec::zeros(0);
-        for (i, channel) in channels.iter_mut().enumerate() {
-            let bits = if i == 0 { BitVec::byte_len(gates) } else { 0 };
-            let blocks = gates * (2 + 4 * others);
-            message.resize(blocks + bits.div_ceil(16), Block::ZERO);
-            let bytes = Block::as_bytes_mut(message);
-            channel.recv_into("garbled gates", &mut bytes[..16 * blocks + bits])?;
-            if i == 0 {
-                pointers = ports::decode_bits(channel, gates, &bytes[16 * blocks..][..bits])?;
-            }
-            for g in 0..gates {
-                let mac = |rows: &ShareRows| rows.auth(g)[i][0];
-                half_gates[g * garblers + i] = [
-                    message[2 * g] ^ mac(&chunk.beta),
-                    message[2 * g + 1] ^ mac(&chunk.alpha),
-                    mac(&chunk.row0),
-                ];
-            }
-            for j in 0..others {
-                sealed.push(message[gates * (2 + 4 * j)..][..4 * gates].to_vec());
-            }
-        }
+        // While the garblers are at work.
         let own = (0..gates).map(|g| {
             let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
             let keys =
                 |rows: &ShareRows| rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
             (rows.map(|rows| rows.bit(g)), rows.map(keys))
         });
-        Ok(Table { half_gates, sealed, pointers, own: own.collect() })
+        let mut table = Table {
+            half_gates: vec![[Block::ZERO; 3]; gates * garblers],
+            sealed: (0..garblers * others).map(|_| Vec::with_capacity(4 * gates)).collect(),
+            pointers: BitVec::with_capacity(gates),
+            own: own.collect(),
+        };
+        for (i, channel) in channels.iter_mut().enumerate() {
+            for first in (0..gates).step_by(MESSAGE) {
+                let gates = first..(first + MESSAGE).min(gates);
+                let bits = if i == 0 { gates.len() } else { 0 };
+                let blocks = gates.len() * (2 + 4 * others);
+                let all = 16 * blocks + BitVec::byte_len(bits);
+                message.resize(all.div_ceil(16), Block::ZERO);
+                let bytes = &mut Block::as_bytes_mut(message)[..all];
+                channel.recv_into("garbled gates", bytes)?;
+                let pointers = ports::decode_bits(channel, bits, &bytes[16 * blocks..])?;
+                table.pointers.extend_from(&pointers);
+                table.add(chunk, (i, garblers), gates, message);
+            }
+        }
+        Ok(table)
+    }
+
+    /// Adds garbler i's part of some gates, with the own shares' MACs.
+    fn add(
+        &mut self,
+        chunk: &Chunk,
+        (i, garblers): (usize, usize),
+        gates: Range<usize>,
+        message: &[Block],
+    ) {
+        let n = gates.len();
+        let half_gates = self.half_gates.iter_mut().skip(i + gates.start * garblers);
+        for ((entry, g), sent) in
+            half_gates.step_by(garblers).zip(gates).zip(message.chunks_exact(2))
+        {
+            let mac = |rows: &ShareRows| rows.auth(g)[i][0];
+            *entry = [sent[0] ^ mac(&chunk.beta), sent[1] ^ mac(&chunk.alpha), mac(&chunk.row0)];
+        }
+        let others = garblers - 1;
+        for (j, rows) in self.sealed[i * others..][..others].iter_mut().enumerate() {
+            rows.extend_from_slice(&message[n * (2 + 4 * j)..][..4 * n]);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! A garbler: every party but the evaluator (the paper's P_2 … P_n).
 
 use std::io::Write;
+use std::ops::Range;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, same_digest};
@@ -17,7 +18,7 @@ use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
-    labels,
+    labels::{self, MESSAGE},
     masks::{self, Chunk, MaskWalk},
     material::Material,
     phases, ports,
@@ -123,14 +124,28 @@ impl<'a> Garbling<'a> {
     fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
         self.half.clear();
         self.sealed.iter_mut().for_each(Vec::clear);
-        let mut done = 0;
+        let (mut done, mut sent) = (0, 0);
         while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
+            while done - sent >= if done == chunk.len() { 1 } else { MESSAGE } {
+                let gates = sent..done.min(sent + MESSAGE);
+                sent = gates.end;
+                self.send(channel, gates)?;
+            }
         }
-        let pointers = self.half.pointers.to_bytes();
-        let mut parts = vec![Block::as_bytes(&self.half.message)];
-        parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(rows)));
+        Ok(())
+    }
+
+    /// Sends some gates of the chunk.
+    fn send(&self, channel: &mut Channel, gates: Range<usize>) -> Result<()> {
+        let Range { start, end } = gates;
+        let pointers = match self.half.pointers.is_empty() {
+            true => Vec::new(),
+            false => self.half.pointers.slice(gates).to_bytes(),
+        };
+        let mut parts = vec![Block::as_bytes(&self.half.message[2 * start..2 * end])];
+        parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(&rows[4 * start..4 * end])));
         parts.push(&pointers);
         channel.send_parts("garbled gates", &parts)?;
         channel.flush()
