@@ -19,6 +19,10 @@
 //! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and gives at that
 //! one visit the sums, the products with d, and both what its d's MAC is and what the peer's should be. Before
 //! that only the bits are gathered, a byte for each triple.
+//!
+//! # Threads
+//! Each thread has some of the buckets, from the permutation to the sums, and a digest of its MACs; what is compared is a
+//! digest of all threads' digests. All parties cut a batch alike, for they have as many lanes.
 
 use symbolon_primitives::records::{BucketSums, Buckets, sum_buckets};
 use symbolon_primitives::{

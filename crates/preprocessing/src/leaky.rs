@@ -14,7 +14,8 @@
 //!
 //! Step 5 is checked for all triples at once: χ from a coin toss that runs after every U and d is
 //! fixed, V_i = Σ χ_t·T_i,t committed and opened, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes
-//! the least significant bits agree, and the rest agree only if z = x ∧ y.
+//! the least significant bits agree, and the rest agree only if z = x ∧ y. A party sums its V up on several
+//! threads, each with its part of the one sequence of χ.
 //!
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.

@@ -290,6 +290,13 @@ impl Material {
         Some(batch)
     }
 
+    /// Wipes the MACs and keys of the inputs' masks, and gives their memory back.
+    pub fn forget_input_macs(&mut self) {
+        self.own_inputs.macs.zeroize();
+        self.peer_inputs.zeroize();
+        (self.own_inputs.macs, self.peer_inputs) = Default::default();
+    }
+
     /// The masks of this party's inputs of `circuit`.
     pub fn own_masks(&self, circuit: &Circuit) -> BitVec {
         self.own_inputs.bits.slice(0..ports::input_bits(circuit, self.seat.me))
@@ -332,7 +339,6 @@ impl Drop for Material {
         self.delta.zeroize();
         self.seed.zeroize();
         self.own_inputs.bits.zeroize();
-        self.own_inputs.macs.zeroize();
-        self.peer_inputs.zeroize();
+        self.forget_input_macs();
     }
 }

@@ -166,6 +166,14 @@ enum Source<'a> {
 }
 
 impl Supply<'_> {
+    /// The walk over the masks. What ties the inputs' masks to the peers is with it from then on: of a million inputs
+    /// there is no second copy.
+    pub fn walk<'p>(&mut self, circuit: &Circuit, plan: &'p Plan) -> MaskWalk<'p> {
+        let masks = MaskWalk::new(circuit, plan, &self.material);
+        self.material.forget_input_macs();
+        masks
+    }
+
     /// Makes material for the next stretch, or waits for it.
     pub fn refill(&mut self, net: &mut Network) -> Result<()> {
         while !self.material.reaches(self.most) {

@@ -56,7 +56,7 @@ pub(super) fn stream(
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut masks = supply.walk(circuit, plan);
     let keys = Keys::new(net, &supply.material);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let channel = &mut net.peers()[0];

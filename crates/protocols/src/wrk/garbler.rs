@@ -57,7 +57,7 @@ pub(super) fn stream(
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut masks = supply.walk(circuit, plan);
     let mut garbling = Garbling::new(plan, &supply.material, net);
     let delta = supply.material.delta;
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));

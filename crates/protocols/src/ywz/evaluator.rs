@@ -58,7 +58,7 @@ pub(super) fn stream(
     inputs: &InputBits,
 ) -> Result<OutputBits> {
     let delta = supply.material.delta;
-    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut masks = supply.walk(circuit, plan);
     let garblers = online::garblers(net.parties(), net.me);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;

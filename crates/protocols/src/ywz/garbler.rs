@@ -61,7 +61,7 @@ pub(super) fn stream(
 ) -> Result<OutputBits> {
     let (delta, seat) = (supply.material.delta, supply.material.seat);
     let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = MaskWalk::new(circuit, plan, &supply.material);
+    let mut masks = supply.walk(circuit, plan);
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
