@@ -117,9 +117,14 @@ pub trait CotSender: Send {
         &self,
         peer: u16,
         chi: &[Block],
-        hashes: (Block, &[Block]),
+        (x, t): (Block, &[Block]),
         q: &Columns,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.verdicts().pass(columns_agree(self.delta(), &q.hash(chi), x, t), peer, CHECK)
+    }
+
+    /// The verdicts of all checks under this Δ.
+    fn verdicts(&self) -> &Verdicts;
 
     /// The transcript of this direction between two parties.
     fn transcript(&mut self) -> &mut Transcript;
@@ -205,7 +210,7 @@ pub(crate) fn check_draw(choices: usize, outputs: usize) -> Result<()> {
 }
 
 /// Compares hashes of columns: q̃^i with t̃^i ⊕ Δ_i·x̃, all of them, in constant time.
-pub(crate) fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
+fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
     let mut difference = Block::ZERO;
     for (i, (q, t)) in q.iter().zip(t).enumerate() {
         let expected = *t ^ x.select(delta.0 >> i & 1 == 1);

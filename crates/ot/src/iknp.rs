@@ -135,15 +135,8 @@ impl CotSender for Sender {
         Ok(*blake3::hash(u).as_bytes())
     }
 
-    fn verify(
-        &self,
-        peer: u16,
-        chi: &[Block],
-        (x, t): (Block, &[Block]),
-        q: &Columns,
-    ) -> Result<()> {
-        let hashes = q.hash(chi);
-        self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, CHECK)
+    fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
     }
 
     fn transcript(&mut self) -> &mut Transcript {

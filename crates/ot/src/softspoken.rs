@@ -189,15 +189,8 @@ impl CotSender for Sender {
         Ok(self.forest.digest(u))
     }
 
-    fn verify(
-        &self,
-        peer: u16,
-        chi: &[Block],
-        (x, t): (Block, &[Block]),
-        q: &Columns,
-    ) -> Result<()> {
-        let hashes = q.hash(chi);
-        self.verdicts.pass(cot::columns_agree(self.delta, &hashes, x, t), peer, cot::CHECK)
+    fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
     }
 
     fn transcript(&mut self) -> &mut Transcript {

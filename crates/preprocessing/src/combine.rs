@@ -320,8 +320,6 @@ impl Summing<'_> {
         for first in (0..self.members.len() / size).step_by(PIECE) {
             let rest = &self.members[first * size..];
             let members = &rest[..rest.len().min(PIECE * size)];
-            let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
-            let ahead = &ahead[..ahead.len().min(members.len())];
             let word = self.first + first / PIECE;
             let bits_from = word * others;
             self.products[first / PIECE] ^=
@@ -341,7 +339,7 @@ impl Summing<'_> {
                     corrected: bits.corrections.words()[word],
                     correction: of.leaky.correcting(peer),
                     // The first peer's turn asks for the records of all.
-                    ahead: if peer == 0 { ahead } else { &[] },
+                    ahead: if peer == 0 { asked_for(rest, size) } else { &[] },
                 };
                 let made = self.made[peer].each_mut().map(|made| {
                     let piece = first..first + members.len() / size;
@@ -360,6 +358,12 @@ impl Summing<'_> {
         }
         digests.into_iter().map(|both| both.map(BlockHasher::finish)).collect()
     }
+}
+
+/// The triples whose records are asked for while the first piece of `rest` is summed up.
+fn asked_for(rest: &[u32], size: usize) -> &[u32] {
+    let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
+    &ahead[..ahead.len().min(PIECE * size)]
 }
 
 /// Compares digests of MACs with all peers: of all threads' digests, in their order.
