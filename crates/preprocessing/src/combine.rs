@@ -36,7 +36,6 @@ use crate::{
     bucketing::Batch,
     exchange::{self, Opened},
     leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
-    shares::to_be_filled,
     threads,
     throw::thrown,
 };
@@ -395,13 +394,8 @@ const Y: usize = 1;
 impl Triples {
     /// Makes room for a batch among this party and `peers` others; what the memory holds is overwritten later.
     fn reset(&mut self, batch: Batch, peers: usize) {
-        let n = batch.triples;
         for (shares, ()) in self.made(batch, [(); 3]) {
-            shares.bits = BitVec::zeros(n);
-            shares.towards.resize_with(peers, Towards::default);
-            for Towards { macs, keys } in &mut shares.towards {
-                [macs, keys].into_iter().for_each(|blocks| to_be_filled(blocks, n));
-            }
+            shares.make_room(batch.triples, peers);
         }
     }
 

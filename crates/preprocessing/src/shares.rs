@@ -53,19 +53,23 @@ impl Shares {
         Shares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
-    /// Makes them [`zeros`](Shares::zeros), in the memory that is there if it is enough.
-    pub fn reset(&mut self, n: usize, peers: usize) {
+    /// Makes room for `n` shares among this party and `peers` others, in the memory that is there if it is enough. Bits are
+    /// zero; MACs and keys are to be overwritten.
+    pub fn make_room(&mut self, n: usize, peers: usize) {
         self.bits.zeroize();
         self.bits = BitVec::zeros(n);
         self.towards.resize_with(peers, Towards::default);
         for Towards { macs, keys } in &mut self.towards {
-            for blocks in [macs, keys] {
-                let fresh = blocks.capacity() < n;
-                to_be_filled(blocks, n);
-                if !fresh {
-                    blocks.fill(Block::ZERO);
-                }
-            }
+            to_be_filled(macs, n);
+            to_be_filled(keys, n);
+        }
+    }
+
+    /// Makes MACs and keys zero from share `first` on.
+    pub fn clear_auths(&mut self, first: usize) {
+        for Towards { macs, keys } in &mut self.towards {
+            macs[first..].fill(Block::ZERO);
+            keys[first..].fill(Block::ZERO);
         }
     }
 
@@ -209,14 +213,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reset_is_zero() {
+    fn rooms_have_zero_bits_and_what_is_cleared_is_zero() {
         let mut shares = Shares::default();
         for n in [3, 70, 2, 65] {
-            shares.reset(n, 2);
+            shares.make_room(n, 2);
             assert_eq!((shares.len(), shares.towards.len()), (n, 2));
+            assert!(shares.bits.to_bools().iter().all(|bit| !bit));
+            assert!(shares.towards.iter().all(|t| (t.macs.len(), t.keys.len()) == (n, n)));
+            shares.clear_auths(1);
             for k in 0..n {
-                let Share { bit, mac, key } = shares.pair(k, 1);
-                assert!(!bit && mac == Block::ZERO && key == Block::ZERO);
+                let Share { mac, key, .. } = shares.pair(k, 1);
+                assert!(k == 0 || mac == Block::ZERO && key == Block::ZERO);
                 shares.bits.set(k, true);
                 let Towards { macs, keys } = &mut shares.towards[1];
                 (macs[k], keys[k]) = (Block(1), Block(2));

@@ -96,6 +96,8 @@ impl DealtEngine {
             first_tweak: self.gates,
             seed,
             known: None,
+            found: false,
+            outputs: None,
             gates: VecDeque::new(),
             source: None,
             next: 0,
@@ -120,7 +122,7 @@ impl Engine for DealtEngine {
     fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
         let (mut material, mut gates) = self.ask(net, need)?;
         while let Some((masks, triples)) = gates.next_batch()? {
-            material.add(GateBatch { masks, triples });
+            material.add(GateBatch::new(masks, triples));
         }
         self.gates = self.gates.checked_add(need.and_gates).ok_or_else(finished)?;
         Ok(Box::new(Independent { material, role: self.role }))
@@ -158,7 +160,7 @@ impl Engine for DealtEngine {
         let mut pool = PoolWriter::new(sink, self.seat, net.parties(), material.delta)?;
         pool.inputs(&material.own_inputs, &material.peer_inputs)?;
         while let Some((masks, triples)) = gates.next_batch()? {
-            pool.gates(&GateBatch { masks, triples })?;
+            pool.gates(&GateBatch::new(masks, triples))?;
         }
         pool.finish()
     }

@@ -52,9 +52,11 @@ pub(crate) fn make(
 
 /// Makes the material of a circuit's AND gates batch by batch, in the order of the walk.
 pub(crate) struct OwnGates<'a> {
-    walk: RightInputs<'a>,
+    walk: Inputs<'a>,
     batches: vec::IntoIter<bucketing::Batch>,
     left: usize,
+    /// Whether λ_α and λ_β go with the material ([`Material::found`]).
+    keeps: bool,
     /// Memory for the right factors of a batch.
     beta: Shares,
 }
@@ -72,12 +74,14 @@ impl<'a> OwnGates<'a> {
         let parts = small(plan.and_count().div_ceil(stretch.max(1)))?;
         let part = |i: usize| left / parts + usize::from(i < left % parts);
         let batches: Vec<_> = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
-        let walk = RightInputs {
+        let walk = Inputs {
             cursor: plan.cursor(),
+            outputs: plan.output_slots(),
             slots: masks::input_masks(circuit, plan, material),
             ready: VecDeque::new(),
         };
-        Ok(OwnGates { walk, batches: batches.into_iter(), left, beta: Shares::default() })
+        let (batches, beta) = (batches.into_iter(), Shares::default());
+        Ok(OwnGates { walk, batches, left, keeps: material.found, beta })
     }
 
     /// The next gates' material, in the memory of a batch that is used up if there is one; `None` after the last.
@@ -93,33 +97,49 @@ impl<'a> OwnGates<'a> {
         // What fills a batch up is made on shares of zero and never used.
         let gates = batch.triples.min(self.left);
         self.left -= gates;
-        let mut memory = Shares::default();
-        if let Some(GateBatch { masks, triples }) = spent {
-            memory = masks;
-            open.recycle(triples);
+        let (mut memory, mut alpha) = (Shares::default(), Shares::default());
+        if let Some(mut spent) = spent {
+            (memory, alpha) = (spent.masks, spent.alpha);
+            if self.keeps {
+                self.beta = std::mem::take(&mut spent.triples.b);
+            }
+            open.recycle(spent.triples);
         }
         let masks = open.shares_in(lanes, gates, memory)?;
         let mut beta = std::mem::take(&mut self.beta);
-        beta.reset(batch.triples, self.walk.slots.peers());
-        self.walk.take(&masks, &mut beta)?;
+        let peers = self.walk.slots.peers();
+        beta.make_room(batch.triples, peers);
+        beta.clear_auths(gates);
+        alpha.make_room(if self.keeps { gates } else { 0 }, peers);
+        self.walk.take(&masks, &mut beta, self.keeps.then_some(&mut alpha))?;
         let mut triples = open.triples_on(lanes, batch, beta)?;
-        // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
-        self.beta = std::mem::take(&mut triples.b);
-        Ok(Some(GateBatch { masks, triples }))
+        if !self.keeps {
+            // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
+            self.beta = std::mem::take(&mut triples.b);
+        }
+        let outputs = if self.keeps && self.left == 0 { Some(self.walk.outputs()?) } else { None };
+        Ok(Some(GateBatch { masks, triples, alpha, outputs }))
     }
 }
 
-/// A walk that looks for the masks of the AND gates' right input wires, and stops where the masks end.
-struct RightInputs<'a> {
+/// A walk that looks for the masks of the AND gates' input wires, and stops where the masks end.
+struct Inputs<'a> {
     cursor: Cursor<'a>,
+    outputs: &'a [u32],
     slots: ShareRows,
-    /// Right input and output of the gates that come next, their batch's free gates done.
-    ready: VecDeque<[usize; 2]>,
+    /// Inputs and output of the gates that come next, their batch's free gates done.
+    ready: VecDeque<[usize; 3]>,
 }
 
-impl RightInputs<'_> {
-    /// Gives the next gates these output masks; `beta` gets the masks of their right inputs.
-    fn take(&mut self, masks: &Shares, beta: &mut Shares) -> Result<()> {
+impl Inputs<'_> {
+    /// Gives the next gates these output masks; `beta` gets the masks of their right inputs, and `alpha`, if there is one,
+    /// those of their left ones.
+    fn take(
+        &mut self,
+        masks: &Shares,
+        beta: &mut Shares,
+        mut alpha: Option<&mut Shares>,
+    ) -> Result<()> {
         for k in 0..masks.len() {
             while self.ready.is_empty() {
                 let batch = self
@@ -130,12 +150,29 @@ impl RightInputs<'_> {
                     masks::step(&mut self.slots, batch.base, linear);
                 }
                 let wires = |slot: u32| batch.base + slot as usize;
-                self.ready.extend(batch.ands.iter().map(|and| [wires(and.b), wires(and.out)]));
+                let ands = batch.ands.iter();
+                self.ready.extend(ands.map(|and| [and.a, and.b, and.out].map(wires)));
             }
-            let [b, out] = self.ready.pop_front().expect("a batch with gates was found");
+            let [a, b, out] = self.ready.pop_front().expect("a batch with gates was found");
+            if let Some(alpha) = &mut alpha {
+                self.slots.write(a, alpha, k);
+            }
             self.slots.write(b, beta, k);
             self.slots.set(out, masks, k);
         }
         Ok(())
+    }
+
+    /// The masks of the circuit's outputs, behind the last AND gate.
+    fn outputs(&mut self) -> Result<ShareRows> {
+        while let Some(batch) = self.cursor.next_batch() {
+            if !batch.ands.is_empty() {
+                return Err(Error::internal("the plan has more gates than it says"));
+            }
+            for &linear in batch.linear {
+                masks::step(&mut self.slots, batch.base, linear);
+            }
+        }
+        Ok(masks::of_slots(&self.slots, self.outputs))
     }
 }

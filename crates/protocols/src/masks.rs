@@ -88,6 +88,10 @@ pub(crate) struct MaskWalk<'a> {
     most: usize,
     /// Whether every triple's b is its gate's λ_β already, so that no e is opened.
     known: bool,
+    /// Whether λ_α and λ_β come with the material, so that free gates need not be done, and slots not be kept.
+    found: bool,
+    /// The masks of the outputs, when they came.
+    found_outputs: Option<ShareRows>,
     seat: Seat,
     delta: Block,
 }
@@ -103,9 +107,15 @@ struct Pending {
 impl<'a> MaskWalk<'a> {
     /// Puts the input masks in place.
     pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material) -> Self {
+        let slots = match material.found {
+            true => ShareRows::zeros(0, material.peer_inputs.len()),
+            false => input_masks(circuit, plan, material),
+        };
         MaskWalk {
             cursor: plan.cursor(),
-            slots: input_masks(circuit, plan, material),
+            slots,
+            found: material.found,
+            found_outputs: None,
             known: material.known.is_some(),
             outputs: plan.output_slots(),
             pending: VecDeque::new(),
@@ -129,6 +139,7 @@ impl<'a> MaskWalk<'a> {
         while !self.walked && self.pending.len() <= LOOKAHEAD && material.reaches(self.most) {
             self.walk_chunk(channels, material)?;
         }
+        self.found_outputs = self.found_outputs.take().or(material.outputs.take());
         let Some(gates) = self.pending.pop_front() else {
             return Ok(None);
         };
@@ -157,12 +168,11 @@ impl<'a> MaskWalk<'a> {
     }
 
     /// The masks of the outputs, in order, after the walk.
-    pub fn outputs(&self) -> ShareRows {
-        let mut outputs = ShareRows::zeros(0, self.slots.peers());
-        for &slot in self.outputs {
-            outputs.push_row(&self.slots, slot as usize);
+    pub fn outputs(&mut self) -> ShareRows {
+        if let Some(outputs) = self.found_outputs.take() {
+            return outputs;
         }
-        outputs
+        of_slots(&self.slots, self.outputs)
     }
 
     fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
@@ -178,16 +188,23 @@ impl<'a> MaskWalk<'a> {
                 self.walked = true;
                 break;
             };
-            for &linear in batch.linear {
-                step(&mut self.slots, batch.base, linear);
-            }
-            for and in batch.ands {
-                gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
-                gates.beta.push_row(&self.slots, batch.base + and.b as usize);
+            if !self.found {
+                for &linear in batch.linear {
+                    step(&mut self.slots, batch.base, linear);
+                }
+                for and in batch.ands {
+                    gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
+                    gates.beta.push_row(&self.slots, batch.base + and.b as usize);
+                }
             }
             let mut outs = batch.ands.iter().map(|and| batch.base + and.out as usize);
-            material.next_gates(batch.ands.len(), |GateMaterial { range, masks, triples }| {
+            material.next_gates(batch.ands.len(), |gate_material| {
+                let GateMaterial { range, masks, triples, alpha } = gate_material;
                 let first = gates.rest.len();
+                if self.found {
+                    gates.alpha.push_range(alpha, range.clone());
+                    gates.beta.push_range(&triples.b, range.clone());
+                }
                 if self.known {
                     push_differences(
                         &mut opening,
@@ -207,8 +224,10 @@ impl<'a> MaskWalk<'a> {
                 }
                 gates.rest.push_range(&triples.c, range.clone());
                 gates.rest.add_range(first, masks, range.clone());
-                for (k, out) in range.zip(outs.by_ref()) {
-                    self.slots.set(out, masks, k);
+                if !self.found {
+                    for (k, out) in range.zip(outs.by_ref()) {
+                        self.slots.set(out, masks, k);
+                    }
                 }
             })?;
         }
@@ -252,6 +271,13 @@ fn push_differences(
         let sum = |([mac, key], (m, k)): ([Block; 2], (&Block, &Block))| [mac ^ *m, key ^ *k];
         opening.extend_towards(p, masks.zip(factors).map(sum));
     }
+}
+
+/// Some slots' masks, in their order.
+pub(crate) fn of_slots(slots: &ShareRows, which: &[u32]) -> ShareRows {
+    let mut masks = ShareRows::zeros(0, slots.peers());
+    which.iter().for_each(|&slot| masks.push_row(slots, slot as usize));
+    masks
 }
 
 /// How many gates each chunk of the walk over `plan` has.

@@ -19,6 +19,7 @@ use crate::{
     phases,
     pool::{PoolSink, PoolWriter},
     ports,
+    share_rows::ShareRows,
     stream::{self, Stream},
 };
 
@@ -116,7 +117,7 @@ impl Engine for MaterialEngine {
             let gates = triples.len().min(left);
             left -= gates;
             let masks = self.open.shares(net.makers(), gates)?;
-            let batch = GateBatch { masks, triples };
+            let batch = GateBatch::new(masks, triples);
             pool.gates(&batch)?;
             self.open.recycle(batch.triples);
         }
@@ -169,6 +170,11 @@ pub(crate) struct Material {
     /// The only circuit it is good for, when the right factors of the triples are the masks λ_β of that
     /// circuit's gates.
     pub known: Option<Circuit>,
+    /// Whether λ_α and λ_β come with the gates, and the outputs' masks with the last of them, so that nobody has to walk over
+    /// the circuit for them again.
+    pub found: bool,
+    /// The masks of the outputs, when they came.
+    pub outputs: Option<ShareRows>,
     pub(crate) gates: VecDeque<GateBatch>,
     /// Where more gates come from when there are none left here.
     pub(crate) source: Option<Box<dyn GateSource>>,
@@ -185,10 +191,22 @@ pub(crate) trait GateSource: Send {
     fn next_batch(&mut self) -> Result<Option<GateBatch>>;
 }
 
-/// A mask and a triple per AND gate. The triples' b is empty where it is the gates' λ_β ([`Material::known`]).
+/// A mask and a triple per AND gate. Where b is the gates' λ_β ([`Material::known`]), it is there only if λ_α is, too
+/// ([`Material::found`]).
 pub(crate) struct GateBatch {
     pub masks: Shares,
     pub triples: Triples,
+    /// λ_α of each gate, or nothing.
+    pub alpha: Shares,
+    /// The masks of the circuit's outputs, with the last batch of those that have λ_α.
+    pub outputs: Option<ShareRows>,
+}
+
+impl GateBatch {
+    /// Masks and triples, with nothing that a walk would find.
+    pub fn new(masks: Shares, triples: Triples) -> Self {
+        GateBatch { masks, triples, alpha: Shares::default(), outputs: None }
+    }
 }
 
 /// What some AND gates use up: these entries of each list.
@@ -198,6 +216,8 @@ pub(crate) struct GateMaterial<'a> {
     pub masks: &'a Shares,
     /// The triples c = a ∧ b.
     pub triples: &'a Triples,
+    /// λ_α, where it is there.
+    pub alpha: &'a Shares,
 }
 
 impl Material {
@@ -212,7 +232,7 @@ impl Material {
         for batch in open.plan(small(need.and_gates)?) {
             let triples = open.triples(net.makers(), batch)?;
             let masks = open.shares(net.makers(), batch.triples)?;
-            material.gates.push_back(GateBatch { masks, triples });
+            material.gates.push_back(GateBatch::new(masks, triples));
         }
         material.left = need.and_gates;
         Ok(material)
@@ -235,6 +255,8 @@ impl Material {
             first_tweak,
             seed: open.prg().block(),
             known: None,
+            found: false,
+            outputs: None,
             gates: VecDeque::new(),
             source: None,
             next: 0,
@@ -249,8 +271,9 @@ impl Material {
     }
 
     /// Adds what the next AND gates will use up, as many as there are masks.
-    pub fn add(&mut self, gates: GateBatch) {
+    pub fn add(&mut self, mut gates: GateBatch) {
         self.left += gates.masks.len() as u64;
+        self.outputs = self.outputs.take().or(gates.outputs.take());
         self.gates.push_back(gates);
     }
 
@@ -284,9 +307,10 @@ impl Material {
             true => Shares::default(),
             false => shares.slice(left.clone()),
         };
-        let GateBatch { masks, triples: Triples { a, b, c } } = &batch;
+        let GateBatch { masks, triples: Triples { a, b, c }, alpha, .. } = &batch;
         let triples = Triples { a: slice(a), b: slice(b), c: slice(c) };
-        self.gates.push_front(GateBatch { masks: slice(masks), triples });
+        let rest = GateBatch { alpha: slice(alpha), ..GateBatch::new(slice(masks), triples) };
+        self.gates.push_front(rest);
         Some(batch)
     }
 
@@ -316,7 +340,8 @@ impl Material {
             let here = batch.triples.len() - self.next;
             let run = wanted.min(here).min(usize::try_from(self.left).unwrap_or(usize::MAX));
             let range = self.next..self.next + run;
-            take(GateMaterial { range, masks: &batch.masks, triples: &batch.triples });
+            let GateBatch { masks, triples, alpha, .. } = batch;
+            take(GateMaterial { range, masks, triples, alpha });
             wanted -= run;
             self.next += run;
             self.left -= run as u64;

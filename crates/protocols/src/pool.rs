@@ -261,6 +261,8 @@ pub(crate) fn material(
         first_tweak: range.gates.start,
         seed,
         known: None,
+        found: false,
+        outputs: None,
         gates: Default::default(),
         left: reader.left,
         source: Some(Box::new(reader)),
@@ -317,6 +319,6 @@ impl GateSource for GateReader {
         let mut next = || shares.next().unwrap_or_default();
         let masks = next();
         let triples = Triples { a: next(), b: next(), c: next() };
-        Ok(Some(GateBatch { masks, triples }))
+        Ok(Some(GateBatch::new(masks, triples)))
     }
 }

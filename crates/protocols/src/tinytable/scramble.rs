@@ -258,16 +258,19 @@ fn take(
     triples: &mut Triples,
     mut masks: Option<&mut Shares>,
 ) -> Result<()> {
-    material.next_gates(lanes, |GateMaterial { range, masks: own_masks, triples: own }| {
-        let from = [&own.a, &own.b, &own.c];
-        let into = [&mut triples.a, &mut triples.b, &mut triples.c];
-        for (into, from) in into.into_iter().zip(from) {
-            range.clone().for_each(|k| flat::push(into, from, k));
-        }
-        if let Some(masks) = masks.as_deref_mut() {
-            range.for_each(|k| flat::push(masks, own_masks, k));
-        }
-    })?;
+    material.next_gates(
+        lanes,
+        |GateMaterial { range, masks: own_masks, triples: own, .. }| {
+            let from = [&own.a, &own.b, &own.c];
+            let into = [&mut triples.a, &mut triples.b, &mut triples.c];
+            for (into, from) in into.into_iter().zip(from) {
+                range.clone().for_each(|k| flat::push(into, from, k));
+            }
+            if let Some(masks) = masks.as_deref_mut() {
+                range.for_each(|k| flat::push(masks, own_masks, k));
+            }
+        },
+    )?;
     Ok(())
 }
 
