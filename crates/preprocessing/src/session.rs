@@ -136,6 +136,7 @@ impl Preprocessor {
     ) -> Result<Shares> {
         let (me, peers) = (lanes[0][0].me(), lanes[0].len());
         let mine = counts[me as usize];
+        memory.bits.zeroize();
         memory.bits = self.lanes[0].random_bits(mine);
         memory.towards.resize_with(peers, Towards::default);
         let theirs = bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);

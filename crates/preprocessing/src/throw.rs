@@ -56,7 +56,6 @@ fn permutation(n: usize, challenge: Challenge, threads: usize) -> Result<Vec<u32
     })?;
 
     let mut order = vec![0; n];
-    let mut parts = Vec::with_capacity(PARTS);
     let mut places: Vec<Vec<_>> = counts.iter().map(|_| Vec::with_capacity(PARTS)).collect();
     let mut rest = &mut order[..];
     let mut sizes = Vec::with_capacity(PARTS);
@@ -71,6 +70,7 @@ fn permutation(n: usize, challenge: Challenge, threads: usize) -> Result<Vec<u32
     let pieces = goes_to.chunks(size).zip(places).zip((0..).step_by(size));
     threads::each(pieces, |((goes_to, places), first)| spread(goes_to, places, first))?;
 
+    let mut parts = Vec::with_capacity(PARTS);
     let mut rest = &mut order[..];
     for (size, seed) in sizes.into_iter().zip(seeds) {
         let (part, behind) = rest.split_at_mut(size);
