@@ -1,5 +1,6 @@
 //! The protocols, each a module over the same three [`phases`].
 
+mod beside;
 mod codec;
 mod dealt;
 mod form;

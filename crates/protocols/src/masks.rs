@@ -4,7 +4,7 @@
 //! The walk is cut into chunks. A chunk's d and e (Beaver's trick) are sent when its masks are known,
 //! and awaited [`LOOKAHEAD`] chunks later, so that a long link is kept full; its garbled gates follow. Where
 //! material is made along the way ([`crate::stream`]), the walk stops where the material ends, with nothing
-//! awaited any more.
+//! awaited any more. With several lanes it has a thread of its own ([`crate::beside`]).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -92,6 +92,9 @@ pub(crate) struct MaskWalk<'a> {
     found: bool,
     /// The masks of the outputs, when they came.
     found_outputs: Option<ShareRows>,
+    /// Whether nothing but openings comes by the channels that the walk is given.
+    pub has_a_lane: bool,
+    gates: u64,
     seat: Seat,
     delta: Block,
 }
@@ -116,6 +119,8 @@ impl<'a> MaskWalk<'a> {
             slots,
             found: material.found,
             found_outputs: None,
+            has_a_lane: false,
+            gates: plan.and_count(),
             known: material.known.is_some(),
             outputs: plan.output_slots(),
             pending: VecDeque::new(),
@@ -146,12 +151,18 @@ impl<'a> MaskWalk<'a> {
         // A garbler's openings and tables come in one stream: the evaluator must take those that were
         // sent ahead of this chunk's table first. It sends no tables, and garblers must not wait for
         // more than they need.
-        let wanted = if self.seat.me == self.seat.evaluator { self.awaited.len() } else { 1 };
+        let one_stream = self.seat.me == self.seat.evaluator && !self.has_a_lane;
+        let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {
             self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         Ok(Some(self.products(gates, &opened)))
+    }
+
+    /// Whether there may be more than one chunk.
+    pub fn is_long(&self) -> bool {
+        self.gates > CHUNK as u64
     }
 
     /// Takes back a chunk that is dealt with, for its memory.

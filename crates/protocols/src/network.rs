@@ -59,7 +59,8 @@ pub struct Network {
     /// This party.
     pub me: PartyId,
     /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0 carries
-    /// everything sequential; where there are more, they make correlated OTs and triples, also while lane 0 is busy.
+    /// everything sequential; where there are more, they make correlated OTs and triples, also while lane 0 is busy, and the
+    /// second one has the openings of a long circuit's masks while lane 0 has its garbled gates.
     pub lanes: Vec<Vec<Channel>>,
     /// The counters all lanes share.
     pub meter: Arc<Meter>,

@@ -59,7 +59,7 @@ use symbolon_preprocessing::Preprocessor;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
-    InputBits, Need, Network, OutputBits,
+    InputBits, Need, Network, OutputBits, beside,
     known::OwnGates,
     masks::{Chunk, MaskWalk, Seat},
     material::{GateBatch, Material},
@@ -104,21 +104,11 @@ pub(crate) fn run(
         });
         let walked = walk(Supply { material, source, most }, net);
         // What is not sent yet may be what a peer's maker, and so ours, waits for.
-        let _ = flush(std::slice::from_mut(&mut net.lanes[0]));
-        let panicked = |_| Err(Error::internal("the thread that makes triples panicked"));
-        match (maker.join().unwrap_or_else(panicked), walked) {
-            // A failed check is the better news than what broke because of it.
-            (Err(_), Err(caught @ Error::PeerMisbehaved { .. })) => Err(caught),
-            (Err(error), _) => Err(error),
-            (Ok(()), walked) => walked,
-        }
+        let _ = beside::flush(net.peers());
+        beside::outcome(maker.join(), walked)
     });
     net.lanes.append(&mut lanes);
     done
-}
-
-fn flush(lanes: &mut [Vec<Channel>]) -> Result<()> {
-    lanes.iter_mut().flatten().try_for_each(Channel::flush)
 }
 
 /// Makes material for one stretch after another.
@@ -138,7 +128,7 @@ impl Maker<'_> {
         loop {
             let batch = self.gates.next_batch(self.open, lanes, used.try_recv().ok());
             // Before anything else: a peer waits for the end of this stretch's messages.
-            let flushed = flush(lanes);
+            let flushed = lanes.iter_mut().try_for_each(|lane| beside::flush(lane));
             let Some(batch) = batch? else {
                 return flushed;
             };
@@ -183,7 +173,7 @@ impl Supply<'_> {
             let batch = match &mut self.source {
                 Source::Now(maker) => maker.gates.next_batch(maker.open, net.makers(), spent)?,
                 Source::Meanwhile { batches, spent: give_back, .. } => {
-                    flush(&mut net.lanes)?;
+                    beside::flush(net.peers())?;
                     if let Some(spent) = spent {
                         // Nobody is there any more who could use it, once the last stretch is made.
                         let _ = give_back.send(spent);

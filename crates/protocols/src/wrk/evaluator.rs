@@ -16,7 +16,7 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, Rho,
+    InputBits, Network, OutputBits, Prepared, Rho, beside,
     codec::{Reader, Writer, first_tweak},
     labels::{self, MESSAGE, RUN},
     masks::{self, Chunk, MaskWalk},
@@ -37,10 +37,10 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mac_bytes = table::mac_bytes(net.rho);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
-    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        tables.push(Table::receive(&mut net.peers()[0], &chunk, mac_bytes, &mut message)?);
-        masks.recycle(chunk);
-    }
+    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
+        tables.push(Table::receive(&mut peers[0], chunk, mac_bytes, &mut message)?);
+        Ok(())
+    })?;
     Ok(Box::new(Ready {
         keys: Keys::new(net, &material),
         own_masks: material.own_masks(circuit),

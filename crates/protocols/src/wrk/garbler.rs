@@ -15,7 +15,7 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    InputBits, Network, OutputBits, Prepared, beside,
     codec::{Reader, Writer},
     labels,
     masks::{Chunk, MaskWalk},
@@ -36,10 +36,9 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        garbling.chunk(&mut net.peers()[0], &chunk)?;
-        masks.recycle(chunk);
-    }
+    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
+        garbling.chunk(&mut peers[0], chunk)
+    })?;
     let output_labels = garbling.finish(plan);
     Ok(Box::new(Ready {
         delta: material.delta,

@@ -12,7 +12,7 @@ use super::{hash::LabelHash, online};
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    InputBits, Network, OutputBits, Prepared, beside,
     codec::{Reader, Writer, first_tweak},
     labels::{self, MESSAGE, RUN},
     masks::{self, Chunk, MaskWalk},
@@ -31,10 +31,10 @@ pub(super) fn prepare(
 ) -> Result<Box<dyn Prepared>> {
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
-    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        tables.push(Table::receive(net.peers(), &chunk, &mut message)?);
-        masks.recycle(chunk);
-    }
+    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
+        tables.push(Table::receive(peers, chunk, &mut message)?);
+        Ok(())
+    })?;
     Ok(Box::new(Ready {
         session: net.session,
         delta: material.delta,

@@ -16,7 +16,7 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    InputBits, Network, OutputBits, Prepared, beside,
     codec::{Reader, Writer},
     labels::{self, MESSAGE},
     masks::{self, Chunk, MaskWalk},
@@ -38,10 +38,9 @@ pub(super) fn prepare(
     let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
     garbling.half.gates.reserve_exact(plan.and_count() as usize);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    while let Some(chunk) = masks.next_chunk(net.peers(), &mut material)? {
-        garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
-        masks.recycle(chunk);
-    }
+    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
+        garbling.chunk(&mut peers[evaluator], chunk)
+    })?;
     Ok(Box::new(Ready {
         evaluator,
         delta: material.delta,

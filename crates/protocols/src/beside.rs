@@ -1,0 +1,145 @@
+//! Work on a second thread beside this one.
+//!
+//! # The function-dependent phase of a circuit that is kept
+//! It is two walks, one behind the other: over the masks, which opens d and e, and over the labels, which garbles chunk by
+//! chunk, or takes in what is garbled. With several lanes, and more than one chunk of gates, each has a thread:
+//! the walk over the masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane.
+//!
+//! # Why that is safe
+//! A chunk is garbled, or its table taken in, when its own d and e were opened and their MACs found right, as on one thread.
+//! What differs is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one thread, too
+//! ([`crate::masks`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d and e, which are
+//! uniform whatever tables say. A failure is seen by this party's other walk at the next chunk; tables that it has sent until then are of gates whose
+//! own openings were right.
+
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::thread;
+
+use symbolon_transport::{Channel, Error, Result};
+
+use crate::{
+    Network,
+    masks::{Chunk, MaskWalk},
+    material::Material,
+};
+
+/// How many chunks wait for the walk over the labels.
+const AHEAD: usize = 2;
+
+/// Walks over the masks, and has each chunk dealt with in the order of the walk, with the first lane's channels.
+pub(crate) fn each_chunk(
+    masks: &mut MaskWalk<'_>,
+    material: &mut Material,
+    net: &mut Network,
+    mut deal: impl FnMut(&mut [Channel], &Chunk) -> Result<()>,
+) -> Result<()> {
+    let [first, others @ ..] = &mut net.lanes[..] else {
+        return Err(Error::internal("a session without lanes"));
+    };
+    let Some(second) = others.first_mut().filter(|_| masks.is_long()) else {
+        while let Some(chunk) = masks.next_chunk(first, material)? {
+            deal(first, &chunk)?;
+            masks.recycle(chunk);
+        }
+        return Ok(());
+    };
+    let (ready, chunks) = mpsc::sync_channel(AHEAD);
+    let (spent, used) = mpsc::channel();
+    masks.has_a_lane = true;
+    thread::scope(|scope| {
+        let walk = scope.spawn(move || walk_ahead(masks, material, second, (ready, used)));
+        let dealt = deal_with(first, (chunks, spent), &mut deal);
+        outcome(walk.join(), dealt)
+    })
+}
+
+/// The walk over the masks, as long as there are gates and somebody takes the chunks; with memory that is done with.
+fn walk_ahead(
+    masks: &mut MaskWalk<'_>,
+    material: &mut Material,
+    channels: &mut [Channel],
+    (ready, used): (SyncSender<Chunk>, Receiver<Chunk>),
+) -> Result<()> {
+    loop {
+        used.try_iter().for_each(|chunk| masks.recycle(chunk));
+        let chunk = masks.next_chunk(channels, material);
+        // Before anything else: the peers' walks wait for openings.
+        let flushed = flush(channels);
+        let Some(chunk) = chunk? else {
+            return flushed;
+        };
+        flushed?;
+        if ready.send(chunk).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// Deals with the chunks as they come, until there are no more.
+fn deal_with(
+    channels: &mut [Channel],
+    (chunks, spent): (Receiver<Chunk>, Sender<Chunk>),
+    deal: &mut impl FnMut(&mut [Channel], &Chunk) -> Result<()>,
+) -> Result<()> {
+    loop {
+        // The evaluator may wait for the last of what was garbled.
+        flush(channels)?;
+        let Ok(chunk) = chunks.recv() else {
+            return Ok(());
+        };
+        deal(channels, &chunk)?;
+        // After the last chunk nobody is there any more who could use it.
+        let _ = spent.send(chunk);
+    }
+}
+
+/// What a thread beside this one and this one have come to.
+pub(crate) fn outcome<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
+    let panicked = |_| Err(Error::internal("a thread of this party panicked"));
+    match (beside.unwrap_or_else(panicked), here) {
+        // A failed check is the better news than what broke because of it.
+        (Err(_), Err(caught @ Error::PeerMisbehaved { .. })) => Err(caught),
+        (Err(error), _) => Err(error),
+        (Ok(()), here) => here,
+    }
+}
+
+/// Sends what waits to be sent.
+pub(crate) fn flush(channels: &mut [Channel]) -> Result<()> {
+    channels.iter_mut().try_for_each(Channel::flush)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn misbehaved() -> Error {
+        Error::misbehaved(1, "a check")
+    }
+
+    fn broken() -> Error {
+        Error::internal("what broke")
+    }
+
+    #[test]
+    fn a_failed_check_is_reported_before_what_broke_because_of_it() {
+        type Ended = Result<()>;
+        let ended =
+            |beside: Ended, here: Ended| outcome(Ok(beside), here).map_err(|e| e.to_string());
+        let (check, end) = (misbehaved().to_string(), broken().to_string());
+        assert_eq!(ended(Ok(()), Ok(())), Ok(()));
+        assert_eq!(ended(Err(misbehaved()), Err(broken())), Err(check.clone()));
+        assert_eq!(ended(Err(broken()), Err(misbehaved())), Err(check.clone()));
+        assert_eq!(ended(Err(misbehaved()), Ok(())), Err(check.clone()));
+        assert_eq!(ended(Ok(()), Err(misbehaved())), Err(check));
+        assert_eq!(ended(Err(broken()), Ok(())), Err(end.clone()));
+        assert_eq!(ended(Ok(()), Err(broken())), Err(end));
+    }
+
+    #[test]
+    fn a_panic_beside_is_an_error_here() {
+        let beside = thread::spawn(|| panic!("on purpose")).join();
+        let ended = outcome(beside, Ok(()));
+        assert!(matches!(ended, Err(Error::Internal(text)) if text.contains("panicked")));
+    }
+}

@@ -1,0 +1,112 @@
+//! Cheats while the masks' openings and the garbled gates of a circuit come by two lanes at once: what fails on either of them
+//! ends both, and is what the party reports.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Ended, Setting, careless};
+use symbolon_circuit::Receivers;
+use symbolon_protocols::Protocol;
+use symbolon_transport::bend::{Action, FnBend};
+
+/// Input bits of each party, and gates of each of the two layers: four chunks.
+const WIDTH: usize = 14_000;
+const CHUNKS: usize = 4;
+
+/// One of a chunk's messages of garbled gates, of which the first chunks have 8, 9 and 8.
+fn in_chunk(chunk: usize) -> usize {
+    8 * chunk + 1
+}
+
+const FIRST: usize = 0;
+const SECOND: usize = 1;
+
+/// Runs with these bends: on which lane, by whom.
+fn run(protocol: Protocol, bends: Vec<(usize, u16, FnBend)>) -> Vec<Ended> {
+    let setting = Setting { protocol, lanes: 2, ..Setting::default() };
+    let circuit = common::two_layers(WIDTH as u32, Receivers::All);
+    let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
+        for (lane, by, bend) in bends {
+            nets[usize::from(by)].lanes[lane][0].set_bend(Box::new(bend));
+        }
+    })
+}
+
+fn message(
+    kind: &'static str,
+    index: usize,
+    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> FnBend {
+    FnBend::new().on_message(kind, index, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+/// Beaver's openings of any chunk, by either party, and their digest. Always caught, and nobody has an output.
+#[test]
+fn lies_in_openings_of_any_chunk() {
+    for protocol in [Protocol::Wrk, Protocol::Ywz] {
+        for (chunk, cheater) in (0..CHUNKS).flat_map(|chunk| [(chunk, 0), (chunk, 1)]) {
+            let lie = message("Beaver: d, e", chunk, move |payload| {
+                let at = if chunk % 2 == 0 { 0 } else { payload.len() - 1 };
+                payload[at] ^= 1;
+            });
+            let ended = run(protocol, vec![(SECOND, cheater, lie)]);
+            common::assert_caught(&ended[usize::from(1 - cheater)], cheater, "Beaver MAC");
+            assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+        }
+    }
+}
+
+/// Garbled gates of any chunk that are too few, or too many. Always caught at once, while openings go on.
+#[test]
+fn short_and_long_messages_of_any_chunk() {
+    for (protocol, kind, garbler) in
+        [(Protocol::Wrk, "garbled table", 0), (Protocol::Ywz, "garbled gates", 1)]
+    {
+        for chunk in 0..CHUNKS - 1 {
+            let changes: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
+            for change in changes {
+                let bend = message(kind, in_chunk(chunk), change);
+                let ended = run(protocol, vec![(FIRST, garbler, careless(bend))]);
+                common::assert_caught(&ended[usize::from(1 - garbler)], garbler, "message framing");
+                assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+            }
+        }
+    }
+}
+
+/// A MAC in the rows of any chunk. Always caught, when the gate is evaluated.
+#[test]
+fn flipped_macs_of_any_chunk() {
+    for chunk in 0..CHUNKS - 1 {
+        let flip = message("garbled table", in_chunk(chunk), |table| {
+            let labels = table.len() / 68 * 48;
+            for row in 0..4 {
+                table[labels + 5 * row] ^= 1;
+            }
+        });
+        let ended = run(Protocol::Wrk, vec![(FIRST, 0, flip)]);
+        common::assert_caught(&ended[1], 0, "garbled table MAC");
+    }
+}
+
+/// A lie in the openings of one chunk, and a message of garbled gates that is too short in the one before: whichever comes
+/// first, it is a check that is reported, not what broke because of it.
+#[test]
+fn lies_on_both_lanes() {
+    for chunk in 1..CHUNKS {
+        let lie = message("Beaver: d, e", chunk, |payload| payload[0] ^= 1);
+        let short = message("garbled table", in_chunk(chunk - 1), |payload| payload.truncate(9));
+        let ended = run(Protocol::Wrk, vec![(SECOND, 0, lie), (FIRST, 0, short)]);
+        let Err(symbolon_transport::Error::PeerMisbehaved { party: 0, check, .. }) =
+            ended[1].outputs
+        else {
+            panic!("the cheat was not named: {:?}", ended[1].outputs.as_ref().err());
+        };
+        assert!(["Beaver MAC", "message framing"].contains(&check), "{check}");
+        symbolon_transport::bend::note_caught();
+    }
+}

@@ -1,0 +1,106 @@
+//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the first carries garbled gates.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::Setting;
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_protocols::{Form, Protocol};
+use symbolon_transport::bend::{Action, FnBend};
+
+/// AND gates of a chunk.
+const CHUNK: u32 = 8192;
+
+const OPENINGS: &str = "Beaver: d, e";
+const GARBLED: [&str; 2] = ["garbled table", "garbled gates"];
+
+fn circuit(parties: u16, ands: u32) -> Circuit {
+    match parties {
+        2 => common::two_layers(ands / 2, Receivers::All),
+        n => common::circuit_of(ands / 2, n),
+    }
+}
+
+fn inputs(circuit: &Circuit) -> Vec<Vec<bool>> {
+    let bits = |(party, input): (usize, &symbolon_circuit::Input)| {
+        (0..input.ty.width() as usize).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect()
+    };
+    circuit.inputs().iter().enumerate().map(bits).collect()
+}
+
+#[test]
+fn all_protocols_compute_what_they_should() {
+    for (protocol, parties, form, known) in [
+        (Protocol::Wrk, 2, Form::FourRow, false),
+        (Protocol::Wrk, 2, Form::FourRow, true),
+        (Protocol::Wrk, 2, Form::HalfGates, true),
+        (Protocol::Ywz, 3, Form::HalfGates, false),
+        (Protocol::Ywz, 3, Form::HalfGates, true),
+    ] {
+        let circuit = circuit(parties, 2 * CHUNK + 600);
+        for lanes in [2, 3] {
+            let setting = Setting { protocol, parties, form, known, lanes, ..Setting::default() };
+            common::assert_runs(setting, &circuit, &inputs(&circuit));
+        }
+    }
+}
+
+/// How many messages of openings, and of garbled gates, both parties send on each of two lanes.
+fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
+    let setting = Setting { protocol, lanes: 2, ..Setting::default() };
+    let circuit = circuit(2, ands);
+    let seen = Arc::new(Mutex::new([[0; 2]; 2]));
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+        for net in nets {
+            for (lane, peers) in net.lanes.iter_mut().enumerate() {
+                let seen = seen.clone();
+                let count = FnBend::new().on_outgoing(move |kind, _, _| {
+                    let mut seen = seen.lock().unwrap();
+                    seen[lane][0] += usize::from(kind == OPENINGS);
+                    seen[lane][1] += usize::from(GARBLED.contains(&kind));
+                    Action::Send
+                });
+                peers[0].set_bend(Box::new(count));
+            }
+        }
+    });
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    *seen.lock().unwrap()
+}
+
+/// One chunk's gates take all of their messages on the first lane, which spares a thread; more have one lane for each kind.
+#[test]
+fn openings_have_the_second_lane_when_there_are_chunks_to_run_ahead() {
+    for protocol in [Protocol::Wrk, Protocol::Ywz] {
+        assert_eq!(on_lanes(protocol, CHUNK), [[2, 8], [0, 0]]);
+        assert_eq!(on_lanes(protocol, CHUNK + 2), [[0, 9], [4, 0]]);
+    }
+}
+
+/// On one thread the first chunk is garbled when the openings of the seven first ones are sent, and before the next one's.
+#[test]
+fn the_masks_run_ahead_of_garbling() {
+    let setting = Setting { lanes: 2, ..Setting::default() };
+    let circuit = circuit(2, 8 * CHUNK);
+    let (ahead, wait) = mpsc::channel();
+    let masks = FnBend::new().on_message(OPENINGS, 7, move |_| {
+        ahead.send(()).unwrap();
+        Action::Send
+    });
+    let labels = FnBend::new().on_message(GARBLED[0], 0, move |_| {
+        wait.recv_timeout(Duration::from_secs(60)).expect("the masks wait for garbled gates");
+        Action::Send
+    });
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+        nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
+            channel.set_timeout(Duration::from_secs(60));
+        });
+        nets[0].lanes[1][0].set_bend(Box::new(masks));
+        nets[0].lanes[0][0].set_bend(Box::new(labels));
+    });
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+}
