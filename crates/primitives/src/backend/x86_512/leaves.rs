@@ -6,8 +6,8 @@ use super::aes::{rounds, wide_keys};
 use super::{XOR3, numbers};
 use crate::{Block, Leaves};
 
-/// Registers of one leaf's stream in flight.
-const WIDTH: usize = 4;
+/// Registers of one leaf's stream in flight, at most. The draws that triples are made of are five strips of so many.
+const WIDTH: usize = 5;
 
 /// The leaves that are added up in registers: a subtree of two levels.
 const GROUP: usize = 4;
@@ -24,50 +24,56 @@ pub(in super::super) fn leaf_sums(
     total: &mut [u8],
     sums: &mut [u8],
 ) {
-    let stride = total.len();
-    let mut upper = [Upper { waiting: zero(), sum: zero() }; Leaves::MAX_BITS - LEVELS];
-    let upper = &mut upper[..keys.len().ilog2() as usize - LEVELS];
-    let mut at = 0;
-    while at < stride {
-        let from = first.wrapping_add((at / 16) as u128);
-        let left = stride - at;
-        let bytes = if left >= 64 * WIDTH {
-            strip::<WIDTH>(keys, from, upper, at, total, sums);
-            64 * WIDTH
-        } else {
-            strip::<1>(keys, from, upper, at, total, sums);
-            left.min(64)
-        };
-        at += bytes;
+    match keys.len().ilog2() as usize - LEVELS {
+        0 => all_strips::<0>(keys, first, total, sums),
+        1 => all_strips::<1>(keys, first, total, sums),
+        2 => all_strips::<2>(keys, first, total, sums),
+        3 => all_strips::<3>(keys, first, total, sums),
+        4 => all_strips::<4>(keys, first, total, sums),
+        5 => all_strips::<5>(keys, first, total, sums),
+        6 => all_strips::<6>(keys, first, total, sums),
+        _ => unreachable!("there are no more than 2^{} leaves", Leaves::MAX_BITS),
     }
 }
 
-/// A level of the tree above those that are added up in registers.
-#[derive(Clone, Copy)]
-struct Upper {
-    /// The node that waits for its sibling.
-    waiting: [__m512i; WIDTH],
-    /// The sum of the level's bit.
-    sum: [__m512i; WIDTH],
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn zero() -> [__m512i; WIDTH] {
-    [_mm512_setzero_si512(); WIDTH]
-}
-
-/// `N` registers of each sum, or what is left of them, from byte `at` of `total` on.
-#[inline]
+/// The same for trees with `UPPER` levels above those that are added up in registers.
 #[target_feature(enable = "avx512f,vaes")]
-fn strip<const N: usize>(
+fn all_strips<const UPPER: usize>(
     keys: &[[Block; 11]],
-    from: u128,
-    upper: &mut [Upper],
-    at: usize,
+    first: u128,
     total: &mut [u8],
     sums: &mut [u8],
 ) {
+    let stride = total.len();
+    let mut at = 0;
+    while at < stride {
+        let from = first.wrapping_add((at / 16) as u128);
+        let out = Out { at, total, sums };
+        at += match (stride - at).div_ceil(64) {
+            1 => strip::<1, UPPER>(keys, from, out),
+            2 => strip::<2, UPPER>(keys, from, out),
+            3 => strip::<3, UPPER>(keys, from, out),
+            4 => strip::<4, UPPER>(keys, from, out),
+            _ => strip::<WIDTH, UPPER>(keys, from, out),
+        };
+    }
+}
+
+/// Where a strip goes: to byte `at` of each sum.
+struct Out<'a> {
+    at: usize,
+    total: &'a mut [u8],
+    sums: &'a mut [u8],
+}
+
+/// `N` registers of each sum, or what is left of them; returns how many bytes that is.
+#[inline]
+#[target_feature(enable = "avx512f,vaes")]
+fn strip<const N: usize, const UPPER: usize>(
+    keys: &[[Block; 11]],
+    from: u128,
+    Out { at, total, sums }: Out<'_>,
+) -> usize {
     let zero = [_mm512_setzero_si512(); N];
     let mut counters = zero;
     for (i, counter) in counters.iter_mut().enumerate() {
@@ -75,9 +81,10 @@ fn strip<const N: usize>(
     }
     let (groups, _) = keys.as_chunks::<GROUP>();
     let (mut low, mut high) = (zero, zero);
-    upper.iter_mut().for_each(|level| level.sum[..N].copy_from_slice(&zero));
+    // Of the levels above: the node that waits for its sibling, and the sum of the level's bit.
+    let (mut waiting, mut upper) = ([zero; UPPER], [zero; UPPER]);
     let mut node = zero;
-    for (g, group) in groups.iter().enumerate() {
+    for (g, group) in groups.iter().enumerate().take(1 << UPPER) {
         let a = rounds(&wide_keys(&group[0]), counters);
         let b = rounds(&wide_keys(&group[1]), counters);
         let c = rounds(&wide_keys(&group[2]), counters);
@@ -88,34 +95,38 @@ fn strip<const N: usize>(
             let abc = _mm512_ternarylogic_epi64::<XOR3>(a[i], b[i], c[i]);
             node[i] = _mm512_xor_si512(abc, d[i]);
         }
-        let ends = (g.trailing_ones() as usize).min(upper.len());
-        let (ended, open) = upper.split_at_mut(ends);
-        for level in ended {
-            for ((node, sum), waiting) in node.iter_mut().zip(&mut level.sum).zip(&level.waiting) {
-                *sum = _mm512_xor_si512(*sum, *node);
-                *node = _mm512_xor_si512(*node, *waiting);
+        for level in 0..UPPER {
+            if g >> level & 1 == 0 {
+                waiting[level] = node;
+                break;
             }
-        }
-        if let Some(level) = open.first_mut() {
-            level.waiting[..N].copy_from_slice(&node);
+            for i in 0..N {
+                upper[level][i] = _mm512_xor_si512(upper[level][i], node[i]);
+                node[i] = _mm512_xor_si512(node[i], waiting[level][i]);
+            }
         }
     }
     let stride = total.len();
     let bytes = (stride - at).min(64 * N);
     write(&mut total[at..][..bytes], &node);
-    let upper = upper.iter().map(|level| &level.sum[..N]);
-    for (level, sum) in [&low[..], &high].into_iter().chain(upper).enumerate() {
+    for (level, sum) in [&low, &high].into_iter().chain(&upper).enumerate() {
         write(&mut sums[level * stride + at..][..bytes], sum);
     }
+    bytes
 }
 
 /// Stores whole blocks, as many as `out` takes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn write(out: &mut [u8], values: &[__m512i]) {
-    for (out, &value) in out.chunks_mut(64).zip(values) {
-        let mask = super::tail_mask(out.len() / 16);
-        // SAFETY: the mask selects words within the chunk alone; others are not accessed.
-        unsafe { _mm512_mask_storeu_epi64(out.as_mut_ptr().cast(), mask, value) }
+fn write<const N: usize>(out: &mut [u8], values: &[__m512i; N]) {
+    let (whole, rest) = out.as_chunks_mut::<64>();
+    for (out, &value) in whole.iter_mut().zip(values) {
+        // SAFETY: 64 bytes, and the store wants no alignment.
+        unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), value) }
+    }
+    if let (Some(&value), false) = (values.get(whole.len()), rest.is_empty()) {
+        let mask = super::tail_mask(rest.len() / 16);
+        // SAFETY: the mask selects words within the slice alone; others are not accessed.
+        unsafe { _mm512_mask_storeu_epi64(rest.as_mut_ptr().cast(), mask, value) }
     }
 }
