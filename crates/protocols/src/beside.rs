@@ -62,13 +62,9 @@ fn walk_ahead(
 ) -> Result<()> {
     loop {
         used.try_iter().for_each(|chunk| masks.recycle(chunk));
-        let chunk = masks.next_chunk(channels, material);
-        // Before anything else: the peers' walks wait for openings.
-        let flushed = flush(channels);
-        let Some(chunk) = chunk? else {
-            return flushed;
+        let Some(chunk) = masks.next_chunk(channels, material)? else {
+            return Ok(());
         };
-        flushed?;
         if ready.send(chunk).is_err() {
             return Ok(());
         }
@@ -82,7 +78,7 @@ fn deal_with(
     deal: &mut impl FnMut(&mut [Channel], &Chunk) -> Result<()>,
 ) -> Result<()> {
     loop {
-        // The evaluator may wait for the last of what was garbled.
+        // The evaluator need not wait for the end of what was garbled.
         flush(channels)?;
         let Ok(chunk) = chunks.recv() else {
             return Ok(());
