@@ -60,6 +60,25 @@ fn lies_in_openings_of_any_chunk() {
     }
 }
 
+/// Whoever lies to one of two peers about a mask of any chunk: that peer catches it, and nobody has an output.
+#[test]
+fn lies_to_one_of_two_peers() {
+    let setting = Setting { protocol: Protocol::Ywz, parties: 3, lanes: 2, ..Setting::default() };
+    let circuit = common::circuit_of(WIDTH as u32, 3);
+    let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    let inputs = [bits(0), bits(1), bits(2)];
+    for (chunk, cheater, victim) in [(0, 0, 2), (1, 1, 0), (2, 2, 1), (3, 0, 1)] {
+        let lie = message("Beaver: d, e", chunk, |payload| payload[0] ^= 2);
+        let ended = common::run_all(setting, &circuit, &inputs, |nets| {
+            let peers = &mut nets[usize::from(cheater)].lanes[SECOND];
+            let to_victim = peers.iter_mut().find(|channel| channel.peer() == victim).unwrap();
+            to_victim.set_bend(Box::new(lie));
+        });
+        common::assert_caught(&ended[usize::from(victim)], cheater, "Beaver MAC");
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+    }
+}
+
 /// Garbled gates of any chunk that are too few, or too many. Always caught at once, while openings go on.
 #[test]
 fn short_and_long_messages_of_any_chunk() {
