@@ -56,6 +56,19 @@ proptest! {
     }
 }
 
+/// Nothing is made for a circuit of free gates alone, and nothing found of its masks.
+#[test]
+fn circuits_without_and_gates() {
+    let steps: Vec<_> = (0..9u32).map(|i| (3, i, 15 - i)).collect();
+    let circuit = common::circuit(&[8, 8], &steps, vec![((16..25).collect(), Receivers::All)]);
+    assert_eq!(common::plan(Setting::default(), &circuit).and_count(), 0);
+    let all = [vec![true; 8], vec![false, true, true, false, true, false, false, true]];
+    for (protocol, lanes) in [(Protocol::Wrk, 1), (Protocol::Wrk, 2), (Protocol::Ywz, 1)] {
+        let setting = Setting { protocol, lanes, stretch: Some(12), ..Setting::default() };
+        assert_runs(setting, &circuit, &all);
+    }
+}
+
 /// With lanes of its own the next stretch is made while this one is garbled: the first table goes out only when the second
 /// stretch's triples are in their buckets.
 #[test]
