@@ -9,8 +9,8 @@
 //! A chunk is garbled, or its table taken in, when its own d and e were opened and their MACs found right, as on one thread.
 //! What differs is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one thread, too
 //! ([`crate::masks`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d and e, which are
-//! uniform whatever tables say. A failure is seen by this party's other walk at the next chunk; tables that it has sent until then are of gates whose
-//! own openings were right.
+//! uniform whatever tables say. When an opening is wrong, this party's other walk ends behind the chunks before it: whatever it garbles and sends
+//! until then is of gates whose own openings were right.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;

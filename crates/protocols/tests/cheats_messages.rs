@@ -6,7 +6,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Ended, Setting, careless};
+use common::{Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
 use symbolon_transport::bend::{Action, FnBend};
@@ -33,17 +33,6 @@ fn caught(protocol: Protocol, garbler: u16, bend: FnBend, check: &str) {
         nets[usize::from(garbler)].lanes[0][0].set_bend(Box::new(careless(bend)));
     });
     common::assert_caught(&ended[usize::from(1 - garbler)], garbler, check);
-}
-
-fn message(
-    kind: &'static str,
-    index: usize,
-    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
-        change(payload);
-        Action::Send
-    })
 }
 
 /// Figure 2, step 4d: the MACs of all rows of the first or last gate of any message. Always caught.

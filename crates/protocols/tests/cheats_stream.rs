@@ -7,7 +7,7 @@ mod common;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use common::{Ended, Setting, careless};
+use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Form, Network, Protocol};
 use symbolon_transport::bend::{Action, FnBend, note_caught};
@@ -73,18 +73,6 @@ fn run_on(setting: Setting, bends: Vec<(usize, u16, u16, FnBend)>) -> Vec<Ended>
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
             channel.set_bend(Box::new(bend));
         }
-    })
-}
-
-/// Changes one message.
-fn message(
-    kind: &'static str,
-    index: usize,
-    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
-        change(payload);
-        Action::Send
     })
 }
 

@@ -9,7 +9,7 @@ mod common;
 
 use std::sync::{Arc, Mutex};
 
-use common::{Ended, Setting, assert_caught, run_bent};
+use common::{Ended, Setting, assert_caught, message, run_bent};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::{Batch, MacLength, Protocol};
@@ -103,17 +103,6 @@ fn state(point: &'static str, index: usize, change: impl Fn(&mut [u8]) + Send + 
             }
             times += 1;
         }
-    })
-}
-
-fn message(
-    kind: &'static str,
-    index: usize,
-    change: impl Fn(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
-        change(payload);
-        Action::Send
     })
 }
 

@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::{Ended, Setting, careless};
+use std::sync::{Arc, Mutex};
+
+use common::{Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
 use symbolon_transport::bend::{Action, FnBend};
@@ -17,6 +19,11 @@ const CHUNKS: usize = 4;
 fn in_chunk(chunk: usize) -> usize {
     8 * chunk + 1
 }
+
+/// A byte less, a byte more.
+const CHANGES: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
+
+const OPENING: &str = "Beaver: d, e";
 
 const FIRST: usize = 0;
 const SECOND: usize = 1;
@@ -33,23 +40,12 @@ fn run(protocol: Protocol, bends: Vec<(usize, u16, FnBend)>) -> Vec<Ended> {
     })
 }
 
-fn message(
-    kind: &'static str,
-    index: usize,
-    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
-        change(payload);
-        Action::Send
-    })
-}
-
 /// Beaver's openings of any chunk, by either party, and their digest. Always caught, and nobody has an output.
 #[test]
 fn lies_in_openings_of_any_chunk() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         for (chunk, cheater) in (0..CHUNKS).flat_map(|chunk| [(chunk, 0), (chunk, 1)]) {
-            let lie = message("Beaver: d, e", chunk, move |payload| {
+            let lie = message(OPENING, chunk, move |payload| {
                 let at = if chunk % 2 == 0 { 0 } else { payload.len() - 1 };
                 payload[at] ^= 1;
             });
@@ -68,7 +64,7 @@ fn lies_to_one_of_two_peers() {
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     let inputs = [bits(0), bits(1), bits(2)];
     for (chunk, cheater, victim) in [(0, 0, 2), (1, 1, 0), (2, 2, 1), (3, 0, 1)] {
-        let lie = message("Beaver: d, e", chunk, |payload| payload[0] ^= 2);
+        let lie = message(OPENING, chunk, |payload| payload[0] ^= 2);
         let ended = common::run_all(setting, &circuit, &inputs, |nets| {
             let peers = &mut nets[usize::from(cheater)].lanes[SECOND];
             let to_victim = peers.iter_mut().find(|channel| channel.peer() == victim).unwrap();
@@ -79,15 +75,37 @@ fn lies_to_one_of_two_peers() {
     }
 }
 
-/// Garbled gates of any chunk that are too few, or too many. Always caught at once, while openings go on.
+/// A chunk's opening once more in the place of the next one's: as long, with right MACs, and of other gates. Always caught.
+#[test]
+fn an_opening_sent_twice() {
+    let first = Arc::new(Mutex::new(Vec::new()));
+    let twice = FnBend::new().on_outgoing(move |kind, index, payload| {
+        let mut first = first.lock().unwrap();
+        match index {
+            0 if kind == OPENING => first.clone_from(payload),
+            2 if kind == OPENING => payload.clone_from(&first),
+            _ => {}
+        }
+        Action::Send
+    });
+    let ended = run(Protocol::Wrk, vec![(SECOND, 0, twice)]);
+    common::assert_caught(&ended[1], 0, "Beaver MAC");
+    assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+}
+
+/// Openings and garbled gates of any chunk that are too few, or too many. Always caught at once, while the other lane goes on.
 #[test]
 fn short_and_long_messages_of_any_chunk() {
+    for (chunk, change) in (0..CHUNKS).flat_map(|chunk| CHANGES.map(|change| (chunk, change))) {
+        let ended = run(Protocol::Wrk, vec![(SECOND, 1, message(OPENING, chunk, change))]);
+        common::assert_caught(&ended[0], 1, "message framing");
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+    }
     for (protocol, kind, garbler) in
         [(Protocol::Wrk, "garbled table", 0), (Protocol::Ywz, "garbled gates", 1)]
     {
         for chunk in 0..CHUNKS - 1 {
-            let changes: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
-            for change in changes {
+            for change in CHANGES {
                 let bend = message(kind, in_chunk(chunk), change);
                 let ended = run(protocol, vec![(FIRST, garbler, careless(bend))]);
                 common::assert_caught(&ended[usize::from(1 - garbler)], garbler, "message framing");
@@ -117,7 +135,7 @@ fn flipped_macs_of_any_chunk() {
 #[test]
 fn lies_on_both_lanes() {
     for chunk in 1..CHUNKS {
-        let lie = message("Beaver: d, e", chunk, |payload| payload[0] ^= 1);
+        let lie = message(OPENING, chunk, |payload| payload[0] ^= 1);
         let short = message("garbled table", in_chunk(chunk - 1), |payload| payload.truncate(9));
         let ended = run(Protocol::Wrk, vec![(SECOND, 0, lie), (FIRST, 0, short)]);
         let Err(symbolon_transport::Error::PeerMisbehaved { party: 0, check, .. }) =

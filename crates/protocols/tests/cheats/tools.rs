@@ -2,8 +2,9 @@
 
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Network, OutputBits};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::FnBend;
 
+pub use crate::common::message;
 use crate::common::{self, Ended, Setting};
 
 /// Width of each input, and gates of each of the two layers.
@@ -51,18 +52,6 @@ pub fn cheat_in(circuit: &Circuit, cheater: u16, bend: FnBend) -> [Ended; 2] {
 /// Makes one party a cheater.
 pub fn by(cheater: u16, bend: FnBend) -> impl FnOnce(&mut [Network; 2]) {
     move |nets| nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend))
-}
-
-/// Changes one message.
-pub fn message(
-    kind: &'static str,
-    index: usize,
-    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
-        change(payload);
-        Action::Send
-    })
 }
 
 /// The honest party caught the cheater at this check; the cheater has no wrong output either.

@@ -12,7 +12,7 @@ use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step,
 use symbolon_protocols::{
     Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho, STRETCH,
 };
-use symbolon_transport::bend::{FnBend, note_caught};
+use symbolon_transport::bend::{Action, FnBend, note_caught};
 use symbolon_transport::{Channel, Error, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -371,6 +371,18 @@ pub fn receivers(parties: u16) -> impl Strategy<Value = Receivers> {
         prop::collection::btree_set(0..parties, 0..=parties as usize)
             .prop_map(|set| Receivers::Only(set.into_iter().collect())),
     ]
+}
+
+/// Changes one message.
+pub fn message(
+    kind: &'static str,
+    index: usize,
+    mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> FnBend {
+    FnBend::new().on_message(kind, index, move |payload| {
+        change(payload);
+        Action::Send
+    })
 }
 
 /// A garbler that does not care whether its labels fit the masked values: an honest one would end there,
