@@ -200,12 +200,26 @@ impl ChoiceJson {
         ChoiceJson { ot: "none".to_string(), dealer, ..ChoiceJson::default() }
     }
 
+    /// Whether the form or the OT, as `what` says, was left to the link.
+    fn by_link(&self, what: &str) -> bool {
+        self.measured.as_ref().is_some_and(|measured| measured.chose.iter().any(|one| one == what))
+    }
+
+    /// The form, if there is one, and the OT, as they were asked for: two runs that left one to the link asked for
+    /// the same, though the link was not as fast in both and they chose differently.
+    pub fn asked(&self) -> Vec<String> {
+        let named = [("form", self.form.as_ref()), ("ot", Some(&self.ot))];
+        let named = named.into_iter().filter_map(|(what, name)| Some((what, name?)));
+        let asked = named.map(|(what, name)| match self.by_link(what) {
+            true => format!("{what} by the link"),
+            false => name.clone(),
+        });
+        asked.collect()
+    }
+
     /// One line for people.
     pub fn line(&self) -> String {
-        let by_link = |what: &str| {
-            let chosen = self.measured.as_ref().is_some_and(|m| m.chose.iter().any(|c| c == what));
-            if chosen { " (by the link)" } else { "" }
-        };
+        let by_link = |what: &str| if self.by_link(what) { " (by the link)" } else { "" };
         let form = self.form.as_ref().map(|form| format!("{form}{}, ", by_link("form")));
         let mut line = format!("{}OT {}{}", form.unwrap_or_default(), self.ot, by_link("ot"));
         if let Some(MeasuredJson { round_trip, bits_per_second, .. }) = &self.measured {
@@ -328,4 +342,30 @@ pub fn print_outputs(outputs: &[OutputJson]) -> Outcome<()> {
 /// Writes to standard error, where nobody needs to be listening.
 pub fn tell(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_to_the_link_is_asked_for_alike_whatever_came_of_it() {
+        let choice = |form: Option<&str>, ot: &str, chose: &[&str]| ChoiceJson {
+            form: form.map(str::to_string),
+            ot: ot.to_string(),
+            dealer: None,
+            measured: Some(MeasuredJson {
+                chose: chose.iter().map(|one| one.to_string()).collect(),
+                ..MeasuredJson::default()
+            }),
+        };
+        let left = choice(Some("four-row"), "iknp", &["form", "ot"]).asked();
+        assert_eq!(left, choice(Some("half-gates"), "softspoken4", &["form", "ot"]).asked());
+        assert_eq!(left, ["form by the link", "ot by the link"]);
+        let half = |ot| choice(Some("half-gates"), ot, &["form"]).asked();
+        assert_eq!(half("iknp"), ["form by the link", "iknp"]);
+        assert_ne!(half("iknp"), half("softspoken4"));
+        assert_eq!(choice(None, "iknp", &["ot"]).asked(), ["ot by the link"]);
+        assert_eq!(ChoiceJson::none(None).asked(), ["none"]);
+    }
 }

@@ -196,8 +196,7 @@ impl Axis {
         if let Some(bits) = measured.mac_bits.filter(|_| self != Axis::MacBits) {
             parts.push(format!("{bits}-bit MACs"));
         }
-        parts.extend(measured.choice.form.clone());
-        parts.push(measured.choice.ot.clone());
+        parts.extend(measured.choice.asked());
         parts.join(", ")
     }
 
