@@ -10,9 +10,14 @@ use crate::Block;
 const DIGEST: &str = "symbolon 2026 block digest";
 const DERIVE: &str = "symbolon 2026 derived block";
 
+/// So many blocks, 16 KiB, are sixteen of the hash's chunks, which are hashed side by side.
+const SIDE_BY_SIDE: usize = 1024;
+
 /// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.
 pub struct BlockHasher {
     hasher: blake3::Hasher,
+    /// The last blocks, until there are [`SIDE_BY_SIDE`]: one chunk after another takes four times as long.
+    waiting: Vec<Block>,
 }
 
 impl fmt::Debug for BlockHasher {
@@ -24,26 +29,44 @@ impl fmt::Debug for BlockHasher {
 impl Drop for BlockHasher {
     fn drop(&mut self) {
         self.hasher.zeroize();
+        self.waiting.zeroize();
     }
 }
 
 impl BlockHasher {
     /// A hasher whose digests are apart from those of other domains.
     ///
-    /// The domain is in the key and not before the blocks: so 16 KiB of blocks are sixteen of the hash's chunks,
-    /// which are hashed side by side.
+    /// The domain is in the key and not before the blocks: so the hash's chunks are of blocks alone.
     pub fn new(domain: &str) -> BlockHasher {
         let key = start(DIGEST, domain).finalize();
-        BlockHasher { hasher: blake3::Hasher::new_keyed(key.as_bytes()) }
+        let hasher = blake3::Hasher::new_keyed(key.as_bytes());
+        BlockHasher { hasher, waiting: Vec::new() }
     }
 
     /// Adds blocks.
-    pub fn update(&mut self, blocks: &[Block]) {
-        self.hasher.update(Block::as_bytes(blocks));
+    pub fn update(&mut self, mut blocks: &[Block]) {
+        if !self.waiting.is_empty() {
+            let missing = (SIDE_BY_SIDE - self.waiting.len()).min(blocks.len());
+            self.waiting.extend_from_slice(&blocks[..missing]);
+            blocks = &blocks[missing..];
+            if self.waiting.len() < SIDE_BY_SIDE {
+                return;
+            }
+            self.hasher.update(Block::as_bytes(&self.waiting));
+            self.waiting.clear();
+        }
+        let (whole, rest) = blocks.split_at(blocks.len() - blocks.len() % SIDE_BY_SIDE);
+        self.hasher.update(Block::as_bytes(whole));
+        if !rest.is_empty() {
+            // At once as long as it may become: what is left behind by growth would not be wiped.
+            self.waiting.reserve_exact(SIDE_BY_SIDE);
+            self.waiting.extend_from_slice(rest);
+        }
     }
 
     /// The digest of all blocks added.
-    pub fn finish(self) -> [u8; 32] {
+    pub fn finish(mut self) -> [u8; 32] {
+        self.hasher.update(Block::as_bytes(&self.waiting));
         *self.hasher.finalize().as_bytes()
     }
 }
@@ -51,7 +74,7 @@ impl BlockHasher {
 /// The 256-bit digest of some blocks: [`BlockHasher`] in one step.
 pub fn hash_blocks(domain: &str, blocks: &[Block]) -> [u8; 32] {
     let mut hasher = BlockHasher::new(domain);
-    hasher.update(blocks);
+    hasher.hasher.update(Block::as_bytes(blocks));
     hasher.finish()
 }
 
@@ -96,6 +119,24 @@ mod tests {
         assert_ne!(hash_blocks("mad", &blocks), whole);
         assert_ne!(hash_blocks("mac", &blocks[..99]), whole);
         assert_ne!(hash_blocks("mac", &[]), hash_blocks("mac", &[Block::ZERO]));
+    }
+
+    #[test]
+    fn pieces_of_every_size_around_what_waits() {
+        let blocks: Vec<Block> = (0..4 * SIDE_BY_SIDE as u128 + 77).map(Block).collect();
+        let at_once = |blocks: &[Block]| {
+            let key = start(DIGEST, "mac").finalize();
+            *blake3::keyed_hash(key.as_bytes(), Block::as_bytes(blocks)).as_bytes()
+        };
+        for first in [0, 1, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, SIDE_BY_SIDE + 1] {
+            for size in [1, 500, SIDE_BY_SIDE - 1, SIDE_BY_SIDE, SIDE_BY_SIDE + 1, 2500, 9999] {
+                let mut hasher = BlockHasher::new("mac");
+                hasher.update(&blocks[..first]);
+                blocks[first..].chunks(size).for_each(|piece| hasher.update(piece));
+                assert_eq!(hasher.finish(), at_once(&blocks), "{first}, then {size}");
+            }
+        }
+        assert_eq!(hash_blocks("mac", &blocks), at_once(&blocks));
     }
 
     #[test]

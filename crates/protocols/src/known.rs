@@ -20,14 +20,14 @@
 //! triple that it is made with then belongs to its gate's bucket before the buckets are drawn, which
 //! costs a little of their security: [`symbolon_preprocessing::bucketing`] counts it.
 
-use std::{collections::VecDeque, vec};
+use std::{collections::VecDeque, thread, vec};
 
 use symbolon_circuit::{Circuit, Cursor, Plan};
 use symbolon_preprocessing::{Preprocessor, Shares, bucketing};
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
-    Need, Network,
+    Need, Network, beside,
     masks::{self, Seat},
     material::{GateBatch, Material, small},
     share_rows::ShareRows,
@@ -44,21 +44,44 @@ pub(crate) fn make(
     let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.clone());
     let mut gates = OwnGates::new(open, (circuit, plan), &material, u64::MAX)?;
-    while let Some(batch) = gates.next_batch(open, net.makers(), None)? {
-        material.add(batch);
+    if net.lanes.len() > 1 {
+        gates.look_beside(open, net.makers(), &mut material)?;
+    } else {
+        while let Some(batch) = gates.next_batch(open, net.makers(), None)? {
+            material.add(batch);
+        }
     }
     Ok(material)
 }
 
-/// Makes the material of a circuit's AND gates batch by batch, in the order of the walk.
+/// Makes the material of a circuit's AND gates batch by batch, in the order of the walk: draws their masks, looks for
+/// those of their inputs, and makes triples on these.
 pub(crate) struct OwnGates<'a> {
     walk: Inputs<'a>,
+    maker: Maker,
+}
+
+/// What is made with the peers.
+struct Maker {
     batches: vec::IntoIter<bucketing::Batch>,
     left: usize,
     /// Whether λ_α and λ_β go with the material ([`Material::found`]).
     keeps: bool,
     /// Memory for the right factors of a batch.
     beta: Shares,
+}
+
+/// Gates whose masks are drawn.
+struct Drawn {
+    batch: bucketing::Batch,
+    masks: Shares,
+    /// Once they are found, λ_β, with shares of zero for what fills the batch up, and λ_α if it is kept; their memory until then.
+    beta: Shares,
+    alpha: Shares,
+    /// Whether no gates come after these.
+    is_last: bool,
+    /// The masks of the circuit's outputs, if these gates are the last and it is kept what is found.
+    outputs: Option<ShareRows>,
 }
 
 impl<'a> OwnGates<'a> {
@@ -74,14 +97,16 @@ impl<'a> OwnGates<'a> {
         let parts = small(plan.and_count().div_ceil(stretch.max(1)))?;
         let part = |i: usize| left / parts + usize::from(i < left % parts);
         let batches: Vec<_> = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
+        let keeps = material.found;
         let walk = Inputs {
             cursor: plan.cursor(),
             outputs: plan.output_slots(),
             slots: masks::input_masks(circuit, plan, material),
             ready: VecDeque::new(),
+            keeps,
         };
-        let (batches, beta) = (batches.into_iter(), Shares::default());
-        Ok(OwnGates { walk, batches, left, keeps: material.found, beta })
+        let maker = Maker { batches: batches.into_iter(), left, keeps, beta: Shares::default() };
+        Ok(OwnGates { walk, maker })
     }
 
     /// The next gates' material, in the memory of a batch that is used up if there is one; `None` after the last.
@@ -91,6 +116,58 @@ impl<'a> OwnGates<'a> {
         lanes: &mut [Vec<Channel>],
         spent: Option<GateBatch>,
     ) -> Result<Option<GateBatch>> {
+        let Some(mut drawn) = self.maker.draw(open, lanes, spent)? else {
+            return Ok(None);
+        };
+        drawn.beta = std::mem::take(&mut self.maker.beta);
+        self.walk.look(&mut drawn)?;
+        self.maker.finish(open, lanes, drawn).map(Some)
+    }
+
+    /// Makes all gates' material, with the walk on a thread beside this one: it looks for the inputs of one batch's gates
+    /// while the masks of the next are drawn, and the triples of the one before are made.
+    ///
+    /// A batch's masks are drawn before the triples of the one before it, then, which are made on other masks and by messages
+    /// of their own: nothing depends on which comes first.
+    fn look_beside(
+        self,
+        open: &mut Preprocessor,
+        lanes: &mut [Vec<Channel>],
+        material: &mut Material,
+    ) -> Result<()> {
+        let OwnGates { mut walk, mut maker } = self;
+        let mut drawn = maker.draw(open, lanes, None)?;
+        let mut found: Option<Drawn> = None;
+        while drawn.is_some() || found.is_some() {
+            let beta = std::mem::take(&mut maker.beta);
+            let (next, made) = thread::scope(|scope| {
+                let look = drawn.as_mut().map(|drawn| {
+                    drawn.beta = beta;
+                    scope.spawn(|| walk.look(drawn))
+                });
+                let here = maker.draw(open, lanes, None).and_then(|next| {
+                    let made = found.take().map(|found| maker.finish(open, lanes, found));
+                    Ok((next, made.transpose()?))
+                });
+                beside::outcome(look.map_or(Ok(Ok(())), |look| look.join()), here)
+            })?;
+            if let Some(made) = made {
+                material.add(made);
+            }
+            found = std::mem::replace(&mut drawn, next);
+        }
+        Ok(())
+    }
+}
+
+impl Maker {
+    /// Draws the masks of the next gates, in the memory of a batch that is used up if there is one; `None` after the last.
+    fn draw(
+        &mut self,
+        open: &mut Preprocessor,
+        lanes: &mut [Vec<Channel>],
+        spent: Option<GateBatch>,
+    ) -> Result<Option<Drawn>> {
         let Some(batch) = self.batches.next().filter(|_| self.left > 0) else {
             return Ok(None);
         };
@@ -106,19 +183,23 @@ impl<'a> OwnGates<'a> {
             open.recycle(spent.triples);
         }
         let masks = open.shares_in(lanes, gates, memory)?;
-        let mut beta = std::mem::take(&mut self.beta);
-        let peers = self.walk.slots.peers();
-        beta.make_room(batch.triples, peers);
-        beta.clear_auths(gates);
-        alpha.make_room(if self.keeps { gates } else { 0 }, peers);
-        self.walk.take(&masks, &mut beta, self.keeps.then_some(&mut alpha))?;
+        let (beta, is_last, outputs) = (Shares::default(), self.left == 0, None);
+        Ok(Some(Drawn { batch, masks, beta, alpha, is_last, outputs }))
+    }
+
+    /// Makes triples on the masks that were found.
+    fn finish(
+        &mut self,
+        open: &mut Preprocessor,
+        lanes: &mut [Vec<Channel>],
+        Drawn { batch, masks, beta, alpha, outputs, .. }: Drawn,
+    ) -> Result<GateBatch> {
         let mut triples = open.triples_on(lanes, batch, beta)?;
         if !self.keeps {
-            // The walk over the masks will find every λ_β again: nothing but its memory is kept, for the next batch.
+            // The walk over the masks will find every λ_β again: nothing but its memory is kept, for another batch.
             self.beta = std::mem::take(&mut triples.b);
         }
-        let outputs = if self.keeps && self.left == 0 { Some(self.walk.outputs()?) } else { None };
-        Ok(Some(GateBatch { masks, triples, alpha, outputs }))
+        Ok(GateBatch { masks, triples, alpha, outputs })
     }
 }
 
@@ -129,9 +210,25 @@ struct Inputs<'a> {
     slots: ShareRows,
     /// Inputs and output of the gates that come next, their batch's free gates done.
     ready: VecDeque<[usize; 3]>,
+    /// Whether all that is found is kept.
+    keeps: bool,
 }
 
 impl Inputs<'_> {
+    /// Finds the masks of the inputs of gates whose output masks are drawn.
+    fn look(&mut self, drawn: &mut Drawn) -> Result<()> {
+        let Drawn { batch, masks, beta, alpha, is_last, outputs } = drawn;
+        let (gates, peers) = (masks.len(), self.slots.peers());
+        beta.make_room(batch.triples, peers);
+        beta.clear_auths(gates);
+        alpha.make_room(if self.keeps { gates } else { 0 }, peers);
+        self.take(masks, beta, self.keeps.then_some(alpha))?;
+        if self.keeps && *is_last {
+            *outputs = Some(self.outputs()?);
+        }
+        Ok(())
+    }
+
     /// Gives the next gates these output masks; `beta` gets the masks of their right inputs, and `alpha`, if there is one,
     /// those of their left ones.
     fn take(
