@@ -43,7 +43,7 @@ pub(crate) fn make(
     let need = Need::of(circuit, plan, net.parties());
     let mut material = Material::for_inputs(open, net, &need, start)?;
     material.known = Some(circuit.clone());
-    let mut gates = OwnGates::new(open, (circuit, plan), &material, u64::MAX)?;
+    let mut gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
     if net.lanes.len() > 1 {
         gates.look_beside(open, net.makers(), &mut material)?;
     } else {
@@ -125,7 +125,7 @@ impl<'a> OwnGates<'a> {
     }
 
     /// Makes all gates' material, with the walk on a thread beside this one: it looks for the inputs of one batch's gates
-    /// while the masks of the next are drawn, and the triples of the one before are made.
+    /// while the triples of the one before are made, or the masks of the second drawn.
     ///
     /// A batch's masks are drawn before the triples of the one before it, then, which are made on other masks and by messages
     /// of their own: nothing depends on which comes first.
@@ -145,10 +145,9 @@ impl<'a> OwnGates<'a> {
                     drawn.beta = beta;
                     scope.spawn(|| walk.look(drawn))
                 });
-                let here = maker.draw(open, lanes, None).and_then(|next| {
-                    let made = found.take().map(|found| maker.finish(open, lanes, found));
-                    Ok((next, made.transpose()?))
-                });
+                let made = found.take().map(|found| maker.finish(open, lanes, found));
+                let here =
+                    made.transpose().and_then(|made| Ok((maker.draw(open, lanes, None)?, made)));
                 beside::outcome(look.map_or(Ok(Ok(())), |look| look.join()), here)
             })?;
             if let Some(made) = made {

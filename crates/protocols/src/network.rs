@@ -76,8 +76,9 @@ pub struct Network {
     /// What is prepared and run at a time; every party must name the same, and it may change between one
     /// preparation and the next.
     pub batch: Batch,
-    /// About how many AND gates' material is made at a time when a circuit is evaluated [bit by
-    /// bit](crate::Engine::stream), at least one; every party must name the same.
+    /// About how many AND gates' material is made at a time for a circuit that is known ([bit by
+    /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one; every party must name the
+    /// same.
     pub stretch: u64,
 }
 

@@ -1,5 +1,5 @@
 //! Cheats while the masks' openings and the garbled gates of a circuit come by two lanes at once: what fails on either of them
-//! ends both, and is what the party reports.
+//! ends both, and is what the party reports. And while a batch's masks are drawn before the triples of the one before it.
 #![allow(missing_docs)]
 
 mod common;
@@ -19,6 +19,10 @@ const CHUNKS: usize = 4;
 fn in_chunk(chunk: usize) -> usize {
     8 * chunk + 1
 }
+
+/// AND gates of a batch of material, where it is made for the circuit: four batches.
+const BATCH: u64 = 20;
+const BATCHES: usize = 4;
 
 /// A byte less, a byte more.
 const CHANGES: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
@@ -145,5 +149,50 @@ fn lies_on_both_lanes() {
         };
         assert!(["Beaver MAC", "message framing"].contains(&check), "{check}");
         symbolon_transport::bend::note_caught();
+    }
+}
+
+/// Runs with material in batches, and this bend on the lane where it is made.
+fn run_in_batches(protocol: Protocol, cheater: u16, bend: FnBend) -> Vec<Ended> {
+    let setting = Setting { protocol, known: true, lanes: 2, ..Setting::default() };
+    let width = BATCHES * BATCH as usize / 2;
+    let circuit = common::two_layers(width as u32, Receivers::All);
+    let bits = |party| (0..width).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
+        nets.iter_mut().for_each(|net| net.stretch = BATCH);
+        nets[usize::from(cheater)].makers()[0][0].set_bend(Box::new(bend));
+    })
+}
+
+/// Every U of a batch's leaky triples, d of any batch, an opening of its buckets. Always caught, and nobody has an output.
+#[test]
+fn lies_in_triples_of_any_batch() {
+    for (batch, cheater) in (0..BATCHES).flat_map(|batch| [(batch, 0), (batch, 1)]) {
+        let all = |payload: &mut Vec<u8>| payload.iter_mut().for_each(|byte| *byte ^= 1);
+        let last = |payload: &mut Vec<u8>| *payload.last_mut().expect("not empty") ^= 1;
+        let first = |payload: &mut Vec<u8>| payload[0] ^= 1;
+        for (bend, check) in [
+            (message("leaky AND: U", batch, all), "leaky AND"),
+            (message("leaky AND: d", batch, last), "leaky AND d commitment"),
+            (message("bucketing: d", batch, first), "bucketing MAC"),
+        ] {
+            let ended = run_in_batches(Protocol::Ywz, cheater, bend);
+            common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+            assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+        }
+    }
+}
+
+/// Other choices than those of the correlated OTs' check, in any draw: of the inputs' masks, then of the gates' masks or leaky
+/// triples of any batch. Always caught, and nobody has an output.
+#[test]
+fn lies_in_any_draw_of_correlated_ots() {
+    for draw in 0..1 + 2 * BATCHES {
+        let lie = message("iknp: u", draw, |payload| {
+            payload.iter_mut().for_each(|byte| *byte ^= 0xff);
+        });
+        let ended = run_in_batches(Protocol::Wrk, 1, lie);
+        common::assert_caught(&ended[0], 1, "OT extension consistency");
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
     }
 }

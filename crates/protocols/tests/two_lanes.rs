@@ -1,4 +1,5 @@
-//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the first carries garbled gates.
+//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the first carries garbled gates;
+//! and material of several batches has the masks of one batch drawn before the triples of the one before.
 #![allow(missing_docs)]
 
 mod common;
@@ -17,6 +18,7 @@ const CHUNK: u32 = 8192;
 
 const OPENINGS: &str = "Beaver: d, e";
 const GARBLED: [&str; 2] = ["garbled table", "garbled gates"];
+const DRAWN: &str = "aBit: check";
 
 fn circuit(parties: u16, ands: u32) -> Circuit {
     match parties {
@@ -103,4 +105,61 @@ fn the_masks_run_ahead_of_garbling() {
         nets[0].lanes[0][0].set_bend(Box::new(labels));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+}
+
+/// Batches of some gates, few of which have both of their inputs' masks from the same batch: the walk that looks for them has to
+/// be where the makers think that it is.
+#[test]
+fn material_is_made_in_several_batches() {
+    for (protocol, parties, form) in [
+        (Protocol::Wrk, 2, Form::FourRow),
+        (Protocol::Wrk, 2, Form::HalfGates),
+        (Protocol::Ywz, 2, Form::HalfGates),
+        (Protocol::Ywz, 3, Form::HalfGates),
+    ] {
+        let circuit = circuit(parties, 70);
+        let inputs = inputs(&circuit);
+        for (lanes, stretch) in [(2, 1), (2, 35), (3, 9), (3, 69), (3, 70)] {
+            let known = true;
+            let setting = Setting { protocol, parties, form, lanes, known, ..Setting::default() };
+            let ended = common::run_all(setting, &circuit, &inputs, |nets| {
+                nets.iter_mut().for_each(|net| net.stretch = stretch);
+            });
+            for (party, ended) in (0..).zip(ended) {
+                let expected = common::expected(&circuit, party, &inputs);
+                assert_eq!(ended.outputs.unwrap(), expected, "{lanes} lanes, {stretch} gates");
+            }
+        }
+    }
+}
+
+/// In how many draws of correlated OTs party 0 has sent its part before it sends the first U of a batch's triples.
+fn draws_before_triples(lanes: usize) -> Vec<usize> {
+    let setting = Setting { lanes, known: true, ..Setting::default() };
+    let circuit = circuit(2, 48);
+    let seen = Arc::new(Mutex::new((0, Vec::new())));
+    let log = seen.clone();
+    let count = FnBend::new().on_outgoing(move |kind, _, _| {
+        let (draws, before) = &mut *log.lock().unwrap();
+        *draws += usize::from(kind == DRAWN);
+        if kind == "leaky AND: U" {
+            before.push(*draws);
+        }
+        Action::Send
+    });
+    let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
+        nets.iter_mut().for_each(|net| net.stretch = 16);
+        nets[0].makers()[0][0].set_bend(Box::new(count));
+    });
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    let (_, before) = &*seen.lock().unwrap();
+    before.clone()
+}
+
+/// Three batches, each with a draw of masks and one of triples, after one of the inputs' masks; with lanes to spare the masks
+/// of the next batch are drawn before the triples.
+#[test]
+fn masks_are_drawn_a_batch_ahead() {
+    assert_eq!(draws_before_triples(1), [3, 5, 7]);
+    assert_eq!(draws_before_triples(2), [4, 6, 7]);
 }
