@@ -183,7 +183,15 @@ impl ShareOpening {
     /// Adds the own bit of a share; MAC and key towards each peer follow by
     /// [`push_towards`](ShareOpening::push_towards).
     pub fn push_bit(&mut self, bit: bool) {
-        self.own.push(bit);
+        self.push_bits(u64::from(bit), 1);
+    }
+
+    /// The same for `n` shares, the lowest bits of a word that has no others.
+    ///
+    /// # Panics
+    /// As [`BitVec::push_word`].
+    pub fn push_bits(&mut self, bits: u64, n: usize) {
+        self.own.push_word(bits, n);
     }
 
     /// Adds what ties the share that was pushed last to the peer in place `peer`.

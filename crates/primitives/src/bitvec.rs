@@ -54,7 +54,20 @@ impl BitVec {
 
     /// The bits, one `bool` each.
     pub fn to_bools(&self) -> Vec<bool> {
-        (0..self.len).map(|i| self.get(i)).collect()
+        let mut bits = Vec::with_capacity(self.len);
+        self.append_to(&mut bits);
+        bits
+    }
+
+    /// Appends the bits to a list, one `bool` each.
+    pub fn append_to(&self, list: &mut Vec<bool>) {
+        list.reserve(self.len);
+        let mut left = self.len;
+        for &word in &self.words {
+            let bits = left.min(64);
+            list.extend((0..bits).map(|i| word >> i & 1 == 1));
+            left -= bits;
+        }
     }
 
     /// `n` bits from a generator; it takes whole 16-byte blocks from the stream.

@@ -20,7 +20,7 @@
 //! triple that it is made with then belongs to its gate's bucket before the buckets are drawn, which
 //! costs a little of their security: [`symbolon_preprocessing::bucketing`] counts it.
 
-use std::{collections::VecDeque, thread, vec};
+use std::{thread, vec};
 
 use symbolon_circuit::{Circuit, Cursor, Plan};
 use symbolon_preprocessing::{Preprocessor, Shares, bucketing};
@@ -102,7 +102,8 @@ impl<'a> OwnGates<'a> {
             cursor: plan.cursor(),
             outputs: plan.output_slots(),
             slots: masks::input_masks(circuit, plan, material),
-            ready: VecDeque::new(),
+            ready: Vec::new(),
+            taken: 0,
             keeps,
         };
         let maker = Maker { batches: batches.into_iter(), left, keeps, beta: Shares::default() };
@@ -127,8 +128,9 @@ impl<'a> OwnGates<'a> {
     /// Makes all gates' material, with the walk on a thread beside this one: it looks for the inputs of one batch's gates
     /// while the triples of the one before are made, or the masks of the second drawn.
     ///
-    /// A batch's masks are drawn before the triples of the one before it, then, which are made on other masks and by messages
-    /// of their own: nothing depends on which comes first.
+    /// So a batch's masks are drawn before the triples of the one before it, which stand on other masks, and no message of
+    /// either depends on the other. All that the order decides is which of their checks comes first; one that fails is the
+    /// last under its Δ either way.
     fn look_beside(
         self,
         open: &mut Preprocessor,
@@ -167,7 +169,7 @@ impl Maker {
         lanes: &mut [Vec<Channel>],
         spent: Option<GateBatch>,
     ) -> Result<Option<Drawn>> {
-        let Some(batch) = self.batches.next().filter(|_| self.left > 0) else {
+        let Some(batch) = self.batches.next() else {
             return Ok(None);
         };
         // What fills a batch up is made on shares of zero and never used.
@@ -207,8 +209,9 @@ struct Inputs<'a> {
     cursor: Cursor<'a>,
     outputs: &'a [u32],
     slots: ShareRows,
-    /// Inputs and output of the gates that come next, their batch's free gates done.
-    ready: VecDeque<[usize; 3]>,
+    /// Inputs and output of the gates of a batch of the plan whose free gates are done; so many of them are taken.
+    ready: Vec<[usize; 3]>,
+    taken: usize,
     /// Whether all that is found is kept.
     keeps: bool,
 }
@@ -236,26 +239,37 @@ impl Inputs<'_> {
         beta: &mut Shares,
         mut alpha: Option<&mut Shares>,
     ) -> Result<()> {
-        for k in 0..masks.len() {
-            while self.ready.is_empty() {
-                let batch = self
-                    .cursor
-                    .next_batch()
-                    .ok_or_else(|| Error::internal("the plan has fewer gates than it says"))?;
-                for &linear in batch.linear {
-                    masks::step(&mut self.slots, batch.base, linear);
-                }
-                let wires = |slot: u32| batch.base + slot as usize;
-                let ands = batch.ands.iter();
-                self.ready.extend(ands.map(|and| [and.a, and.b, and.out].map(wires)));
-            }
-            let [a, b, out] = self.ready.pop_front().expect("a batch with gates was found");
+        let mut done = 0;
+        loop {
+            let ready = &self.ready[self.taken..];
+            let gates = &ready[..ready.len().min(masks.len() - done)];
+            // None of these gates has another one's output as an input.
             if let Some(alpha) = &mut alpha {
-                self.slots.write(a, alpha, k);
+                self.slots.gather(gates.iter().map(|gate| gate[0]), alpha, done);
             }
-            self.slots.write(b, beta, k);
-            self.slots.set(out, masks, k);
+            self.slots.gather(gates.iter().map(|gate| gate[1]), beta, done);
+            self.slots.put(gates.iter().map(|gate| gate[2]), masks, done);
+            self.taken += gates.len();
+            done += gates.len();
+            if done == masks.len() {
+                return Ok(());
+            }
+            self.make_ready()?;
         }
+    }
+
+    /// Does the free gates before the AND gates that come next.
+    fn make_ready(&mut self) -> Result<()> {
+        let batch = self.cursor.next_batch();
+        let batch =
+            batch.ok_or_else(|| Error::internal("the plan has fewer gates than it says"))?;
+        for &linear in batch.linear {
+            masks::step(&mut self.slots, batch.base, linear);
+        }
+        let wires = |slot: u32| batch.base + slot as usize;
+        self.ready.clear();
+        self.ready.extend(batch.ands.iter().map(|and| [and.a, and.b, and.out].map(wires)));
+        self.taken = 0;
         Ok(())
     }
 

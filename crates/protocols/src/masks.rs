@@ -107,6 +107,32 @@ struct Pending {
     rest: ShareRows,
 }
 
+impl Pending {
+    /// Takes what the next gates use up, behind their λ_α and λ_β, which come with it if they are `found`; b is λ_β if it is
+    /// `known`.
+    fn add(
+        &mut self,
+        GateMaterial { range, masks, triples, alpha }: &GateMaterial<'_>,
+        (known, found): (bool, bool),
+        opening: &mut ShareOpening,
+    ) {
+        let first = self.rest.len();
+        if found {
+            self.alpha.push_range(alpha, range.clone());
+            self.beta.push_range(&triples.b, range.clone());
+        }
+        if known {
+            push_differences(opening, (&self.alpha, first), (&triples.a, range.clone()));
+        } else {
+            for (place, k) in (first..).zip(range.clone()) {
+                push_differences(opening, (&self.alpha, place), (&triples.a, k..k + 1));
+                push_differences(opening, (&self.beta, place), (&triples.b, k..k + 1));
+            }
+        }
+        self.rest.push_sums([&triples.c, masks], range.clone());
+    }
+}
+
 impl<'a> MaskWalk<'a> {
     /// Puts the input masks in place.
     pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material) -> Self {
@@ -194,54 +220,35 @@ impl<'a> MaskWalk<'a> {
             Pending { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
         let opened = if self.known { room } else { 2 * room };
         let mut opening = ShareOpening::with_capacity(opened, peers);
-        while gates.rest.len() < CHUNK && material.reaches(self.most) {
+        let how = (self.known, self.found);
+        // Where λ_α and λ_β come with the material, the walk is there to say where the plan's batches end.
+        let mut found = 0;
+        while gates.rest.len() + found < CHUNK && material.reaches(found + self.most) {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;
                 break;
             };
-            if !self.found {
-                for &linear in batch.linear {
-                    step(&mut self.slots, batch.base, linear);
-                }
-                for and in batch.ands {
-                    gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
-                    gates.beta.push_row(&self.slots, batch.base + and.b as usize);
-                }
+            let mut ands = batch.ands;
+            if self.found {
+                found += ands.len();
+                continue;
             }
-            let mut outs = batch.ands.iter().map(|and| batch.base + and.out as usize);
-            material.next_gates(batch.ands.len(), |gate_material| {
-                let GateMaterial { range, masks, triples, alpha } = gate_material;
-                let first = gates.rest.len();
-                if self.found {
-                    gates.alpha.push_range(alpha, range.clone());
-                    gates.beta.push_range(&triples.b, range.clone());
-                }
-                if self.known {
-                    push_differences(
-                        &mut opening,
-                        (&gates.alpha, first),
-                        (&triples.a, range.clone()),
-                    );
-                } else {
-                    for (place, k) in (first..).zip(range.clone()) {
-                        let one = k..k + 1;
-                        push_differences(
-                            &mut opening,
-                            (&gates.alpha, place),
-                            (&triples.a, one.clone()),
-                        );
-                        push_differences(&mut opening, (&gates.beta, place), (&triples.b, one));
-                    }
-                }
-                gates.rest.push_range(&triples.c, range.clone());
-                gates.rest.add_range(first, masks, range.clone());
-                if !self.found {
-                    for (k, out) in range.zip(outs.by_ref()) {
-                        self.slots.set(out, masks, k);
-                    }
-                }
+            for &linear in batch.linear {
+                step(&mut self.slots, batch.base, linear);
+            }
+            for and in ands {
+                gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
+                gates.beta.push_row(&self.slots, batch.base + and.b as usize);
+            }
+            material.next_gates(ands.len(), |material| {
+                gates.add(&material, how, &mut opening);
+                let (here, behind) = ands.split_at(material.range.len());
+                let outs = here.iter().map(|and| batch.base + and.out as usize);
+                self.slots.put(outs, material.masks, material.range.start);
+                ands = behind;
             })?;
         }
+        material.next_gates(found, |material| gates.add(&material, how, &mut opening))?;
         if gates.rest.len() > 0 {
             self.awaited.push_back(opening.send(channels, &BEAVER)?);
             self.pending.push_back(gates);
@@ -253,15 +260,15 @@ impl<'a> MaskWalk<'a> {
     /// need not be kept.
     fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
         let Pending { alpha, beta, mut rest } = gates;
-        for k in 0..rest.len() {
-            if self.known {
-                rest.add(k, &beta, k, opened.get(k));
-                continue;
+        if self.known {
+            rest.add(&beta, |k| opened.get(k));
+        } else {
+            let (d, e) = (|k| opened.get(2 * k), |k| opened.get(2 * k + 1));
+            rest.add(&beta, d);
+            rest.add(&alpha, e);
+            for k in 0..rest.len() {
+                self.seat.add_constant(&mut rest, k, d(k) & e(k), self.delta);
             }
-            let (d, e) = (opened.get(2 * k), opened.get(2 * k + 1));
-            rest.add(k, &beta, k, d);
-            rest.add(k, &alpha, k, e);
-            self.seat.add_constant(&mut rest, k, d & e, self.delta);
         }
         Chunk { alpha, beta, row0: rest }
     }
@@ -273,8 +280,10 @@ fn push_differences(
     (masks, first): (&ShareRows, usize),
     (factors, range): (&Shares, Range<usize>),
 ) {
-    for (place, k) in (first..).zip(range.clone()) {
-        opening.push_bit(masks.bit(place) ^ factors.bits.get(k));
+    for (first, part) in (first..).step_by(64).zip(range.clone().step_by(64)) {
+        let n = (range.end - part).min(64);
+        let bit = |i| u64::from(masks.bit(first + i) ^ factors.bits.get(part + i)) << i;
+        opening.push_bits((0..n).map(bit).fold(0, |word, bit| word | bit), n);
     }
     for (p, t) in factors.towards.iter().enumerate() {
         let factors = t.macs[range.clone()].iter().zip(&t.keys[range.clone()]);

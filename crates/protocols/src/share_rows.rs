@@ -100,9 +100,14 @@ impl ShareRows {
         }
     }
 
+    fn push_bits(&mut self, mut bits: BitVec) {
+        bits.append_to(&mut self.bits);
+        bits.zeroize();
+    }
+
     /// Appends shares of flat arrays.
     pub fn push_range(&mut self, from: &Shares, range: Range<usize>) {
-        self.bits.extend(range.clone().map(|k| from.bits.get(k)));
+        self.push_bits(from.bits.slice(range.clone()));
         if let [t] = &from.towards[..] {
             let auth = t.macs[range.clone()].iter().zip(&t.keys[range]);
             return self.auth.extend(auth.map(|(mac, key)| [*mac, *key]));
@@ -112,28 +117,38 @@ impl ShareRows {
         }
     }
 
-    /// Adds shares of flat arrays to those from share `first` on.
-    pub fn add_range(&mut self, first: usize, from: &Shares, range: Range<usize>) {
-        let bits = &mut self.bits[first..][..range.len()];
-        bits.iter_mut().zip(range.clone()).for_each(|(bit, k)| *bit ^= from.bits.get(k));
-        let rows = self.auth[first * self.peers..].chunks_exact_mut(self.peers);
-        for (row, k) in rows.zip(range) {
-            for (auth, t) in row.iter_mut().zip(&from.towards) {
-                auth[0] ^= t.macs[k];
-                auth[1] ^= t.keys[k];
-            }
+    /// Appends the sums of shares of two flat arrays.
+    pub fn push_sums(&mut self, [a, b]: [&Shares; 2], range: Range<usize>) {
+        let (mut bits, mut more) = (a.bits.slice(range.clone()), b.bits.slice(range.clone()));
+        bits.xor_assign(&more);
+        more.zeroize();
+        self.push_bits(bits);
+        if let ([a], [b]) = (&a.towards[..], &b.towards[..]) {
+            let [a, b] = [a, b].map(|t| t.macs[range.clone()].iter().zip(&t.keys[range.clone()]));
+            let sum = |((m, k), (n, l)): ((&Block, &Block), (&Block, &Block))| [*m ^ *n, *k ^ *l];
+            return self.auth.extend(a.zip(b).map(sum));
+        }
+        for k in range {
+            let both = a.towards.iter().zip(&b.towards);
+            self.auth.extend(both.map(|(a, b)| [a.macs[k] ^ b.macs[k], a.keys[k] ^ b.keys[k]]));
         }
     }
 
-    /// Share `k` becomes share `from_k` of flat arrays.
-    pub fn set(&mut self, k: usize, from: &Shares, from_k: usize) {
-        self.bits[k] = from.bits.get(from_k);
+    /// Shares `which` become those of flat arrays from share `first` on.
+    pub fn put(&mut self, which: impl Iterator<Item = usize> + Clone, from: &Shares, first: usize) {
+        for (k, share) in which.clone().zip(first..) {
+            self.bits[k] = from.bits.get(share);
+        }
         if let (1, [t]) = (self.peers, &from.towards[..]) {
-            self.auth[k] = [t.macs[from_k], t.keys[from_k]];
+            for (k, (mac, key)) in which.zip(t.macs[first..].iter().zip(&t.keys[first..])) {
+                self.auth[k] = [*mac, *key];
+            }
             return;
         }
-        for (auth, t) in self.auth_mut(k).iter_mut().zip(&from.towards) {
-            *auth = [t.macs[from_k], t.keys[from_k]];
+        for (k, share) in which.zip(first..) {
+            for (auth, t) in self.auth_mut(k).iter_mut().zip(&from.towards) {
+                *auth = [t.macs[share], t.keys[share]];
+            }
         }
     }
 
@@ -151,12 +166,28 @@ impl ShareRows {
         Ok(ShareRows { peers, bits, auth })
     }
 
-    /// Share `to_k` of flat arrays becomes share `k`.
-    pub fn write(&self, k: usize, to: &mut Shares, to_k: usize) {
-        to.bits.set(to_k, self.bits[k]);
-        for (t, &[mac, key]) in to.towards.iter_mut().zip(self.auth(k)) {
-            t.macs[to_k] = mac;
-            t.keys[to_k] = key;
+    /// Those of flat arrays from share `first` on, whose bits are zero, become shares `which`.
+    pub fn gather(
+        &self,
+        which: impl Iterator<Item = usize> + Clone,
+        to: &mut Shares,
+        first: usize,
+    ) {
+        let words = to.bits.words_mut();
+        for (share, k) in (first..).zip(which.clone()) {
+            words[share / 64] |= u64::from(self.bits[k]) << (share % 64);
+        }
+        if let (1, [t]) = (self.peers, &mut to.towards[..]) {
+            let to = t.macs[first..].iter_mut().zip(&mut t.keys[first..]);
+            for (k, (mac, key)) in which.zip(to) {
+                [*mac, *key] = self.auth[k];
+            }
+            return;
+        }
+        for (share, k) in (first..).zip(which) {
+            for (t, &[mac, key]) in to.towards.iter_mut().zip(self.auth(k)) {
+                (t.macs[share], t.keys[share]) = (mac, key);
+            }
         }
     }
 
@@ -198,14 +229,25 @@ impl ShareRows {
         self.auth.clear();
     }
 
-    /// Share `k` ⊕= `by`·(share `from_k` of `from`), for a public `by`.
-    pub fn add(&mut self, k: usize, from: &ShareRows, from_k: usize, by: bool) {
-        self.bits[k] ^= from.bits[from_k] & by;
-        let peers = self.peers;
-        let own = &mut self.auth[k * peers..][..peers];
-        for (auth, more) in own.iter_mut().zip(from.auth(from_k)) {
-            auth[0] ^= more[0].select(by);
-            auth[1] ^= more[1].select(by);
+    /// Share `k` ⊕= `by(k)`·(share `k` of `from`), for a public `by`.
+    pub fn add(&mut self, from: &ShareRows, by: impl Fn(usize) -> bool) {
+        for (k, (bit, more)) in self.bits.iter_mut().zip(&from.bits).enumerate() {
+            *bit ^= more & by(k);
+        }
+        if self.peers == 1 {
+            for (k, (auth, more)) in self.auth.iter_mut().zip(&from.auth).enumerate() {
+                let by = by(k);
+                *auth = [auth[0] ^ more[0].select(by), auth[1] ^ more[1].select(by)];
+            }
+            return;
+        }
+        let rows = self.auth.chunks_exact_mut(self.peers);
+        for (k, (row, more)) in rows.zip(from.auth.chunks_exact(self.peers)).enumerate() {
+            let by = by(k);
+            for (auth, more) in row.iter_mut().zip(more) {
+                auth[0] ^= more[0].select(by);
+                auth[1] ^= more[1].select(by);
+            }
         }
     }
 }
