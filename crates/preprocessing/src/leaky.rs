@@ -549,20 +549,20 @@ fn combination(
     Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
 }
 
-/// The part of V_i that belongs to the triples from number `first` on.
+/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ χ_t·d_t)·Δ_i.
 fn sum_of_products(s: &[Block], d: &BitVec, delta: Block, (seed, first): (Block, usize)) -> Block {
     let mut prg = Prg::from_seed(seed);
     prg.skip(first as u128);
     let mut chi = vec![Block::ZERO; SUMMED];
-    let mut ts = Vec::with_capacity(SUMMED);
+    // Σ χ_t·d_t, where t with the same rest share a place.
+    let mut chosen = vec![Block::ZERO; SUMMED];
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];
         prg.fill_blocks(chi);
-        ts.clear();
-        ts.extend_from_slice(s);
-        add_key_where(&mut ts, d, first, delta);
-        v ^= gf128::inner_product(&ts, chi);
+        add_where(&mut chosen[..s.len()], d, first, chi);
+        v ^= gf128::inner_product(s, chi);
     }
-    v
+    let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
+    v ^ gf128::inner_product(&[chosen], &[delta])
 }
