@@ -58,11 +58,11 @@ pub(crate) fn make(
 /// those of their inputs, and makes triples on these.
 pub(crate) struct OwnGates<'a> {
     walk: Inputs<'a>,
-    maker: Maker,
+    making: Making,
 }
 
 /// What is made with the peers.
-struct Maker {
+struct Making {
     batches: vec::IntoIter<bucketing::Batch>,
     left: usize,
     /// Whether λ_α and λ_β go with the material ([`Material::found`]).
@@ -106,8 +106,8 @@ impl<'a> OwnGates<'a> {
             taken: 0,
             keeps,
         };
-        let maker = Maker { batches: batches.into_iter(), left, keeps, beta: Shares::default() };
-        Ok(OwnGates { walk, maker })
+        let making = Making { batches: batches.into_iter(), left, keeps, beta: Shares::default() };
+        Ok(OwnGates { walk, making })
     }
 
     /// The next gates' material, in the memory of a batch that is used up if there is one; `None` after the last.
@@ -117,12 +117,12 @@ impl<'a> OwnGates<'a> {
         lanes: &mut [Vec<Channel>],
         spent: Option<GateBatch>,
     ) -> Result<Option<GateBatch>> {
-        let Some(mut drawn) = self.maker.draw(open, lanes, spent)? else {
+        let Some(mut drawn) = self.making.draw(open, lanes, spent)? else {
             return Ok(None);
         };
-        drawn.beta = std::mem::take(&mut self.maker.beta);
+        drawn.beta = std::mem::take(&mut self.making.beta);
         self.walk.look(&mut drawn)?;
-        self.maker.finish(open, lanes, drawn).map(Some)
+        self.making.finish(open, lanes, drawn).map(Some)
     }
 
     /// Makes all gates' material, with the walk on a thread beside this one: it looks for the inputs of one batch's gates
@@ -137,19 +137,19 @@ impl<'a> OwnGates<'a> {
         lanes: &mut [Vec<Channel>],
         material: &mut Material,
     ) -> Result<()> {
-        let OwnGates { mut walk, mut maker } = self;
-        let mut drawn = maker.draw(open, lanes, None)?;
+        let OwnGates { mut walk, mut making } = self;
+        let mut drawn = making.draw(open, lanes, None)?;
         let mut found: Option<Drawn> = None;
         while drawn.is_some() || found.is_some() {
-            let beta = std::mem::take(&mut maker.beta);
+            let beta = std::mem::take(&mut making.beta);
             let (next, made) = thread::scope(|scope| {
                 let look = drawn.as_mut().map(|drawn| {
                     drawn.beta = beta;
                     scope.spawn(|| walk.look(drawn))
                 });
-                let made = found.take().map(|found| maker.finish(open, lanes, found));
+                let made = found.take().map(|found| making.finish(open, lanes, found));
                 let here =
-                    made.transpose().and_then(|made| Ok((maker.draw(open, lanes, None)?, made)));
+                    made.transpose().and_then(|made| Ok((making.draw(open, lanes, None)?, made)));
                 beside::outcome(look.map_or(Ok(Ok(())), |look| look.join()), here)
             })?;
             if let Some(made) = made {
@@ -161,7 +161,7 @@ impl<'a> OwnGates<'a> {
     }
 }
 
-impl Maker {
+impl Making {
     /// Draws the masks of the next gates, in the memory of a batch that is used up if there is one; `None` after the last.
     fn draw(
         &mut self,
