@@ -42,6 +42,16 @@ impl Batch {
     pub fn leaky(self) -> usize {
         self.triples * self.bucket
     }
+
+    /// How many of them are not thrown: the heads of tied buckets.
+    pub fn heads(self) -> usize {
+        if self.tied { self.triples } else { 0 }
+    }
+
+    /// How many triples of each bucket are thrown.
+    pub fn thrown(self) -> usize {
+        self.bucket - usize::from(self.tied)
+    }
 }
 
 /// A leaky triple is one record of 96 bytes per peer, 128 bytes with its part of what becomes of its bucket, and

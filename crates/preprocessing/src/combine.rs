@@ -68,6 +68,19 @@ impl Scratch {
     pub(crate) fn recycle(&mut self, triples: Triples) {
         self.spare = triples;
     }
+
+    /// Room for the triples of a batch among this party and `peers` others, on the right factors `given` if there are
+    /// such; what else the memory holds is overwritten later.
+    pub(crate) fn room(&mut self, batch: Batch, peers: usize, given: Option<Shares>) -> Triples {
+        let Triples { mut a, mut b, mut c } = std::mem::take(&mut self.spare);
+        match given {
+            Some(given) => b = given,
+            None => b.make_room(batch.triples, peers),
+        }
+        a.make_room(batch.triples, peers);
+        c.make_room(batch.triples, peers);
+        Triples { a, b, c }
+    }
 }
 
 /// For each peer MACs that wait to be hashed: those of the own d, and those that the peer's should have.
@@ -101,8 +114,7 @@ struct Bits {
 }
 
 impl Combine<'_> {
-    /// Makes triples by the buckets that `challenge` draws. Of tied triples the right factors are left empty: they are
-    /// the given ones.
+    /// Makes triples by the buckets that `challenge` draws, in the room `triples`, where the heads of tied buckets are.
     ///
     /// # Errors
     /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
@@ -110,11 +122,14 @@ impl Combine<'_> {
         &self,
         channels: &mut [Channel],
         challenge: Challenge,
+        mut triples: Triples,
         scratch: &mut Scratch,
     ) -> Result<Triples> {
         let order = thrown(self.batch, challenge, self.threads)?;
-        let mut triples = std::mem::take(&mut scratch.spare);
-        triples.reset(self.batch, self.leaky.peers());
+        if self.batch.tied {
+            let keys = &mut triples.a.towards[0].keys;
+            channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
+        }
         let mut bits = self.gather(&order, &mut triples)?;
         let theirs = exchange_bits(channels, &bits.d, &mut scratch.bytes)?;
         for theirs in &theirs {
@@ -135,9 +150,9 @@ impl Combine<'_> {
         self.batch.bucket - 1
     }
 
-    /// The order of the triples, thread by thread.
+    /// The order of the triples that are thrown, thread by thread.
     fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-        order.chunks(self.words() * PIECE * self.batch.bucket)
+        order.chunks(self.words() * PIECE * self.batch.thrown())
     }
 
     /// Gathers all bits, and writes the own bits of all sums but the products with d.
@@ -157,14 +172,19 @@ impl Combine<'_> {
             sums: vec![(D_BIT, corrections)],
         };
         let mut parts: Vec<_> = factors.zip(d).zip(corrections).map(gathering).collect();
-        for (shares, bit) in triples.made(self.batch, [X_BIT, Y_BIT, Z_BIT]) {
+        for (shares, bit) in made(triples, self.batch.tied, [X_BIT, Y_BIT, Z_BIT]) {
             for (part, words) in parts.iter_mut().zip(shares.bits.words_mut().chunks_mut(words)) {
                 part.sums.push((bit, words));
             }
         }
-        let (packed, bucket) = (self.leaky.packed(), self.batch.bucket);
-        let parts = self.members(order).zip(parts);
-        threads::each(parts, |(members, mut part)| part.run(packed, members, bucket))?;
+        let (heads, thrown) = self.leaky.packed().split_at(self.batch.heads());
+        let size = words * PIECE;
+        let parts = self.members(order).zip(parts).zip((0..).step_by(size));
+        threads::each(parts, |((members, mut part), first)| {
+            // No bytes where the heads are thrown, too.
+            let heads = &heads[first.min(heads.len())..];
+            part.run((heads, thrown), members, self.batch);
+        })?;
         Ok(bits)
     }
 
@@ -180,6 +200,10 @@ impl Combine<'_> {
         let parts = self.members(order).count();
         scratch.waiting.resize_with(parts, Waiting::default);
         let Triples { a, b, c } = triples;
+        let (heads, b) = match self.batch.tied {
+            true => (&b.towards[..], &mut [][..]),
+            false => (&[][..], &mut b.towards[..]),
+        };
         let Shares { bits: products, towards: c } = c;
         let mut work: Vec<Summing<'_>> = self
             .members(order)
@@ -189,10 +213,10 @@ impl Combine<'_> {
                 first,
                 members,
                 products,
+                heads,
                 made: (0..peers).map(|_| [None, None, None]).collect(),
             })
             .collect();
-        let b: &mut [Towards] = if self.batch.tied { &mut [] } else { &mut b.towards };
         for (which, towards) in [&mut a.towards, b, c].into_iter().enumerate() {
             for (peer, Towards { macs, keys }) in towards.iter_mut().enumerate() {
                 let of_parts = macs.chunks_mut(words * PIECE).zip(keys.chunks_mut(words * PIECE));
@@ -215,17 +239,23 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    fn run(&mut self, packed: &[u8], members: &[u32], bucket: usize) {
-        let others = bucket - 1;
+    /// With the packed bits of the heads from the first bucket on, if they are not thrown, and of all that are.
+    fn run(&mut self, (heads, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
+        let (others, size) = (batch.bucket - 1, batch.thrown());
+        let mut heads = heads.iter();
         let mut sums = Zeroizing::new([0; PIECE]);
         let mut bytes = Zeroizing::new(vec![0; PIECE * others]);
-        let mut rows = Zeroizing::new(vec![[0; 8]; bucket]);
-        for (word, members) in members.chunks(PIECE * bucket).enumerate() {
+        let mut rows = Zeroizing::new(vec![[0; 8]; batch.bucket]);
+        for (word, members) in members.chunks(PIECE * size).enumerate() {
             sums.fill(0);
             bytes.fill(0);
             let places = sums.iter_mut().zip(bytes.chunks_exact_mut(others));
-            for (members, (sum, others)) in members.chunks_exact(bucket).zip(places) {
-                *sum = gather(packed, members, others);
+            for (members, (sum, others)) in members.chunks_exact(size).zip(places) {
+                let (first, members) = match heads.next() {
+                    Some(head) => (*head, members),
+                    None => (packed[members[0] as usize], &members[1..]),
+                };
+                *sum = gather(packed, first, members, others);
             }
             let (of_sums, of_others) = rows.split_at_mut(1);
             rows_of_bytes(&*sums, of_sums);
@@ -250,10 +280,9 @@ const fn place(bit: u8) -> usize {
 /// The bits of a bucket's sum, without products; of each member but the first its x and, in the place of
 /// y, the own bit of d.
 #[inline]
-fn gather(packed: &[u8], members: &[u32], others: &mut [u8]) -> u8 {
-    let first = packed[members[0] as usize];
+fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
     let mut sum = first;
-    for (&member, out) in members[1..].iter().zip(others) {
+    for (&member, out) in members.iter().zip(others) {
         let other = packed[member as usize];
         sum ^= other & !Y_BIT;
         *out = other & X_BIT | (first ^ other) & Y_BIT;
@@ -301,7 +330,9 @@ struct Summing<'a> {
     members: &'a [u32],
     /// The own bits of the products, still without d.
     products: &'a mut [u64],
-    /// For each peer where MACs and keys of x, y and z go; y is absent where it is given.
+    /// Of tied buckets, for each peer, y of the heads of all threads.
+    heads: &'a [Towards],
+    /// For each peer where MACs and keys of x, y and z go; y is absent where it is given. There x and z of the heads are.
     made: Vec<[Option<[&'a mut [Block]; 2]>; 3]>,
 }
 
@@ -312,7 +343,7 @@ impl Summing<'_> {
         (bits, theirs): (&Bits, &[BitVec]),
         Waiting(waiting): &mut Waiting,
     ) -> Digests {
-        let (size, others) = (of.batch.bucket, of.others());
+        let (size, others) = (of.batch.thrown(), of.others());
         waiting.resize_with(self.made.len(), Default::default);
         let digest = |_: &_| [exchange::digest(), exchange::digest()];
         let mut digests: Vec<[BlockHasher; 2]> = waiting.iter().map(digest).collect();
@@ -331,9 +362,15 @@ impl Summing<'_> {
                     macs.resize(more, Block::ZERO);
                 }
                 let opened = waiting.each_mut().map(|macs| &mut macs[already..]);
+                let piece = first..first + members.len() / size;
+                let heads = self.heads.get(peer).map(|Towards { macs, keys }| {
+                    let before = PIECE * self.first;
+                    [macs, keys].map(|row| &row[before + piece.start..before + piece.end])
+                });
                 let buckets = Buckets {
                     members,
                     size,
+                    heads,
                     d: &bits.d.words()[bits_from..],
                     corrected: bits.corrections.words()[word],
                     correction: of.leaky.correcting(peer),
@@ -341,7 +378,6 @@ impl Summing<'_> {
                     ahead: if peer == 0 { asked_for(rest, size) } else { &[] },
                 };
                 let made = self.made[peer].each_mut().map(|made| {
-                    let piece = first..first + members.len() / size;
                     made.as_mut().map(|made| made.each_mut().map(|row| &mut row[piece.clone()]))
                 });
                 sum_buckets(of.leaky.records(), peer, &buckets, &mut BucketSums { made, opened });
@@ -388,20 +424,12 @@ fn check(channels: &mut [Channel], parts: &[Digests]) -> Result<()> {
     Ok(())
 }
 
-/// The place of y among x, y and z.
-const Y: usize = 1;
-
-impl Triples {
-    /// Makes room for a batch among this party and `peers` others; what the memory holds is overwritten later.
-    fn reset(&mut self, batch: Batch, peers: usize) {
-        for (shares, ()) in self.made(batch, [(); 3]) {
-            shares.make_room(batch.triples, peers);
-        }
-    }
-
-    /// The shares that a batch makes, each with what stands in its place among x, y and z.
-    fn made<T>(&mut self, batch: Batch, with: [T; 3]) -> impl Iterator<Item = (&mut Shares, T)> {
-        let all = [&mut self.a, &mut self.b, &mut self.c].into_iter().zip(with).enumerate();
-        all.filter(move |(which, _)| !batch.tied || *which != Y).map(|(_, made)| made)
-    }
+/// The shares that a batch makes, each with what stands in its place among x, y and z: y is not made if it is given.
+fn made<T>(
+    Triples { a, b, c }: &mut Triples,
+    given: bool,
+    with: [T; 3],
+) -> impl Iterator<Item = (&mut Shares, T)> {
+    let all = [Some(a), Some(b).filter(|_| !given), Some(c)].into_iter().zip(with);
+    all.filter_map(|(shares, with)| Some((shares?, with)))
 }

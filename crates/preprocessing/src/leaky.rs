@@ -31,6 +31,7 @@
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
+mod heads;
 mod records;
 
 use std::ops::Range;
@@ -44,11 +45,11 @@ use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
 
 use crate::{
-    Shares,
     bits::{self, BitLane},
     exchange::{self, Committed},
     threads,
 };
+use heads::{Fresh, Heads};
 
 pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
@@ -92,8 +93,9 @@ pub const CHECK: &str = "leaky AND";
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
-    /// Shares of y for the first triples of the batch, and how many of those lie before this part.
-    given: Option<(&'a Shares, usize)>,
+    /// The heads come first.
+    heads: Heads<'a>,
+    /// Those of the triples behind the heads.
     records: &'a mut [Record],
     s: &'a mut [Block],
     /// How many triples a chunk has.
@@ -102,40 +104,24 @@ pub(crate) struct Part<'a> {
     pub bits: [BitVec; 4],
 }
 
-impl<'a> Part<'a> {
-    /// The given shares of y for the first triples of `range`.
-    fn given(&self, range: &Range<usize>) -> Option<(&'a Shares, Range<usize>)> {
-        let (shares, before) = self.given?;
-        let place = |triple: usize| (before + triple).min(shares.len());
-        let places = place(range.start)..place(range.end);
-        (!places.is_empty()).then_some((shares, places))
-    }
-
-    /// How many of `range` have their y given.
-    fn given_count(&self, range: &Range<usize>) -> usize {
-        self.given(range).map_or(0, |(_, places)| places.len())
-    }
-}
-
-/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last. The batch's first
-/// triples take their y from `given`.
+/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last.
 pub(crate) fn split<'a>(
     triples: &'a mut LeakyTriples,
     lanes: usize,
-    given: Option<&'a Shares>,
     chunk: usize,
 ) -> Vec<Part<'a>> {
     let chunks = triples.len().div_ceil(chunk).max(1);
     let size = chunks.div_ceil(lanes) * chunk;
-    let records = triples.records.chunks_mut(size * triples.peers);
-    let part = |(number, (records, s))| Part {
-        given: given.map(|shares| (shares, number * size)),
-        bits: std::array::from_fn(|_| BitVec::zeros(0)),
-        records,
-        s,
-        chunk,
+    let (mut heads, mut records) =
+        (Heads::of(&mut triples.made, triples.heads), &mut *triples.records);
+    let part = |s: &'a mut [Block]| {
+        let heads = heads.take_first(size);
+        let behind = (s.len() - heads.len()) * triples.peers;
+        let bits = std::array::from_fn(|_| BitVec::zeros(0));
+        let records = records.split_off_mut(..behind).expect("a record for each");
+        Part { heads, bits, records, s, chunk }
     };
-    records.zip(triples.s.chunks_mut(size)).enumerate().map(part).collect()
+    triples.s.chunks_mut(size).map(part).collect()
 }
 
 /// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were not
@@ -179,44 +165,38 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// What a chunk's sums are made of: see [`Sums::add`].
-struct Sums<'a> {
-    drawn: Drawn<'a>,
-    /// Shares of y for the chunk's first triples.
-    given: Option<(&'a Shares, Range<usize>)>,
-    peers: usize,
+/// Where what the buckets will need of a few triples goes.
+struct Out<'a, 'b> {
+    /// The heads come first: those in these places.
+    heads: (&'a mut Heads<'b>, Range<usize>),
+    /// Of the others, with all peers.
+    records: &'a mut [Record],
+    /// What is added to: Φ_i and S_i of all of them.
+    sums: [&'a mut [Block]; 2],
 }
 
-impl Sums<'_> {
-    /// Writes the records of a few triples, `records` for all peers, and adds to their Φ_i and S_i what needs
-    /// no hash and no own bit. The triples are numbers `block` of the chunk.
-    fn add(&self, block: Range<usize>, records: &mut [Record], phi: &mut [Block], s: &mut [Block]) {
-        let drawn_from = self.given.as_ref().map_or(0, |(_, places)| places.len());
-        let middle = drawn_from.clamp(block.start, block.end);
-        for peer in 0..self.peers {
-            let [macs, keys] =
-                self.drawn.of(peer).map(|all| self.drawn.layout.ranges().map(|part| &all[part]));
-            // Those whose y was given, then those whose y was drawn.
-            for run in [block.start..middle, middle..block.end] {
-                let y = match &self.given {
-                    Some((shares, places)) if run.end <= drawn_from => {
-                        let towards = &shares.towards[peer];
-                        let places = places.start + run.start..places.start + run.end;
-                        [&towards.macs[places.clone()], &towards.keys[places]]
-                    }
-                    _ if run.is_empty() => continue,
-                    _ => [macs[1], keys[1]]
-                        .map(|all| &all[run.start - drawn_from..run.end - drawn_from]),
-                };
-                let rows = Rows {
-                    macs: [&macs[0][run.clone()], y[0], &macs[2][run.clone()]],
-                    keys: [&keys[0][run.clone()], y[1], &keys[2][run.clone()]],
-                };
-                let at = run.start - block.start..run.end - block.start;
-                let records = &mut records[at.start * self.peers..at.end * self.peers];
-                let to = Place { records, peers: self.peers, peer };
-                lay_out(&rows, [&mut phi[at.clone()], &mut s[at]], to);
-            }
+impl Drawn<'_> {
+    /// Notes numbers `block` of the chunk, as far as `peer` is concerned, and adds to their Φ_i and S_i what needs no hash
+    /// and no own bit.
+    fn lay_out(&self, block: Range<usize>, (peer, peers): (usize, usize), out: &mut Out<'_, '_>) {
+        let Out { heads: (heads, places), records, sums } = out;
+        let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
+        let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
+        let behind =
+            |part: &Range<usize>, run: &Range<usize>| part.start + run.start..part.start + run.end;
+        let (of_heads, rest) =
+            (block.start..block.start + places.len(), block.start + places.len()..block.end);
+        let [phi, s] = sums.each_mut().map(|sums| sums.split_at_mut(places.len()));
+        if !of_heads.is_empty() {
+            let fresh = Fresh { x: rows(behind(&x, &of_heads)), z: rows(behind(&z, &of_heads)) };
+            heads.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
+        }
+        if !rest.is_empty() {
+            let fresh_y = rest.start - self.layout.given..rest.end - self.layout.given;
+            let parts = [(&x, &rest), (&y, &fresh_y), (&z, &rest)];
+            let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
+            let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
+            lay_out(&rows, [phi.1, s.1], Place { records, peers, peer });
         }
     }
 }
@@ -348,7 +328,8 @@ impl LeakyLane {
         chunk: usize,
         range: Range<usize>,
     ) -> Result<()> {
-        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let heads = part.heads.among(&range);
+        let layout = Layout { n: range.len(), given: heads.len() };
         let fresh = [layout.n, layout.n - layout.given, layout.n];
         let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
@@ -359,8 +340,8 @@ impl LeakyLane {
         let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_own(channels, &all, &mut macs)?;
         all.zeroize();
-        if let Some((shares, places)) = part.given(&range) {
-            let drawn = std::mem::replace(&mut bits[1], shares.bits.slice(places));
+        if !heads.is_empty() {
+            let drawn = std::mem::replace(&mut bits[1], part.heads.bits(heads));
             bits[1].extend_from(&drawn);
         }
         // d follows when S is complete.
@@ -378,7 +359,7 @@ impl LeakyLane {
         part: &Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let layout = Layout { n: range.len(), given: part.heads.among(&range).len() };
         let room = Room::of(&mut self.scratch.memory, channels.len());
         let keys = &mut room.keys[..layout.len() * channels.len()];
         let mut keys: Vec<&mut [Block]> = keys.chunks_exact_mut(layout.len()).collect();
@@ -395,12 +376,11 @@ impl LeakyLane {
         first_tweak: u128,
     ) -> Result<()> {
         let delta = self.bits.delta();
-        let layout = Layout { n: range.len(), given: part.given_count(&range) };
+        let layout = Layout { n: range.len(), given: part.heads.among(&range).len() };
         let peers = channels.len();
         let Scratch { memory, phi, pairs, single } = &mut self.scratch;
         let Room { macs, keys, u, .. } = Room::of(memory, peers);
         let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
-        let sums = Sums { drawn, given: part.given(&range), peers };
         let u = &mut u[..layout.n * peers];
         // What belongs to a block is in the first-level cache from its first use to its last.
         for first in (0..layout.n).step_by(BLOCK) {
@@ -413,11 +393,19 @@ impl LeakyLane {
             s.fill(Block::ZERO);
             add_key_where(phi, &part.bits[1], place, delta);
             add_key_where(s, &part.bits[2], place, delta);
-            let records = &mut part.records[place * peers..end * peers];
-            sums.add(block.clone(), records, phi, s);
+            let behind = [place, end].map(|triple| triple.saturating_sub(part.heads.len()) * peers);
+            let heads = part.heads.among(&(place..end));
+            let mut out = Out {
+                heads: (&mut part.heads, heads),
+                records: &mut part.records[behind[0]..behind[1]],
+                sums: [&mut *phi, &mut *s],
+            };
+            for peer in 0..peers {
+                drawn.lay_out(block.clone(), (peer, peers), &mut out);
+            }
             add_where(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {
-                let [macs, keys] = sums.drawn.x(peer).map(|x| &x[block.clone()]);
+                let [macs, keys] = drawn.x(peer).map(|x| &x[block.clone()]);
                 let u = &mut u[peer * layout.n..][block.clone()];
                 let by = Hashing { hashes, tweak: first_tweak + place as u128, delta };
                 by.add([macs, keys], phi, (pairs, single), s, u);

@@ -220,9 +220,7 @@ impl Preprocessor {
         if !batch.tied || b.len() != batch.triples {
             return Err(Error::InvalidInput("the factors do not fit the batch of triples".into()));
         }
-        let mut triples = self.make(lanes, batch, Some(&b))?;
-        triples.b = b;
-        Ok(triples)
+        self.make(lanes, batch, Some(b))
     }
 
     /// Takes back triples that are used up: the next batch is written over them, which spares it the first
@@ -236,13 +234,14 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
-        given: Option<&Shares>,
+        given: Option<Shares>,
     ) -> Result<Triples> {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
-        self.leaky.reset(batch.leaky(), lanes[0].len());
-        let parts = leaky::split(&mut self.leaky, lanes.len(), given, self.chunk);
+        let room = self.buckets.room(batch, lanes[0].len(), given);
+        self.leaky.reset(batch, lanes[0].len(), room);
+        let parts = leaky::split(&mut self.leaky, lanes.len(), self.chunk);
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);
         self.confirm(lanes)?;
@@ -259,8 +258,9 @@ impl Preprocessor {
         let coin =
             exchange::toss_coin(channels, &self.session, 2 * self.batches + 1, &mut self.prg)?;
         self.batches += 1;
+        let made = self.leaky.take_made();
         let combine = combine::Combine { leaky: &self.leaky, batch, delta: self.delta, threads };
-        combine.run(channels, coin, &mut self.buckets)
+        combine.run(channels, coin, made, &mut self.buckets)
     }
 
     /// Makes sure that all parties saw the same broadcasts on every lane.

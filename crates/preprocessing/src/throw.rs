@@ -17,26 +17,9 @@ use crate::{bucketing::Batch, threads};
 /// A part of a batch's million fits the caches.
 const PARTS: usize = 16;
 
-/// The triples of bucket 0, of bucket 1, ...
+/// The triples that are thrown into bucket 0, into bucket 1, ...; number 0 is the first one behind the heads.
 pub(crate) fn thrown(batch: Batch, challenge: Challenge, threads: usize) -> Result<Vec<u32>> {
-    if !batch.tied {
-        return permutation(batch.leaky(), challenge, threads);
-    }
-    let (tied, others) = (batch.triples, batch.bucket - 1);
-    let free = permutation(batch.leaky() - tied, challenge, threads)?;
-    let mut order = vec![0; batch.leaky()];
-    let size = tied.div_ceil(threads).max(1);
-    let parts = order.chunks_mut(size * batch.bucket).zip(free.chunks(size * others));
-    threads::each(parts.zip((0..).step_by(size)), |((order, free), first)| {
-        let buckets = order.chunks_exact_mut(batch.bucket).zip(free.chunks_exact(others));
-        for (number, (bucket, free)) in (first as u32..).zip(buckets) {
-            bucket[0] = number;
-            for (place, other) in bucket[1..].iter_mut().zip(free) {
-                *place = tied as u32 + other;
-            }
-        }
-    })?;
-    Ok(order)
+    permutation(batch.leaky() - batch.heads(), challenge, threads)
 }
 
 /// A uniform permutation of `0 .. n`.
@@ -160,19 +143,5 @@ mod tests {
         }
         // 512 · 32 / 8, standard deviation below 43.
         assert!(counts.iter().all(|count| count.abs_diff(2_048) < 215), "{counts:?}");
-    }
-
-    #[test]
-    fn tied_triples_stay_at_the_head_of_their_buckets() {
-        for (triples, bucket, threads) in [(1, 2, 1), (5, 3, 2), (1_000, 4, 3)] {
-            let batch = Batch { triples, bucket, tied: true };
-            let order = thrown(batch, challenge(3), threads).unwrap();
-            let heads = order.iter().step_by(bucket).copied();
-            assert!(heads.eq(0..triples as u32));
-            let mut sorted = order.clone();
-            sorted.sort_unstable();
-            assert!(sorted.into_iter().eq(0..batch.leaky() as u32));
-            assert!(order == thrown(batch, challenge(3), 1).unwrap());
-        }
     }
 }

@@ -169,6 +169,7 @@ fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backe
             let buckets = Buckets {
                 members,
                 size: SIZE,
+                heads: None,
                 d: d.words(),
                 corrected: 5,
                 correction: Block::ONE,

@@ -91,10 +91,13 @@ impl<'a> Records<'a> {
 /// At most 64 buckets, and what their sums are made with.
 #[derive(Clone, Copy)]
 pub struct Buckets<'a> {
-    /// The triples of the first bucket, of the second, ...
+    /// The triples of the first bucket, of the second, ...; without the first one of each bucket if there are `heads`.
     pub members: &'a [u32],
-    /// How many triples a bucket has.
+    /// How many `members` a bucket has.
     pub size: usize,
+    /// MACs and keys of the y of the buckets' first triples, where these have no records: their x and z are what
+    /// [`BucketSums::made`] holds before.
+    pub heads: Option<[&'a [Block]; 2]>,
     /// A bit d for every triple but the first of each bucket, in their order.
     pub d: &'a [u64],
     /// For each bucket whether `correction` is added to its key of z.
@@ -104,6 +107,18 @@ pub struct Buckets<'a> {
     /// Triples that will be gathered later, in order: their records, of all peers, are asked for now, a bucket's at each
     /// bucket.
     pub ahead: &'a [u32],
+}
+
+impl Buckets<'_> {
+    /// How many buckets there are.
+    pub(crate) fn len(&self) -> usize {
+        self.members.len() / self.size
+    }
+
+    /// How many triples a bucket has besides its first.
+    pub(crate) fn others(&self) -> usize {
+        self.size - usize::from(self.heads.is_none())
+    }
 }
 
 /// Where a bucket's sums go; for each row MACs and keys.
@@ -131,11 +146,13 @@ pub fn sum_buckets(
 pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &BucketSums<'_>) {
     let size = buckets.size;
     assert!(size > 0 && buckets.members.len().is_multiple_of(size), "whole buckets");
-    let n = buckets.members.len() / size;
+    let (n, others) = (buckets.len(), buckets.others());
     assert!(n <= 64, "{n} buckets, more than 64");
-    assert!(buckets.d.len() * 64 >= n * (size - 1), "a bit for every triple but the first");
+    assert!(buckets.d.len() * 64 >= n * others, "a bit for every triple but the first");
+    let heads = buckets.heads.iter().flatten().all(|row| row.len() == n);
+    assert!(heads, "the first triple of every bucket");
     let made = sums.made.iter().flatten().flatten().all(|row| row.len() == n);
-    let opened = sums.opened.iter().all(|row| row.len() == n * (size - 1));
+    let opened = sums.opened.iter().all(|row| row.len() == n * others);
     assert!(made && opened, "room for every sum");
 }
 
@@ -222,6 +239,7 @@ mod tests {
             let buckets = Buckets {
                 members: &members,
                 size,
+                heads: None,
                 d: d.words(),
                 corrected: corrected.0 as u64,
                 correction,
@@ -265,12 +283,95 @@ mod tests {
         }
     }
 
+    /// Whatever a bucket's first triple is, the sums are the same when it lies in rows instead of a record.
+    #[test]
+    fn heads_without_records_make_the_same_sums() {
+        let mut prg = Prg::from_seed(Block(5));
+        for (n, others, peers, peer) in [(64, 2, 1, 0), (1, 1, 1, 0), (63, 3, 2, 1), (5, 6, 3, 0)] {
+            let mut all = vec![Record::default(); n * (others + 1) * peers];
+            for record in &mut all {
+                prg.fill_blocks(&mut record.macs);
+                prg.fill_blocks(&mut record.keys);
+            }
+            // The first n triples are the heads.
+            let members = prg.permutation(n * others);
+            let buckets = members.chunks_exact(others).zip(0..);
+            let with_heads: Vec<u32> = buckets
+                .flat_map(|(members, head)| {
+                    let behind = members.iter().map(|&member| n as u32 + member);
+                    std::iter::once(head).chain(behind)
+                })
+                .collect();
+            let row = |which: usize| {
+                let of_peer = all.iter().skip(peer).step_by(peers).take(n);
+                let pairs = of_peer.map(|record| (record.macs[which], record.keys[which]));
+                let (macs, keys): (Vec<_>, Vec<_>) = pairs.unzip();
+                [macs, keys]
+            };
+            let heads = [0, 1, 2].map(row);
+            let d = crate::BitVec::random(n * others, &mut prg);
+            let thrown = Buckets {
+                members: &members,
+                size: others,
+                heads: Some(heads[1].each_ref().map(|row| &row[..])),
+                d: d.words(),
+                corrected: prg.block().0 as u64,
+                correction: prg.block(),
+                ahead: &members,
+            };
+            let all_recorded =
+                Buckets { members: &with_heads, size: others + 1, heads: None, ..thrown };
+            let behind = &all[n * peers..];
+            for backend in Backend::available() {
+                let sums_of = |all: &[Record], buckets: &Buckets<'_>, second: bool| {
+                    let mut made = heads.clone();
+                    let mut opened = [(); 2].map(|()| vec![Block::ZERO; n * others]);
+                    let [x, y, z] =
+                        made.each_mut().map(|rows| rows.each_mut().map(|row| &mut row[..]));
+                    let mut sums = BucketSums {
+                        made: [Some(x), Some(y).filter(|_| second), Some(z)],
+                        opened: opened.each_mut().map(|row| &mut row[..]),
+                    };
+                    backend.sum_buckets(Records { all, peers }, peer, buckets, &mut sums);
+                    (made, opened)
+                };
+                let expected = sums_of(&all, &all_recorded, true);
+                for second in [true, false] {
+                    assert!(
+                        sums_of(behind, &thrown, second) == expected,
+                        "{backend:?} {n} {second}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the first triple of every bucket")]
+    fn refuses_missing_heads() {
+        let heads: [&[Block]; 2] = [&[], &[]];
+        let buckets = Buckets {
+            members: &[0],
+            size: 1,
+            heads: Some(heads),
+            d: &[0],
+            corrected: 0,
+            correction: Block::ZERO,
+            ahead: &[],
+        };
+        let mut opened = [[Block::ZERO]; 2];
+        let opened = opened.each_mut().map(|row| &mut row[..]);
+        let mut sums = BucketSums { made: [None, None, None], opened };
+        sum_buckets(Records { all: &[Record::default()], peers: 1 }, 0, &buckets, &mut sums);
+    }
+
     #[test]
     #[should_panic(expected = "room for every sum")]
     fn refuses_too_little_room() {
         let buckets = Buckets {
             members: &[0],
             size: 1,
+            heads: None,
             d: &[],
             corrected: 0,
             correction: Block::ZERO,

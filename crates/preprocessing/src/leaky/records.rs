@@ -5,12 +5,18 @@ use symbolon_primitives::records::Records;
 use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
 use zeroize::Zeroize;
 
+use crate::{Triples, bucketing::Batch};
+
 /// One party's part of many leaky triples.
 #[derive(Default)]
 pub struct LeakyTriples {
     pub(super) peers: usize,
-    /// One record per peer for triple 0, then for triple 1, ... Their z is still r: what d lacks is
-    /// added when a record is read, which saves a pass over all of them.
+    /// How many of them, the first, are the heads of buckets that are not thrown.
+    pub(super) heads: usize,
+    /// Where the sums of the buckets will be. Until then it holds the heads, with b as given.
+    pub(super) made: Triples,
+    /// One record per peer for the first triple that is thrown, then for the second, ... Their z is still r, as the
+    /// heads' is: what d lacks is added when the buckets are summed, which saves a pass over all of them.
     pub(super) records: Slab<Record>,
     /// The own bits of x, y, z.
     pub(super) bits: [BitVec; 3],
@@ -35,11 +41,14 @@ pub(crate) const Z_BIT: u8 = 4;
 pub(crate) const D_BIT: u8 = 8;
 
 impl LeakyTriples {
-    /// Makes room for `n` among this party and `peers` others; keeps the memory of earlier ones.
-    pub(crate) fn reset(&mut self, n: usize, peers: usize) {
+    /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier ones. There is room for its
+    /// triples in `made`, which holds their right factors if these are given.
+    pub(crate) fn reset(&mut self, batch: Batch, peers: usize, made: Triples) {
         self.peers = peers;
-        self.records.reset(n * peers);
-        self.s.reset(n);
+        self.heads = batch.heads();
+        self.made = made;
+        self.records.reset((batch.leaky() - self.heads) * peers);
+        self.s.reset(batch.leaky());
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
         self.d = BitVec::zeros(0);
     }
@@ -64,7 +73,12 @@ impl LeakyTriples {
         std::array::from_fn(|which| self.bits[which].get(triple))
     }
 
-    /// What ties the triples to the peers. A key for z still lacks [`correcting`] where d is 1.
+    /// The heads, if they are not thrown, in the place of their buckets' sums.
+    pub(crate) fn take_made(&mut self) -> Triples {
+        std::mem::take(&mut self.made)
+    }
+
+    /// What ties the triples that are thrown to the peers. A key for z still lacks [`correcting`] where d is 1.
     ///
     /// [`correcting`]: LeakyTriples::correcting
     pub(crate) fn records(&self) -> Records<'_> {

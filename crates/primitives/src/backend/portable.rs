@@ -240,9 +240,21 @@ pub(super) fn sum_buckets(
         for &triple in ahead.next().unwrap_or_default() {
             records.of_all(triple).iter().for_each(prefetch_early);
         }
-        let mut total = *records.get(members[0], peer);
+        let (mut total, others) = match buckets.heads {
+            None => (*records.get(members[0], peer), &members[1..]),
+            Some([macs, keys]) => {
+                let mut head = Record::default();
+                for (which, made) in sums.made.iter().enumerate() {
+                    if let Some([macs, keys]) = made {
+                        (head.macs[which], head.keys[which]) = (macs[k], keys[k]);
+                    }
+                }
+                (head.macs[Y], head.keys[Y]) = (macs[k], keys[k]);
+                (head, members)
+            }
+        };
         total.keys[Z] ^= buckets.correction.select(buckets.corrected >> k & 1 == 1);
-        for &other in &members[1..] {
+        for &other in others {
             let Record { macs, keys } = records.get(other, peer);
             let d = buckets.d[f / 64] >> (f % 64) & 1 == 1;
             sums.opened[0][f] = total.macs[Y] ^ macs[Y];

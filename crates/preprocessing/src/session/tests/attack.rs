@@ -9,6 +9,8 @@
 //! Everything is as the protocol has it: batches by the plan for that ρ, leaky triples, their check, the coin
 //! and the shuffle. The cheater finds out what it has won from its own data alone.
 
+use std::sync::{Arc, Mutex};
+
 use symbolon_primitives::Challenge;
 use symbolon_transport::bend::Rate;
 
@@ -97,6 +99,13 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     let bend = message("leaky AND: U", move |u| {
         wrong.iter().for_each(|place| u[16 * place + 3] ^= 0x10);
     });
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let seen = heads.clone();
+    let bend = bend.on_state(move |point, keys| {
+        if point == "bucketing: keys of the heads" {
+            *seen.lock().unwrap() = keys.to_vec();
+        }
+    });
     mesh::cheat(&mut parties[CHEATER].lanes, 0, bend);
     let ended = run(parties, |open, lanes| match batch.tied {
         false => open.triples(lanes, batch),
@@ -114,10 +123,13 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     assert!(right, "a wrong guess went unnoticed");
     let of_cheater = cheater.1.as_ref().expect("nobody noticed");
     // A share's key is the sum of its bucket's keys: the cheater recognises the buckets by its own.
-    let keys: Vec<Block> = places
-        .iter()
-        .map(|&place| cheater.0.leaky.records().get(place as u32, 0).keys[0])
-        .collect();
+    let heads = heads.lock().unwrap();
+    let heads: &[[u8; 16]] = heads.as_chunks().0;
+    let key = |place: usize| match heads.get(place) {
+        Some(&head) => Block::from_bytes(head),
+        None => cheater.0.leaky.records().get((place - heads.len()) as u32, 0).keys[0],
+    };
+    let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
     let known: Vec<usize> = (0..batch.triples)
         .filter(|&k| is_sum(of_cheater.a.towards[0].keys[k], &keys, batch.bucket))
         .collect();
@@ -259,8 +271,12 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                     let mut seed = [0; 32];
                     prg.fill(&mut seed);
                     let order = thrown(batch, Challenge::from_seed32(seed), 1).unwrap();
-                    let mut buckets = order.chunks_exact(batch.bucket);
-                    buckets.any(|bucket| bucket.iter().all(|&place| guessed[place as usize]))
+                    let (heads, guessed) = guessed.split_at(batch.heads());
+                    let mut buckets = order.chunks_exact(batch.thrown()).enumerate();
+                    buckets.any(|(bucket, thrown)| {
+                        *heads.get(bucket).unwrap_or(&true)
+                            && thrown.iter().all(|&place| guessed[place as usize])
+                    })
                 })
                 .collect();
             let what = format!("ρ {rho}, {triples} triples, tied {tied}: a bucket won");

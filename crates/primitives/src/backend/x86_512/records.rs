@@ -80,11 +80,18 @@ pub(in super::super) fn sum_buckets(
         for &triple in ahead.next().unwrap_or_default() {
             records.of_all(triple).iter().for_each(prefetch_early);
         }
-        let (first, first_keys) = load_record(records.get(members[0], peer));
+        let ((first, first_keys), others) = match buckets.heads {
+            None => (load_record(records.get(members[0], peer)), &members[1..]),
+            Some([macs, keys]) => {
+                let [mac, key] = [macs[k], keys[k]].map(|block| bytemuck::cast(block));
+                let y = _mm512_maskz_broadcast_i64x2(Y_MAC, mac);
+                ((y, _mm256_zextsi128_si256(key)), members)
+            }
+        };
         let corrected = (buckets.corrected >> k & 1) as u8 * Z_KEY;
         let mut total = first;
         let mut total_keys = _mm256_mask_xor_epi64(first_keys, corrected, first_keys, correction);
-        for &other in &members[1..] {
+        for &other in others {
             let (blocks, keys) = load_record(records.get(other, peer));
             let d = (buckets.d[f / 64] >> (f % 64) & 1) as u8;
             f += 1;
@@ -107,9 +114,12 @@ pub(in super::super) fn sum_buckets(
             [_mm512_extracti64x2_epi64::<1>(total), _mm256_castsi256_si128(total_keys)],
             [_mm512_extracti64x2_epi64::<2>(total), _mm256_extracti64x2_epi64::<1>(total_keys)],
         ];
-        for (rows, made) in sums.made.iter_mut().zip(made) {
+        // Of heads only y is in the sum so far.
+        let in_place = if buckets.heads.is_some() { [true, false, true] } else { [false; 3] };
+        for ((rows, made), in_place) in sums.made.iter_mut().zip(made).zip(in_place) {
             if let Some([macs, keys]) = rows {
-                (macs[k], keys[k]) = (block(made[0]), block(made[1]));
+                macs[k] = block(made[0]) ^ macs[k].select(in_place);
+                keys[k] = block(made[1]) ^ keys[k].select(in_place);
             }
         }
     }
