@@ -70,16 +70,20 @@ impl Scratch {
     }
 
     /// Room for the triples of a batch among this party and `peers` others, on the right factors `given` if there are
-    /// such; what else the memory holds is overwritten later.
-    pub(crate) fn room(&mut self, batch: Batch, peers: usize, given: Option<Shares>) -> Triples {
-        let Triples { mut a, mut b, mut c } = std::mem::take(&mut self.spare);
-        match given {
-            Some(given) => b = given,
-            None => b.make_room(batch.triples, peers),
-        }
-        a.make_room(batch.triples, peers);
-        c.make_room(batch.triples, peers);
-        Triples { a, b, c }
+    /// such, and `onto` what their products are to be added to; what else the memory holds is overwritten later.
+    pub(crate) fn room(
+        &mut self,
+        (batch, peers): (Batch, usize),
+        given: Option<Shares>,
+        onto: Option<Shares>,
+    ) -> Triples {
+        let Triples { a, b, c } = std::mem::take(&mut self.spare);
+        let room = |mut shares: Shares| {
+            shares.make_room(batch.triples, peers);
+            shares
+        };
+        let or_room = |given: Option<Shares>, spare| given.unwrap_or_else(|| room(spare));
+        Triples { a: room(a), b: or_room(given, b), c: or_room(onto, c) }
     }
 }
 
@@ -155,7 +159,7 @@ impl Combine<'_> {
         order.chunks(self.words() * PIECE * self.batch.thrown())
     }
 
-    /// Gathers all bits, and writes the own bits of all sums but the products with d.
+    /// Gathers all bits, and adds up the own bits of all sums but the products with d.
     fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<Bits> {
         let (n, words, others) = (self.batch.triples, self.words(), self.others());
         let mut bits = Bits {
@@ -261,7 +265,7 @@ impl Gathering<'_> {
             rows_of_bytes(&*sums, of_sums);
             rows_of_bytes(&bytes, of_others);
             for (bit, sums) in &mut self.sums {
-                sums[word] = of_sums[0][place(*bit)];
+                sums[word] ^= of_sums[0][place(*bit)];
             }
             let factors = self.factors[word * others..].iter_mut();
             let d = self.d[word * others..].iter_mut();

@@ -113,7 +113,7 @@ pub(crate) fn split<'a>(
     let chunks = triples.len().div_ceil(chunk).max(1);
     let size = chunks.div_ceil(lanes) * chunk;
     let (mut heads, mut records) =
-        (Heads::of(&mut triples.made, triples.heads), &mut *triples.records);
+        (Heads::of(&mut triples.made, triples.heads, triples.adds), &mut *triples.records);
     let part = |s: &'a mut [Block]| {
         let heads = heads.take_first(size);
         let behind = (s.len() - heads.len()) * triples.peers;

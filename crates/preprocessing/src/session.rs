@@ -197,7 +197,7 @@ impl Preprocessor {
         if batch.tied {
             return Err(Error::InvalidInput("a batch of tied triples needs its factors".into()));
         }
-        self.make(lanes, batch, None)
+        self.make(lanes, batch, None, None)
     }
 
     /// The batches in which `n` triples on given right factors are made.
@@ -207,20 +207,23 @@ impl Preprocessor {
 
     /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors are the
     /// shares `b`, as many as the batch has triples; they come back as part of them. Shares of zero fill a
-    /// batch up.
+    /// batch up. The products are added to the shares `onto`, if there are such, as many again: c ⊕ `onto` comes back in
+    /// their memory.
     ///
     /// # Errors
-    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` does not fit the batch.
+    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` or `onto` does not fit the batch.
     pub fn triples_on(
         &mut self,
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
         b: Shares,
+        onto: Option<Shares>,
     ) -> Result<Triples> {
-        if !batch.tied || b.len() != batch.triples {
-            return Err(Error::InvalidInput("the factors do not fit the batch of triples".into()));
+        let fits = |shares: &Shares| shares.len() == batch.triples;
+        if !batch.tied || !fits(&b) || !onto.as_ref().is_none_or(fits) {
+            return Err(Error::InvalidInput("the shares do not fit the batch of triples".into()));
         }
-        self.make(lanes, batch, Some(b))
+        self.make(lanes, batch, Some(b), onto)
     }
 
     /// Takes back triples that are used up: the next batch is written over them, which spares it the first
@@ -235,12 +238,14 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
         given: Option<Shares>,
+        onto: Option<Shares>,
     ) -> Result<Triples> {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
-        let room = self.buckets.room(batch, lanes[0].len(), given);
-        self.leaky.reset(batch, lanes[0].len(), room);
+        let adds = onto.is_some();
+        let room = self.buckets.room((batch, lanes[0].len()), given, onto);
+        self.leaky.reset((batch, lanes[0].len()), room, adds);
         let parts = leaky::split(&mut self.leaky, lanes.len(), self.chunk);
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);

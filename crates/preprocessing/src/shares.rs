@@ -73,6 +73,15 @@ impl Shares {
         }
     }
 
+    /// Adds shares of zero until there are `n`.
+    pub fn fill_up(&mut self, n: usize) {
+        self.bits.extend_from(&BitVec::zeros(n - self.len()));
+        for Towards { macs, keys } in &mut self.towards {
+            macs.resize(n, Block::ZERO);
+            keys.resize(n, Block::ZERO);
+        }
+    }
+
     /// How many shares there are.
     pub fn len(&self) -> usize {
         self.bits.len()
@@ -188,6 +197,24 @@ mod tests {
             mac: keys[1 - me] ^ deltas[1 - me].select(bits[me]),
             key: keys[me],
         })
+    }
+
+    #[test]
+    fn filling_up_adds_zeros_and_keeps_what_is_there() {
+        let mut shares = Shares::zeros(3, 2);
+        shares.bits.set(2, true);
+        shares.towards[1].keys[2] = Block::ONE;
+        shares.fill_up(3);
+        shares.fill_up(70);
+        assert_eq!(shares.bits.to_bools().iter().filter(|&&bit| bit).count(), 1);
+        assert!(shares.bits.get(2) && shares.len() == 70);
+        for (place, Towards { macs, keys }) in shares.towards.iter().enumerate() {
+            let expected = |k| if (place, k) == (1, 2) { Block::ONE } else { Block::ZERO };
+            assert!(macs.len() == 70 && macs.iter().all(|&mac| mac == Block::ZERO));
+            assert!(
+                keys.len() == 70 && keys.iter().enumerate().all(|(k, &key)| key == expected(k))
+            );
+        }
     }
 
     fn value([a, b]: [Share; 2]) -> bool {

@@ -179,10 +179,13 @@ impl Making {
         if let Some(mut spent) = spent {
             (memory, alpha) = (spent.masks, spent.alpha);
             if self.keeps {
+                memory = std::mem::take(&mut spent.triples.c);
                 self.beta = std::mem::take(&mut spent.triples.b);
             }
             open.recycle(spent.triples);
         }
+        // As many as triples will be added to them.
+        memory.make_room(batch.triples, lanes[0].len());
         let masks = open.shares_in(lanes, gates, memory)?;
         let (beta, is_last, outputs) = (Shares::default(), self.left == 0, None);
         Ok(Some(Drawn { batch, masks, beta, alpha, is_last, outputs }))
@@ -193,14 +196,19 @@ impl Making {
         &mut self,
         open: &mut Preprocessor,
         lanes: &mut [Vec<Channel>],
-        Drawn { batch, masks, beta, alpha, outputs, .. }: Drawn,
+        Drawn { batch, mut masks, beta, alpha, outputs, .. }: Drawn,
     ) -> Result<GateBatch> {
-        let mut triples = open.triples_on(lanes, batch, beta)?;
+        let gates = masks.len();
+        let onto = self.keeps.then(|| {
+            masks.fill_up(batch.triples);
+            std::mem::take(&mut masks)
+        });
+        let mut triples = open.triples_on(lanes, batch, beta, onto)?;
         if !self.keeps {
             // The walk over the masks will find every λ_β again: nothing but its memory is kept, for another batch.
             self.beta = std::mem::take(&mut triples.b);
         }
-        Ok(GateBatch { masks, triples, alpha, outputs })
+        Ok(GateBatch { gates, masks, triples, alpha, outputs })
     }
 }
 

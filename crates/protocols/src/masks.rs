@@ -129,7 +129,10 @@ impl Pending {
                 push_differences(opening, (&self.beta, place), (&triples.b, k..k + 1));
             }
         }
-        self.rest.push_sums([&triples.c, masks], range.clone());
+        match masks.is_empty() {
+            true => self.rest.push_range(&triples.c, range.clone()),
+            false => self.rest.push_sums([&triples.c, masks], range.clone()),
+        }
     }
 }
 

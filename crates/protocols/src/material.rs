@@ -194,6 +194,9 @@ pub(crate) trait GateSource: Send {
 /// A mask and a triple per AND gate. Where b is the gates' λ_β ([`Material::known`]), it is there only if λ_α is, too
 /// ([`Material::found`]).
 pub(crate) struct GateBatch {
+    /// How many gates it is enough for.
+    pub gates: usize,
+    /// λ_γ of each gate; nothing where it is added to c, for it is not needed by itself.
     pub masks: Shares,
     pub triples: Triples,
     /// λ_α of each gate, or nothing.
@@ -205,16 +208,17 @@ pub(crate) struct GateBatch {
 impl GateBatch {
     /// Masks and triples, with nothing that a walk would find.
     pub fn new(masks: Shares, triples: Triples) -> Self {
-        GateBatch { masks, triples, alpha: Shares::default(), outputs: None }
+        let (gates, alpha) = (masks.len(), Shares::default());
+        GateBatch { gates, masks, triples, alpha, outputs: None }
     }
 }
 
 /// What some AND gates use up: these entries of each list.
 pub(crate) struct GateMaterial<'a> {
     pub range: Range<usize>,
-    /// The masks of the output wires.
+    /// The masks of the output wires, where c is without them.
     pub masks: &'a Shares,
-    /// The triples c = a ∧ b.
+    /// The triples c = a ∧ b, or with the masks added to c.
     pub triples: &'a Triples,
     /// λ_α, where it is there.
     pub alpha: &'a Shares,
@@ -270,11 +274,11 @@ impl Material {
         self.due == 0 || self.left >= gates as u64
     }
 
-    /// Adds what the next AND gates will use up, as many as there are masks.
-    pub fn add(&mut self, mut gates: GateBatch) {
-        self.left += gates.masks.len() as u64;
-        self.outputs = self.outputs.take().or(gates.outputs.take());
-        self.gates.push_back(gates);
+    /// Adds what the next AND gates will use up.
+    pub fn add(&mut self, mut batch: GateBatch) {
+        self.left += batch.gates as u64;
+        self.outputs = self.outputs.take().or(batch.outputs.take());
+        self.gates.push_back(batch);
     }
 
     /// Refuses a circuit that needs more than there is, or is not the one that the material is for.
@@ -308,8 +312,13 @@ impl Material {
             false => shares.slice(left.clone()),
         };
         let GateBatch { masks, triples: Triples { a, b, c }, alpha, .. } = &batch;
-        let triples = Triples { a: slice(a), b: slice(b), c: slice(c) };
-        let rest = GateBatch { alpha: slice(alpha), ..GateBatch::new(slice(masks), triples) };
+        let rest = GateBatch {
+            gates: left.len(),
+            masks: slice(masks),
+            triples: Triples { a: slice(a), b: slice(b), c: slice(c) },
+            alpha: slice(alpha),
+            outputs: None,
+        };
         self.gates.push_front(rest);
         Some(batch)
     }

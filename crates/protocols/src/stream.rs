@@ -183,7 +183,7 @@ impl Supply<'_> {
             };
             let batch =
                 batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
-            self.material.due -= batch.masks.len() as u64;
+            self.material.due -= batch.gates as u64;
             self.material.add(batch);
         }
         Ok(())

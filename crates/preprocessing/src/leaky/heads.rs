@@ -1,5 +1,5 @@
 //! The first leaky triples of the buckets of a tied batch. They have no records, for nobody throws them: their x and z lie
-//! where the sums of their buckets will be, and their y is the given one.
+//! where the sums of their buckets will be, added to what is there if there is something, and their y is the given one.
 
 use std::ops::Range;
 
@@ -10,6 +10,8 @@ use crate::{Towards, Triples};
 /// Some heads, side by side.
 pub(super) struct Heads<'a> {
     len: usize,
+    /// Whether z is added to what is there.
+    adds: bool,
     /// The own bits of all heads' y, and how many heads lie before these.
     given: (&'a BitVec, usize),
     towards: Vec<HeadsTowards<'a>>,
@@ -29,8 +31,8 @@ pub(super) struct Fresh<'a> {
 }
 
 impl<'a> Heads<'a> {
-    /// The first `len` of these triples, of which b is given.
-    pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize) -> Self {
+    /// The first `len` of these triples, of which b is given, and c something to add to if it `adds`.
+    pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, adds: bool) -> Self {
         let rows =
             |Towards { macs, keys }: &'a mut Towards| [macs, keys].map(|row| &mut row[..len]);
         let given = |Towards { macs, keys }: &'a Towards| [macs, keys].map(|row| &row[..len]);
@@ -40,7 +42,7 @@ impl<'a> Heads<'a> {
             y: given(y),
             z: rows(z),
         });
-        Heads { len, given: (&b.bits, 0), towards: towards.collect() }
+        Heads { len, adds, given: (&b.bits, 0), towards: towards.collect() }
     }
 
     /// How many there are.
@@ -56,7 +58,7 @@ impl<'a> Heads<'a> {
             y: y.each_mut().map(|row| take(row, n)),
             z: z.each_mut().map(|row| take_mut(row, n)),
         });
-        let first = Heads { len: n, given: self.given, towards: towards.collect() };
+        let first = Heads { len: n, towards: towards.collect(), ..*self };
         self.len -= n;
         self.given.1 += n;
         first
@@ -85,7 +87,11 @@ impl<'a> Heads<'a> {
         let HeadsTowards { x, y, z } = &mut self.towards[peer];
         for (side, (x, z)) in x.iter_mut().zip(z).enumerate() {
             x[places.clone()].copy_from_slice(fresh.x[side]);
-            z[places.clone()].copy_from_slice(fresh.z[side]);
+            let z = &mut z[places.clone()];
+            match self.adds {
+                true => z.iter_mut().zip(fresh.z[side]).for_each(|(z, &fresh)| *z ^= fresh),
+                false => z.copy_from_slice(fresh.z[side]),
+            }
         }
         let [y_macs, y_keys] = y.map(|row| &row[places.clone()]);
         let [z_macs, z_keys] = fresh.z;

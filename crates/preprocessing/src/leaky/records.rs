@@ -15,6 +15,8 @@ pub struct LeakyTriples {
     pub(super) heads: usize,
     /// Where the sums of the buckets will be. Until then it holds the heads, with b as given.
     pub(super) made: Triples,
+    /// Whether c holds something that they are added to.
+    pub(super) adds: bool,
     /// One record per peer for the first triple that is thrown, then for the second, ... Their z is still r, as the
     /// heads' is: what d lacks is added when the buckets are summed, which saves a pass over all of them.
     pub(super) records: Slab<Record>,
@@ -42,9 +44,10 @@ pub(crate) const D_BIT: u8 = 8;
 
 impl LeakyTriples {
     /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier ones. There is room for its
-    /// triples in `made`, which holds their right factors if these are given.
-    pub(crate) fn reset(&mut self, batch: Batch, peers: usize, made: Triples) {
+    /// triples in `made`, which holds their right factors if these are given, and what they are added to if it `adds`.
+    pub(crate) fn reset(&mut self, (batch, peers): (Batch, usize), made: Triples, adds: bool) {
         self.peers = peers;
+        self.adds = adds;
         self.heads = batch.heads();
         self.made = made;
         self.records.reset((batch.leaky() - self.heads) * peers);

@@ -111,7 +111,7 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
         false => open.triples(lanes, batch),
         true => {
             let given = open.shares(lanes, batch.triples)?;
-            open.triples_on(lanes, batch, given)
+            open.triples_on(lanes, batch, given, None)
         }
     });
     let (victim, cheater) = (&ended[0], &ended[CHEATER]);

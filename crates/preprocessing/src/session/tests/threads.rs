@@ -111,7 +111,7 @@ fn tied_batches_are_right_on_several_threads() {
         let batch = Batch { tied: true, ..BATCH };
         let made = all_end_well(run(parties(n, lanes, 73), |open, lanes| {
             let b = open.shares(lanes, batch.triples)?;
-            open.triples_on(lanes, batch, b)
+            open.triples_on(lanes, batch, b, None)
         }));
         assert_triples(&made.iter().collect::<Vec<_>>(), &deltas(n, 73));
     }

@@ -23,7 +23,7 @@ fn made_on(
             (to.macs[k], to.keys[k]) = (from.macs[k], from.keys[k]);
         }
     }
-    let triples = open.triples_on(lanes, batch, given.clone())?;
+    let triples = open.triples_on(lanes, batch, given.clone(), None)?;
     Ok((given, triples))
 }
 
@@ -54,14 +54,38 @@ fn triples_have_the_given_factors_and_are_right() {
 }
 
 #[test]
-fn factors_that_do_not_fit_are_refused() {
+fn products_are_added_to_given_shares() {
+    for (n, triples, bucket, lanes) in [(2, 100, 5, 2), (2, 5_000, 3, 1), (3, 1, 2, 1)] {
+        let made = all_end_well(run(parties(n, lanes, 3), |open, lanes| {
+            let [b, onto] = [open.shares(lanes, triples)?, open.shares(lanes, triples)?];
+            let batch = tied(triples, bucket);
+            let mut made = open.triples_on(lanes, batch, b, Some(onto.clone()))?;
+            let Shares { bits, towards } = &mut made.c;
+            assert!(bits.to_bools() != onto.bits.to_bools() || triples == 1);
+            // What is left without them are right products.
+            bits.xor_assign(&onto.bits);
+            for (sums, onto) in towards.iter_mut().zip(&onto.towards) {
+                let (macs, keys) = (sums.macs.iter_mut(), sums.keys.iter_mut());
+                macs.zip(&onto.macs)
+                    .chain(keys.zip(&onto.keys))
+                    .for_each(|(sum, &onto)| *sum ^= onto);
+            }
+            Ok(made)
+        }));
+        assert_triples(&made.iter().collect::<Vec<_>>(), &deltas(n, 3));
+    }
+}
+
+#[test]
+fn shares_that_do_not_fit_are_refused() {
     let ended = run(parties(2, 1, 2), |open, lanes| {
         let shares = open.shares(lanes, 5)?;
-        let fitting = open.triples_on(lanes, tied(5, 3), shares.clone())?;
+        let fitting = open.triples_on(lanes, tied(5, 3), shares.clone(), None)?;
         let refused = [
-            open.triples_on(lanes, tied(4, 3), shares.clone()).err(),
-            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, shares.clone()).err(),
+            open.triples_on(lanes, tied(4, 3), shares.clone(), None).err(),
+            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, shares.clone(), None).err(),
             open.triples(lanes, tied(5, 3)).err(),
+            open.triples_on(lanes, tied(5, 3), shares.clone(), Some(shares.slice(0..4))).err(),
         ];
         Ok((fitting.len(), refused))
     });
@@ -107,7 +131,7 @@ fn another_factor_than_the_given_one() {
             if lanes[0][0].me() == 1 {
                 shares.bits.set(3, !shares.bits.get(3));
             }
-            open.triples_on(lanes, tied(7, 3), shares)
+            open.triples_on(lanes, tied(7, 3), shares, None)
         });
         let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
         let honest = &ended[0].1;
