@@ -1,26 +1,32 @@
-//! Base OT: the endemic OT of Masny and Rindal (CCS 2019), their construction from a key agreement
-//! with random-oracle masks, over ristretto255.
+//! Base OT: McQuoid, Rosulek and Roy (ASIACRYPT 2021), from a Diffie–Hellman key agreement over ristretto255 and
+//! their programmable-once public function, a Feistel network of two rounds.
 //!
 //! One OT among 128, with choice bit c:
 //!
 //! ```text
 //! sender                                   receiver
-//! a ← Z_q,  A = a·G          ──── A ───▶   r_{1-c} ← group,  b ← Z_q
-//!                                          r_c = b·G − H_c(r_{1-c})
-//!                            ◀─ r_0,r_1 ─
-//! k_j = KDF(a·(r_j + H_j(r_{1-j})))        k_c = KDF(b·A)
+//! a ← Z_q,  A = a·G          ──── A ───▶   b ← Z_q,  u ← {0,1}^3κ
+//!                                          s = b·G − H_c(u),  t = u ⊕ H'_c(s)
+//!                            ◀── s, t ──
+//! P_j = s + H_j(t ⊕ H'_j(s))
+//! k_j = KDF(a·P_j)                         k_c = KDF(b·A)
 //! ```
 //!
-//! The receiver's messages are uniform whatever c is, so a cheating sender learns nothing. A
-//! cheating receiver can know the discrete logarithm of only one of the two points r_j + H_j(r_{1-j}):
-//! whichever r is fixed first, the oracle shifts the other one's point out of its control. One A
+//! The receiver's messages are uniform whatever c is, as b·G is uniform and then u, so a cheating sender learns
+//! nothing. A cheating receiver can know the discrete logarithm of only one of the two points: P_j is under its control
+//! if it asks for H_j(u_j) before s is fixed, and then t = u_j ⊕ H'_j(s). To have both so it needs
+//! u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose before it knew either H', which q questions of each kind reach with
+//! a probability of q³/2^3κ. The other point is s, which is known by then, plus an answer of the oracle: a uniform one, into which a
+//! proof puts a point of which it wants the product with A. One A
 //! serves all OTs: every oracle call and every KDF call carries the index of its OT, and the points
 //! of different OTs are independent, so that a distinguisher for many is one for Diffie–Hellman by
 //! random self-reduction, at no loss in the number of OTs.
 //!
-//! The oracles take the session, the numbers of sender and receiver, and the OT's index and slot, the
-//! KDF also a digest of the whole transcript (A and every r), so that messages replayed from another
-//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody knows. Endemic security lets a cheater influence its *own* keys; correlated OT extension
+//! Without the index such a batch is broken, as the paper shows of several programs. The oracles take the session, the numbers
+//! of sender and receiver, and the OT's index and slot, the
+//! KDF also a digest of the whole transcript (A and every s and t), so that messages replayed from another
+//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody knows. Endemic security
+//! (Masny and Rindal, CCS 2019) lets a cheater influence its *own* keys; correlated OT extension
 //! allows that anyway (the functionality F_COTe lets a corrupt party choose what it receives).
 //!
 //! # Work
@@ -30,7 +36,7 @@
 //! halved, and H is twice a random point, which in a group of odd order is as random.
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
-//! identity; as A or as an r it is refused.
+//! identity; as A or as an s it is refused.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -42,7 +48,7 @@ use curve25519_dalek::{
     scalar::Scalar,
     traits::IsIdentity,
 };
-use symbolon_primitives::{BitVec, Block, Prg, mask64};
+use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
@@ -50,6 +56,15 @@ use crate::oracle::Oracle;
 
 const POINT: usize = 32;
 const CHECK: &str = "base OT point decoding";
+
+/// t: 3κ bits.
+type Shift = [u8; 48];
+
+/// s and t of one OT.
+const REPLY: usize = POINT + size_of::<Shift>();
+
+/// The kind of the message with s and t of all OTs.
+const REPLIES: &str = "base OT: s, t";
 
 /// Runs `n` base OTs as the sender: returns the pairs of keys.
 ///
@@ -100,20 +115,21 @@ impl Sender {
     /// Receives the points of `n` OTs and computes their keys.
     pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Vec<[Block; 2]>> {
         let Sender { instance, secret, public } = self;
-        let bytes = channel.recv("base OT: r", 2 * POINT * n)?;
+        let bytes = channel.recv(REPLIES, REPLY * n)?;
         let transcript = transcript(&instance, &public, &bytes);
         let half = Zeroizing::new(secret.div_by_2());
         let peer = channel.peer();
         let keys = in_parts(n, |part| {
-            let mut oracle = Oracle::new(MASK);
+            let mut oracles = Oracles::new(&instance);
             let mut halves = Zeroizing::new(Vec::with_capacity(2 * part.len()));
             for index in part.clone() {
-                let pair = &bytes[2 * POINT * index..][..2 * POINT];
-                let r = [decode(peer, &pair[..POINT])?, decode(peer, &pair[POINT..])?];
-                for (slot, r) in r.iter().enumerate() {
-                    let other = &pair[(1 - slot) * POINT..][..POINT];
-                    let mask = half_mask(&mut oracle, &instance, (index, slot), other);
-                    halves.push(*half * (r + mask + mask));
+                let (s, t) = bytes[REPLY * index..][..REPLY].split_at(POINT);
+                let point = decode(peer, s)?;
+                for slot in [0, 1] {
+                    let mut shift = oracles.shift((index, slot), s);
+                    add(&mut shift, t);
+                    let mask = oracles.half_mask((index, slot), &shift);
+                    halves.push(*half * (point + mask + mask));
                 }
             }
             let shared = Zeroizing::new(RistrettoPoint::double_and_compress_batch(&*halves));
@@ -128,16 +144,16 @@ impl Sender {
     }
 }
 
-/// A receiver whose points are sent.
+/// A receiver whose s and t are sent.
 pub(crate) struct Receiver<'a> {
     instance: [u8; 32],
     choices: &'a BitVec,
     scalars: Zeroizing<Vec<Scalar>>,
-    points: Vec<u8>,
+    replies: Vec<u8>,
 }
 
 impl<'a> Receiver<'a> {
-    /// Chooses the points of one OT per choice and sends them.
+    /// Makes s and t of one OT per choice and sends them.
     pub fn begin(
         channel: &mut Channel,
         session: &[u8; 32],
@@ -146,48 +162,41 @@ impl<'a> Receiver<'a> {
     ) -> Result<Self> {
         let instance = instance(session, channel.peer(), channel.me());
         let n = choices.len();
-        let mut random = Zeroizing::new(vec![[[0u8; 64]; 2]; n]);
-        prg.fill(random.as_flattened_mut().as_flattened_mut());
-        let scalars: Vec<Scalar> =
-            random.iter().map(|[wide, _]| Scalar::from_bytes_mod_order_wide(wide)).collect();
-        let scalars = Zeroizing::new(scalars);
-        let points = in_parts(n, |part| {
-            let seeds = &random[part.clone()];
-            let halves: Vec<RistrettoPoint> =
-                seeds.iter().map(|[_, wide]| RistrettoPoint::from_uniform_bytes(wide)).collect();
-            let others = RistrettoPoint::double_and_compress_batch(&halves);
-            // The choice is only data here: hashed as a byte, and placed by masks, never branched on.
-            let mut oracle = Oracle::new(MASK);
-            let of_index = part.clone().zip(&others).map(|(index, other)| {
-                let slot = usize::from(choices.get(index));
-                let mask = half_mask(&mut oracle, &instance, (index, slot), other.as_bytes());
+        let scalars = Zeroizing::new((0..n).map(|_| random_scalar(prg)).collect::<Vec<_>>());
+        // u at first.
+        let mut shifts: Zeroizing<Vec<Shift>> = Zeroizing::new(vec![[0; 48]; n]);
+        prg.fill(shifts.as_flattened_mut());
+        let replies = in_parts(n, |part| {
+            // The choice is only data here: hashed as a byte, never branched on.
+            let place = |index| (index, usize::from(choices.get(index)));
+            let mut oracles = Oracles::new(&instance);
+            let of_index = part.clone().map(|index| {
+                let mask = oracles.half_mask(place(index), &shifts[index]);
                 RistrettoPoint::mul_base(&Zeroizing::new(scalars[index].div_by_2())) - mask
             });
             let halves = Zeroizing::new(of_index.collect::<Vec<_>>());
-            let shifted = RistrettoPoint::double_and_compress_batch(&*halves);
-            let of_index = part.zip(shifted.iter().zip(&others)).map(|(index, (own, other))| {
-                let choose = mask64(choices.get(index)) as u8;
-                let mut pair = [0u8; 2 * POINT];
-                for i in 0..POINT {
-                    let (own, other) = (own.as_bytes()[i], other.as_bytes()[i]);
-                    pair[i] = (own & !choose) | (other & choose);
-                    pair[POINT + i] = (own & choose) | (other & !choose);
-                }
-                pair
+            let points = RistrettoPoint::double_and_compress_batch(&*halves);
+            let of_index = part.zip(&points).map(|(index, s)| {
+                let mut t = oracles.shift(place(index), s.as_bytes());
+                add(&mut t, &shifts[index]);
+                let mut reply = [0; REPLY];
+                reply[..POINT].copy_from_slice(s.as_bytes());
+                reply[POINT..].copy_from_slice(&t);
+                reply
             });
             Ok(of_index.collect::<Vec<_>>())
         });
-        let points = points?.concat().into_flattened();
-        channel.send("base OT: r", &points)?;
-        Ok(Receiver { instance, choices, scalars, points })
+        let replies = replies?.concat().into_flattened();
+        channel.send(REPLIES, &replies)?;
+        Ok(Receiver { instance, choices, scalars, replies })
     }
 
     /// Receives A and computes the keys.
     pub fn finish(self, channel: &mut Channel) -> Result<Vec<Block>> {
-        let Receiver { instance, choices, scalars, points } = self;
+        let Receiver { instance, choices, scalars, replies } = self;
         let public: [u8; POINT] = channel.recv_array("base OT: A")?;
         let a = Factor::new(decode(channel.peer(), &public)?);
-        let transcript = transcript(&instance, &CompressedRistretto(public), &points);
+        let transcript = transcript(&instance, &CompressedRistretto(public), &replies);
         let keys = in_parts(scalars.len(), |part| {
             let product = |b: &Scalar| a.times(&Zeroizing::new(b.div_by_2()));
             let halves: Vec<_> = scalars[part.clone()].iter().map(product).collect();
@@ -289,31 +298,57 @@ fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
 
 /// What all oracles are bound to: the session and who is sender and receiver in it.
 fn instance(session: &[u8; 32], sender: u16, receiver: u16) -> [u8; 32] {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: instance");
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 3: instance");
     hasher.update(session).update(&sender.to_le_bytes()).update(&receiver.to_le_bytes());
     *hasher.finalize().as_bytes()
 }
 
-/// The context of H.
-const MASK: &str = "symbolon base OT 2: mask";
-
 /// The context of the KDF.
-const KEY: &str = "symbolon base OT 2: key";
+const KEY: &str = "symbolon base OT 3: key";
 
-/// Half of what the random oracle H_slot of OT number `index` says, which is a point.
-fn half_mask(
-    oracle: &mut Oracle,
-    instance: &[u8; 32],
-    (index, slot): (usize, usize),
-    point: &[u8],
-) -> RistrettoPoint {
-    let mut wide = [0u8; 64];
-    oracle.fill(&[instance, &(index as u64).to_le_bytes(), &[slot as u8], point], &mut wide);
-    RistrettoPoint::from_uniform_bytes(&wide)
+/// The two rounds of the Feistel network. An OT and its slot are given by `index` and `slot`.
+struct Oracles<'a> {
+    instance: &'a [u8; 32],
+    /// H.
+    masks: Oracle,
+    /// H'.
+    shifts: Oracle,
+}
+
+impl<'a> Oracles<'a> {
+    fn new(instance: &'a [u8; 32]) -> Self {
+        let [masks, shifts] = ["symbolon base OT 3: mask", "symbolon base OT 3: shift"];
+        Oracles { instance, masks: Oracle::new(masks), shifts: Oracle::new(shifts) }
+    }
+}
+
+impl Oracles<'_> {
+    /// Half of H_slot(u), which is a point.
+    fn half_mask(&mut self, (index, slot): (usize, usize), u: &Shift) -> RistrettoPoint {
+        let mut wide = Zeroizing::new([0u8; 64]);
+        let index = (index as u64).to_le_bytes();
+        self.masks.fill(&[self.instance, &index, &[slot as u8], u], &mut *wide);
+        RistrettoPoint::from_uniform_bytes(&wide)
+    }
+
+    /// H'_slot(s).
+    fn shift(&mut self, (index, slot): (usize, usize), s: &[u8]) -> Shift {
+        let mut shift = [0; 48];
+        let index = (index as u64).to_le_bytes();
+        self.shifts.fill(&[self.instance, &index, &[slot as u8], s], &mut shift);
+        shift
+    }
+}
+
+/// Adds bits to bits.
+fn add(to: &mut Shift, from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to ^= from;
+    }
 }
 
 fn transcript(instance: &[u8; 32], public: &CompressedRistretto, replies: &[u8]) -> [u8; 32] {
-    let mut hasher = Hasher::new_derive_key("symbolon base OT 2: transcript");
+    let mut hasher = Hasher::new_derive_key("symbolon base OT 3: transcript");
     hasher.update(instance).update(public.as_bytes()).update(replies);
     *hasher.finalize().as_bytes()
 }
@@ -352,21 +387,17 @@ mod tests {
         assert!(all_differ(&instances));
 
         let [a, b, ..] = instances;
-        let points = [[3; 32], [4; 32]];
-        let mut oracle = Oracle::new(MASK);
-        let mut half_mask = |instance, index, slot, point: &[u8; 32]| {
-            half_mask(&mut oracle, instance, (index, slot), point)
-        };
-        let masks = [
-            half_mask(&a, 0, 0, &points[0]),
-            half_mask(&b, 0, 0, &points[0]),
-            half_mask(&a, 1, 0, &points[0]),
-            half_mask(&a, 0, 1, &points[0]),
-            half_mask(&a, 0, 0, &points[1]),
-        ];
-        assert!(all_differ(&masks.map(|mask| mask.compress().to_bytes())));
+        let inputs = [(&a, (0, 0), 3), (&b, (0, 0), 3), (&a, (1, 0), 3), (&a, (0, 1), 3)];
+        let inputs = inputs.into_iter().chain([(&a, (0, 0), 4)]);
+        let outputs = inputs.flat_map(|(instance, place, byte)| {
+            let mut oracles = Oracles::new(instance);
+            let mask = oracles.half_mask(place, &[byte; 48]).compress().to_bytes();
+            let shift = oracles.shift(place, &[byte; 32]);
+            [mask, *shift.first_chunk().expect("48 bytes")]
+        });
+        assert!(all_differ(&outputs.collect::<Vec<_>>()));
 
-        let shared = points.map(CompressedRistretto);
+        let shared = [[3; 32], [4; 32]].map(CompressedRistretto);
         let mut oracle = Oracle::new(KEY);
         let mut derive = |transcript, index, slot, shared| {
             derive(&mut oracle, transcript, (index, slot), shared)
@@ -390,13 +421,21 @@ mod tests {
         assert!(all_differ(&transcripts));
     }
 
-    /// The keys of a sender with a known a, by the formula: KDF(a·(r_j + H_j(r_{1-j}))).
+    /// Replies of one OT after another, made of these numbers.
+    fn replies(numbers: &[u64]) -> Vec<u8> {
+        let reply = |&n: &u64| {
+            let s = RistrettoPoint::mul_base(&Scalar::from(n)).compress().to_bytes();
+            [&s[..], &[n as u8; 48]].concat()
+        };
+        numbers.iter().flat_map(reply).collect()
+    }
+
+    /// The keys of a sender with a known a, by the formula: KDF(a·(s + H_j(t ⊕ H'_j(s)))).
     #[test]
     fn keys_are_those_of_the_formula() {
         let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
-        let points = [2u64, 3].map(|n| RistrettoPoint::mul_base(&Scalar::from(n)));
-        let bytes = points.map(|point| point.compress().to_bytes());
-        b.send("base OT: r", bytes.as_flattened()).unwrap();
+        let reply = replies(&[2]);
+        b.send(REPLIES, &reply).unwrap();
         b.flush().unwrap();
         let [keys] = send(&mut a, &[1; 32], 1, &mut Prg::from_seed(Block(9))).unwrap()[..] else {
             panic!("one OT")
@@ -405,13 +444,40 @@ mod tests {
         let instance = instance(&[1; 32], 0, 1);
         let public = RistrettoPoint::mul_base(&secret).compress();
         assert_eq!(b.recv_array("base OT: A").unwrap(), public.to_bytes());
-        let transcript = transcript(&instance, &public, bytes.as_flattened());
+        let transcript = transcript(&instance, &public, &reply);
         for slot in [0, 1] {
-            let place = (0, slot);
-            let half = half_mask(&mut Oracle::new(MASK), &instance, place, &bytes[1 - slot]);
-            let shared = secret * (points[slot] + half + half);
+            let (place, mut oracles) = ((0, slot), Oracles::new(&instance));
+            let shift = oracles.shift(place, &reply[..32]);
+            let half = oracles.half_mask(place, &shift.map(|byte| byte ^ 2));
+            let shared = secret * (RistrettoPoint::mul_base(&Scalar::from(2u64)) + half + half);
             let key = derive(&mut Oracle::new(KEY), &transcript, place, &shared.compress());
             assert_eq!(keys[slot], key);
+        }
+    }
+
+    /// A receiver's s and t say nothing of its choice: with the same randomness they are what the formula makes of it, and
+    /// under the other choice's oracles they stand for another point, of which nobody knows the logarithm.
+    #[test]
+    fn replies_are_those_of_the_formula() {
+        for choice in [false, true] {
+            let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
+            let choices = BitVec::from_bools(&[choice]);
+            Receiver::begin(&mut b, &[1; 32], &choices, &mut Prg::from_seed(Block(9))).unwrap();
+            b.flush().unwrap();
+            let reply = a.recv(REPLIES, REPLY).unwrap();
+            let (s, t) = reply.split_at(POINT);
+            let scalar = random_scalar(&mut Prg::from_seed(Block(9)));
+            let instance = instance(&[1; 32], 0, 1);
+            let point = |slot| {
+                let mut oracles = Oracles::new(&instance);
+                let mut u = oracles.shift((0, slot), s);
+                add(&mut u, t);
+                let half = oracles.half_mask((0, slot), &u);
+                decode(1, s).unwrap() + half + half
+            };
+            let (own, other) = (usize::from(choice), usize::from(!choice));
+            assert_eq!(point(own), RistrettoPoint::mul_base(&scalar));
+            assert_ne!(point(other), RistrettoPoint::mul_base(&scalar));
         }
     }
 
@@ -456,11 +522,9 @@ mod tests {
     /// Another reply for the last OT alone: the keys of all others change too.
     #[test]
     fn every_key_depends_on_every_reply() {
-        let point = |n: u64| RistrettoPoint::mul_base(&Scalar::from(n)).compress().to_bytes();
         let keys = |last: u64| {
             let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
-            let replies: Vec<u8> = [2, 3, 4, last].into_iter().flat_map(point).collect();
-            b.send("base OT: r", &replies).unwrap();
+            b.send(REPLIES, &replies(&[2, last])).unwrap();
             b.flush().unwrap();
             send(&mut a, &[1; 32], 2, &mut Prg::from_seed(Block(9))).unwrap()
         };

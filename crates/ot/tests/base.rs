@@ -68,7 +68,7 @@ const MALFORMED: &[&str] = &[
     "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ];
 
-/// Masny–Rindal, first message: a malformed point as A is refused by its decoding, always.
+/// McQuoid–Rosulek–Roy, first message: a malformed point as A is refused by its decoding, always.
 #[test]
 fn malformed_a() {
     for point in MALFORMED {
@@ -85,15 +85,15 @@ fn malformed_a() {
     }
 }
 
-/// Masny–Rindal, second message: a malformed point as any of the r is refused by its decoding,
-/// always, in the first and the last OT and in either slot.
+/// McQuoid–Rosulek–Roy, second message: a malformed point as any of the s is refused by its decoding,
+/// always, in the first and the last OT.
 #[test]
-fn malformed_r() {
+fn malformed_s() {
     for (k, point) in MALFORMED.iter().enumerate() {
         let (a, mut b) = channels();
         let bytes = hex::decode(point).unwrap();
-        let place = 32 * [0, 1, 4, 5][k % 4];
-        b.set_bend(bent("base OT: r", 0, move |payload| {
+        let place = 80 * [0, 1, 2][k % 3];
+        b.set_bend(bent("base OT: s, t", 0, move |payload| {
             payload[place..place + 32].copy_from_slice(&bytes);
         }));
         let choices = BitVec::from_bools(&[true, false, true]);
@@ -117,8 +117,7 @@ proptest! {
         if as_a {
             a.set_bend(bent("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
         } else {
-            // The receiver's own slot, as its choice is false.
-            b.set_bend(bent("base OT: r", 0, move |p| p[..32].copy_from_slice(&bytes)));
+            b.set_bend(bent("base OT: s, t", 0, move |p| p[..32].copy_from_slice(&bytes)));
         }
         let (pairs, keys) = both(
             (a, b),
@@ -150,7 +149,7 @@ fn short_and_long_messages() {
         assert_caught(keys, 0, "message framing");
 
         let (a, mut b) = channels();
-        b.set_bend(bent("base OT: r", 0, change));
+        b.set_bend(bent("base OT: s, t", 0, change));
         let (pairs, _) = both(
             (a, b),
             |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
@@ -165,7 +164,7 @@ fn short_and_long_messages() {
 #[test]
 fn a_replayed_reply_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
-    let (record, spy) = recorder("base OT: r");
+    let (record, spy) = recorder("base OT: s, t");
     let (a, mut b) = channels();
     b.set_bend(spy);
     let (first_pairs, first_keys) = both(
@@ -175,7 +174,7 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     );
     let replay = record.lock().unwrap()[0].clone();
     let (a, mut b) = channels();
-    b.set_bend(bent("base OT: r", 0, move |payload| payload.clone_from(&replay)));
+    b.set_bend(bent("base OT: s, t", 0, move |payload| payload.clone_from(&replay)));
     let (pairs, keys) = both(
         (a, b),
         |channel| base::send(channel, &[2; 32], 4, &mut prg(1)).unwrap(),
@@ -203,10 +202,10 @@ fn a_reply_passed_on_gives_keys_that_nobody_knows() {
             |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)).unwrap(),
         )
     };
-    let (record, spy) = recorder("base OT: r");
+    let (record, spy) = recorder("base OT: s, t");
     let (first_pairs, first_keys) = run(2, spy);
     let passed_on = record.lock().unwrap()[0].clone();
-    let (pairs, _) = run(1, bent("base OT: r", 0, move |r| r.clone_from(&passed_on)));
+    let (pairs, _) = run(1, bent("base OT: s, t", 0, move |r| r.clone_from(&passed_on)));
     for k in 0..4 {
         assert!(first_pairs[k].contains(&first_keys[k]));
         assert!(!pairs[k].contains(&first_keys[k]));

@@ -12,7 +12,7 @@ use crate::common::{self, Setting};
 /// Base OT, either message: no group element. Refused by its decoding, always.
 #[test]
 fn malformed_base_ot_point() {
-    for (cheater, kind) in [(0, "base OT: A"), (1, "base OT: r")] {
+    for (cheater, kind) in [(0, "base OT: A"), (1, "base OT: s, t")] {
         let ended = cheat(cheater, message(kind, 0, |p| p[..32].fill(0xff)));
         assert_caught(&ended, cheater, "base OT point decoding");
     }
