@@ -83,7 +83,7 @@ pub(in super::super) fn sum_buckets(
         let ((first, first_keys), others) = match buckets.heads {
             None => (load_record(records.get(members[0], peer)), &members[1..]),
             Some([macs, keys]) => {
-                let [mac, key] = [macs[k], keys[k]].map(|block| bytemuck::cast(block));
+                let [mac, key] = [macs[k], keys[k]].map(bytemuck::cast);
                 let y = _mm512_maskz_broadcast_i64x2(Y_MAC, mac);
                 ((y, _mm256_zextsi128_si256(key)), members)
             }
