@@ -3,7 +3,8 @@
 //! # The function-dependent phase of a circuit that is kept
 //! It is two walks, one behind the other: over the masks, which opens d and e, and over the labels, which garbles chunk by
 //! chunk, or takes in what is garbled. With several lanes, and more than one chunk of gates, each has a thread:
-//! the walk over the masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane.
+//! the walk over the masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane. What can be made of a chunk
+//! without the first lane's messages is made by its thread, too.
 //!
 //! # Why that is safe
 //! A chunk is garbled, or its table taken in, when its own d and e were opened and their MACs found right, as on one thread.
@@ -26,19 +27,22 @@ use crate::{
 /// How many chunks wait for the walk over the labels.
 const AHEAD: usize = 2;
 
-/// Walks over the masks, and has each chunk dealt with in the order of the walk, with the first lane's channels.
-pub(crate) fn each_chunk(
+/// Walks over the masks, and has each chunk dealt with in the order of the walk: first what needs no message, by `begin`,
+/// then the rest, by `deal`, with the first lane's channels.
+pub(crate) fn each_chunk<T: Send>(
     masks: &mut MaskWalk<'_>,
     material: &mut Material,
     net: &mut Network,
-    mut deal: impl FnMut(&mut [Channel], &Chunk) -> Result<()>,
+    begin: impl Fn(&Chunk) -> T + Send,
+    mut deal: impl FnMut(&mut [Channel], &Chunk, T) -> Result<()>,
 ) -> Result<()> {
     let [first, others @ ..] = &mut net.lanes[..] else {
         return Err(Error::internal("a session without lanes"));
     };
     let Some(second) = others.first_mut().filter(|_| masks.is_long()) else {
         while let Some(chunk) = masks.next_chunk(first, material)? {
-            deal(first, &chunk)?;
+            let begun = begin(&chunk);
+            deal(first, &chunk, begun)?;
             masks.recycle(chunk);
         }
         return Ok(());
@@ -47,43 +51,43 @@ pub(crate) fn each_chunk(
     let (spent, used) = mpsc::channel();
     masks.has_a_lane = true;
     thread::scope(|scope| {
-        let walk = scope.spawn(move || walk_ahead(masks, material, second, (ready, used)));
+        let next = move || {
+            used.try_iter().for_each(|chunk| masks.recycle(chunk));
+            let chunk = masks.next_chunk(second, material)?;
+            Ok(chunk.map(|chunk| (begin(&chunk), chunk)))
+        };
+        let walk = scope.spawn(move || walk_ahead(next, ready));
         let dealt = deal_with(first, (chunks, spent), &mut deal);
         outcome(walk.join(), dealt)
     })
 }
 
-/// The walk over the masks, as long as there are gates and somebody takes the chunks; with memory that is done with.
-fn walk_ahead(
-    masks: &mut MaskWalk<'_>,
-    material: &mut Material,
-    channels: &mut [Channel],
-    (ready, used): (SyncSender<Chunk>, Receiver<Chunk>),
+/// The walk over the masks, as long as there are gates and somebody takes the chunks.
+fn walk_ahead<T>(
+    mut next: impl FnMut() -> Result<Option<(T, Chunk)>>,
+    ready: SyncSender<(T, Chunk)>,
 ) -> Result<()> {
-    loop {
-        used.try_iter().for_each(|chunk| masks.recycle(chunk));
-        let Some(chunk) = masks.next_chunk(channels, material)? else {
-            return Ok(());
-        };
+    while let Some(chunk) = next()? {
         if ready.send(chunk).is_err() {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
-/// Deals with the chunks as they come, until there are no more.
-fn deal_with(
+/// Deals with the chunks as they come, until there are no more; gives back their memory.
+fn deal_with<T>(
     channels: &mut [Channel],
-    (chunks, spent): (Receiver<Chunk>, Sender<Chunk>),
-    deal: &mut impl FnMut(&mut [Channel], &Chunk) -> Result<()>,
+    (chunks, spent): (Receiver<(T, Chunk)>, Sender<Chunk>),
+    deal: &mut impl FnMut(&mut [Channel], &Chunk, T) -> Result<()>,
 ) -> Result<()> {
     loop {
         // The evaluator need not wait for the end of what was garbled.
         flush(channels)?;
-        let Ok(chunk) = chunks.recv() else {
+        let Ok((begun, chunk)) = chunks.recv() else {
             return Ok(());
         };
-        deal(channels, &chunk)?;
+        deal(channels, &chunk, begun)?;
         // After the last chunk nobody is there any more who could use it.
         let _ = spent.send(chunk);
     }

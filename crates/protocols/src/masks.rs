@@ -16,6 +16,7 @@ use symbolon_preprocessing::{
 };
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
+use zeroize::Zeroize;
 
 use crate::{
     material::{GateMaterial, Material},
@@ -45,6 +46,16 @@ impl Chunk {
     /// How many gates there are.
     pub fn len(&self) -> usize {
         self.alpha.len()
+    }
+
+    /// Appends all gates' MACs towards the peer in this place.
+    fn push_macs(&self, place: usize, macs: &mut Vec<GateMacs>) {
+        let rows = [&self.alpha, &self.beta, &self.row0];
+        let [alpha, beta, row0] = rows.map(|rows| rows.auths(0, self.len()));
+        let gates = alpha.zip(beta).zip(row0);
+        macs.extend(
+            gates.map(|((alpha, beta), row0)| [alpha, beta, row0].map(|auth| auth[place][0])),
+        );
     }
 }
 
@@ -94,10 +105,27 @@ pub(crate) struct MaskWalk<'a> {
     found_outputs: Option<ShareRows>,
     /// Whether nothing but openings comes by the channels that the walk is given.
     pub has_a_lane: bool,
+    /// What of the chunks is kept behind their garbling.
+    kept: Option<KeptMacs>,
     gates: u64,
     seat: Seat,
     delta: Block,
 }
+
+/// The MACs of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ towards the peer in one place, gate by gate.
+struct KeptMacs {
+    place: usize,
+    macs: Vec<GateMacs>,
+}
+
+impl Drop for KeptMacs {
+    fn drop(&mut self) {
+        self.macs.zeroize();
+    }
+}
+
+/// MACs towards one peer of the own shares of a gate's λ_α, λ_β and λ_αβ ⊕ λ_γ.
+pub(crate) type GateMacs = [Block; 3];
 
 /// AND gates whose d and e are on their way.
 struct Pending {
@@ -149,6 +177,7 @@ impl<'a> MaskWalk<'a> {
             found: material.found,
             found_outputs: None,
             has_a_lane: false,
+            kept: None,
             gates: plan.and_count(),
             known: material.known.is_some(),
             outputs: plan.output_slots(),
@@ -186,7 +215,21 @@ impl<'a> MaskWalk<'a> {
             self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
-        Ok(Some(self.products(gates, &opened)))
+        let chunk = self.products(gates, &opened);
+        if let Some(KeptMacs { place, macs }) = &mut self.kept {
+            chunk.push_macs(*place, macs);
+        }
+        Ok(Some(chunk))
+    }
+
+    /// From now on the MACs towards the peer in this place are kept of every chunk, in room for so many gates.
+    pub fn keep_macs(&mut self, place: usize, room: usize) {
+        self.kept = Some(KeptMacs { place, macs: Vec::with_capacity(room) });
+    }
+
+    /// What was kept so far, and its memory for more, once it is used up.
+    pub fn kept_macs(&mut self) -> &mut Vec<GateMacs> {
+        &mut self.kept.as_mut().expect("MACs are kept").macs
     }
 
     /// Whether there may be more than one chunk.

@@ -87,7 +87,7 @@ impl Run {
             traffic.message(32);
             traffic.draw(128);
         } else {
-            traffic.message(128 * 2 * 32);
+            traffic.message(128 * (32 + 48));
         }
         traffic
     }

@@ -120,7 +120,7 @@ impl Run {
                 traffic.message(32);
                 traffic.draw(128);
             } else {
-                traffic.message(128 * 2 * 32);
+                traffic.message(128 * (32 + 48));
             }
             if n > 2 {
                 traffic.bits(n, global_keys::SHARES as u64);

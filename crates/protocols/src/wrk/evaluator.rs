@@ -37,8 +37,10 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mac_bytes = table::mac_bytes(net.rho);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
-    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
-        tables.push(Table::receive(&mut peers[0], chunk, mac_bytes, &mut message)?);
+    let begin = |chunk: &_| Table::begin(chunk, mac_bytes);
+    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, _, mut table| {
+        table.receive(&mut peers[0], mac_bytes, &mut message)?;
+        tables.push(table);
         Ok(())
     })?;
     Ok(Box::new(Ready {
@@ -68,9 +70,9 @@ pub(super) fn stream(
     loop {
         supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let channel = &mut net.peers()[0];
-            let table = Table::receive(channel, &chunk, keys.mac_bytes, &mut message)?;
+            let mut table = Table::begin(&chunk, keys.mac_bytes);
             masks.recycle(chunk);
+            table.receive(&mut net.peers()[0], keys.mac_bytes, &mut message)?;
             walk.chunk(&table);
         }
         walk.check(&net.peers()[0])?;
@@ -101,52 +103,61 @@ struct Table {
 }
 
 impl Table {
-    /// Receives a chunk's table and XORs the own MAC M\[s\] and key K\[r\] into each row: what is left
-    /// after hashing is the label itself, and r times the cut Δ_B. `message` is memory that is kept for it.
-    fn receive(
-        channel: &mut Channel,
-        chunk: &Chunk,
-        mac_bytes: usize,
-        message: &mut Vec<Block>,
-    ) -> Result<Table> {
+    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part is added and it is
+    /// hashed, is the label itself, and r times the cut Δ_B.
+    fn begin(chunk: &Chunk, mac_bytes: usize) -> Table {
         let gates = chunk.len();
         let mut table = Table {
             labels: Vec::with_capacity(ROWS * gates),
             macs: vec![0; table::mac_section_bytes(gates, mac_bytes) + 16],
             bits: Vec::with_capacity(gates),
         };
+        let one = Share { bit: true, ..Share::default() };
+        for g in 0..gates {
+            let mut nibble = 0;
+            for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
+                let key = table::cut(share.key, mac_bytes);
+                table::put_at(&mut table.macs, ROWS * g + row, key, mac_bytes);
+                nibble |= u8::from(share.bit) << row;
+                table.labels.push(share.mac);
+            }
+            table.bits.push(nibble);
+        }
+        table
+    }
+
+    /// Receives the garbler's part of the chunk. `message` is memory that is kept for it.
+    fn receive(
+        &mut self,
+        channel: &mut Channel,
+        mac_bytes: usize,
+        message: &mut Vec<Block>,
+    ) -> Result<()> {
+        let gates = self.bits.len();
         for first in (0..gates).step_by(MESSAGE) {
             let gates = first..(first + MESSAGE).min(gates);
             let labels = table::label_bytes(gates.len());
             let all = labels + table::mac_section_bytes(gates.len(), mac_bytes);
-            message.resize(all.div_ceil(16) + 1, Block::ZERO);
+            message.resize(all.div_ceil(16), Block::ZERO);
             channel.recv_into("garbled table", &mut Block::as_bytes_mut(message)[..all])?;
-            table.add(chunk, gates, message, mac_bytes);
+            self.add(gates, &Block::as_bytes(message)[..all], mac_bytes);
         }
-        Ok(table)
+        Ok(())
     }
 
     /// Adds some gates' rows.
-    fn add(&mut self, chunk: &Chunk, gates: Range<usize>, message: &[Block], mac_bytes: usize) {
-        let macs = &Block::as_bytes(message)[table::label_bytes(gates.len())..];
-        let first = self.labels.len();
-        let one = Share { bit: true, ..Share::default() };
-        for (k, g) in gates.enumerate() {
-            let mut nibble = 0;
-            for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
-                let mac = table::take(macs, ROWS * k + row, mac_bytes);
-                let mac = mac ^ table::cut(share.key, mac_bytes);
-                table::put_at(&mut self.macs, ROWS * g + row, mac, mac_bytes);
-                nibble |= u8::from(share.bit) << row;
-                self.labels.push(share.mac);
-            }
-            self.bits.push(nibble);
-        }
-        let own = self.labels[first..].chunks_exact_mut(ROWS);
-        for (own, sent) in own.zip(message.chunks_exact(ROWS - 1)) {
-            for (own, sent) in own[1..].iter_mut().zip(sent) {
+    fn add(&mut self, gates: Range<usize>, message: &[u8], mac_bytes: usize) {
+        let (labels, macs) = message.split_at(table::label_bytes(gates.len()));
+        let own = self.labels[ROWS * gates.start..ROWS * gates.end].as_chunks_mut::<ROWS>().0;
+        let sent: &[[Block; ROWS - 1]] = bytemuck::cast_slice(labels);
+        for ([_, own @ ..], sent) in own.iter_mut().zip(sent) {
+            for (own, sent) in own.iter_mut().zip(sent) {
                 *own ^= *sent;
             }
+        }
+        let own = &mut self.macs[table::mac_section_bytes(gates.start, mac_bytes)..];
+        for (own, sent) in own.iter_mut().zip(macs) {
+            *own ^= sent;
         }
     }
 }

@@ -31,8 +31,11 @@ pub(super) fn prepare(
 ) -> Result<Box<dyn Prepared>> {
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
-    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
-        tables.push(Table::receive(peers, chunk, &mut message)?);
+    let garblers = usize::from(net.parties()) - 1;
+    let begin = |chunk: &_| Table::begin(chunk, garblers);
+    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, _, mut table| {
+        table.receive(peers, &mut message)?;
+        tables.push(table);
         Ok(())
     })?;
     Ok(Box::new(Ready {
@@ -71,8 +74,9 @@ pub(super) fn stream(
         // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
         let mut values = Values::new(fresh_chi()?, garblers.len());
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let table = Table::receive(net.peers(), &chunk, &mut message)?;
+            let mut table = Table::begin(&chunk, garblers.len());
             masks.recycle(chunk);
+            table.receive(net.peers(), &mut message)?;
             walk.chunk(&table, delta, &mut values);
         }
         values.authenticate(net.peers())?;
@@ -98,24 +102,35 @@ struct Table {
 }
 
 impl Table {
-    /// Receives every garbler's part of a chunk. `message` is memory that is kept for it.
-    fn receive(channels: &mut [Channel], chunk: &Chunk, message: &mut Vec<Block>) -> Result<Table> {
+    /// The own part of a chunk, from so many garblers.
+    fn begin(chunk: &Chunk, garblers: usize) -> Table {
         let gates = chunk.len();
-        let garblers = channels.len();
-        let others = garblers - 1;
-        // While the garblers are at work.
+        let mut half_gates = Vec::with_capacity(gates * garblers);
+        for g in 0..gates {
+            let [beta, alpha, row0] =
+                [&chunk.beta, &chunk.alpha, &chunk.row0].map(|rows| rows.auth(g));
+            half_gates.extend((0..garblers).map(|i| [beta[i][0], alpha[i][0], row0[i][0]]));
+        }
         let own = (0..gates).map(|g| {
             let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
             let keys =
                 |rows: &ShareRows| rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
             (rows.map(|rows| rows.bit(g)), rows.map(keys))
         });
-        let mut table = Table {
-            half_gates: vec![[Block::ZERO; 3]; gates * garblers],
-            sealed: (0..garblers * others).map(|_| Vec::with_capacity(4 * gates)).collect(),
+        let sealed = || Vec::with_capacity(4 * gates);
+        Table {
+            half_gates,
+            sealed: (0..garblers * (garblers - 1)).map(|_| sealed()).collect(),
             pointers: BitVec::with_capacity(gates),
             own: own.collect(),
-        };
+        }
+    }
+
+    /// Receives every garbler's part of the chunk. `message` is memory that is kept for it.
+    fn receive(&mut self, channels: &mut [Channel], message: &mut Vec<Block>) -> Result<()> {
+        let gates = self.own.len();
+        let garblers = channels.len();
+        let others = garblers - 1;
         for (i, channel) in channels.iter_mut().enumerate() {
             for first in (0..gates).step_by(MESSAGE) {
                 let gates = first..(first + MESSAGE).min(gates);
@@ -126,28 +141,21 @@ impl Table {
                 let bytes = &mut Block::as_bytes_mut(message)[..all];
                 channel.recv_into("garbled gates", bytes)?;
                 let pointers = ports::decode_bits(channel, bits, &bytes[16 * blocks..])?;
-                table.pointers.extend_from(&pointers);
-                table.add(chunk, (i, garblers), gates, message);
+                self.pointers.extend_from(&pointers);
+                self.add((i, garblers), gates, message);
             }
         }
-        Ok(table)
+        Ok(())
     }
 
-    /// Adds garbler i's part of some gates, with the own shares' MACs.
-    fn add(
-        &mut self,
-        chunk: &Chunk,
-        (i, garblers): (usize, usize),
-        gates: Range<usize>,
-        message: &[Block],
-    ) {
+    /// Adds garbler i's part of some gates.
+    fn add(&mut self, (i, garblers): (usize, usize), gates: Range<usize>, message: &[Block]) {
         let n = gates.len();
-        let half_gates = self.half_gates.iter_mut().skip(i + gates.start * garblers);
-        for ((entry, g), sent) in
-            half_gates.step_by(garblers).zip(gates).zip(message.chunks_exact(2))
-        {
-            let mac = |rows: &ShareRows| rows.auth(g)[i][0];
-            *entry = [sent[0] ^ mac(&chunk.beta), sent[1] ^ mac(&chunk.alpha), mac(&chunk.row0)];
+        let half_gates = self.half_gates[gates.start * garblers..gates.end * garblers].iter_mut();
+        let sent = message.as_chunks().0;
+        for ([g0, g1, _], &[sent0, sent1]) in half_gates.skip(i).step_by(garblers).zip(sent) {
+            *g0 ^= sent0;
+            *g1 ^= sent1;
         }
         let others = garblers - 1;
         for (j, rows) in self.sealed[i * others..][..others].iter_mut().enumerate() {

@@ -2,25 +2,22 @@
 
 use std::io::Write;
 use std::ops::Range;
+use std::thread;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
-use super::{
-    half_gates::{Gate, HalfGates},
-    hash::LabelHash,
-    online,
-};
+use super::{half_gates::HalfGates, hash::LabelHash, online};
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
     InputBits, Network, OutputBits, Prepared, beside,
     codec::{Reader, Writer},
     labels::{self, MESSAGE},
-    masks::{self, Chunk, MaskWalk},
-    material::Material,
+    masks::{self, Chunk, GateMacs, MaskWalk},
+    material::{Material, small},
     phases, ports,
     share_rows::ShareRows,
     stream::Supply,
@@ -36,18 +33,22 @@ pub(super) fn prepare(
     let evaluator = material.seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
-    garbling.half.gates.reserve_exact(plan.and_count() as usize);
+    let gates = small(plan.and_count())?;
+    masks.keep_macs(evaluator, gates);
+    garbling.half.outputs.reserve_exact(gates);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    beside::each_chunk(&mut masks, &mut material, net, |peers, chunk| {
-        garbling.chunk(&mut peers[evaluator], chunk)
-    })?;
+    let deal = |peers: &mut [Channel], chunk: &_, ()| garbling.chunk(&mut peers[evaluator], chunk);
+    beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
     Ok(Box::new(Ready {
         evaluator,
         delta: material.delta,
         own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
-        gates: std::mem::take(&mut garbling.half.gates),
+        gates: Gates {
+            labels: std::mem::take(&mut garbling.half.outputs),
+            macs: std::mem::take(masks.kept_macs()),
+        },
     }))
 }
 
@@ -61,7 +62,11 @@ pub(super) fn stream(
     let (delta, seat) = (supply.material.delta, supply.material.seat);
     let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = supply.walk(circuit, plan);
+    // What is kept of a stretch, and of the batch that began before it.
+    let room = small(plan.and_count().min(net.stretch))? + plan.limits().batch;
+    masks.keep_macs(evaluator, room);
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
+    garbling.half.outputs.reserve_exact(room);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
@@ -73,12 +78,15 @@ pub(super) fn stream(
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);
         }
-        let key = (evaluator, delta);
-        authentication.prove(net.peers(), key, &garbling.half.gates)?;
+        let mut gates = Gates {
+            labels: std::mem::take(&mut garbling.half.outputs),
+            macs: std::mem::take(masks.kept_macs()),
+        };
+        authentication.prove(net, (evaluator, delta), &gates)?;
         if supply.is_last() {
             break;
         }
-        garbling.half.gates.clear();
+        (garbling.half.outputs, *masks.kept_macs()) = gates.clear();
     }
     let outputs = authentication.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
@@ -207,7 +215,32 @@ struct Ready {
     own_masks: BitVec,
     input_labels: Vec<Block>,
     output_masks: ShareRows,
-    gates: Vec<Gate>,
+    gates: Gates,
+}
+
+/// What a garbler keeps of AND gates for the online phase.
+#[derive(Default)]
+struct Gates {
+    /// L_γ,0.
+    labels: Vec<Block>,
+    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
+    macs: Vec<GateMacs>,
+}
+
+impl Gates {
+    /// Their memory, for more.
+    fn clear(&mut self) -> (Vec<Block>, Vec<GateMacs>) {
+        self.labels.clear();
+        self.macs.clear();
+        (std::mem::take(&mut self.labels), std::mem::take(&mut self.macs))
+    }
+}
+
+impl Drop for Gates {
+    fn drop(&mut self) {
+        self.labels.zeroize();
+        self.macs.zeroize();
+    }
 }
 
 impl Prepared for Ready {
@@ -221,15 +254,14 @@ impl Prepared for Ready {
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
-        let channels = net.peers();
-        let masked = online::broadcast_inputs(channels, circuit, own)?;
+        let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
         let labels = labels::chosen(&self.input_labels, &masked, self.delta);
-        channels[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
+        net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
         let mut authentication = Authentication::new(plan, &masked);
-        authentication.prove(channels, (self.evaluator, self.delta), &self.gates)?;
+        authentication.prove(net, (self.evaluator, self.delta), &self.gates)?;
         let outputs = authentication.finish(plan);
-        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
+        online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -238,10 +270,11 @@ impl Prepared for Ready {
         out.bits(&self.own_masks)?;
         out.blocks(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
-        for Gate { label, macs: [alpha, beta, row0] } in &self.gates {
-            out.blocks(&[*label, *alpha, *beta, *row0])?;
-        }
-        Ok(())
+        let Gates { labels, macs } = &self.gates;
+        let mut gates = labels.iter().zip(macs);
+        gates.try_for_each(|(label, [alpha, beta, row0])| {
+            out.blocks(&[*label, *alpha, *beta, *row0])
+        })
     }
 }
 
@@ -260,55 +293,47 @@ pub(super) fn load(
         own_masks: from.bits(ports::input_bits(circuit, me))?,
         input_labels: from.blocks(plan.input_slots().len())?,
         output_masks: ShareRows::load(outputs, peers, &mut from)?,
-        gates: Vec::new(),
+        gates: Gates::default(),
     };
     for gates in masks::chunk_sizes(plan) {
         let mut blocks = from.blocks(4 * gates)?;
-        ready.gates.extend(
-            blocks
-                .chunks_exact(4)
-                .map(|gate| Gate { label: gate[0], macs: [gate[1], gate[2], gate[3]] }),
-        );
+        for &[label, alpha, beta, row0] in blocks.as_chunks().0 {
+            ready.gates.labels.push(label);
+            ready.gates.macs.push([alpha, beta, row0]);
+        }
         blocks.zeroize();
     }
     Ok(Box::new(ready))
 }
 
-/// The evaluator's masked values, proven to be those that the own labels stand for.
+/// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
 struct MaskedValues {
     bits: BitVec,
+    digest: [u8; 32],
     chi: Block,
 }
 
 impl MaskedValues {
-    /// Step 11. A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
-    fn receive(
-        channels: &mut [Channel],
-        (evaluator, delta): (usize, Block),
-        gates: &[Gate],
-    ) -> Result<MaskedValues> {
-        let n = gates.len();
-        let channel = &mut channels[evaluator];
+    /// Step 11, of `n` gates.
+    fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
         let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
         let bits = ports::decode_bits(channel, n, bits)?;
+        let (digest, chi) = rest.split_first_chunk().expect("a digest and chi");
+        let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
+        Ok(MaskedValues { bits, digest: *digest, chi })
+    }
+
+    /// What the digest has to be.
+    fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
         let mut hasher = BlockHasher::new("symbolon ywz labels 1");
-        for (first, gates) in gates.chunks(1024).enumerate() {
-            let labels: Vec<Block> = gates
-                .iter()
-                .enumerate()
-                .map(|(k, gate)| gate.label ^ delta.select(bits.get(1024 * first + k)))
-                .collect();
+        for (first, labels) in labels.chunks(1024).enumerate() {
+            let bit = |k| self.bits.get(1024 * first + k);
+            let labels: Vec<Block> =
+                labels.iter().enumerate().map(|(k, &label)| label ^ delta.select(bit(k))).collect();
             hasher.update(&labels);
         }
-        let mut digest = hasher.finish();
-        channel.bend_state("masked value label", &mut digest);
-        let (theirs, chi) = rest.split_first_chunk().expect("a digest and chi");
-        if !same_digest(&digest, theirs) {
-            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
-        }
-        let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
-        Ok(MaskedValues { bits, chi })
+        hasher.finish()
     }
 }
 
@@ -317,6 +342,9 @@ struct Authentication<'a> {
     cursor: Cursor<'a>,
     slots: Vec<bool>,
 }
+
+/// So many gates or more are proven on two threads, if there are as many lanes.
+const TWO_THREADS: usize = 8192;
 
 impl<'a> Authentication<'a> {
     /// Starts from the masked inputs.
@@ -329,35 +357,55 @@ impl<'a> Authentication<'a> {
     }
 
     /// Receives and checks the evaluator's masked values of the next `gates`, and proves these to it by z
-    /// (step 12a, c).
+    /// (step 12a, c), which it is sent only if its own proof is right.
+    ///
+    /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
     fn prove(
         &mut self,
-        channels: &mut [Channel],
+        net: &mut Network,
         (evaluator, delta): (usize, Block),
-        gates: &[Gate],
+        gates: &Gates,
     ) -> Result<()> {
-        let MaskedValues { bits, chi } =
-            MaskedValues::receive(channels, (evaluator, delta), gates)?;
-        let mut hash = PolyHash::new(chi);
+        let Gates { labels, macs } = gates;
+        let values = MaskedValues::receive(&mut net.peers()[evaluator], labels.len())?;
+        let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
+        let (mut digest, z) = thread::scope(|scope| {
+            let digest = || values.expected(labels, delta);
+            let beside = two_threads.then(|| scope.spawn(digest));
+            let z = self.sum(&values, macs);
+            let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
+            digest.map(|digest| (digest, z))
+        })
+        .map_err(|_| Error::internal("a thread of this party panicked"))?;
+        let channels = net.peers();
+        channels[evaluator].bend_state("masked value label", &mut digest);
+        if !same_digest(&digest, &values.digest) {
+            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
+        }
+        channels[evaluator].send(online::AUTHENTICATION, &z.to_bytes())?;
+        channels[evaluator].flush()
+    }
+
+    /// z of the next gates, whose MACs these are.
+    fn sum(&mut self, values: &MaskedValues, macs: &[GateMacs]) -> Block {
+        let mut hash = PolyHash::new(values.chi);
         let mut ts = Vec::new();
         let mut done = 0;
-        while done < gates.len() {
+        while done < macs.len() {
             let batch = self.cursor.next_batch().expect("the plan holds every gate");
             let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
             ts.clear();
             for and in batch.ands {
-                let [alpha, beta, row0] = gates[done].macs;
+                let [alpha, beta, row0] = macs[done];
                 let (u, v) = (slots[and.a as usize], slots[and.b as usize]);
                 ts.push(beta.select(u) ^ alpha.select(v) ^ row0);
-                slots[and.out as usize] = bits.get(done);
+                slots[and.out as usize] = values.bits.get(done);
                 done += 1;
             }
             hash.update(&ts);
         }
-        let channel = &mut channels[evaluator];
-        channel.send(online::AUTHENTICATION, &hash.finish().to_bytes())?;
-        channel.flush()
+        hash.finish()
     }
 
     /// The masked values of the outputs, once those of every gate are here.
@@ -384,7 +432,6 @@ impl Drop for Ready {
         self.delta.zeroize();
         self.own_masks.zeroize();
         self.input_labels.zeroize();
-        self.gates.zeroize();
     }
 }
 
@@ -408,7 +455,7 @@ impl<'a> Garbling<'a> {
         };
         move || {
             garbling.cursor = plan.cursor();
-            garbling.half.gates.clear();
+            garbling.half.outputs.clear();
             garbling.half.clear();
             let mut done = 0;
             while done < gates {

@@ -7,15 +7,6 @@ use zeroize::Zeroize;
 use super::hash::LabelHash;
 use crate::{labels::RUN, masks::Chunk, share_rows::ShareRows};
 
-/// What a garbler keeps of an AND gate for the online phase.
-#[derive(Zeroize)]
-pub(super) struct Gate {
-    /// L_γ,0: proves or disproves the evaluator's Λ_γ.
-    pub label: Block,
-    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
-    pub macs: [Block; 3],
-}
-
 /// Garbles, and collects what is to be sent and what is to be kept.
 pub(super) struct HalfGates {
     /// The evaluator's place among the peers.
@@ -24,8 +15,8 @@ pub(super) struct HalfGates {
     is_pointer: bool,
     pub delta: Block,
     pub hash: LabelHash,
-    /// Of the whole circuit, or of a stretch.
-    pub gates: Vec<Gate>,
+    /// L_γ,0 of every gate of the whole circuit, or of a stretch: proves or disproves the evaluator's Λ_γ.
+    pub outputs: Vec<Block>,
     /// Of a chunk, for the evaluator: two half-gates for each gate.
     pub message: Vec<Block>,
     /// Of a chunk: bits b; none unless the own labels carry the masked values.
@@ -43,7 +34,7 @@ impl HalfGates {
             is_pointer,
             delta,
             hash,
-            gates: Vec::new(),
+            outputs: Vec::new(),
             message: Vec::new(),
             pointers: BitVec::zeros(0),
             inputs: [[Block::ZERO; 2]; RUN],
@@ -95,14 +86,7 @@ impl HalfGates {
         if self.is_pointer {
             self.pointers.push_word(pointers, n);
         }
-        let [alpha, beta, row0] =
-            [&chunk.alpha, &chunk.beta, &chunk.row0].map(|rows| rows.auths(g, n));
-        let evaluator = self.evaluator;
-        let gates = labels.iter().zip(alpha).zip(beta).zip(row0);
-        self.gates.extend(gates.map(|(((label, alpha), beta), row0)| Gate {
-            label: *label,
-            macs: [alpha[evaluator][0], beta[evaluator][0], row0[evaluator][0]],
-        }));
+        self.outputs.extend_from_slice(labels);
     }
 }
 
@@ -111,6 +95,6 @@ impl Drop for HalfGates {
         self.delta.zeroize();
         self.inputs.zeroize();
         self.labels.zeroize();
-        self.gates.zeroize();
+        self.outputs.zeroize();
     }
 }
