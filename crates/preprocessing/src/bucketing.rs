@@ -11,7 +11,7 @@
 //!
 //! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
 //! # Tied triples
-//! Where the first triple of each bucket is made for that bucket (on a given factor, when the circuit is
+//! Where the first triple of each bucket, its head, is made for that bucket (on a given factor, when the circuit is
 //! known), only the other n(B − 1) are thrown. An adversary tries t₁ of the tied ones, whose buckets it
 //! knows, and t₂ of the others. A bucket is known if its tied triple is among the t₁ and all its others are
 //! among the t₂; each of the t₁ buckets is so with probability C(t₂, B−1)/C(n(B−1), B−1):
@@ -21,7 +21,8 @@
 //! ```
 //!
 //! That falls with n, and is within a small factor of P: the tied triples are fewer to aim at by choice, but
-//! a random bucket was hit by any of B triples, too.
+//! a random bucket was hit by any of B triples, too. So heads are tied, on fresh factors, wherever a batch is large enough
+//! for that by itself: what is not thrown needs no place where it is looked for at random.
 //!
 //! Several batches under one Δ need no union bound: an attempt in any batch that goes wrong ends all of
 //! them, so spreading t attempts over batches only multiplies the risk.
@@ -33,7 +34,7 @@ pub struct Batch {
     pub triples: usize,
     /// Leaky triples per bucket.
     pub bucket: usize,
-    /// Whether the first leaky triple of each bucket is made for it.
+    /// Whether the first leaky triple of each bucket is made for it, on a given factor or a fresh one, and not thrown.
     pub tied: bool,
 }
 
@@ -127,7 +128,7 @@ pub fn plan_tied(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
 }
 
 fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
-    let smallest_batch = if tied { smallest_batch_tied } else { smallest_batch };
+    let allowed = if tied { smallest_batch_tied } else { smallest_batch };
     if n == 0 {
         return Vec::new();
     }
@@ -137,7 +138,7 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     let most = (MAX_RECORDS / peers.max(1)).max(rho as usize + 1);
     let mut best: Option<[usize; 4]> = None;
     for bucket in 2..=rho as usize + 1 {
-        let smallest = smallest_batch(bucket, rho).filter(|smallest| smallest * bucket <= most);
+        let smallest = allowed(bucket, rho).filter(|smallest| smallest * bucket <= most);
         let Some(smallest) = smallest else { continue };
         let fewest = n.div_ceil(most / bucket);
         let total = n.max(fewest * smallest);
@@ -151,12 +152,19 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     }
     let [total, bucket, fewest, smallest] =
         best.expect("with B = rho + 1 a single triple is enough");
+    // Slightly larger batches, if there are enough triples for them, are tied.
+    let enough = |&smallest: &usize| smallest <= total / fewest;
+    let smallest = smallest_batch_tied(bucket, rho).filter(enough).unwrap_or(smallest);
     let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
     // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can be.
     let wanted = (total * bucket).div_ceil(target);
     let batches = wanted.min(total / smallest).max(fewest);
     let (size, larger) = (total / batches, total % batches);
-    (0..batches).map(|i| Batch { triples: size + usize::from(i < larger), bucket, tied }).collect()
+    let batch = |triples| {
+        let large = log2_failure_tied(triples, bucket) <= -f64::from(rho);
+        Batch { triples, bucket, tied: tied || large }
+    };
+    (0..batches).map(|i| batch(size + usize::from(i < larger))).collect()
 }
 
 #[cfg(test)]
@@ -247,6 +255,7 @@ mod tests {
                 ] {
                     assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
                     for batch in &batches {
+                        let failure = if batch.tied { log2_failure_tied } else { failure };
                         let what = || format!("rho {rho} n {n} peers {peers}: {batch:?}");
                         let failure = failure(batch.triples, batch.bucket);
                         assert!(failure <= -f64::from(rho), "{}", what());
@@ -255,6 +264,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Heads are thrown where a batch is too small for them to be tied, and only there.
+    #[test]
+    fn heads_are_tied_in_large_batches() {
+        for (n, tied) in [(320, false), (344, false), (345, true), (3_044, false), (3_368, true)] {
+            assert!(plan(n, 40, 1).iter().all(|batch| batch.tied == tied), "{n}");
+            assert!(plan_tied(n, 40, 1).iter().all(|batch| batch.tied), "{n}");
+        }
+        let of_five = plan(2_000_000, 40, 4);
+        assert!(of_five.len() == 6 && of_five.iter().all(|batch| batch.tied));
     }
 
     #[test]

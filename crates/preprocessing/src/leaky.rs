@@ -51,7 +51,7 @@ use crate::{
 };
 use heads::{Fresh, Heads};
 
-pub(crate) use records::{D_BIT, X_BIT, Y_BIT, Z_BIT};
+pub(crate) use records::{D_BIT, Holds, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
 
 /// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache.
@@ -113,7 +113,7 @@ pub(crate) fn split<'a>(
     let chunks = triples.len().div_ceil(chunk).max(1);
     let size = chunks.div_ceil(lanes) * chunk;
     let (mut heads, mut records) =
-        (Heads::of(&mut triples.made, triples.heads, triples.adds), &mut *triples.records);
+        (Heads::of(&mut triples.made, triples.heads, triples.holds), &mut *triples.records);
     let part = |s: &'a mut [Block]| {
         let heads = heads.take_first(size);
         let behind = (s.len() - heads.len()) * triples.peers;
@@ -188,7 +188,9 @@ impl Drawn<'_> {
             (block.start..block.start + places.len(), block.start + places.len()..block.end);
         let [phi, s] = sums.each_mut().map(|sums| sums.split_at_mut(places.len()));
         if !of_heads.is_empty() {
-            let fresh = Fresh { x: rows(behind(&x, &of_heads)), z: rows(behind(&z, &of_heads)) };
+            let [x, y, z] = [&x, &y, &z].map(|part| behind(part, &of_heads));
+            let fresh_y = (self.layout.given == 0).then(|| rows(y));
+            let fresh = Fresh { x: rows(x), y: fresh_y, z: rows(z) };
             heads.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
         }
         if !rest.is_empty() {
@@ -328,8 +330,7 @@ impl LeakyLane {
         chunk: usize,
         range: Range<usize>,
     ) -> Result<()> {
-        let heads = part.heads.among(&range);
-        let layout = Layout { n: range.len(), given: heads.len() };
+        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let fresh = [layout.n, layout.n - layout.given, layout.n];
         let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
@@ -340,8 +341,9 @@ impl LeakyLane {
         let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_own(channels, &all, &mut macs)?;
         all.zeroize();
-        if !heads.is_empty() {
-            let drawn = std::mem::replace(&mut bits[1], part.heads.bits(heads));
+        if layout.given > 0 {
+            let given = part.heads.bits(part.heads.among(&range));
+            let drawn = std::mem::replace(&mut bits[1], given);
             bits[1].extend_from(&drawn);
         }
         // d follows when S is complete.
@@ -359,7 +361,7 @@ impl LeakyLane {
         part: &Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let layout = Layout { n: range.len(), given: part.heads.among(&range).len() };
+        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let room = Room::of(&mut self.scratch.memory, channels.len());
         let keys = &mut room.keys[..layout.len() * channels.len()];
         let mut keys: Vec<&mut [Block]> = keys.chunks_exact_mut(layout.len()).collect();
@@ -376,7 +378,7 @@ impl LeakyLane {
         first_tweak: u128,
     ) -> Result<()> {
         let delta = self.bits.delta();
-        let layout = Layout { n: range.len(), given: part.heads.among(&range).len() };
+        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let peers = channels.len();
         let Scratch { memory, phi, pairs, single } = &mut self.scratch;
         let Room { macs, keys, u, .. } = Room::of(memory, peers);

@@ -13,7 +13,7 @@ use crate::{
     AuthBits, Shares, Towards, Triples,
     bits::{self, BitLane},
     bucketing, combine, exchange, global_keys,
-    leaky::{self, LeakyLane, LeakyTriples},
+    leaky::{self, Holds, LeakyLane, LeakyTriples},
     shares::{lsb_of_delta, to_be_filled},
     threads,
 };
@@ -194,9 +194,6 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
     ) -> Result<Triples> {
-        if batch.tied {
-            return Err(Error::InvalidInput("a batch of tied triples needs its factors".into()));
-        }
         self.make(lanes, batch, None, None)
     }
 
@@ -243,9 +240,9 @@ impl Preprocessor {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
-        let adds = onto.is_some();
+        let holds = Holds { factors: given.is_some(), addends: onto.is_some() };
         let room = self.buckets.room((batch, lanes[0].len()), given, onto);
-        self.leaky.reset((batch, lanes[0].len()), room, adds);
+        self.leaky.reset((batch, lanes[0].len()), room, holds);
         let parts = leaky::split(&mut self.leaky, lanes.len(), self.chunk);
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);

@@ -44,38 +44,44 @@ fn the_known_smallest_batches() {
 #[test]
 fn plans_at_the_edges() {
     let one = |triples, bucket| vec![Batch { triples, bucket, tied: false }];
+    let tied = |triples, bucket| vec![Batch { triples, bucket, tied: true }];
     assert_eq!(plan(0, 40, 1), []);
     assert_eq!(plan(319, 40, 1), one(320, 5), "rounded up to what a bucket of five needs");
     assert_eq!(plan(320, 40, 1), one(320, 5));
-    assert_eq!(plan(2_435, 40, 1), one(2_435, 5));
+    assert_eq!(plan(344, 40, 1), one(344, 5));
+    assert_eq!(plan(345, 40, 1), tied(345, 5), "large enough for heads that are not thrown");
+    assert_eq!(plan(2_435, 40, 1), tied(2_435, 5));
     // From here on 3 044 buckets of four cost less than n of five.
     assert_eq!(plan(2_436, 40, 1), one(3_044, 4));
     assert_eq!(plan(3_045, 40, 1), one(3_045, 4));
-    assert_eq!(plan(207_243, 40, 1), one(207_243, 4));
+    assert_eq!(plan(207_243, 40, 1), tied(207_243, 4));
     assert_eq!(plan(207_244, 40, 1), one(276_325, 3));
     // Several batches, as equal as can be, each large enough by itself.
     let million: Vec<Batch> =
-        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: false }).into();
+        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: true }).into();
     assert_eq!(plan(1_000_000, 40, 1), million);
 }
 
 #[test]
 fn plans_among_many() {
-    // Triples, bucket, batches and peers.
-    for (n, bucket, peers, batches) in [
+    // Triples, bucket, batches and peers, and whether heads are tied.
+    for (n, bucket, peers, batches, tied) in [
         // A batch of 2^20 records would be too small for buckets of three.
-        (1_000_000, 3, 2, vec![333_334, 333_333, 333_333]),
-        (600_000, 3, 4, vec![300_000; 2]),
+        (1_000_000, 3, 2, vec![333_334, 333_333, 333_333], true),
+        // Two batches of 300 000 would have to be thrown whole; one would be too many records.
+        (600_000, 3, 4, vec![300_000; 2], false),
+        // Rather than seven of 285 715.
+        (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
         // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of four.
-        (500_000, 3, 4, vec![276_325; 2]),
+        (500_000, 3, 4, vec![276_325; 2], false),
         // Here they would cost more.
-        (300_000, 4, 5, vec![60_000; 5]),
+        (300_000, 4, 5, vec![60_000; 5], true),
         // 2^18 leaky triples a batch, and 2^22 records.
-        (1_000_000, 4, 15, vec![62_500; 16]),
-        (100_000, 4, 63, [vec![14_286; 5], vec![14_285; 2]].concat()),
+        (1_000_000, 4, 15, vec![62_500; 16], true),
+        (100_000, 4, 63, [vec![14_286; 5], vec![14_285; 2]].concat(), true),
     ] {
         let batches: Vec<Batch> =
-            batches.into_iter().map(|triples| Batch { triples, bucket, tied: false }).collect();
+            batches.into_iter().map(|triples| Batch { triples, bucket, tied }).collect();
         assert_eq!(plan(n, 40, peers), batches, "{n} triples, {peers} peers");
     }
     // Small numbers are the same for everybody.

@@ -46,9 +46,9 @@ impl Traffic {
     }
 
     /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
-    fn triples(&mut self, batch: Batch) {
+    fn triples(&mut self, batch: Batch, known: bool) {
         let leaky = batch.leaky();
-        let given = if batch.tied { batch.triples } else { 0 };
+        let given = if known { batch.triples } else { 0 };
         for start in (0..leaky).step_by(leaky::CHUNK) {
             let chunk = (leaky - start).min(leaky::CHUNK);
             let given = given.saturating_sub(start).min(chunk);
@@ -101,12 +101,12 @@ impl Run {
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
             let [batch] = bucketing::plan_tied(ands, rho, 1)[..] else { panic!("one batch") };
-            traffic.triples(batch);
+            traffic.triples(batch, self.known);
             traffic.draw(self.ands);
             return traffic;
         }
         for batch in bucketing::plan(ands, rho, 1) {
-            traffic.triples(batch);
+            traffic.triples(batch, self.known);
             traffic.draw(batch.triples as u64);
         }
         traffic

@@ -68,9 +68,9 @@ impl Traffic {
     }
 
     /// A batch of triples (Figs. 14 and 16).
-    fn triples(&mut self, parties: u64, batch: Batch) {
+    fn triples(&mut self, parties: u64, batch: Batch, known: bool) {
         let leaky = batch.leaky();
-        let given = if batch.tied { batch.triples } else { 0 };
+        let given = if known { batch.triples } else { 0 };
         for start in (0..leaky).step_by(leaky::CHUNK) {
             let chunk = (leaky - start).min(leaky::CHUNK);
             let given = given.saturating_sub(start).min(chunk);
@@ -141,7 +141,7 @@ impl Run {
             traffic.echo(n);
             let plan = if self.known { bucketing::plan_tied } else { bucketing::plan };
             for batch in plan(self.ands as usize, 40, n as usize - 1) {
-                traffic.triples(n, batch);
+                traffic.triples(n, batch, self.known);
                 traffic.bits(n, if self.known { self.ands } else { batch.triples as u64 });
                 traffic.echo(n);
             }

@@ -1,18 +1,18 @@
-//! The first leaky triples of the buckets of a tied batch. They have no records, for nobody throws them: their x and z lie
-//! where the sums of their buckets will be, added to what is there if there is something, and their y is the given one.
+//! The first leaky triples of the buckets of a tied batch. They have no records, for nobody throws them: they lie
+//! where the sums of their buckets will be, z added to what is there if there is something, and y as given if it is.
 
 use std::ops::Range;
 
 use symbolon_primitives::{BitVec, Block};
 
+use super::Holds;
 use crate::{Towards, Triples};
 
 /// Some heads, side by side.
 pub(super) struct Heads<'a> {
     len: usize,
-    /// Whether z is added to what is there.
-    adds: bool,
-    /// The own bits of all heads' y, and how many heads lie before these.
+    holds: Holds,
+    /// The own bits of all heads' y if they are given, and how many heads lie before these.
     given: (&'a BitVec, usize),
     towards: Vec<HeadsTowards<'a>>,
 }
@@ -20,29 +20,28 @@ pub(super) struct Heads<'a> {
 /// As far as one peer is concerned: MACs and keys.
 struct HeadsTowards<'a> {
     x: [&'a mut [Block]; 2],
-    y: [&'a [Block]; 2],
+    y: [&'a mut [Block]; 2],
     z: [&'a mut [Block]; 2],
 }
 
-/// MACs and keys of the x and z that were drawn for some heads.
+/// MACs and keys of the x and z that were drawn for some heads, and of their y unless it was given.
 pub(super) struct Fresh<'a> {
     pub x: [&'a [Block]; 2],
+    pub y: Option<[&'a [Block]; 2]>,
     pub z: [&'a [Block]; 2],
 }
 
 impl<'a> Heads<'a> {
-    /// The first `len` of these triples, of which b is given, and c something to add to if it `adds`.
-    pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, adds: bool) -> Self {
+    /// The first `len` of these triples, which hold already what they say.
+    pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, holds: Holds) -> Self {
         let rows =
             |Towards { macs, keys }: &'a mut Towards| [macs, keys].map(|row| &mut row[..len]);
-        let given = |Towards { macs, keys }: &'a Towards| [macs, keys].map(|row| &row[..len]);
-        let factors = a.towards.iter_mut().zip(&b.towards);
-        let towards = factors.zip(&mut c.towards).map(|((x, y), z)| HeadsTowards {
-            x: rows(x),
-            y: given(y),
-            z: rows(z),
+        let factors = a.towards.iter_mut().zip(&mut b.towards);
+        let towards = factors.zip(&mut c.towards).map(|((x, y), z)| {
+            let (x, y, z) = (rows(x), rows(y), rows(z));
+            HeadsTowards { x, y, z }
         });
-        Heads { len, adds, given: (&b.bits, 0), towards: towards.collect() }
+        Heads { len, holds, given: (&b.bits, 0), towards: towards.collect() }
     }
 
     /// How many there are.
@@ -55,7 +54,7 @@ impl<'a> Heads<'a> {
         let n = n.min(self.len);
         let towards = self.towards.iter_mut().map(|HeadsTowards { x, y, z }| HeadsTowards {
             x: x.each_mut().map(|row| take_mut(row, n)),
-            y: y.each_mut().map(|row| take(row, n)),
+            y: y.each_mut().map(|row| take_mut(row, n)),
             z: z.each_mut().map(|row| take_mut(row, n)),
         });
         let first = Heads { len: n, towards: towards.collect(), ..*self };
@@ -67,6 +66,11 @@ impl<'a> Heads<'a> {
     /// Those of `triples` that are heads, where the heads come first.
     pub fn among(&self, triples: &Range<usize>) -> Range<usize> {
         triples.start.min(self.len)..triples.end.min(self.len)
+    }
+
+    /// How many of `triples` have their y given.
+    pub fn given(&self, triples: &Range<usize>) -> usize {
+        if self.holds.factors { self.among(triples).len() } else { 0 }
     }
 
     /// The own bits of the given y.
@@ -88,12 +92,15 @@ impl<'a> Heads<'a> {
         for (side, (x, z)) in x.iter_mut().zip(z).enumerate() {
             x[places.clone()].copy_from_slice(fresh.x[side]);
             let z = &mut z[places.clone()];
-            match self.adds {
+            match self.holds.addends {
                 true => z.iter_mut().zip(fresh.z[side]).for_each(|(z, &fresh)| *z ^= fresh),
                 false => z.copy_from_slice(fresh.z[side]),
             }
         }
-        let [y_macs, y_keys] = y.map(|row| &row[places.clone()]);
+        for (y, fresh) in y.iter_mut().zip(fresh.y.iter().flatten()) {
+            y[places.clone()].copy_from_slice(fresh);
+        }
+        let [y_macs, y_keys] = y.each_ref().map(|row| &row[places.clone()]);
         let [z_macs, z_keys] = fresh.z;
         add_both(phi, y_macs, y_keys);
         add_both(s, z_macs, z_keys);
@@ -105,12 +112,6 @@ fn add_both(sums: &mut [Block], macs: &[Block], keys: &[Block]) {
     for (sum, (&mac, &key)) in sums.iter_mut().zip(macs.iter().zip(keys)) {
         *sum ^= mac ^ key;
     }
-}
-
-fn take<'a>(row: &mut &'a [Block], n: usize) -> &'a [Block] {
-    let (first, rest) = row.split_at(n);
-    *row = rest;
-    first
 }
 
 fn take_mut<'a>(row: &mut &'a mut [Block], n: usize) -> &'a mut [Block] {

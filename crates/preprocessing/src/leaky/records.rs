@@ -13,10 +13,10 @@ pub struct LeakyTriples {
     pub(super) peers: usize,
     /// How many of them, the first, are the heads of buckets that are not thrown.
     pub(super) heads: usize,
-    /// Where the sums of the buckets will be. Until then it holds the heads, with b as given.
+    /// Where the sums of the buckets will be. Until then it holds the heads.
     pub(super) made: Triples,
-    /// Whether c holds something that they are added to.
-    pub(super) adds: bool,
+    /// What it held before.
+    pub(super) holds: Holds,
     /// One record per peer for the first triple that is thrown, then for the second, ... Their z is still r, as the
     /// heads' is: what d lacks is added when the buckets are summed, which saves a pass over all of them.
     pub(super) records: Slab<Record>,
@@ -33,6 +33,15 @@ pub struct LeakyTriples {
     packed: Slab<u8>,
 }
 
+/// What of a batch's triples is there before it is made.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Holds {
+    /// The right factors.
+    pub factors: bool,
+    /// Shares in the place of the products, to which these are added.
+    pub addends: bool,
+}
+
 /// The own bit of x in a packed triple.
 pub(crate) const X_BIT: u8 = 1;
 /// The own bit of y.
@@ -44,10 +53,10 @@ pub(crate) const D_BIT: u8 = 8;
 
 impl LeakyTriples {
     /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier ones. There is room for its
-    /// triples in `made`, which holds their right factors if these are given, and what they are added to if it `adds`.
-    pub(crate) fn reset(&mut self, (batch, peers): (Batch, usize), made: Triples, adds: bool) {
+    /// triples in `made`, which `holds` what is given.
+    pub(crate) fn reset(&mut self, (batch, peers): (Batch, usize), made: Triples, holds: Holds) {
         self.peers = peers;
-        self.adds = adds;
+        self.holds = holds;
         self.heads = batch.heads();
         self.made = made;
         self.records.reset((batch.leaky() - self.heads) * peers);
@@ -119,6 +128,9 @@ impl LeakyTriples {
                 all.extend_from(&more);
                 more.zeroize();
             }
+        }
+        if self.heads > 0 && !self.holds.factors {
+            self.made.b.bits = self.bits[1].slice(0..self.heads);
         }
     }
 }

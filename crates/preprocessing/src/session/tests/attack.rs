@@ -154,11 +154,11 @@ fn attacks(parties: u16, batch: Batch, guess: Guess, runs: u64) -> Vec<Outcome> 
     (0..runs).map(|seed| attack(parties, batch, guess, 10_000 + u128::from(seed))).collect()
 }
 
-/// The only batch that is planned.
+/// The only batch that is planned. Those whose heads may be tied are thrown whole where they are not to be.
 fn planned(rho: u32, triples: usize, tied: bool) -> Batch {
     let plan = if tied { bucketing::plan_tied } else { bucketing::plan };
     let [batch] = plan(triples, rho, 1)[..] else { panic!("one batch") };
-    batch
+    Batch { tied, ..batch }
 }
 
 fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
