@@ -152,6 +152,26 @@ fn lies_on_both_lanes() {
     }
 }
 
+/// A masked value of any part of the gates, the labels' digest, and the garbler's proof of its gates, which are checked and
+/// made by two threads. Always caught.
+#[test]
+fn lies_in_masked_values_that_two_threads_prove() {
+    const VALUES: &str = "masked values, label digest, chi";
+    let bits = 2 * WIDTH / 8;
+    for place in [0, bits / 2, bits - 1, bits, bits + 31] {
+        let lie = message(VALUES, 0, move |payload| payload[place] ^= 4);
+        let ended = run(Protocol::Ywz, vec![(FIRST, 0, lie)]);
+        common::assert_caught(&ended[1], 0, "masked value label");
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+    }
+    for place in [0, 15] {
+        let lie = message("circuit authentication", 0, move |payload| payload[place] ^= 1);
+        let ended = run(Protocol::Ywz, vec![(FIRST, 1, lie)]);
+        common::assert_caught(&ended[0], 1, "circuit authentication");
+        assert!(ended[0].outputs.is_err());
+    }
+}
+
 /// Runs with material in batches, and this bend on the lane where it is made.
 fn run_in_batches(protocol: Protocol, cheater: u16, bend: FnBend) -> Vec<Ended> {
     let setting = Setting { protocol, known: true, lanes: 2, ..Setting::default() };
