@@ -55,12 +55,12 @@ impl Batch {
     }
 }
 
-/// A leaky triple is one record of 96 bytes per peer, 128 bytes with its part of what becomes of its bucket, and
-/// 17 bytes. A batch has about this many records (150 MB), so that memory does not grow with the number of
+/// A leaky triple that is thrown is one record of 96 bytes per peer, and a bucket's sums, where its head lies, are as much; each is
+/// 17 bytes besides. A batch has about this many of both (120 MB), so that memory does not grow with the number of
 /// triples ...
 const TARGET_RECORDS: usize = 1 << 20;
 
-/// ... nor with that of peers: at most this many (600 MB), where the bucket size or [`LEAST_LEAKY`] allows
+/// ... nor with that of peers: at most this many (430 MB), where the bucket size or [`LEAST_LEAKY`] allows
 /// no fewer. At ρ = 40 that is B = 3 up to six parties. With more B = 4 computes no longer, in a third of
 /// the memory; it sends a third more.
 const MAX_RECORDS: usize = 1 << 22;

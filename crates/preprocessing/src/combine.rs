@@ -7,9 +7,9 @@
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
 //! ```
 //!
-//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k is number k of the batch, made
-//! on a given share of y, and only the others are thrown: [`crate::bucketing`] says what that costs. What
-//! comes out has ⟨y⟩ as given; d is masked by the fresh y_k.
+//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k, its head, is number k of the batch, made
+//! on a given share of y or a fresh one, and only the others are thrown: [`crate::bucketing`] says what that costs. What
+//! comes out has the head's ⟨y⟩; d is masked by the fresh y_k. Heads lie where the sums go from the start.
 //!
 //! All d of a batch are opened at once: bits first, then digests of their MACs. What is computed from the
 //! bits in between stays here until the digests are right: a peer that could lie about one d unnoticed would
