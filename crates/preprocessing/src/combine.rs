@@ -336,7 +336,7 @@ struct Summing<'a> {
     products: &'a mut [u64],
     /// Of tied buckets, for each peer, y of the heads of all threads.
     heads: &'a [Towards],
-    /// For each peer where MACs and keys of x, y and z go; y is absent where it is given. There x and z of the heads are.
+    /// For each peer where MACs and keys of x, y and z go. Of tied buckets y is absent, and their heads' x and z are there.
     made: Vec<[Option<[&'a mut [Block]; 2]>; 3]>,
 }
 
@@ -428,12 +428,12 @@ fn check(channels: &mut [Channel], parts: &[Digests]) -> Result<()> {
     Ok(())
 }
 
-/// The shares that a batch makes, each with what stands in its place among x, y and z: y is not made if it is given.
+/// The shares that buckets make, each with what stands in its place among x, y and z: y of tied ones is their head's.
 fn made<T>(
     Triples { a, b, c }: &mut Triples,
-    given: bool,
+    tied: bool,
     with: [T; 3],
 ) -> impl Iterator<Item = (&mut Shares, T)> {
-    let all = [Some(a), Some(b).filter(|_| !given), Some(c)].into_iter().zip(with);
+    let all = [Some(a), Some(b).filter(|_| !tied), Some(c)].into_iter().zip(with);
     all.filter_map(|(shares, with)| Some((shares?, with)))
 }
