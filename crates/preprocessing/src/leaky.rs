@@ -20,6 +20,9 @@
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.
 //!
+//! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as many as ρ asks for: see
+//! [`Width`], which says why that is enough.
+//!
 //! # Triples on given shares
 //! A batch's first triples may be made with shares of y that the parties hold already instead of fresh
 //! ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks above: what a cheater adds to U_ij is
@@ -33,6 +36,7 @@
 
 mod heads;
 mod records;
+mod width;
 
 use std::ops::Range;
 
@@ -50,9 +54,11 @@ use crate::{
     threads,
 };
 use heads::{Fresh, Heads};
+use width::Word;
 
 pub(crate) use records::{D_BIT, Holds, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
+pub use width::Width;
 
 /// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache.
 pub const CHUNK: usize = 4096;
@@ -100,15 +106,17 @@ pub(crate) struct Part<'a> {
     s: &'a mut [Block],
     /// How many triples a chunk has.
     chunk: usize,
+    /// How much there is of U and S.
+    width: Width,
     /// The own bits of x, y, r and d of this part, filled by the lane.
     pub bits: [BitVec; 4],
 }
 
-/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last.
+/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last, with so much of U.
 pub(crate) fn split<'a>(
     triples: &'a mut LeakyTriples,
     lanes: usize,
-    chunk: usize,
+    (chunk, width): (usize, Width),
 ) -> Vec<Part<'a>> {
     let chunks = triples.len().div_ceil(chunk).max(1);
     let size = chunks.div_ceil(lanes) * chunk;
@@ -119,7 +127,7 @@ pub(crate) fn split<'a>(
         let behind = (s.len() - heads.len()) * triples.peers;
         let bits = std::array::from_fn(|_| BitVec::zeros(0));
         let records = records.split_off_mut(..behind).expect("a record for each");
-        Part { heads, bits, records, s, chunk }
+        Part { heads, bits, records, s, chunk, width }
     };
     triples.s.chunks_mut(size).map(part).collect()
 }
@@ -238,8 +246,9 @@ struct Room<'a> {
     /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
     macs: [&'a mut [Block]; LOOKAHEAD + 1],
     keys: &'a mut [Block],
-    /// U for each peer, one chunk after another.
+    /// U for each peer, one chunk after another; later one that is received.
     u: &'a mut [Block],
+    /// The same with all bits of a block.
     their_u: &'a mut [Block],
 }
 
@@ -299,6 +308,18 @@ impl LeakyLane {
 
     /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
+        match part.width {
+            Width::Half => self.generate_as::<u64>(channels, part),
+            Width::Whole => self.generate_as::<Block>(channels, part),
+        }
+    }
+
+    /// The same with so much of U.
+    fn generate_as<W: Word>(
+        &mut self,
+        channels: &mut [Channel],
+        part: &mut Part<'_>,
+    ) -> Result<()> {
         let n = part.s.len();
         let size = part.chunk;
         let chunks = n.div_ceil(size);
@@ -313,10 +334,10 @@ impl LeakyLane {
             if (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step) {
                 let chunk = step - LOOKAHEAD;
                 self.draw_theirs(channels, part, range(chunk))?;
-                self.send_u(channels, part, chunk, range(chunk), first_tweak)?;
+                self.send_u::<W>(channels, part, chunk, range(chunk), first_tweak)?;
             }
             if step >= 2 * LOOKAHEAD {
-                self.receive_u(channels, part, range(step - 2 * LOOKAHEAD))?;
+                self.receive_u::<W>(channels, part, range(step - 2 * LOOKAHEAD))?;
             }
         }
         Ok(())
@@ -369,7 +390,7 @@ impl LeakyLane {
     }
 
     /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the records.
-    fn send_u(
+    fn send_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
         part: &mut Part<'_>,
@@ -383,7 +404,7 @@ impl LeakyLane {
         let Scratch { memory, phi, pairs, single } = &mut self.scratch;
         let Room { macs, keys, u, .. } = Room::of(memory, peers);
         let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
-        let u = &mut u[..layout.n * peers];
+        let u = &mut words_mut::<W>(u)[..layout.n * peers];
         // What belongs to a block is in the first-level cache from its first use to its last.
         for first in (0..layout.n).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(layout.n);
@@ -414,26 +435,29 @@ impl LeakyLane {
             }
         }
         for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
-            channel.send("leaky AND: U", Block::as_bytes(u))?;
+            channel.send("leaky AND: U", bytemuck::cast_slice(u))?;
             channel.flush()?;
         }
         Ok(())
     }
 
     /// The rest of S_i, and d_i.
-    fn receive_u(
+    fn receive_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let room = Room::of(&mut self.scratch.memory, channels.len());
-        let u = &mut room.their_u[..range.len()];
+        let Room { u, their_u, .. } = Room::of(&mut self.scratch.memory, channels.len());
+        // The own U has been sent, and leaves its room.
+        let received = &mut words_mut::<W>(u)[..range.len()];
+        let widened = &mut their_u[..range.len()];
         let [x, .., d] = &mut part.bits;
         let s = &mut part.s[range.clone()];
         for channel in channels.iter_mut() {
-            channel.recv_into("leaky AND: U", Block::as_bytes_mut(u))?;
-            add_where(s, x, range.start, u);
+            channel.recv_into("leaky AND: U", bytemuck::cast_slice_mut(received))?;
+            widened.iter_mut().zip(&*received).for_each(|(wide, u)| *wide = u.widen());
+            add_where(s, x, range.start, widened);
         }
         channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(s));
         for s in s.chunks(64) {
@@ -453,14 +477,14 @@ struct Hashing<'a> {
 }
 
 impl Hashing<'_> {
-    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed.
-    fn add(
+    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed, of which it leaves as many bits as U has.
+    fn add<W: Word>(
         &self,
         [macs, keys]: [&[Block]; 2],
         phi: &[Block],
         (pairs, single): (&mut Vec<[Block; 2]>, &mut Vec<Block>),
         s: &mut [Block],
-        u: &mut [Block],
+        u: &mut [W],
     ) {
         pairs.resize(keys.len(), [Block::ZERO; 2]);
         for (pair, &key) in pairs.iter_mut().zip(keys) {
@@ -472,16 +496,22 @@ impl Hashing<'_> {
         self.hashes[1].hash(self.tweak, 1, single);
         let hashed = pairs.iter().zip(&*single).zip(phi);
         for ((s, u), (([zero, one], single), phi)) in s.iter_mut().zip(u).zip(hashed) {
-            *s ^= *zero ^ *single;
-            *u = *zero ^ *one ^ *phi;
+            *s = W::low(*s ^ *zero ^ *single).widen();
+            *u = W::low(*zero ^ *one ^ *phi);
         }
     }
+}
+
+/// The words that lie in this memory, whatever they are.
+fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
+    bytemuck::cast_slice_mut(memory)
 }
 
 /// What the rest of step 4 and step 5 need to know.
 pub(crate) struct Finish<'a> {
     pub session: &'a [u8; 32],
     pub delta: Block,
+    pub width: Width,
     /// Number of this batch in the session.
     pub batch: u64,
     pub prg: &'a mut Prg,
@@ -505,7 +535,7 @@ pub(crate) fn finish(
     }
 
     let challenge = exchange::toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
-    let mut v = combination(&triples.s, &d, (by.delta, challenge), by.threads)?;
+    let mut v = combination(&triples.s, &d, (by.width.cut(by.delta), challenge), by.threads)?;
     channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
     let opened = exchange::committed(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
     for theirs in opened {
@@ -525,7 +555,7 @@ pub(crate) fn finish(
 /// Products of [`combination`] that are added up at a time.
 const SUMMED: usize = 2048;
 
-/// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i.
+/// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
 fn combination(
     s: &[Block],
     d: &BitVec,

@@ -13,7 +13,7 @@ use crate::{
     AuthBits, Shares, Towards, Triples,
     bits::{self, BitLane},
     bucketing, combine, exchange, global_keys,
-    leaky::{self, Holds, LeakyLane, LeakyTriples},
+    leaky::{self, Holds, LeakyLane, LeakyTriples, Width},
     shares::{lsb_of_delta, to_be_filled},
     threads,
 };
@@ -243,7 +243,8 @@ impl Preprocessor {
         let holds = Holds { factors: given.is_some(), addends: onto.is_some() };
         let room = self.buckets.room((batch, lanes[0].len()), given, onto);
         self.leaky.reset((batch, lanes[0].len()), room, holds);
-        let parts = leaky::split(&mut self.leaky, lanes.len(), self.chunk);
+        let width = Width::for_rho(self.rho);
+        let parts = leaky::split(&mut self.leaky, lanes.len(), (self.chunk, width));
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);
         self.confirm(lanes)?;
@@ -252,6 +253,7 @@ impl Preprocessor {
         let mut finish = leaky::Finish {
             session: &self.session,
             delta: self.delta,
+            width,
             batch: self.batches,
             prg: &mut self.prg,
             threads,

@@ -46,7 +46,7 @@ impl Traffic {
     }
 
     /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
-    fn triples(&mut self, batch: Batch, known: bool) {
+    fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
         for start in (0..leaky).step_by(leaky::CHUNK) {
@@ -54,7 +54,7 @@ impl Traffic {
             let given = given.saturating_sub(start).min(chunk);
             let chunk = chunk as u64;
             self.draw(3 * chunk - given as u64);
-            self.message(16 * chunk);
+            self.message(leaky::Width::for_rho(rho).bytes() as u64 * chunk);
         }
         self.committed((leaky as u64).div_ceil(8));
         self.committed(32);
@@ -101,12 +101,12 @@ impl Run {
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
             let [batch] = bucketing::plan_tied(ands, rho, 1)[..] else { panic!("one batch") };
-            traffic.triples(batch, self.known);
+            traffic.triples(batch, rho, self.known);
             traffic.draw(self.ands);
             return traffic;
         }
         for batch in bucketing::plan(ands, rho, 1) {
-            traffic.triples(batch, self.known);
+            traffic.triples(batch, rho, self.known);
             traffic.draw(batch.triples as u64);
         }
         traffic

@@ -76,7 +76,7 @@ impl Traffic {
             let given = given.saturating_sub(start).min(chunk);
             let chunk = chunk as u64;
             self.bits(parties, 3 * chunk - given as u64);
-            self.message(16 * chunk);
+            self.message(leaky::Width::for_rho(RHO.bits()).bytes() as u64 * chunk);
         }
         self.echo(parties);
         self.committed(parties, (leaky as u64).div_ceil(8));
@@ -88,6 +88,8 @@ impl Traffic {
         self.message(32);
     }
 }
+
+const RHO: Rho = Rho::Bits40;
 
 /// What a run is about: |C|, and what each party has of |I| and |O|.
 struct Run {
@@ -222,7 +224,7 @@ fn assert_wire(run: &Run) -> Vec<Vec<PhaseReport>> {
     let setting = Setting {
         protocol: Protocol::Ywz,
         parties: run.parties as u16,
-        rho: Rho::Bits40,
+        rho: RHO,
         known: run.known,
         ..Setting::default()
     };
@@ -305,10 +307,11 @@ fn table_2() {
 
         let (bucket, ands, peers) = (batch.bucket as u64, run.ands, parties - 1);
         let (inputs, outputs) = (run.inputs * parties, run.outputs);
-        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ. A leaky triple's d and the bits opened in bucketing, 2 bits in
-        // 4κ, are not in the table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
-        let table =
-            (4 * bucket + 1) * peers * ands * KAPPA + inputs * KAPPA * (parties - 1) / parties;
+        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ, but that U has 64 bits: one of the 4B is half as much. A leaky triple's d and the bits opened in bucketing, 2 bits in
+        // 3.5κ, are not in the table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
+        let table = (3 * bucket + 1) * peers * ands * KAPPA
+            + bucket * peers * ands * 64
+            + inputs * KAPPA * (parties - 1) / parties;
         let draws = 2 + leaky_chunks(batch);
         assert_near("independent", sent("independent"), table, peers * (draws * 6_144 + 2_048));
 

@@ -22,6 +22,9 @@ use mesh::Lanes;
 
 const SESSION: [u8; 32] = [3; 32];
 
+/// How many bytes of U a leaky triple has at the ρ of these sessions, 40.
+const U: usize = 8;
+
 /// The seeds of one direction between two parties on one lane.
 type Seeds = [[Block; 2]; COLUMNS];
 

@@ -97,7 +97,7 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     let mut parties = parties(parties_, 1, seed);
     let wrong = places.clone();
     let bend = message("leaky AND: U", move |u| {
-        wrong.iter().for_each(|place| u[16 * place + 3] ^= 0x10);
+        wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
     });
     let heads = Arc::new(Mutex::new(Vec::new()));
     let seen = heads.clone();

@@ -70,7 +70,7 @@ fn wrong_u_on_one_triple() {
         let ended = cheat(
             seed as u16 % 2,
             seed,
-            message("leaky AND: U", move |u| u[16 * triple + 3] ^= 0x10),
+            message("leaky AND: U", move |u| u[U * triple + 3] ^= 0x10),
         );
         caught.note(ended.x(triple));
         if ended.x(triple) {
@@ -105,7 +105,7 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
                 seed as u16 % 2,
                 1000 + seed,
                 message("leaky AND: U", move |u| {
-                    u.chunks_exact_mut(16).take(k).for_each(|u| u[15] ^= 1);
+                    u.chunks_exact_mut(U).take(k).for_each(|u| u[U - 1] ^= 1);
                 }),
             );
             let wrong = (0..k).any(|triple| ended.x(triple));
@@ -130,7 +130,7 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
 #[test]
 fn wrong_s() {
     for cheater in [0, 1] {
-        for bit in [0, 1, 64, 127] {
+        for bit in [0, 1, 8 * U - 1] {
             let ended = cheat(
                 cheater,
                 5,
@@ -138,6 +138,37 @@ fn wrong_s() {
             );
             ended.assert_caught(leaky::CHECK);
         }
+    }
+}
+
+/// Fig. 14 steps 3 and 4 where ρ asks for all bits of U and S: a wrong one in the half that there is not at ρ = 40. In U
+/// it is caught when the honest party's x is 1, in S always.
+#[test]
+fn wrong_u_and_s_in_their_upper_half() {
+    let run_with_all = |cheater: u16, seed, cheat| {
+        let mut parties = parties(2, 1, seed);
+        parties.iter_mut().for_each(|party| party.open.rho = 80);
+        run_with(cheater, parties, cheat, FnBend::new())
+    };
+    let mut caught = Rate::default();
+    for seed in 0..100 {
+        let triple = seed as usize % BATCH.leaky();
+        let bend = message("leaky AND: U", move |u| {
+            assert_eq!(u.len(), 16 * BATCH.leaky());
+            u[16 * triple + 12] ^= 0x10;
+        });
+        let ended = run_with_all(seed as u16 % 2, seed, bend);
+        caught.note(ended.x(triple));
+        if ended.x(triple) {
+            ended.assert_caught(leaky::CHECK);
+        } else {
+            ended.assert_harmless();
+        }
+    }
+    caught.assert_predicted(0.5, "caught");
+    for (cheater, bit) in [(0, 64), (1, 127)] {
+        let bend = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
+        run_with_all(cheater, 5, bend).assert_caught(leaky::CHECK);
     }
 }
 
@@ -151,7 +182,9 @@ fn flipped_d_with_everything_adapted() {
         let ended = cheat(
             cheater,
             6,
-            state("leaky AND: S", move |s| s.iter_mut().zip(delta).for_each(|(s, d)| *s ^= d)),
+            state("leaky AND: S", move |s| {
+                s.iter_mut().zip(delta).take(U).for_each(|(s, d)| *s ^= d)
+            }),
         );
         ended.assert_caught(leaky::CHECK);
     }

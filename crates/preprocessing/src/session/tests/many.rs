@@ -104,8 +104,7 @@ fn wrong_u_towards_one_peer() {
     for seed in 0..200 {
         let case = CASES[seed as usize % CASES.len()];
         let triple = seed as usize % BATCH.leaky();
-        let ended =
-            cheat(case, seed, || message("leaky AND: U", move |u| u[16 * triple + 3] ^= 16));
+        let ended = cheat(case, seed, || message("leaky AND: U", move |u| u[U * triple + 3] ^= 16));
         let x = ended.x(case.2, triple);
         ended.assert_caught_if(x);
         caught.note(x);

@@ -122,7 +122,7 @@ fn wrong_u_on_a_tied_triple() {
     for seed in 0..200 {
         let cheater = seed as u16 % 2;
         let mut parties = parties(2, 1, seed);
-        let bend = message("leaky AND: U", move |u| u[16 * 3 + 2] ^= 1);
+        let bend = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
         let (open, result) = &ended[usize::from(1 - cheater)];

@@ -1,0 +1,118 @@
+//! How many bits of U, S and T there are: w, the least significant ones of what the paper has 128 of.
+//!
+//! Nothing is computed from U, S and T but the check of step 5 and the bit d. So all of Φ, H, U, S and T can be taken modulo
+//! 2^w, which is linear over GF(2) and keeps the bit d: the protocol is the paper's, with a hash of w bits. Global keys, MACs
+//! and what is hashed keep their 128 bits.
+//!
+//! *What is lost.* Where z ≠ x ∧ y, the honest parties' Δ remain in Σ T_i, modulo 2^w, and the check fails unless a
+//! cheater adds the same: it has to know the w − 1 bits of the sum of the honest parties' Δ behind the public lsb (Lemma 7
+//! of the paper with w for κ). Nothing that it has seen tells it any of them: U_ij is masked by the hash of the key or of
+//! the key plus Δ_i, of which it knows one and finds the other by guessing all of Δ_i, d by r^i, and Σ V_i over the honest
+//! parties it has known beforehand, if no check failed. What it has guessed of Δ when it cheated in the correlated OTs does
+//! not help it: c bits of it, however they are chosen, cost it the session with probability 1 − 2^-c. One wrong guess ends
+//! the session, and with it this Δ, so that however many triples it tries, it gets one past the check with
+//! probability 2^-(w−1), beside the q·2^-127 for q hashes and the 2^-128 of χ, that the paper has, too.
+//!
+//! *What is not.* With U of w bits a cheater still learns what it guessed, x^j, and nothing else: what it adds to U_ij
+//! comes into S_j times x^j, as before.
+//!
+//! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is 48 bytes less for an AND
+//! gate between two parties.
+
+use symbolon_primitives::Block;
+use zeroize::Zeroize;
+
+use bytemuck::Pod;
+
+/// The least significant bits of a block, on their own.
+pub(super) trait Word: Pod + Zeroize {
+    /// Those of `block`.
+    fn low(block: Block) -> Self;
+
+    /// The block that has no others.
+    fn widen(self) -> Block;
+}
+
+impl Word for u64 {
+    #[inline]
+    fn low(block: Block) -> Self {
+        block.0 as u64
+    }
+
+    #[inline]
+    fn widen(self) -> Block {
+        Block(self.into())
+    }
+}
+
+impl Word for Block {
+    #[inline]
+    fn low(block: Block) -> Self {
+        block
+    }
+
+    #[inline]
+    fn widen(self) -> Block {
+        self
+    }
+}
+
+/// w.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 64 bits.
+    Half,
+    /// 128 bits.
+    Whole,
+}
+
+impl Width {
+    /// The least there is that fails to notice a wrong triple with probability 2^-`rho` at most.
+    pub fn for_rho(rho: u32) -> Width {
+        if rho < u64::BITS { Width::Half } else { Width::Whole }
+    }
+
+    /// w / 8, which is how many bytes a triple's U has.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::Half => size_of::<u64>(),
+            Width::Whole => size_of::<Block>(),
+        }
+    }
+
+    /// `block` modulo 2^w.
+    pub(super) fn cut(self, block: Block) -> Block {
+        match self {
+            Width::Half => u64::low(block).widen(),
+            Width::Whole => block,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_succeeds_no_more_often_than_rho_allows() {
+        for rho in 1..=127 {
+            let width = Width::for_rho(rho);
+            // One of the bits is known.
+            let unknown = 8 * width.bytes() as u32 - 1;
+            assert!(unknown >= rho, "{rho}: {width:?}");
+            assert_eq!(width == Width::Half, rho <= 63, "{rho}: {width:?}");
+        }
+    }
+
+    #[test]
+    fn the_least_significant_bits_are_kept() {
+        let block = Block(0x0123_4567_89ab_cdef_fedc_ba98_7654_3211);
+        assert_eq!(Width::Half.cut(block), Block(0xfedc_ba98_7654_3211));
+        assert_eq!(u64::low(block).widen(), Width::Half.cut(block));
+        assert_eq!(Width::Whole.cut(block), block);
+        assert_eq!(Block::low(block).widen(), block);
+        for width in [Width::Half, Width::Whole] {
+            assert!(width.cut(block).lsb(), "d is the least significant bit");
+        }
+    }
+}
