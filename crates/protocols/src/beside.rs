@@ -28,21 +28,21 @@ use crate::{
 const AHEAD: usize = 2;
 
 /// Walks over the masks, and has each chunk dealt with in the order of the walk: first what needs no message, by `begin`,
-/// then the rest, by `deal`, with the first lane's channels.
+/// then the rest, by `deal`, with the first lane's channels. On one thread there is nothing begun: `deal` does that too, and better
+/// bit by bit, between messages.
 pub(crate) fn each_chunk<T: Send>(
     masks: &mut MaskWalk<'_>,
     material: &mut Material,
     net: &mut Network,
     begin: impl Fn(&Chunk) -> T + Send,
-    mut deal: impl FnMut(&mut [Channel], &Chunk, T) -> Result<()>,
+    mut deal: impl FnMut(&mut [Channel], &Chunk, Option<T>) -> Result<()>,
 ) -> Result<()> {
     let [first, others @ ..] = &mut net.lanes[..] else {
         return Err(Error::internal("a session without lanes"));
     };
     let Some(second) = others.first_mut().filter(|_| masks.is_long()) else {
         while let Some(chunk) = masks.next_chunk(first, material)? {
-            let begun = begin(&chunk);
-            deal(first, &chunk, begun)?;
+            deal(first, &chunk, None)?;
             masks.recycle(chunk);
         }
         return Ok(());
@@ -79,7 +79,7 @@ fn walk_ahead<T>(
 fn deal_with<T>(
     channels: &mut [Channel],
     (chunks, spent): (Receiver<(T, Chunk)>, Sender<Chunk>),
-    deal: &mut impl FnMut(&mut [Channel], &Chunk, T) -> Result<()>,
+    deal: &mut impl FnMut(&mut [Channel], &Chunk, Option<T>) -> Result<()>,
 ) -> Result<()> {
     loop {
         // The evaluator need not wait for the end of what was garbled.
@@ -87,7 +87,7 @@ fn deal_with<T>(
         let Ok((begun, chunk)) = chunks.recv() else {
             return Ok(());
         };
-        deal(channels, &chunk, begun)?;
+        deal(channels, &chunk, Some(begun))?;
         // After the last chunk nobody is there any more who could use it.
         let _ = spent.send(chunk);
     }

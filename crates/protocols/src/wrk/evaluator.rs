@@ -37,9 +37,14 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mac_bytes = table::mac_bytes(net.rho);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
-    let begin = |chunk: &_| Table::begin(chunk, mac_bytes);
-    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, _, mut table| {
-        table.receive(&mut peers[0], mac_bytes, &mut message)?;
+    let begin = |chunk: &_| {
+        let mut table = Table::new(chunk, mac_bytes);
+        table.begin(chunk, chunk.len(), mac_bytes);
+        table
+    };
+    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, chunk, begun| {
+        let mut table = begun.unwrap_or_else(|| Table::new(chunk, mac_bytes));
+        table.receive(&mut peers[0], chunk, mac_bytes, &mut message)?;
         tables.push(table);
         Ok(())
     })?;
@@ -70,9 +75,9 @@ pub(super) fn stream(
     loop {
         supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let mut table = Table::begin(&chunk, keys.mac_bytes);
+            let mut table = Table::new(&chunk, keys.mac_bytes);
+            table.receive(&mut net.peers()[0], &chunk, keys.mac_bytes, &mut message)?;
             masks.recycle(chunk);
-            table.receive(&mut net.peers()[0], keys.mac_bytes, &mut message)?;
             walk.chunk(&table);
         }
         walk.check(&net.peers()[0])?;
@@ -92,7 +97,7 @@ pub(super) fn stream(
     outputs.unmask(channel, circuit, (&wires, &masks), (&opening, keys.delta))
 }
 
-/// The garbled rows of a chunk, with the evaluator's shares already in them.
+/// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of its first gates.
 struct Table {
     /// Row i of gate g at 4g + i: what the label's hash is to be XORed with.
     labels: Vec<Block>,
@@ -103,39 +108,43 @@ struct Table {
 }
 
 impl Table {
-    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part is added and it is
-    /// hashed, is the label itself, and r times the cut Δ_B.
-    fn begin(chunk: &Chunk, mac_bytes: usize) -> Table {
+    /// No gates yet, with room for those of a chunk.
+    fn new(chunk: &Chunk, mac_bytes: usize) -> Table {
         let gates = chunk.len();
-        let mut table = Table {
+        Table {
             labels: Vec::with_capacity(ROWS * gates),
             macs: vec![0; table::mac_section_bytes(gates, mac_bytes) + 16],
             bits: Vec::with_capacity(gates),
-        };
+        }
+    }
+
+    /// The own MAC M\[s\] and key K\[r\] of each row, of the gates up to `end` that do not have them yet: what is left of it,
+    /// once the garbler's part is added and it is hashed, is the label itself, and r times the cut Δ_B.
+    fn begin(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
         let one = Share { bit: true, ..Share::default() };
-        for g in 0..gates {
+        for g in self.bits.len()..end {
             let mut nibble = 0;
             for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
                 let key = table::cut(share.key, mac_bytes);
-                table::put_at(&mut table.macs, ROWS * g + row, key, mac_bytes);
+                table::put_at(&mut self.macs, ROWS * g + row, key, mac_bytes);
                 nibble |= u8::from(share.bit) << row;
-                table.labels.push(share.mac);
+                self.labels.push(share.mac);
             }
-            table.bits.push(nibble);
+            self.bits.push(nibble);
         }
-        table
     }
 
     /// Receives the garbler's part of the chunk. `message` is memory that is kept for it.
     fn receive(
         &mut self,
         channel: &mut Channel,
+        chunk: &Chunk,
         mac_bytes: usize,
         message: &mut Vec<Block>,
     ) -> Result<()> {
-        let gates = self.bits.len();
-        for first in (0..gates).step_by(MESSAGE) {
-            let gates = first..(first + MESSAGE).min(gates);
+        for first in (0..chunk.len()).step_by(MESSAGE) {
+            let gates = first..(first + MESSAGE).min(chunk.len());
+            self.begin(chunk, gates.end, mac_bytes);
             let labels = table::label_bytes(gates.len());
             let all = labels + table::mac_section_bytes(gates.len(), mac_bytes);
             message.resize(all.div_ceil(16), Block::ZERO);

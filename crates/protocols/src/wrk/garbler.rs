@@ -36,7 +36,7 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let mut garbling = Garbling::new(plan, &material, net);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    let deal = |peers: &mut [Channel], chunk: &_, ()| garbling.chunk(&mut peers[0], chunk);
+    let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[0], chunk);
     beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
     let output_labels = garbling.finish(plan);
     Ok(Box::new(Ready {

@@ -32,9 +32,14 @@ pub(super) fn prepare(
     let mut masks = MaskWalk::new(circuit, plan, &material);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
     let garblers = usize::from(net.parties()) - 1;
-    let begin = |chunk: &_| Table::begin(chunk, garblers);
-    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, _, mut table| {
-        table.receive(peers, &mut message)?;
+    let begin = |chunk: &_| {
+        let mut table = Table::new(chunk, garblers);
+        table.begin(chunk, chunk.len());
+        table
+    };
+    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, chunk, begun| {
+        let mut table = begun.unwrap_or_else(|| Table::new(chunk, garblers));
+        table.receive(peers, chunk, &mut message)?;
         tables.push(table);
         Ok(())
     })?;
@@ -74,9 +79,9 @@ pub(super) fn stream(
         // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
         let mut values = Values::new(fresh_chi()?, garblers.len());
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let mut table = Table::begin(&chunk, garblers.len());
+            let mut table = Table::new(&chunk, garblers.len());
+            table.receive(net.peers(), &chunk, &mut message)?;
             masks.recycle(chunk);
-            table.receive(net.peers(), &mut message)?;
             walk.chunk(&table, delta, &mut values);
         }
         values.authenticate(net.peers())?;
@@ -88,7 +93,7 @@ pub(super) fn stream(
     online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
 }
 
-/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them.
+/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.
 struct Table {
     /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own shares'
     /// MACs.
@@ -102,38 +107,48 @@ struct Table {
 }
 
 impl Table {
-    /// The own part of a chunk, from so many garblers.
-    fn begin(chunk: &Chunk, garblers: usize) -> Table {
+    /// No gates yet, with room for those of a chunk from so many garblers.
+    fn new(chunk: &Chunk, garblers: usize) -> Table {
         let gates = chunk.len();
-        let mut half_gates = Vec::with_capacity(gates * garblers);
-        for g in 0..gates {
+        let sealed = || Vec::with_capacity(4 * gates);
+        Table {
+            half_gates: Vec::with_capacity(gates * garblers),
+            sealed: (0..garblers * (garblers - 1)).map(|_| sealed()).collect(),
+            pointers: BitVec::with_capacity(gates),
+            own: Vec::with_capacity(gates),
+        }
+    }
+
+    /// The own part of the gates up to `end` that do not have it yet.
+    fn begin(&mut self, chunk: &Chunk, end: usize) {
+        let gates = self.own.len()..end;
+        for g in gates.clone() {
             let [beta, alpha, row0] =
                 [&chunk.beta, &chunk.alpha, &chunk.row0].map(|rows| rows.auth(g));
-            half_gates.extend((0..garblers).map(|i| [beta[i][0], alpha[i][0], row0[i][0]]));
+            let macs = beta.iter().zip(alpha).zip(row0);
+            self.half_gates.extend(macs.map(|((beta, alpha), row0)| [beta[0], alpha[0], row0[0]]));
         }
-        let own = (0..gates).map(|g| {
+        self.own.extend(gates.map(|g| {
             let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
             let keys =
                 |rows: &ShareRows| rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
             (rows.map(|rows| rows.bit(g)), rows.map(keys))
-        });
-        let sealed = || Vec::with_capacity(4 * gates);
-        Table {
-            half_gates,
-            sealed: (0..garblers * (garblers - 1)).map(|_| sealed()).collect(),
-            pointers: BitVec::with_capacity(gates),
-            own: own.collect(),
-        }
+        }));
     }
 
     /// Receives every garbler's part of the chunk. `message` is memory that is kept for it.
-    fn receive(&mut self, channels: &mut [Channel], message: &mut Vec<Block>) -> Result<()> {
-        let gates = self.own.len();
+    fn receive(
+        &mut self,
+        channels: &mut [Channel],
+        chunk: &Chunk,
+        message: &mut Vec<Block>,
+    ) -> Result<()> {
         let garblers = channels.len();
         let others = garblers - 1;
         for (i, channel) in channels.iter_mut().enumerate() {
-            for first in (0..gates).step_by(MESSAGE) {
-                let gates = first..(first + MESSAGE).min(gates);
+            for first in (0..chunk.len()).step_by(MESSAGE) {
+                let gates = first..(first + MESSAGE).min(chunk.len());
+                self.begin(chunk, gates.end);
                 let bits = if i == 0 { gates.len() } else { 0 };
                 let blocks = gates.len() * (2 + 4 * others);
                 let all = 16 * blocks + BitVec::byte_len(bits);

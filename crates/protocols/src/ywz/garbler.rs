@@ -37,7 +37,7 @@ pub(super) fn prepare(
     masks.keep_macs(evaluator, gates);
     garbling.half.outputs.reserve_exact(gates);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    let deal = |peers: &mut [Channel], chunk: &_, ()| garbling.chunk(&mut peers[evaluator], chunk);
+    let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[evaluator], chunk);
     beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
     Ok(Box::new(Ready {
         evaluator,
