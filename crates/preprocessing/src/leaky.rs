@@ -103,6 +103,9 @@ pub(crate) struct Part<'a> {
     heads: Heads<'a>,
     /// Those of the triples behind the heads.
     records: &'a mut [Record],
+    /// How many triples there are.
+    len: usize,
+    /// Memory for their S, so many bits each as `width` says.
     s: &'a mut [Block],
     /// How many triples a chunk has.
     chunk: usize,
@@ -122,14 +125,18 @@ pub(crate) fn split<'a>(
     let size = chunks.div_ceil(lanes) * chunk;
     let (mut heads, mut records) =
         (Heads::of(&mut triples.made, triples.heads, triples.holds), &mut *triples.records);
-    let part = |s: &'a mut [Block]| {
-        let heads = heads.take_first(size);
-        let behind = (s.len() - heads.len()) * triples.peers;
+    let mut s = &mut *triples.s;
+    let all = triples.len;
+    let part = |first| {
+        let len = size.min(all - first);
+        let heads = heads.take_first(len);
+        let behind = (len - heads.len()) * triples.peers;
         let bits = std::array::from_fn(|_| BitVec::zeros(0));
         let records = records.split_off_mut(..behind).expect("a record for each");
-        Part { heads, bits, records, s, chunk, width }
+        let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
+        Part { heads, bits, records, len, s, chunk, width }
     };
-    triples.s.chunks_mut(size).map(part).collect()
+    (0..all).step_by(size).map(part).collect()
 }
 
 /// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were not
@@ -228,14 +235,16 @@ struct Scratch {
     /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge page.
     memory: Slab<Block>,
     phi: Vec<Block>,
+    s: Vec<Block>,
     pairs: Vec<[Block; 2]>,
     single: Vec<Block>,
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let Scratch { memory: _wiped_by_itself, phi, pairs, single } = self;
+        let Scratch { memory: _wiped_by_itself, phi, s, pairs, single } = self;
         phi.zeroize();
+        s.zeroize();
         single.zeroize();
         pairs.zeroize();
     }
@@ -246,9 +255,8 @@ struct Room<'a> {
     /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
     macs: [&'a mut [Block]; LOOKAHEAD + 1],
     keys: &'a mut [Block],
-    /// U for each peer, one chunk after another; later one that is received.
+    /// U for each peer, one chunk after another.
     u: &'a mut [Block],
-    /// The same with all bits of a block.
     their_u: &'a mut [Block],
 }
 
@@ -320,7 +328,7 @@ impl LeakyLane {
         channels: &mut [Channel],
         part: &mut Part<'_>,
     ) -> Result<()> {
-        let n = part.s.len();
+        let n = part.len;
         let size = part.chunk;
         let chunks = n.div_ceil(size);
         let range = |chunk: usize| chunk * size..((chunk + 1) * size).min(n);
@@ -401,19 +409,20 @@ impl LeakyLane {
         let delta = self.bits.delta();
         let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let peers = channels.len();
-        let Scratch { memory, phi, pairs, single } = &mut self.scratch;
+        let Scratch { memory, phi, s, pairs, single } = &mut self.scratch;
         let Room { macs, keys, u, .. } = Room::of(memory, peers);
         let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
         let u = &mut words_mut::<W>(u)[..layout.n * peers];
+        let all_s = words_mut::<W>(part.s);
         // What belongs to a block is in the first-level cache from its first use to its last.
         for first in (0..layout.n).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(layout.n);
             let place = range.start + first;
             let end = range.start + block.end;
-            let s = &mut part.s[place..end];
-            phi.clear();
-            phi.resize(block.len(), Block::ZERO);
-            s.fill(Block::ZERO);
+            for sums in [&mut *phi, &mut *s] {
+                sums.clear();
+                sums.resize(block.len(), Block::ZERO);
+            }
             add_key_where(phi, &part.bits[1], place, delta);
             add_key_where(s, &part.bits[2], place, delta);
             let behind = [place, end].map(|triple| triple.saturating_sub(part.heads.len()) * peers);
@@ -421,7 +430,7 @@ impl LeakyLane {
             let mut out = Out {
                 heads: (&mut part.heads, heads),
                 records: &mut part.records[behind[0]..behind[1]],
-                sums: [&mut *phi, &mut *s],
+                sums: [phi, s],
             };
             for peer in 0..peers {
                 drawn.lay_out(block.clone(), (peer, peers), &mut out);
@@ -433,6 +442,7 @@ impl LeakyLane {
                 let by = Hashing { hashes, tweak: first_tweak + place as u128, delta };
                 by.add([macs, keys], phi, (pairs, single), s, u);
             }
+            all_s[place..end].iter_mut().zip(&*s).for_each(|(low, s)| *low = W::low(*s));
         }
         for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
             channel.send("leaky AND: U", bytemuck::cast_slice(u))?;
@@ -448,20 +458,17 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let Room { u, their_u, .. } = Room::of(&mut self.scratch.memory, channels.len());
-        // The own U has been sent, and leaves its room.
-        let received = &mut words_mut::<W>(u)[..range.len()];
-        let widened = &mut their_u[..range.len()];
+        let room = Room::of(&mut self.scratch.memory, channels.len());
+        let u = &mut words_mut::<W>(room.their_u)[..range.len()];
         let [x, .., d] = &mut part.bits;
-        let s = &mut part.s[range.clone()];
+        let s = &mut words_mut::<W>(part.s)[range.clone()];
         for channel in channels.iter_mut() {
-            channel.recv_into("leaky AND: U", bytemuck::cast_slice_mut(received))?;
-            widened.iter_mut().zip(&*received).for_each(|(wide, u)| *wide = u.widen());
-            add_where(s, x, range.start, widened);
+            channel.recv_into("leaky AND: U", bytemuck::cast_slice_mut(u))?;
+            W::add_where(s, x, range.start, u);
         }
-        channels[0].bend_state("leaky AND: S", Block::as_bytes_mut(s));
+        channels[0].bend_state("leaky AND: S", bytemuck::cast_slice_mut(s));
         for s in s.chunks(64) {
-            let lsbs = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.lsb()));
+            let lsbs = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.widen().lsb()));
             d.push_word(lsbs, s.len());
         }
         Ok(())
@@ -477,7 +484,7 @@ struct Hashing<'a> {
 }
 
 impl Hashing<'_> {
-    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed, of which it leaves as many bits as U has.
+    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed.
     fn add<W: Word>(
         &self,
         [macs, keys]: [&[Block]; 2],
@@ -496,10 +503,15 @@ impl Hashing<'_> {
         self.hashes[1].hash(self.tweak, 1, single);
         let hashed = pairs.iter().zip(&*single).zip(phi);
         for ((s, u), (([zero, one], single), phi)) in s.iter_mut().zip(u).zip(hashed) {
-            *s = W::low(*s ^ *zero ^ *single).widen();
+            *s ^= *zero ^ *single;
             *u = W::low(*zero ^ *one ^ *phi);
         }
     }
+}
+
+/// The first `n` words that lie in this memory.
+fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
+    &bytemuck::cast_slice(memory)[..n]
 }
 
 /// The words that lie in this memory, whatever they are.
@@ -535,7 +547,11 @@ pub(crate) fn finish(
     }
 
     let challenge = exchange::toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
-    let mut v = combination(&triples.s, &d, (by.width.cut(by.delta), challenge), by.threads)?;
+    let key = (by.delta, challenge);
+    let mut v = match by.width {
+        Width::Half => combination(words::<u64>(&triples.s, n), &d, key, by.threads),
+        Width::Whole => combination(words::<Block>(&triples.s, n), &d, key, by.threads),
+    }?;
     channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
     let opened = exchange::committed(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
     for theirs in opened {
@@ -556,8 +572,8 @@ pub(crate) fn finish(
 const SUMMED: usize = 2048;
 
 /// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
-fn combination(
-    s: &[Block],
+fn combination<W: Word>(
+    s: &[W],
     d: &BitVec,
     (delta, challenge): (Block, Challenge),
     threads: usize,
@@ -570,19 +586,27 @@ fn combination(
 }
 
 /// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ χ_t·d_t)·Δ_i.
-fn sum_of_products(s: &[Block], d: &BitVec, delta: Block, (seed, first): (Block, usize)) -> Block {
+fn sum_of_products<W: Word>(
+    s: &[W],
+    d: &BitVec,
+    delta: Block,
+    (seed, first): (Block, usize),
+) -> Block {
     let mut prg = Prg::from_seed(seed);
     prg.skip(first as u128);
     let mut chi = vec![Block::ZERO; SUMMED];
     // Σ χ_t·d_t, where t with the same rest share a place.
     let mut chosen = vec![Block::ZERO; SUMMED];
+    let mut wide = vec![Block::ZERO; SUMMED];
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];
         prg.fill_blocks(chi);
         add_where(&mut chosen[..s.len()], d, first, chi);
-        v ^= gf128::inner_product(s, chi);
+        let wide = &mut wide[..s.len()];
+        wide.iter_mut().zip(s).for_each(|(wide, s)| *wide = s.widen());
+        v ^= gf128::inner_product(wide, chi);
     }
     let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
-    v ^ gf128::inner_product(&[chosen], &[delta])
+    v ^ gf128::inner_product(&[chosen], &[W::low(delta).widen()])
 }

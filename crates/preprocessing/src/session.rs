@@ -242,8 +242,8 @@ impl Preprocessor {
         }
         let holds = Holds { factors: given.is_some(), addends: onto.is_some() };
         let room = self.buckets.room((batch, lanes[0].len()), given, onto);
-        self.leaky.reset((batch, lanes[0].len()), room, holds);
         let width = Width::for_rho(self.rho);
+        self.leaky.reset((batch, lanes[0].len()), width, room, holds);
         let parts = leaky::split(&mut self.leaky, lanes.len(), (self.chunk, width));
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);

@@ -11,6 +11,15 @@ pub fn add_where(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block
     Backend::active().add_where(out, words(bits, first, out.len()), values);
 }
 
+/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`add_where`], of 64 bits each.
+///
+/// # Panics
+/// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
+pub fn add_words_where(out: &mut [u64], bits: &BitVec, first: usize, values: &[u64]) {
+    assert_eq!(out.len(), values.len(), "a value for each sum");
+    Backend::active().add_words_where(out, words(bits, first, out.len()), values);
+}
+
 /// Adds the same `value` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
 ///
 /// # Panics
@@ -51,6 +60,17 @@ mod tests {
                 assert_eq!(a, expected(&|i| values[i]), "{backend:?} {n}");
                 assert_eq!(b, expected(&|_| key), "{backend:?} {n}");
             }
+            let low = |blocks: &[Block]| blocks.iter().map(|block| block.0 as u64).collect();
+            let [out_words, value_words]: [Vec<u64>; 2] = [low(&out), low(&values)];
+            let expected_words: Vec<u64> = low(&expected(&|i| values[i]));
+            for backend in Backend::available() {
+                let mut words_out = out_words.clone();
+                backend.add_words_where(&mut words_out, words(&bits, 128, n), &value_words);
+                assert_eq!(words_out, expected_words, "{backend:?} {n}");
+            }
+            let mut words_out = out_words;
+            add_words_where(&mut words_out, &bits, 128, &value_words);
+            assert_eq!(words_out, expected_words);
             let (mut a, mut b) = (out.clone(), out.clone());
             add_where(&mut a, &bits, 128, &values);
             add_key_where(&mut b, &bits, 128, key);
@@ -74,5 +94,11 @@ mod tests {
     #[should_panic(expected = "a value for each")]
     fn refuses_missing_values() {
         add_where(&mut [Block::ZERO; 2], &BitVec::zeros(2), 0, &[Block::ONE]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a value for each")]
+    fn refuses_missing_words() {
+        add_words_where(&mut [0; 2], &BitVec::zeros(2), 0, &[1]);
     }
 }

@@ -5,12 +5,15 @@ use symbolon_primitives::records::Records;
 use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
 use zeroize::Zeroize;
 
+use super::Width;
 use crate::{Triples, bucketing::Batch};
 
 /// One party's part of many leaky triples.
 #[derive(Default)]
 pub struct LeakyTriples {
     pub(super) peers: usize,
+    /// How many triples there are.
+    pub(super) len: usize,
     /// How many of them, the first, are the heads of buckets that are not thrown.
     pub(super) heads: usize,
     /// Where the sums of the buckets will be. Until then it holds the heads.
@@ -24,7 +27,7 @@ pub struct LeakyTriples {
     pub(super) bits: [BitVec; 3],
     /// The own d of step 4, until it is opened.
     pub(super) d: BitVec,
-    /// S of step 4 (still without its part of the peers' U before they arrive).
+    /// S of step 4 (still without its part of the peers' U before they arrive), so many bits each as U has.
     pub(super) s: Slab<Block>,
     /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
     /// bit changes, and otherwise nothing.
@@ -54,25 +57,32 @@ pub(crate) const D_BIT: u8 = 8;
 impl LeakyTriples {
     /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier ones. There is room for its
     /// triples in `made`, which `holds` what is given.
-    pub(crate) fn reset(&mut self, (batch, peers): (Batch, usize), made: Triples, holds: Holds) {
+    pub(crate) fn reset(
+        &mut self,
+        (batch, peers): (Batch, usize),
+        width: Width,
+        made: Triples,
+        holds: Holds,
+    ) {
         self.peers = peers;
+        self.len = batch.leaky();
         self.holds = holds;
         self.heads = batch.heads();
         self.made = made;
         self.records.reset((batch.leaky() - self.heads) * peers);
-        self.s.reset(batch.leaky());
+        self.s.reset(width.blocks(self.len));
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
         self.d = BitVec::zeros(0);
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.s.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.s.is_empty()
+        self.len == 0
     }
 
     /// How many peers each triple is shared with.

@@ -19,18 +19,19 @@
 //! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is 48 bytes less for an AND
 //! gate between two parties.
 
-use symbolon_primitives::Block;
-use zeroize::Zeroize;
-
 use bytemuck::Pod;
+use symbolon_primitives::{BitVec, Block, add_where, add_words_where};
 
 /// The least significant bits of a block, on their own.
-pub(super) trait Word: Pod + Zeroize {
+pub(super) trait Word: Pod + Sync {
     /// Those of `block`.
     fn low(block: Block) -> Self;
 
     /// The block that has no others.
     fn widen(self) -> Block;
+
+    /// Adds those values where the bit, of `bits` from place `first` on, is 1, without a branch.
+    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]);
 }
 
 impl Word for u64 {
@@ -43,6 +44,10 @@ impl Word for u64 {
     fn widen(self) -> Block {
         Block(self.into())
     }
+
+    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
+        add_words_where(sums, bits, first, values);
+    }
 }
 
 impl Word for Block {
@@ -54,6 +59,10 @@ impl Word for Block {
     #[inline]
     fn widen(self) -> Block {
         self
+    }
+
+    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
+        add_where(sums, bits, first, values);
     }
 }
 
@@ -80,18 +89,16 @@ impl Width {
         }
     }
 
-    /// `block` modulo 2^w.
-    pub(super) fn cut(self, block: Block) -> Block {
-        match self {
-            Width::Half => u64::low(block).widen(),
-            Width::Whole => block,
-        }
+    /// How many blocks the w bits of so many triples take.
+    pub(super) fn blocks(self, triples: usize) -> usize {
+        (triples * self.bytes()).div_ceil(size_of::<Block>())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use symbolon_primitives::Prg;
 
     #[test]
     fn a_guess_succeeds_no_more_often_than_rho_allows() {
@@ -107,12 +114,37 @@ mod tests {
     #[test]
     fn the_least_significant_bits_are_kept() {
         let block = Block(0x0123_4567_89ab_cdef_fedc_ba98_7654_3211);
-        assert_eq!(Width::Half.cut(block), Block(0xfedc_ba98_7654_3211));
-        assert_eq!(u64::low(block).widen(), Width::Half.cut(block));
-        assert_eq!(Width::Whole.cut(block), block);
+        assert_eq!(u64::low(block).widen(), Block(0xfedc_ba98_7654_3211));
+        assert!(u64::low(block).widen().lsb(), "d is the least significant bit");
         assert_eq!(Block::low(block).widen(), block);
-        for width in [Width::Half, Width::Whole] {
-            assert!(width.cut(block).lsb(), "d is the least significant bit");
+    }
+
+    #[test]
+    fn values_are_added_where_bits_are() {
+        let mut prg = Prg::from_seed(Block(11));
+        for n in [0, 1, 63, 64, 65, 200] {
+            for first in [0, 64, 128] {
+                let bits = BitVec::random(first + n, &mut prg);
+                let mut random = || (0..n).map(|_| prg.block()).collect::<Vec<_>>();
+                let [sums, values] = [random(), random()];
+                let expected = (0..n).map(|k| sums[k] ^ values[k].select(bits.get(first + k)));
+                let expected: Vec<Block> = expected.collect();
+                check::<Block>(&sums, &values, (&bits, first), &expected);
+                check::<u64>(&sums, &values, (&bits, first), &expected);
+            }
         }
+    }
+
+    fn check<W: Word>(
+        sums: &[Block],
+        values: &[Block],
+        (bits, first): (&BitVec, usize),
+        expected: &[Block],
+    ) {
+        let low = |blocks: &[Block]| blocks.iter().map(|&block| W::low(block)).collect::<Vec<W>>();
+        let mut sums = low(sums);
+        W::add_where(&mut sums, bits, first, &low(values));
+        let wide = |words: Vec<W>| words.into_iter().map(W::widen).collect::<Vec<_>>();
+        assert!(wide(sums) == wide(low(expected)));
     }
 }

@@ -257,6 +257,11 @@ impl Backend {
         run!(self, add_where(out, words, values));
     }
 
+    /// The kernel of [`add_words_where`](crate::add_words_where), from a word of bits for each 64.
+    pub(crate) fn add_words_where(self, out: &mut [u64], words: &[u64], values: &[u64]) {
+        run!(self, add_words_where(out, words, values));
+    }
+
     /// The kernel of [`add_key_where`](crate::add_key_where), from a word for each 64 blocks.
     pub(crate) fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
         run!(self, add_key_where(out, words, value));

@@ -199,6 +199,15 @@ pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
 }
 
 #[inline(always)]
+pub(super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+    for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
+        for (i, (out, value)) in out.iter_mut().zip(values).enumerate() {
+            *out ^= value & mask64(word >> i & 1 == 1);
+        }
+    }
+}
+
+#[inline(always)]
 pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
     for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
         for (i, out) in out.iter_mut().enumerate() {

@@ -131,11 +131,8 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
 fn wrong_s() {
     for cheater in [0, 1] {
         for bit in [0, 1, 8 * U - 1] {
-            let ended = cheat(
-                cheater,
-                5,
-                state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8)),
-            );
+            let ended =
+                cheat(cheater, 5, state("leaky AND: S", move |s| s[U + bit / 8] ^= 1 << (bit % 8)));
             ended.assert_caught(leaky::CHECK);
         }
     }

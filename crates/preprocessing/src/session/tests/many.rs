@@ -148,16 +148,16 @@ fn wrong_u_of_all_but_one() {
 fn wrong_s_and_d() {
     for n in [3, 5] {
         for party in 0..n {
-            for bit in [0, 64, 127] {
+            for bit in [0, 8, 8 * U - 1] {
                 // The state is changed at the channel to the first peer.
                 let first = u16::from(party == 0);
-                let s = move |s: &mut [u8]| s[16 + bit / 8] ^= 1 << (bit % 8);
+                let s = move |s: &mut [u8]| s[U + bit / 8] ^= 1 << (bit % 8);
                 cheat((n, party, first), 31, || state("leaky AND: S", s)).assert_caught_if(true);
             }
             let cheats: Vec<_> =
                 peers_of(party, usize::from(n)).map(|p| (p, u16::from(p == 0))).collect();
             let ended = run_with(parties(n, 1, 32), &cheats, |cheater, _| {
-                state("leaky AND: S", move |s| s[16 * usize::from(cheater)] ^= 1)
+                state("leaky AND: S", move |s| s[U * usize::from(cheater)] ^= 1)
             });
             ended.assert_caught_if(true);
         }

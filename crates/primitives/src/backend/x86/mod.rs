@@ -61,6 +61,12 @@ pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
 
 /// As above.
 #[target_feature(enable = "avx2")]
+pub(super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+    super::portable::add_words_where(out, words, values);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
 pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
     super::portable::add_key_where(out, words, value);
 }

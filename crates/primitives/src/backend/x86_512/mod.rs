@@ -20,7 +20,7 @@ pub(super) use hash::{half_gates, hash};
 pub(super) use keys::key_sums;
 pub(super) use leaves::leaf_sums;
 pub(super) use records::{lay_out, sum_buckets};
-pub(super) use select::{add_key_where, add_where};
+pub(super) use select::{add_key_where, add_where, add_words_where};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
@@ -62,6 +62,20 @@ fn load_bytes(bytes: &[u8; 64]) -> __m512i {
 fn store(blocks: &mut [Block; 4], value: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
     unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_words(words: &[u64; 8]) -> __m512i {
+    // SAFETY: the reference is valid for 64 bytes, and the load wants no alignment.
+    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_words(words: &mut [u64; 8], value: __m512i) {
+    // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
 }
 
 /// The mask of the 64-bit words that `blocks` blocks take, at most four.

@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load, load_tail, store, store_tail};
+use super::{
+    super::portable, broadcast, load, load_tail, load_words, store, store_tail, store_words,
+};
 use crate::Block;
 
 /// The masks of sixteen quads of blocks, each bit twice as masks count words of 64 bits: quad q's are bits
@@ -32,6 +34,21 @@ pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Bl
         if !tail.is_empty() {
             let (old, mask) = (load_tail(tail), quad_mask(masks, quads.len()));
             store_tail(tail, _mm512_mask_xor_epi64(old, mask, old, load_tail(value_tail)));
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f")]
+pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+    for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
+        let (eights, tail) = out.as_chunks_mut::<8>();
+        let (value_eights, value_tail) = values.as_chunks::<8>();
+        for ((out, value), mask) in eights.iter_mut().zip(value_eights).zip(word.to_le_bytes()) {
+            let old = load_words(out);
+            store_words(out, _mm512_mask_xor_epi64(old, mask, old, load_words(value)));
+        }
+        if !tail.is_empty() {
+            portable::add_words_where(tail, &[word >> (8 * eights.len())], value_tail);
         }
     }
 }
