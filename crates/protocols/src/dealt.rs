@@ -99,6 +99,7 @@ impl DealtEngine {
             found: false,
             outputs: None,
             gates: VecDeque::new(),
+            used: None,
             source: None,
             next: 0,
             left: 0,

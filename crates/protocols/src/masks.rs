@@ -48,14 +48,16 @@ impl Chunk {
         self.alpha.len()
     }
 
-    /// Appends all gates' MACs towards the peer in this place.
-    fn push_macs(&self, place: usize, macs: &mut Vec<GateMacs>) {
-        let rows = [&self.alpha, &self.beta, &self.row0];
-        let [alpha, beta, row0] = rows.map(|rows| rows.auths(0, self.len()));
-        let gates = alpha.zip(beta).zip(row0);
-        macs.extend(
-            gates.map(|((alpha, beta), row0)| [alpha, beta, row0].map(|auth| auth[place][0])),
-        );
+    /// Appends all gates' MACs towards the peer in this place, those of the factors if they are wanted.
+    fn push_macs(&self, (place, factors): (usize, bool), macs: &mut GateMacs) {
+        let append = |rows: &ShareRows, macs: &mut Vec<Block>| {
+            macs.extend(rows.auths(0, self.len()).map(|auth| auth[place][0]));
+        };
+        if factors {
+            append(&self.alpha, &mut macs.alpha);
+            append(&self.beta, &mut macs.beta);
+        }
+        append(&self.row0, &mut macs.row0);
     }
 }
 
@@ -106,26 +108,44 @@ pub(crate) struct MaskWalk<'a> {
     /// Whether nothing but openings comes by the channels that the walk is given.
     pub has_a_lane: bool,
     /// What of the chunks is kept behind their garbling.
-    kept: Option<KeptMacs>,
+    kept: Option<Kept>,
     gates: u64,
     seat: Seat,
     delta: Block,
 }
 
-/// The MACs of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ towards the peer in one place, gate by gate.
-struct KeptMacs {
+/// What is kept of every chunk.
+struct Kept {
+    /// The peer's place.
     place: usize,
-    macs: Vec<GateMacs>,
+    /// Whether λ_α and λ_β are among it.
+    factors: bool,
+    macs: GateMacs,
 }
 
-impl Drop for KeptMacs {
-    fn drop(&mut self) {
-        self.macs.zeroize();
+/// MACs towards one peer of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ, gate by gate; of the factors, or nothing.
+#[derive(Default)]
+pub(crate) struct GateMacs {
+    pub alpha: Vec<Block>,
+    pub beta: Vec<Block>,
+    pub row0: Vec<Block>,
+}
+
+impl GateMacs {
+    /// None yet, with room for so many gates.
+    fn with_capacity(gates: usize, factors: bool) -> Self {
+        let room = || Vec::with_capacity(if factors { gates } else { 0 });
+        GateMacs { alpha: room(), beta: room(), row0: Vec::with_capacity(gates) }
     }
 }
 
-/// MACs towards one peer of the own shares of a gate's λ_α, λ_β and λ_αβ ⊕ λ_γ.
-pub(crate) type GateMacs = [Block; 3];
+impl Drop for GateMacs {
+    fn drop(&mut self) {
+        for macs in [&mut self.alpha, &mut self.beta, &mut self.row0] {
+            macs.zeroize();
+        }
+    }
+}
 
 /// AND gates whose d and e are on their way.
 struct Pending {
@@ -216,19 +236,21 @@ impl<'a> MaskWalk<'a> {
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         let chunk = self.products(gates, &opened);
-        if let Some(KeptMacs { place, macs }) = &mut self.kept {
-            chunk.push_macs(*place, macs);
+        if let Some(Kept { place, factors, macs }) = &mut self.kept {
+            chunk.push_macs((*place, *factors), macs);
         }
         Ok(Some(chunk))
     }
 
-    /// From now on the MACs towards the peer in this place are kept of every chunk, in room for so many gates.
+    /// From now on the MACs towards the peer in this place are kept of every chunk, in room for so many gates: but for
+    /// those of λ_α and λ_β where these come with the material, in which they can be looked up.
     pub fn keep_macs(&mut self, place: usize, room: usize) {
-        self.kept = Some(KeptMacs { place, macs: Vec::with_capacity(room) });
+        let factors = !self.found;
+        self.kept = Some(Kept { place, factors, macs: GateMacs::with_capacity(room, factors) });
     }
 
     /// What was kept so far, and its memory for more, once it is used up.
-    pub fn kept_macs(&mut self) -> &mut Vec<GateMacs> {
+    pub fn kept_macs(&mut self) -> &mut GateMacs {
         &mut self.kept.as_mut().expect("MACs are kept").macs
     }
 

@@ -176,6 +176,8 @@ pub(crate) struct Material {
     /// The masks of the outputs, when they came.
     pub outputs: Option<ShareRows>,
     pub(crate) gates: VecDeque<GateBatch>,
+    /// Batches that were used up before those, where they are [kept](Material::used); otherwise `None`.
+    pub(crate) used: Option<Vec<GateBatch>>,
     /// Where more gates come from when there are none left here.
     pub(crate) source: Option<Box<dyn GateSource>>,
     /// The next gate within the first batch of `gates`.
@@ -262,6 +264,7 @@ impl Material {
             found: false,
             outputs: None,
             gates: VecDeque::new(),
+            used: None,
             source: None,
             next: 0,
             left: 0,
@@ -303,8 +306,21 @@ impl Material {
         Err(Error::InvalidInput("the circuit needs more than was preprocessed".into()))
     }
 
-    /// Moves the few gates that are left of a batch aside, and gives its memory back.
+    /// From now on batches that are used up are kept.
+    pub fn keep_used(&mut self) {
+        self.used = Some(Vec::new());
+    }
+
+    /// What was handed out for gates since the last [`spend`](Material::spend), in order, where it is kept: these entries of
+    /// each list.
+    pub fn used(&self) -> impl Iterator<Item = (&GateBatch, Range<usize>)> {
+        let whole = self.used.iter().flatten().map(|batch| (batch, 0..batch.triples.len()));
+        whole.chain(self.gates.front().map(|batch| (batch, 0..self.next)))
+    }
+
+    /// Moves the few gates that are left of a batch aside, and gives its memory back; forgets what was used up before it.
     pub fn spend(&mut self) -> Option<GateBatch> {
+        self.used.iter_mut().for_each(Vec::clear);
         let batch = self.gates.pop_front()?;
         let left = std::mem::take(&mut self.next)..batch.triples.len();
         let slice = |shares: &Shares| match shares.is_empty() {
@@ -355,7 +371,10 @@ impl Material {
             self.next += run;
             self.left -= run as u64;
             if run == here {
-                self.gates.pop_front();
+                let batch = self.gates.pop_front();
+                if let Some(used) = &mut self.used {
+                    used.extend(batch);
+                }
                 self.next = 0;
             }
         }

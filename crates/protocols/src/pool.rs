@@ -265,6 +265,7 @@ pub(crate) fn material(
         outputs: None,
         gates: Default::default(),
         left: reader.left,
+        used: None,
         source: Some(Box::new(reader)),
         next: 0,
         due: 0,

@@ -65,6 +65,7 @@ pub(super) fn stream(
     // What is kept of a stretch, and of the batch that began before it.
     let room = small(plan.and_count().min(net.stretch))? + plan.limits().batch;
     masks.keep_macs(evaluator, room);
+    supply.material.keep_used();
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
     garbling.half.outputs.reserve_exact(room);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
@@ -78,15 +79,20 @@ pub(super) fn stream(
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);
         }
-        let mut gates = Gates {
-            labels: std::mem::take(&mut garbling.half.outputs),
-            macs: std::mem::take(masks.kept_macs()),
-        };
-        authentication.prove(net, (evaluator, delta), &gates)?;
+        let row0 = &mut masks.kept_macs().row0;
+        let factors = supply.material.used().flat_map(|(batch, range)| {
+            let factors = [&batch.alpha, &batch.triples.b];
+            let [alpha, beta] =
+                factors.map(|shares| &shares.towards[evaluator].macs[range.clone()]);
+            alpha.iter().zip(beta)
+        });
+        let macs = factors.zip(&*row0).map(|((&alpha, &beta), &row0)| [alpha, beta, row0]);
+        authentication.prove(net, (evaluator, delta), &garbling.half.outputs, macs)?;
         if supply.is_last() {
             break;
         }
-        (garbling.half.outputs, *masks.kept_macs()) = gates.clear();
+        row0.clear();
+        garbling.half.outputs.clear();
     }
     let outputs = authentication.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
@@ -224,22 +230,21 @@ struct Gates {
     /// L_γ,0.
     labels: Vec<Block>,
     /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
-    macs: Vec<GateMacs>,
+    macs: GateMacs,
 }
 
 impl Gates {
-    /// Their memory, for more.
-    fn clear(&mut self) -> (Vec<Block>, Vec<GateMacs>) {
-        self.labels.clear();
-        self.macs.clear();
-        (std::mem::take(&mut self.labels), std::mem::take(&mut self.macs))
+    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ] of each gate.
+    fn macs(&self) -> impl Iterator<Item = [Block; 3]> {
+        let GateMacs { alpha, beta, row0 } = &self.macs;
+        let gates = alpha.iter().zip(beta).zip(row0);
+        gates.map(|((&alpha, &beta), &row0)| [alpha, beta, row0])
     }
 }
 
 impl Drop for Gates {
     fn drop(&mut self) {
         self.labels.zeroize();
-        self.macs.zeroize();
     }
 }
 
@@ -259,7 +264,8 @@ impl Prepared for Ready {
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
         let mut authentication = Authentication::new(plan, &masked);
-        authentication.prove(net, (self.evaluator, self.delta), &self.gates)?;
+        let Gates { labels, .. } = &self.gates;
+        authentication.prove(net, (self.evaluator, self.delta), labels, self.gates.macs())?;
         let outputs = authentication.finish(plan);
         online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), self.delta)
     }
@@ -270,11 +276,8 @@ impl Prepared for Ready {
         out.bits(&self.own_masks)?;
         out.blocks(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
-        let Gates { labels, macs } = &self.gates;
-        let mut gates = labels.iter().zip(macs);
-        gates.try_for_each(|(label, [alpha, beta, row0])| {
-            out.blocks(&[*label, *alpha, *beta, *row0])
-        })
+        let mut gates = self.gates.labels.iter().zip(self.gates.macs());
+        gates.try_for_each(|(&label, [alpha, beta, row0])| out.blocks(&[label, alpha, beta, row0]))
     }
 }
 
@@ -298,8 +301,11 @@ pub(super) fn load(
     for gates in masks::chunk_sizes(plan) {
         let mut blocks = from.blocks(4 * gates)?;
         for &[label, alpha, beta, row0] in blocks.as_chunks().0 {
-            ready.gates.labels.push(label);
-            ready.gates.macs.push([alpha, beta, row0]);
+            let Gates { labels, macs } = &mut ready.gates;
+            labels.push(label);
+            macs.alpha.push(alpha);
+            macs.beta.push(beta);
+            macs.row0.push(row0);
         }
         blocks.zeroize();
     }
@@ -356,23 +362,23 @@ impl<'a> Authentication<'a> {
         Authentication { cursor: plan.cursor(), slots }
     }
 
-    /// Receives and checks the evaluator's masked values of the next `gates`, and proves these to it by z
-    /// (step 12a, c), which it is sent only if its own proof is right.
+    /// Receives and checks the evaluator's masked values of the next gates, whose labels and MACs these are, and proves them
+    /// to it by z (step 12a, c), which it is sent only if its own proof is right.
     ///
     /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
     fn prove(
         &mut self,
         net: &mut Network,
         (evaluator, delta): (usize, Block),
-        gates: &Gates,
+        labels: &[Block],
+        macs: impl Iterator<Item = [Block; 3]>,
     ) -> Result<()> {
-        let Gates { labels, macs } = gates;
         let values = MaskedValues::receive(&mut net.peers()[evaluator], labels.len())?;
         let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
         let (mut digest, z) = thread::scope(|scope| {
             let digest = || values.expected(labels, delta);
             let beside = two_threads.then(|| scope.spawn(digest));
-            let z = self.sum(&values, macs);
+            let z = self.sum(&values, labels.len(), macs);
             let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
             digest.map(|digest| (digest, z))
         })
@@ -386,18 +392,23 @@ impl<'a> Authentication<'a> {
         channels[evaluator].flush()
     }
 
-    /// z of the next gates, whose MACs these are.
-    fn sum(&mut self, values: &MaskedValues, macs: &[GateMacs]) -> Block {
+    /// z of the next `n` gates, whose MACs these are.
+    fn sum(
+        &mut self,
+        values: &MaskedValues,
+        n: usize,
+        mut macs: impl Iterator<Item = [Block; 3]>,
+    ) -> Block {
         let mut hash = PolyHash::new(values.chi);
         let mut ts = Vec::new();
         let mut done = 0;
-        while done < macs.len() {
+        while done < n {
             let batch = self.cursor.next_batch().expect("the plan holds every gate");
             let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
             ts.clear();
             for and in batch.ands {
-                let [alpha, beta, row0] = macs[done];
+                let [alpha, beta, row0] = macs.next().expect("the MACs of every gate");
                 let (u, v) = (slots[and.a as usize], slots[and.b as usize]);
                 ts.push(beta.select(u) ^ alpha.select(v) ^ row0);
                 slots[and.out as usize] = values.bits.get(done);
