@@ -2,6 +2,7 @@
 
 use symbolon_circuit::{Linear, Plan};
 use symbolon_primitives::{BitVec, Block, Prg};
+use zeroize::Zeroize;
 
 /// How many independent gates are garbled or evaluated at a time: what is hashed for them stays in the first-level
 /// cache, and fills the widest registers.
@@ -16,6 +17,15 @@ pub(crate) fn fresh(plan: &Plan, seed: Block) -> Vec<Block> {
     let mut slots = vec![Block::ZERO; plan.slots()];
     Prg::from_seed(seed).fill_blocks(&mut slots[plan.input_slots()]);
     slots
+}
+
+/// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped first.
+pub(crate) fn make_room(list: &mut Vec<Block>, n: usize) {
+    if list.capacity() < n {
+        list.zeroize();
+        *list = Vec::with_capacity(n);
+    }
+    list.clear();
 }
 
 /// A free gate, for the garbler: NOT and constants shift L_w,0 by its offset Δ.

@@ -19,6 +19,7 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use crate::{
+    labels,
     material::{GateMaterial, Material},
     share_rows::ShareRows,
 };
@@ -131,14 +132,6 @@ pub(crate) struct GateMacs {
     pub row0: Vec<Block>,
 }
 
-impl GateMacs {
-    /// None yet, with room for so many gates.
-    fn with_capacity(gates: usize, factors: bool) -> Self {
-        let room = || Vec::with_capacity(if factors { gates } else { 0 });
-        GateMacs { alpha: room(), beta: room(), row0: Vec::with_capacity(gates) }
-    }
-}
-
 impl Drop for GateMacs {
     fn drop(&mut self) {
         for macs in [&mut self.alpha, &mut self.beta, &mut self.row0] {
@@ -242,14 +235,20 @@ impl<'a> MaskWalk<'a> {
         Ok(Some(chunk))
     }
 
-    /// From now on the MACs towards the peer in this place are kept of every chunk, in room for so many gates: but for
-    /// those of λ_α and λ_β where these come with the material, in which they can be looked up.
+    /// The MACs towards the peer in this place are kept of the chunks of the next `room` gates: but for those of λ_α and
+    /// λ_β where these come with the material, in which they can be looked up. What was kept before is forgotten.
     pub fn keep_macs(&mut self, place: usize, room: usize) {
         let factors = !self.found;
-        self.kept = Some(Kept { place, factors, macs: GateMacs::with_capacity(room, factors) });
+        let kept =
+            self.kept.get_or_insert_with(|| Kept { place, factors, macs: GateMacs::default() });
+        let GateMacs { alpha, beta, row0 } = &mut kept.macs;
+        labels::make_room(row0, room);
+        for macs in [alpha, beta] {
+            labels::make_room(macs, if factors { room } else { 0 });
+        }
     }
 
-    /// What was kept so far, and its memory for more, once it is used up.
+    /// What was kept so far.
     pub fn kept_macs(&mut self) -> &mut GateMacs {
         &mut self.kept.as_mut().expect("MACs are kept").macs
     }

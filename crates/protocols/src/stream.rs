@@ -63,6 +63,7 @@ use crate::{
     known::OwnGates,
     masks::{Chunk, MaskWalk, Seat},
     material::{GateBatch, Material},
+    share_rows::ShareRows,
 };
 
 /// What a party does to evaluate a circuit in stretches.
@@ -192,6 +193,11 @@ impl Supply<'_> {
     /// Whether the stretch under way is the last.
     pub fn is_last(&self) -> bool {
         self.material.due == 0
+    }
+
+    /// The masks of the outputs, behind the last chunk. What is left of the material goes before the outputs take room.
+    pub fn finish(self, mut masks: MaskWalk<'_>) -> ShareRows {
+        masks.outputs()
     }
 
     /// The next chunk of this stretch; `None` at its end.

@@ -85,9 +85,9 @@ pub(super) fn stream(
             break;
         }
     }
+    let masks = supply.finish(masks);
     let channel = &mut net.peers()[0];
     let outputs = walk.finish(plan, channel)?;
-    let masks = masks.outputs();
     outputs.send_to_garbler(channel, circuit, &masks)?;
     let wires = OutputWires::of(circuit, channel.me());
     if wires.is_empty() {

@@ -77,7 +77,7 @@ pub(super) fn stream(
         }
     }
     let output_labels = Zeroizing::new(garbling.finish(plan));
-    let output_masks = masks.outputs();
+    let output_masks = supply.finish(masks);
     let channel = &mut net.peers()[0];
     ports::send_output_masks(channel, circuit, &output_masks, 0)?;
     channel.flush()?;

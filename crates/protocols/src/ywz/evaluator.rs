@@ -89,8 +89,9 @@ pub(super) fn stream(
             break;
         }
     }
+    let masks = supply.finish(masks);
     let outputs = walk.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
+    online::open_outputs(net.peers(), circuit, (&masks, &outputs), delta)
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.

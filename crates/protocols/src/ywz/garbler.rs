@@ -35,7 +35,7 @@ pub(super) fn prepare(
     let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
     let gates = small(plan.and_count())?;
     masks.keep_macs(evaluator, gates);
-    garbling.half.outputs.reserve_exact(gates);
+    labels::make_room(&mut garbling.half.outputs, gates);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[evaluator], chunk);
     beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
@@ -62,12 +62,8 @@ pub(super) fn stream(
     let (delta, seat) = (supply.material.delta, supply.material.seat);
     let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = supply.walk(circuit, plan);
-    // What is kept of a stretch, and of the batch that began before it.
-    let room = small(plan.and_count().min(net.stretch))? + plan.limits().batch;
-    masks.keep_macs(evaluator, room);
     supply.material.keep_used();
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
-    garbling.half.outputs.reserve_exact(room);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
@@ -75,27 +71,30 @@ pub(super) fn stream(
     let mut authentication = Authentication::new(plan, &masked);
     loop {
         supply.refill(net)?;
+        let gates = small(supply.material.left)?;
+        masks.keep_macs(evaluator, gates);
+        labels::make_room(&mut garbling.half.outputs, gates);
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);
         }
-        let row0 = &mut masks.kept_macs().row0;
+        let row0 = &masks.kept_macs().row0;
         let factors = supply.material.used().flat_map(|(batch, range)| {
             let factors = [&batch.alpha, &batch.triples.b];
             let [alpha, beta] =
                 factors.map(|shares| &shares.towards[evaluator].macs[range.clone()]);
             alpha.iter().zip(beta)
         });
-        let macs = factors.zip(&*row0).map(|((&alpha, &beta), &row0)| [alpha, beta, row0]);
+        let macs = factors.zip(row0).map(|((&alpha, &beta), &row0)| [alpha, beta, row0]);
         authentication.prove(net, (evaluator, delta), &garbling.half.outputs, macs)?;
         if supply.is_last() {
             break;
         }
-        row0.clear();
-        garbling.half.outputs.clear();
     }
+    drop(garbling);
+    let masks = supply.finish(masks);
     let outputs = authentication.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks.outputs(), &outputs), delta)
+    online::open_outputs(net.peers(), circuit, (&masks, &outputs), delta)
 }
 
 /// The walk over the labels: step 8.
