@@ -66,7 +66,7 @@ fn plans_at_the_edges() {
 fn plans_among_many() {
     // Triples, bucket, batches and peers, and whether heads are tied.
     for (n, bucket, peers, batches, tied) in [
-        // A batch of 2^20 records would be too small for buckets of three.
+        // A batch of 900 000 records would be too small for buckets of three.
         (1_000_000, 3, 2, vec![333_334, 333_333, 333_333], true),
         // Two batches of 300 000 would have to be thrown whole; one would be too many records.
         (600_000, 3, 4, vec![300_000; 2], false),

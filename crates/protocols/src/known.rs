@@ -96,7 +96,11 @@ impl<'a> OwnGates<'a> {
         let left = small(plan.and_count())?;
         let parts = small(plan.and_count().div_ceil(stretch.max(1)))?;
         let part = |i: usize| left / parts + usize::from(i < left % parts);
-        let batches: Vec<_> = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
+        let mut batches = open.plan_on(left);
+        // All together can be cut more evenly, into as many as there are to be.
+        if batches.iter().any(|batch| batch.triples as u64 > stretch) {
+            batches = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
+        }
         let keeps = material.found;
         let walk = Inputs {
             cursor: plan.cursor(),
