@@ -285,7 +285,7 @@ impl Inputs<'_> {
         Ok(())
     }
 
-    /// The masks of the circuit's outputs, behind the last AND gate.
+    /// The masks of the circuit's outputs, behind the last AND gate. Nothing of the walk is needed after it.
     fn outputs(&mut self) -> Result<ShareRows> {
         while let Some(batch) = self.cursor.next_batch() {
             if !batch.ands.is_empty() {
@@ -295,6 +295,9 @@ impl Inputs<'_> {
                 masks::step(&mut self.slots, batch.base, linear);
             }
         }
-        Ok(masks::of_slots(&self.slots, self.outputs))
+        let found = masks::of_slots(&self.slots, self.outputs);
+        self.slots = ShareRows::zeros(0, found.peers());
+        self.ready = Vec::new();
+        Ok(found)
     }
 }
