@@ -19,7 +19,6 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    labels,
     material::{GateMaterial, Material},
     share_rows::ShareRows,
 };
@@ -49,16 +48,11 @@ impl Chunk {
         self.alpha.len()
     }
 
-    /// Appends all gates' MACs towards the peer in this place, those of the factors if they are wanted.
-    fn push_macs(&self, (place, factors): (usize, bool), macs: &mut GateMacs) {
-        let append = |rows: &ShareRows, macs: &mut Vec<Block>| {
+    /// Appends all gates' MACs towards the peer in this place.
+    fn push_macs(&self, place: usize, GateMacs { alpha, beta, row0 }: &mut GateMacs) {
+        for (rows, macs) in [(&self.alpha, alpha), (&self.beta, beta), (&self.row0, row0)] {
             macs.extend(rows.auths(0, self.len()).map(|auth| auth[place][0]));
-        };
-        if factors {
-            append(&self.alpha, &mut macs.alpha);
-            append(&self.beta, &mut macs.beta);
         }
-        append(&self.row0, &mut macs.row0);
     }
 }
 
@@ -108,23 +102,27 @@ pub(crate) struct MaskWalk<'a> {
     found_outputs: Option<ShareRows>,
     /// Whether nothing but openings comes by the channels that the walk is given.
     pub has_a_lane: bool,
-    /// What of the chunks is kept behind their garbling.
-    kept: Option<Kept>,
+    keep: Keep,
     gates: u64,
     seat: Seat,
     delta: Block,
 }
 
-/// What is kept of every chunk.
-struct Kept {
-    /// The peer's place.
-    place: usize,
-    /// Whether λ_α and λ_β are among it.
-    factors: bool,
-    macs: GateMacs,
+/// Where the MACs towards the peer in one place are kept, behind the garbling of their gates.
+enum Keep {
+    Nowhere,
+    Apart {
+        place: usize,
+        macs: GateMacs,
+    },
+    /// Those of λ_α and λ_β lie there already; so many gates' third ones took the place of those of c.
+    InMaterial {
+        place: usize,
+        gates: usize,
+    },
 }
 
-/// MACs towards one peer of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ, gate by gate; of the factors, or nothing.
+/// MACs towards one peer of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ, gate by gate.
 #[derive(Default)]
 pub(crate) struct GateMacs {
     pub alpha: Vec<Block>,
@@ -190,7 +188,7 @@ impl<'a> MaskWalk<'a> {
             found: material.found,
             found_outputs: None,
             has_a_lane: false,
-            kept: None,
+            keep: Keep::Nowhere,
             gates: plan.and_count(),
             known: material.known.is_some(),
             outputs: plan.output_slots(),
@@ -229,28 +227,35 @@ impl<'a> MaskWalk<'a> {
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         let chunk = self.products(gates, &opened);
-        if let Some(Kept { place, factors, macs }) = &mut self.kept {
-            chunk.push_macs((*place, *factors), macs);
+        match &mut self.keep {
+            Keep::Nowhere => {}
+            Keep::Apart { place, macs } => chunk.push_macs(*place, macs),
+            Keep::InMaterial { place, gates } => {
+                let macs = chunk.row0.auths(0, chunk.len()).map(|auth| auth[*place][0]);
+                material.put_back((*place, *gates), macs);
+                *gates += chunk.len();
+            }
         }
         Ok(Some(chunk))
     }
 
-    /// The MACs towards the peer in this place are kept of the chunks of the next `room` gates: but for those of λ_α and
-    /// λ_β where these come with the material, in which they can be looked up. What was kept before is forgotten.
-    pub fn keep_macs(&mut self, place: usize, room: usize) {
-        let factors = !self.found;
-        let kept =
-            self.kept.get_or_insert_with(|| Kept { place, factors, macs: GateMacs::default() });
-        let GateMacs { alpha, beta, row0 } = &mut kept.macs;
-        labels::make_room(row0, room);
-        for macs in [alpha, beta] {
-            labels::make_room(macs, if factors { room } else { 0 });
-        }
+    /// The MACs towards the peer in this place are kept of the chunks of the next `gates`: in the material, if λ_α and λ_β come
+    /// with it, where [`Material::used`] finds them until it is spent.
+    pub fn keep_macs(&mut self, place: usize, gates: usize) {
+        self.keep = if self.found {
+            Keep::InMaterial { place, gates: 0 }
+        } else {
+            let room = || Vec::with_capacity(gates);
+            Keep::Apart { place, macs: GateMacs { alpha: room(), beta: room(), row0: room() } }
+        };
     }
 
-    /// What was kept so far.
-    pub fn kept_macs(&mut self) -> &mut GateMacs {
-        &mut self.kept.as_mut().expect("MACs are kept").macs
+    /// What was kept apart from the material.
+    pub fn kept_macs(&mut self) -> GateMacs {
+        match std::mem::replace(&mut self.keep, Keep::Nowhere) {
+            Keep::Apart { macs, .. } => macs,
+            Keep::InMaterial { .. } | Keep::Nowhere => GateMacs::default(),
+        }
     }
 
     /// Whether there may be more than one chunk.

@@ -318,6 +318,14 @@ impl Material {
         whole.chain(self.gates.front().map(|batch| (batch, 0..self.next)))
     }
 
+    /// Puts MACs towards the peer in this place where those of the products were, of gates that were handed out, from the one
+    /// in the other place of [`used`](Material::used) on.
+    pub fn put_back(&mut self, (peer, first): (usize, usize), macs: impl Iterator<Item = Block>) {
+        let batches = self.used.iter_mut().flatten().chain(self.gates.front_mut());
+        let products = batches.flat_map(|batch| &mut batch.triples.c.towards[peer].macs);
+        products.skip(first).zip(macs).for_each(|(old, mac)| *old = mac);
+    }
+
     /// Moves the few gates that are left of a batch aside, and gives its memory back; forgets what was used up before it.
     pub fn spend(&mut self) -> Option<GateBatch> {
         self.used.iter_mut().for_each(Vec::clear);

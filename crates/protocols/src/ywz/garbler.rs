@@ -47,7 +47,7 @@ pub(super) fn prepare(
         output_masks: masks.outputs(),
         gates: Gates {
             labels: std::mem::take(&mut garbling.half.outputs),
-            macs: std::mem::take(masks.kept_macs()),
+            macs: masks.kept_macs(),
         },
     }))
 }
@@ -78,14 +78,11 @@ pub(super) fn stream(
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);
         }
-        let row0 = &masks.kept_macs().row0;
-        let factors = supply.material.used().flat_map(|(batch, range)| {
-            let factors = [&batch.alpha, &batch.triples.b];
-            let [alpha, beta] =
-                factors.map(|shares| &shares.towards[evaluator].macs[range.clone()]);
-            alpha.iter().zip(beta)
+        let macs = supply.material.used().flat_map(|(batch, range)| {
+            let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
+            let macs = lists.map(|shares| &shares.towards[evaluator].macs);
+            range.map(move |gate| macs.map(|macs| macs[gate]))
         });
-        let macs = factors.zip(row0).map(|((&alpha, &beta), &row0)| [alpha, beta, row0]);
         authentication.prove(net, (evaluator, delta), &garbling.half.outputs, macs)?;
         if supply.is_last() {
             break;
