@@ -159,11 +159,11 @@ impl BitLane {
                 self.draw_theirs(channels, &mut keys.collect::<Vec<_>>())?;
             }
         }
-        Ok(())
+        channels.iter_mut().try_for_each(Channel::flush)
     }
 
     /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in
-    /// place p. Only sends.
+    /// place p. Only sends, and leaves the end of it to be flushed with what comes behind it.
     ///
     /// # Errors
     /// `Transport` when a peer is gone; `InvalidInput` when there are more than
@@ -192,7 +192,6 @@ impl BitLane {
             let hashes = t.hash(&chi);
             let x_hash = x_hash.to_bytes();
             channel.send_parts("aBit: check", &[&x_hash, Block::as_bytes(&hashes)])?;
-            channel.flush()?;
         }
         self.note(self.me, &digests, x_hash);
         for (t, macs) in self.columns.iter().zip(macs) {

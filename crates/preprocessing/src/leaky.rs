@@ -336,12 +336,16 @@ impl LeakyLane {
         self.tweak += n as u128;
         self.scratch.memory.reset(Room::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
+            let theirs = (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step);
+            if theirs {
+                self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
+            }
+            // The small check at the end of a draw leaves with the U behind it, or with the next draw.
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;
             }
-            if (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step) {
+            if theirs {
                 let chunk = step - LOOKAHEAD;
-                self.draw_theirs(channels, part, range(chunk))?;
                 self.send_u::<W>(channels, part, chunk, range(chunk), first_tweak)?;
             }
             if step >= 2 * LOOKAHEAD {

@@ -47,7 +47,9 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
             }
             let (lane, bits) = (usize::from(me), BitVec::zeros(BITS));
             let macs: &mut [&mut [Block]] = &mut [one, other];
-            [open.lanes[lane].bits().draw_own(&mut lanes[lane], &bits, macs), Ok(())]
+            let drawn = open.lanes[lane].bits().draw_own(&mut lanes[lane], &bits, macs);
+            lanes[lane].iter_mut().for_each(|channel| channel.flush().unwrap());
+            [drawn, Ok(())]
         };
         // The senders' channels stay open until the victim has seen both.
         (results, lanes)
