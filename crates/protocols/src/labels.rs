@@ -20,7 +20,10 @@ pub(crate) fn fresh(plan: &Plan, seed: Block) -> Vec<Block> {
 }
 
 /// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped first.
-pub(crate) fn make_room(list: &mut Vec<Block>, n: usize) {
+pub(crate) fn make_room<T>(list: &mut Vec<T>, n: usize)
+where
+    Vec<T>: Zeroize,
+{
     if list.capacity() < n {
         list.zeroize();
         *list = Vec::with_capacity(n);

@@ -71,11 +71,11 @@ pub(super) fn stream(
     let what = (online::INPUTS_AND_LABELS_FIRST, 0);
     let (theirs, _) = InputLabels::receive(channel, circuit, what)?;
     let mut walk = Walk::new((circuit, plan), &keys, &own, theirs);
-    let mut message = Vec::new();
+    let (mut table, mut message) = (Table::default(), Vec::new());
     loop {
         supply.refill(net)?;
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let mut table = Table::new(&chunk, keys.mac_bytes);
+            table.restart(&chunk, keys.mac_bytes);
             table.receive(&mut net.peers()[0], &chunk, keys.mac_bytes, &mut message)?;
             masks.recycle(chunk);
             walk.chunk(&table);
@@ -98,6 +98,7 @@ pub(super) fn stream(
 }
 
 /// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of its first gates.
+#[derive(Default)]
 struct Table {
     /// Row i of gate g at 4g + i: what the label's hash is to be XORed with.
     labels: Vec<Block>,
@@ -110,12 +111,19 @@ struct Table {
 impl Table {
     /// No gates yet, with room for those of a chunk.
     fn new(chunk: &Chunk, mac_bytes: usize) -> Table {
+        let mut table = Table::default();
+        table.restart(chunk, mac_bytes);
+        table
+    }
+
+    /// The same in the memory of a table that is used up.
+    fn restart(&mut self, chunk: &Chunk, mac_bytes: usize) {
         let gates = chunk.len();
-        Table {
-            labels: Vec::with_capacity(ROWS * gates),
-            macs: vec![0; table::mac_section_bytes(gates, mac_bytes) + 16],
-            bits: Vec::with_capacity(gates),
-        }
+        let macs = table::mac_section_bytes(gates, mac_bytes) + 16;
+        labels::make_room(&mut self.labels, ROWS * gates);
+        labels::make_room(&mut self.macs, macs);
+        self.macs.resize(macs, 0);
+        labels::make_room(&mut self.bits, gates);
     }
 
     /// The own MAC M\[s\] and key K\[r\] of each row, of the gates up to `end` that do not have them yet: what is left of it,
