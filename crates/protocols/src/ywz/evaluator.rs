@@ -73,13 +73,13 @@ pub(super) fn stream(
     let first = (&net.session, supply.material.first_tweak);
     let mut walk = Walk::new(plan, first, &garblers);
     walk.evaluation.receive_labels(plan, net.peers(), &masked)?;
-    let mut message = Vec::new();
+    let (mut table, mut message) = (Table::default(), Vec::new());
     loop {
         supply.refill(net)?;
         // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
         let mut values = Values::new(fresh_chi()?, garblers.len());
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
-            let mut table = Table::new(&chunk, garblers.len());
+            table.restart(&chunk, garblers.len());
             table.receive(net.peers(), &chunk, &mut message)?;
             masks.recycle(chunk);
             walk.chunk(&table, delta, &mut values);
@@ -95,6 +95,7 @@ pub(super) fn stream(
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.
+#[derive(Default)]
 struct Table {
     /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own shares'
     /// MACs.
@@ -103,21 +104,29 @@ struct Table {
     sealed: Vec<Vec<Block>>,
     /// b_γ.
     pointers: BitVec,
-    /// Per gate the own shares of λ_α, λ_β, λ_αβ ⊕ λ_γ: the bits, and the sums of the keys for them.
-    own: Vec<([bool; 3], [Block; 3])>,
+    /// Per gate the own shares of λ_α, λ_β, λ_αβ ⊕ λ_γ.
+    own: Vec<[bool; 3]>,
+    /// The sums of the keys for them.
+    keys: Vec<[Block; 3]>,
 }
 
 impl Table {
     /// No gates yet, with room for those of a chunk from so many garblers.
     fn new(chunk: &Chunk, garblers: usize) -> Table {
+        let mut table = Table::default();
+        table.restart(chunk, garblers);
+        table
+    }
+
+    /// The same in the memory of a table that is used up.
+    fn restart(&mut self, chunk: &Chunk, garblers: usize) {
         let gates = chunk.len();
-        let sealed = || Vec::with_capacity(4 * gates);
-        Table {
-            half_gates: Vec::with_capacity(gates * garblers),
-            sealed: (0..garblers * (garblers - 1)).map(|_| sealed()).collect(),
-            pointers: BitVec::with_capacity(gates),
-            own: Vec::with_capacity(gates),
-        }
+        labels::make_room(&mut self.half_gates, gates * garblers);
+        self.sealed.resize_with(garblers * (garblers - 1), Vec::new);
+        self.sealed.iter_mut().for_each(|rows| labels::make_room(rows, 4 * gates));
+        self.pointers = BitVec::with_capacity(gates);
+        labels::make_room(&mut self.own, gates);
+        labels::make_room(&mut self.keys, gates);
     }
 
     /// The own part of the gates up to `end` that do not have it yet.
@@ -129,12 +138,10 @@ impl Table {
             let macs = beta.iter().zip(alpha).zip(row0);
             self.half_gates.extend(macs.map(|((beta, alpha), row0)| [beta[0], alpha[0], row0[0]]));
         }
-        self.own.extend(gates.map(|g| {
-            let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
-            let keys =
-                |rows: &ShareRows| rows.auth(g).iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
-            (rows.map(|rows| rows.bit(g)), rows.map(keys))
-        }));
+        let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
+        self.own.extend(gates.clone().map(|g| rows.map(|rows| rows.bit(g))));
+        let sum = |auths: &[[Block; 2]]| auths.iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
+        self.keys.extend(gates.map(|g| rows.map(|rows| sum(rows.auth(g)))));
     }
 
     /// Receives every garbler's part of the chunk. `message` is memory that is kept for it.
@@ -184,10 +191,8 @@ impl Drop for Table {
     fn drop(&mut self) {
         self.half_gates.zeroize();
         self.sealed.zeroize();
-        for (bits, keys) in &mut self.own {
-            bits.zeroize();
-            keys.zeroize();
-        }
+        self.own.zeroize();
+        self.keys.zeroize();
     }
 }
 
@@ -247,10 +252,10 @@ impl Table {
         self.sealed.iter().try_for_each(|rows| out.blocks(rows))?;
         out.bits(&self.pointers)?;
         for which in 0..3 {
-            let bits: Vec<bool> = self.own.iter().map(|(bits, _)| bits[which]).collect();
+            let bits: Vec<bool> = self.own.iter().map(|bits| bits[which]).collect();
             out.bits(&BitVec::from_bools(&bits))?;
         }
-        self.own.iter().try_for_each(|(_, keys)| out.blocks(keys))
+        self.keys.iter().try_for_each(|keys| out.blocks(keys))
     }
 
     fn load(gates: usize, garblers: usize, from: &mut Reader<'_>) -> Result<Table> {
@@ -263,12 +268,16 @@ impl Table {
         let pointers = from.bits(gates)?;
         let bits = [from.bits(gates)?, from.bits(gates)?, from.bits(gates)?];
         let mut keys = from.blocks(3 * gates)?;
-        let own = (0..gates).zip(keys.chunks_exact(3));
-        let own =
-            own.map(|(g, keys)| (std::array::from_fn(|which| bits[which].get(g)), triple(keys)));
-        let own = own.collect();
+        let own = (0..gates).map(|g| bits.each_ref().map(|bits| bits.get(g))).collect();
+        let table = Table {
+            half_gates,
+            sealed,
+            pointers,
+            own,
+            keys: keys.chunks_exact(3).map(triple).collect(),
+        };
         keys.zeroize();
-        Ok(Table { half_gates, sealed, pointers, own })
+        Ok(table)
     }
 }
 
@@ -454,7 +463,8 @@ impl Evaluation {
             let (u, v, value) = (self.masked[a], self.masked[b], self.masked[out]);
             values.bits.push(value);
             // Step 12b: t^1 and M_1[t^1].
-            let ([alpha, beta, row0], [key_alpha, key_beta, key_row0]) = table.own[done + k];
+            let [alpha, beta, row0] = table.own[done + k];
+            let [key_alpha, key_beta, key_row0] = table.keys[done + k];
             let t = (u & v) ^ value ^ (u & beta) ^ (v & alpha) ^ row0;
             self.ts.push(key_beta.select(u) ^ key_alpha.select(v) ^ key_row0 ^ delta.select(t));
         }
@@ -586,6 +596,7 @@ impl Evaluation {
             sealed: Vec::new(),
             pointers: blocks.bits(gates),
             own: Vec::new(),
+            keys: Vec::new(),
         };
         let mut evaluation = Evaluation {
             garblers: 1,
