@@ -46,7 +46,7 @@ use symbolon_primitives::{
     BitVec, Block, Challenge, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block, gf128,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::{
     bits::{self, BitLane},
@@ -601,7 +601,7 @@ fn sum_of_products<W: Word>(
     let mut chi = vec![Block::ZERO; SUMMED];
     // Σ χ_t·d_t, where t with the same rest share a place.
     let mut chosen = vec![Block::ZERO; SUMMED];
-    let mut wide = vec![Block::ZERO; SUMMED];
+    let mut wide = Zeroizing::new(vec![Block::ZERO; SUMMED]);
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];

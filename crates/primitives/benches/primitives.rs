@@ -92,6 +92,45 @@ fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
     bencher.counter(ItemsCount::new(N)).bench_local(|| backend.bits_inner_product(&bits, &a));
 }
 
+#[divan::bench(args = backends())]
+fn blocks_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut out, values, bits) = (blocks(N), blocks(N), words(N / 64));
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| backend.add_where(&mut out, &bits, &values));
+}
+
+#[divan::bench(args = backends())]
+fn words_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut out, values, bits) = (words(N), words(N), words(N / 64));
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| backend.add_words_where(&mut out, &bits, &values));
+}
+
+#[divan::bench(args = backends())]
+fn key_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut out, bits) = (blocks(N), words(N / 64));
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| backend.add_key_where(&mut out, &bits, Block(77)));
+}
+
+#[divan::bench(args = backends())]
+fn key_sums(bencher: Bencher<'_, '_>, backend: Backend) {
+    let bits = BitVec::random(N, &mut Prg::from_seed(Block(3))).to_bools();
+    let auths: Vec<[Block; 2]> = blocks(2 * N).as_chunks().0.to_vec();
+    let mut sums = vec![[Block::ZERO; 2]; N];
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| backend.key_sums(Block(77), [&bits; 2], [&auths; 2], &mut sums));
+}
+
+#[divan::bench(args = backends())]
+fn half_gates(bencher: Bencher<'_, '_>, backend: Backend) {
+    let pairs: Vec<[Block; 2]> = blocks(2 * N).as_chunks().0.to_vec();
+    let (mut message, mut labels) = (vec![[Block::ZERO; 2]; N], blocks(N));
+    let counted = bencher.counter(ItemsCount::new(N));
+    let by = (Block(77), 5, Block(9));
+    counted.bench_local(|| backend.half_gates(by, &pairs, &mut message, &mut labels));
+}
+
 #[divan::bench(args = backends(), consts = [64, 512, 516, 4160])]
 fn column_hash<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let (cols, coeffs) = (blocks(128 * STRIDE / 16), blocks(STRIDE / 16));

@@ -84,7 +84,8 @@ pub(crate) fn run(
     material.due = need.and_gates;
     let most = plan.limits().batch;
     let meanwhile = net.lanes.len() > 1;
-    // What the makers find of λ_α and λ_β is kept until it is garbled, which takes less than to find it again.
+    // What the makers find of λ_α and λ_β is kept until it is garbled, which takes less than to find it again, and until a
+    // garbler of half-gates has proven its gates by the MACs.
     material.found = need.and_gates > 0;
     let gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
     let maker = Maker { open, gates };

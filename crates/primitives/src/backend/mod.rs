@@ -39,6 +39,12 @@ macro_rules! run {
     };
 }
 
+/// A bit and a value for each of `sums` sums.
+fn check_chosen(sums: usize, words: &[u64], values: usize) {
+    assert_eq!(sums, values, "a value for each sum");
+    assert_eq!(sums.div_ceil(64), words.len(), "a word of bits for each 64 sums");
+}
+
 /// A set of instructions that the kernels are written for, in ascending order.
 ///
 /// The methods are the kernels. A backend that the processor lacks may be named: its kernels
@@ -253,17 +259,29 @@ impl Backend {
     }
 
     /// The kernel of [`add_where`](crate::add_where), from a word for each 64 blocks.
-    pub(crate) fn add_where(self, out: &mut [Block], words: &[u64], values: &[Block]) {
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn add_where(self, out: &mut [Block], words: &[u64], values: &[Block]) {
+        check_chosen(out.len(), words, values.len());
         run!(self, add_where(out, words, values));
     }
 
     /// The kernel of [`add_words_where`](crate::add_words_where), from a word of bits for each 64.
-    pub(crate) fn add_words_where(self, out: &mut [u64], words: &[u64], values: &[u64]) {
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn add_words_where(self, out: &mut [u64], words: &[u64], values: &[u64]) {
+        check_chosen(out.len(), words, values.len());
         run!(self, add_words_where(out, words, values));
     }
 
     /// The kernel of [`add_key_where`](crate::add_key_where), from a word for each 64 blocks.
-    pub(crate) fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
+        check_chosen(out.len(), words, out.len());
         run!(self, add_key_where(out, words, value));
     }
 

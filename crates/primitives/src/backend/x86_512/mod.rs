@@ -66,13 +66,6 @@ fn store(blocks: &mut [Block; 4], value: __m512i) {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_words(words: &[u64; 8]) -> __m512i {
-    // SAFETY: the reference is valid for 64 bytes, and the load wants no alignment.
-    unsafe { _mm512_loadu_si512(words.as_ptr().cast()) }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f")]
 fn store_words(words: &mut [u64; 8], value: __m512i) {
     // SAFETY: the reference is valid for 64 bytes, and the store wants no alignment.
     unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }

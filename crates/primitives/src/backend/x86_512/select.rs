@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{
-    super::portable, broadcast, load, load_tail, load_words, store, store_tail, store_words,
+    super::portable, broadcast, load, load_bytes, load_tail, store, store_tail, store_words,
 };
 use crate::Block;
 
@@ -44,8 +44,9 @@ pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: 
         let (eights, tail) = out.as_chunks_mut::<8>();
         let (value_eights, value_tail) = values.as_chunks::<8>();
         for ((out, value), mask) in eights.iter_mut().zip(value_eights).zip(word.to_le_bytes()) {
-            let old = load_words(out);
-            store_words(out, _mm512_mask_xor_epi64(old, mask, old, load_words(value)));
+            let old = load_bytes(bytemuck::cast_ref(out));
+            let value = load_bytes(bytemuck::cast_ref(value));
+            store_words(out, _mm512_mask_xor_epi64(old, mask, old, value));
         }
         if !tail.is_empty() {
             portable::add_words_where(tail, &[word >> (8 * eights.len())], value_tail);
