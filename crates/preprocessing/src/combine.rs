@@ -11,30 +11,28 @@
 //! on a given share of y or a fresh one, and only the others are thrown: [`crate::bucketing`] says what that costs. What
 //! comes out has the head's ⟨y⟩; d is masked by the fresh y_k. Heads lie where the sums go from the start.
 //!
-//! All d of a batch are opened at once: bits first, then digests of their MACs. What is computed from the
-//! bits in between stays here until the digests are right: a peer that could lie about one d unnoticed would
+//! All d of a batch are opened at once: bits first, then a sum of their MACs, see [`crate::authentic`]. What is computed
+//! from the bits in between stays here until those sums are right: a peer that could lie about one d unnoticed would
 //! learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
-//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and gives at that
-//! one visit the sums, the products with d, and both what its d's MAC is and what the peer's should be. Before
-//! that only the bits are gathered, a byte for each triple.
+//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and gives its x and z at that
+//! one visit, a cache line for each peer. Before that only the bits are gathered, a byte for each triple; what ties its y
+//! to the peers is never looked for.
 //!
 //! # Threads
-//! Each thread has some of the buckets, from the permutation to the sums, and a digest of its MACs; what is compared is a
-//! digest of all threads' digests. All parties cut a batch alike, for they have as many lanes.
+//! Each thread has some of the buckets.
 
-use symbolon_primitives::records::{BucketSums, Buckets, sum_buckets};
-use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Challenge, add_key_where, rows_of_bytes, same_digest,
-};
+use symbolon_primitives::records::{Buckets, sum_buckets};
+use symbolon_primitives::{BitVec, Block, Challenge, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
     Shares, Towards, Triples,
+    authentic::{self, MacSums},
     bucketing::Batch,
-    exchange::{self, Opened},
+    exchange::Opened,
     leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
     threads,
     throw::thrown,
@@ -43,13 +41,16 @@ use crate::{
 /// The opening of the d bits, and its check.
 pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC" };
 
-/// The kind of the message with the digest of the d bits' MACs.
+/// The kind of the message with the sum of the d bits' MACs.
 pub const MACS: &str = "bucketing: MACs";
 
 /// A batch of leaky triples to be combined, and on how many threads: as many for all parties.
 pub(crate) struct Combine<'a> {
     pub leaky: &'a LeakyTriples,
     pub batch: Batch,
+    pub session: &'a [u8; 32],
+    /// Number of this batch in the session.
+    pub number: u64,
     pub delta: Block,
     pub threads: usize,
 }
@@ -58,9 +59,6 @@ pub(crate) struct Combine<'a> {
 #[derive(Default)]
 pub(crate) struct Scratch {
     spare: Triples,
-    /// For each thread.
-    waiting: Vec<Waiting>,
-    bytes: Vec<u8>,
 }
 
 impl Scratch {
@@ -87,25 +85,12 @@ impl Scratch {
     }
 }
 
-/// For each peer MACs that wait to be hashed: those of the own d, and those that the peer's should have.
-#[derive(Default)]
-struct Waiting(Vec<[Vec<Block>; 2]>);
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.iter_mut().flatten().for_each(Zeroize::zeroize);
-    }
-}
-
 /// How many buckets ahead memory is asked for.
 const PREFETCH: usize = 32;
 
 /// Buckets that are summed at a time, for one peer after another: a word of each vector of bits, and their
 /// records stay in the first-level cache.
 const PIECE: usize = 64;
-
-/// MACs that are hashed at a time.
-const HASHED: usize = 2048;
 
 /// The bits that the buckets are summed with.
 struct Bits {
@@ -127,21 +112,69 @@ impl Combine<'_> {
         channels: &mut [Channel],
         challenge: Challenge,
         mut triples: Triples,
-        scratch: &mut Scratch,
     ) -> Result<Triples> {
         let order = thrown(self.batch, challenge, self.threads)?;
         if self.batch.tied {
             let keys = &mut triples.a.towards[0].keys;
             channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
+        } else {
+            self.begin(&order, &mut triples);
         }
         let mut bits = self.gather(&order, &mut triples)?;
-        let theirs = exchange_bits(channels, &bits.d, &mut scratch.bytes)?;
-        for theirs in &theirs {
+        let opened = exchange_bits(channels, &bits.d)?;
+        let macs = self.mac_sums(channels, &order, &opened, &triples.b)?;
+        for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
+            channel.send(MACS, &own.to_bytes())?;
+            channel.flush()?;
+        }
+        for theirs in &opened.theirs {
             bits.d.xor_assign(theirs);
         }
-        let macs = self.sum(&order, (&bits, &theirs), &mut triples, scratch)?;
-        check(channels, &macs)?;
+        self.sum(&order, &bits, &mut triples)?;
+        for (channel, [_, expected]) in channels.iter_mut().zip(&macs) {
+            let theirs = Block::from_bytes(channel.recv_array(MACS)?);
+            if !theirs.ct_eq(expected) {
+                return Err(Error::misbehaved(channel.peer(), OPENED.check));
+            }
+        }
         Ok(triples)
+    }
+
+    /// Where first triples are thrown, too: their y, and sums to which nothing is added yet.
+    fn begin(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
+        a.clear_auths(0);
+        c.clear_auths(0);
+        for (peer, Towards { macs, keys }) in b.towards.iter_mut().enumerate() {
+            let firsts = order.iter().step_by(self.batch.bucket);
+            for ((mac, key), &first) in macs.iter_mut().zip(keys).zip(firsts) {
+                [*mac, *key] = self.leaky.right().get(first as usize, peer);
+            }
+        }
+    }
+
+    /// The sums of the opened bits' MACs, for each peer.
+    fn mac_sums(
+        &self,
+        channels: &[Channel],
+        order: &[u32],
+        Exchanged { own, theirs }: &Exchanged,
+        firsts: &Shares,
+    ) -> Result<Vec<MacSums>> {
+        let seed = |(channel, theirs): (&Channel, &BitVec)| {
+            let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
+            authentic::seed(self.session, self.number, opened)
+        };
+        let seeds: Vec<Block> = channels.iter().zip(theirs).map(seed).collect();
+        let opening = authentic::Opening {
+            batch: self.batch,
+            order,
+            right: self.leaky.right(),
+            firsts: &firsts.towards,
+            theirs,
+            seeds: &seeds,
+            delta: self.delta,
+        };
+        opening.mac_sums(self.threads)
     }
 
     /// How many words of bits, a bit for each bucket, a thread has.
@@ -192,22 +225,9 @@ impl Combine<'_> {
         Ok(bits)
     }
 
-    /// Adds up MACs and keys; digests the MACs on the own d, and those that the peers' parts of d, `theirs`, should have.
-    fn sum(
-        &self,
-        order: &[u32],
-        (bits, theirs): (&Bits, &[BitVec]),
-        triples: &mut Triples,
-        scratch: &mut Scratch,
-    ) -> Result<Vec<Digests>> {
-        let (words, peers) = (self.words(), self.leaky.peers());
-        let parts = self.members(order).count();
-        scratch.waiting.resize_with(parts, Waiting::default);
-        let Triples { a, b, c } = triples;
-        let (heads, b) = match self.batch.tied {
-            true => (&b.towards[..], &mut [][..]),
-            false => (&[][..], &mut b.towards[..]),
-        };
+    /// Adds up MACs and keys.
+    fn sum(&self, order: &[u32], bits: &Bits, Triples { a, c, .. }: &mut Triples) -> Result<()> {
+        let words = self.words();
         let Shares { bits: products, towards: c } = c;
         let mut work: Vec<Summing<'_>> = self
             .members(order)
@@ -217,20 +237,17 @@ impl Combine<'_> {
                 first,
                 members,
                 products,
-                heads,
-                made: (0..peers).map(|_| [None, None, None]).collect(),
+                sums: Vec::with_capacity(c.len()),
             })
             .collect();
-        for (which, towards) in [&mut a.towards, b, c].into_iter().enumerate() {
-            for (peer, Towards { macs, keys }) in towards.iter_mut().enumerate() {
-                let of_parts = macs.chunks_mut(words * PIECE).zip(keys.chunks_mut(words * PIECE));
-                for (part, (macs, keys)) in work.iter_mut().zip(of_parts) {
-                    part.made[peer][which] = Some([macs, keys]);
-                }
+        for (x, z) in a.towards.iter_mut().zip(c) {
+            let rows = [&mut x.macs, &mut x.keys, &mut z.macs, &mut z.keys];
+            let mut parts = rows.map(|row| row.chunks_mut(words * PIECE));
+            for part in &mut work {
+                part.sums.push(parts.each_mut().map(|parts| parts.next().expect("a row for each")));
             }
         }
-        let work = work.into_iter().zip(&mut scratch.waiting);
-        threads::each(work, |(mut part, waiting)| part.run(self, (bits, theirs), waiting))
+        threads::each(work, |mut part| part.run(self, bits)).map(|_| ())
     }
 }
 
@@ -297,35 +314,43 @@ fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
 /// The products d·x_k of 64 buckets, added up; of `others` d and x_k a bucket, one after another.
 fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
     let mut sums = 0;
-    for (f, product) in factors.iter().zip(d).map(|(x, d)| x & d).enumerate().take(others) {
+    let (mut bucket, mut member) = (0, 0);
+    for product in factors.iter().zip(d).map(|(x, d)| x & d).take(others) {
         for bit in 0..64 {
-            sums ^= (product >> bit & 1) << ((64 * f + bit) / others);
+            sums ^= (product >> bit & 1) << bucket;
+            member += 1;
+            if member == others {
+                (bucket, member) = (bucket + 1, 0);
+            }
         }
     }
     sums
 }
 
-/// Sends the own d to all peers, and returns theirs.
-fn exchange_bits(
-    channels: &mut [Channel],
-    own: &BitVec,
-    bytes: &mut Vec<u8>,
-) -> Result<Vec<BitVec>> {
-    for channel in channels.iter_mut() {
-        channel.send(OPENED.kind, &own.to_bytes())?;
-        channel.flush()?;
-    }
-    bytes.resize(BitVec::byte_len(own.len()), 0);
-    let receive = |channel: &mut Channel| {
-        channel.recv_into(OPENED.kind, bytes)?;
-        BitVec::from_bytes(own.len(), bytes)
-            .ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
-    };
-    channels.iter_mut().map(receive).collect()
+/// The bits d, before they are added up.
+struct Exchanged {
+    /// As they were sent.
+    own: Vec<u8>,
+    /// Of each peer.
+    theirs: Vec<BitVec>,
 }
 
-/// For each peer the digests of the MACs on the own d, and of those that its d should have.
-type Digests = Vec<[[u8; 32]; 2]>;
+/// Sends the own d to all peers, and receives theirs.
+fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<Exchanged> {
+    let own = d.to_bytes();
+    for channel in channels.iter_mut() {
+        channel.send(OPENED.kind, &own)?;
+        channel.flush()?;
+    }
+    let mut bytes = vec![0; own.len()];
+    let receive = |channel: &mut Channel| {
+        channel.recv_into(OPENED.kind, &mut bytes)?;
+        BitVec::from_bytes(d.len(), &bytes)
+            .ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
+    };
+    let theirs = channels.iter_mut().map(receive).collect::<Result<_>>()?;
+    Ok(Exchanged { own, theirs })
+}
 
 /// One thread's part of the sums.
 struct Summing<'a> {
@@ -334,23 +359,13 @@ struct Summing<'a> {
     members: &'a [u32],
     /// The own bits of the products, still without d.
     products: &'a mut [u64],
-    /// Of tied buckets, for each peer, y of the heads of all threads.
-    heads: &'a [Towards],
-    /// For each peer where MACs and keys of x, y and z go. Of tied buckets y is absent, and their heads' x and z are there.
-    made: Vec<[Option<[&'a mut [Block]; 2]>; 3]>,
+    /// For each peer MACs and keys of x, then of z, to which the members' are added.
+    sums: Vec<[&'a mut [Block]; 4]>,
 }
 
 impl Summing<'_> {
-    fn run(
-        &mut self,
-        of: &Combine<'_>,
-        (bits, theirs): (&Bits, &[BitVec]),
-        Waiting(waiting): &mut Waiting,
-    ) -> Digests {
+    fn run(&mut self, of: &Combine<'_>, bits: &Bits) {
         let (size, others) = (of.batch.thrown(), of.others());
-        waiting.resize_with(self.made.len(), Default::default);
-        let digest = |_: &_| [exchange::digest(), exchange::digest()];
-        let mut digests: Vec<[BlockHasher; 2]> = waiting.iter().map(digest).collect();
         for first in (0..self.members.len() / size).step_by(PIECE) {
             let rest = &self.members[first * size..];
             let members = &rest[..rest.len().min(PIECE * size)];
@@ -358,44 +373,22 @@ impl Summing<'_> {
             let bits_from = word * others;
             self.products[first / PIECE] ^=
                 products(&bits.factors.words()[bits_from..], &bits.d.words()[bits_from..], others);
-            for (peer, waiting) in waiting.iter_mut().enumerate() {
-                let [_, expected] = &*waiting;
-                let already = expected.len();
-                let more = already + members.len() / size * others;
-                for macs in &mut *waiting {
-                    macs.resize(more, Block::ZERO);
-                }
-                let opened = waiting.each_mut().map(|macs| &mut macs[already..]);
-                let piece = first..first + members.len() / size;
-                let heads = self.heads.get(peer).map(|Towards { macs, keys }| {
-                    let before = PIECE * self.first;
-                    [macs, keys].map(|row| &row[before + piece.start..before + piece.end])
-                });
+            for (peer, sums) in self.sums.iter_mut().enumerate() {
                 let buckets = Buckets {
                     members,
                     size,
-                    heads,
+                    absorbing: size > others,
                     d: &bits.d.words()[bits_from..],
                     corrected: bits.corrections.words()[word],
                     correction: of.leaky.correcting(peer),
                     // The first peer's turn asks for the records of all.
                     ahead: if peer == 0 { asked_for(rest, size) } else { &[] },
                 };
-                let made = self.made[peer].each_mut().map(|made| {
-                    made.as_mut().map(|made| made.each_mut().map(|row| &mut row[piece.clone()]))
-                });
-                sum_buckets(of.leaky.records(), peer, &buckets, &mut BucketSums { made, opened });
-                let [own, expected] = waiting;
-                add_key_where(&mut expected[already..], &theirs[peer], PIECE * bits_from, of.delta);
-                if own.len() >= HASHED || members.len() == rest.len() {
-                    for (digest, macs) in digests[peer].iter_mut().zip([own, expected]) {
-                        digest.update(macs);
-                        macs.clear();
-                    }
-                }
+                let piece = first..first + members.len() / size;
+                let sums = sums.each_mut().map(|row| &mut row[piece.clone()]);
+                sum_buckets(of.leaky.records(), peer, &buckets, sums);
             }
         }
-        digests.into_iter().map(|both| both.map(BlockHasher::finish)).collect()
     }
 }
 
@@ -403,29 +396,6 @@ impl Summing<'_> {
 fn asked_for(rest: &[u32], size: usize) -> &[u32] {
     let ahead = rest.get(PREFETCH * size..).unwrap_or_default();
     &ahead[..ahead.len().min(PIECE * size)]
-}
-
-/// Compares digests of MACs with all peers: of all threads' digests, in their order.
-fn check(channels: &mut [Channel], parts: &[Digests]) -> Result<()> {
-    let mut expected = Vec::with_capacity(channels.len());
-    for (peer, channel) in channels.iter_mut().enumerate() {
-        let [own, theirs] = [0, 1].map(|side| {
-            let mut all = blake3::Hasher::new_derive_key("symbolon bucketing MACs 1");
-            for digests in parts {
-                all.update(&digests[peer][side]);
-            }
-            *all.finalize().as_bytes()
-        });
-        channel.send(MACS, &own)?;
-        channel.flush()?;
-        expected.push(theirs);
-    }
-    for (channel, expected) in channels.iter_mut().zip(expected) {
-        if !same_digest(&channel.recv_array::<32>(MACS)?, &expected) {
-            return Err(Error::misbehaved(channel.peer(), OPENED.check));
-        }
-    }
-    Ok(())
 }
 
 /// The shares that buckets make, each with what stands in its place among x, y and z: y of tied ones is their head's.

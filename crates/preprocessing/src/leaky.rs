@@ -36,6 +36,7 @@
 
 mod heads;
 mod records;
+mod right;
 mod width;
 
 use std::ops::Range;
@@ -46,7 +47,7 @@ use symbolon_primitives::{
     BitVec, Block, Challenge, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block, gf128,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
 use crate::{
     bits::{self, BitLane},
@@ -54,10 +55,12 @@ use crate::{
     threads,
 };
 use heads::{Fresh, Heads};
+use right::RightPart;
 use width::Word;
 
 pub(crate) use records::{D_BIT, Holds, X_BIT, Y_BIT, Z_BIT};
 pub use records::{LeakyTriples, Record};
+pub(crate) use right::RightFactors;
 pub use width::Width;
 
 /// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache.
@@ -103,6 +106,8 @@ pub(crate) struct Part<'a> {
     heads: Heads<'a>,
     /// Those of the triples behind the heads.
     records: &'a mut [Record],
+    /// The right factors of the same triples.
+    right: RightPart<'a>,
     /// How many triples there are.
     len: usize,
     /// Memory for their S, so many bits each as `width` says.
@@ -125,16 +130,17 @@ pub(crate) fn split<'a>(
     let size = chunks.div_ceil(lanes) * chunk;
     let (mut heads, mut records) =
         (Heads::of(&mut triples.made, triples.heads, triples.holds), &mut *triples.records);
-    let mut s = &mut *triples.s;
+    let (mut right, mut s) = (triples.right.all(), &mut *triples.s);
     let all = triples.len;
     let part = |first| {
         let len = size.min(all - first);
         let heads = heads.take_first(len);
-        let behind = (len - heads.len()) * triples.peers;
+        let behind = len - heads.len();
         let bits = std::array::from_fn(|_| BitVec::zeros(0));
-        let records = records.split_off_mut(..behind).expect("a record for each");
+        let right = right.take_first(behind);
+        let records = records.split_off_mut(..behind * triples.peers).expect("a record for each");
         let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
-        Part { heads, bits, records, len, s, chunk, width }
+        Part { heads, bits, records, right, len, s, chunk, width }
     };
     (0..all).step_by(size).map(part).collect()
 }
@@ -186,6 +192,8 @@ struct Out<'a, 'b> {
     heads: (&'a mut Heads<'b>, Range<usize>),
     /// Of the others, with all peers.
     records: &'a mut [Record],
+    /// The right factors of all others of the part, and how many lie before these.
+    right: (&'a mut RightPart<'b>, usize),
     /// What is added to: Φ_i and S_i of all of them.
     sums: [&'a mut [Block]; 2],
 }
@@ -194,7 +202,7 @@ impl Drawn<'_> {
     /// Notes numbers `block` of the chunk, as far as `peer` is concerned, and adds to their Φ_i and S_i what needs no hash
     /// and no own bit.
     fn lay_out(&self, block: Range<usize>, (peer, peers): (usize, usize), out: &mut Out<'_, '_>) {
-        let Out { heads: (heads, places), records, sums } = out;
+        let Out { heads: (heads, places), records, right: (right, before), sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
         let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
         let behind =
@@ -214,6 +222,7 @@ impl Drawn<'_> {
             let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
             let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
             lay_out(&rows, [phi.1, s.1], Place { records, peers, peer });
+            right.note(peer, *before, [my, ky]);
         }
     }
 }
@@ -236,17 +245,15 @@ struct Scratch {
     memory: Slab<Block>,
     phi: Vec<Block>,
     s: Vec<Block>,
-    pairs: Vec<[Block; 2]>,
-    single: Vec<Block>,
+    u: Vec<Block>,
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let Scratch { memory: _wiped_by_itself, phi, s, pairs, single } = self;
+        let Scratch { memory: _wiped_by_itself, phi, s, u } = self;
         phi.zeroize();
         s.zeroize();
-        single.zeroize();
-        pairs.zeroize();
+        u.zeroize();
     }
 }
 
@@ -413,7 +420,7 @@ impl LeakyLane {
         let delta = self.bits.delta();
         let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let peers = channels.len();
-        let Scratch { memory, phi, s, pairs, single } = &mut self.scratch;
+        let Scratch { memory, phi, s, u: hashed } = &mut self.scratch;
         let Room { macs, keys, u, .. } = Room::of(memory, peers);
         let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
         let u = &mut words_mut::<W>(u)[..layout.n * peers];
@@ -429,11 +436,13 @@ impl LeakyLane {
             }
             add_key_where(phi, &part.bits[1], place, delta);
             add_key_where(s, &part.bits[2], place, delta);
-            let behind = [place, end].map(|triple| triple.saturating_sub(part.heads.len()) * peers);
+            let [before, behind] =
+                [place, end].map(|triple| triple.saturating_sub(part.heads.len()));
             let heads = part.heads.among(&(place..end));
             let mut out = Out {
                 heads: (&mut part.heads, heads),
-                records: &mut part.records[behind[0]..behind[1]],
+                records: &mut part.records[before * peers..behind * peers],
+                right: (&mut part.right, before),
                 sums: [phi, s],
             };
             for peer in 0..peers {
@@ -442,11 +451,12 @@ impl LeakyLane {
             add_where(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {
                 let [macs, keys] = drawn.x(peer).map(|x| &x[block.clone()]);
-                let u = &mut u[peer * layout.n..][block.clone()];
-                let by = Hashing { hashes, tweak: first_tweak + place as u128, delta };
-                by.add([macs, keys], phi, (pairs, single), s, u);
+                hashed.resize(block.len(), Block::ZERO);
+                let by = (first_tweak + place as u128, delta);
+                TweakedHash::leaky_hashes(hashes, by, [macs, keys], phi, s, hashed);
+                W::lower(hashed, &mut u[peer * layout.n..][block.clone()]);
             }
-            all_s[place..end].iter_mut().zip(&*s).for_each(|(low, s)| *low = W::low(*s));
+            W::lower(s, &mut all_s[place..end]);
         }
         for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
             channel.send("leaky AND: U", bytemuck::cast_slice(u))?;
@@ -471,45 +481,8 @@ impl LeakyLane {
             W::add_where(s, x, range.start, u);
         }
         channels[0].bend_state("leaky AND: S", bytemuck::cast_slice_mut(s));
-        for s in s.chunks(64) {
-            let lsbs = s.iter().rev().fold(0, |word, s| word << 1 | u64::from(s.widen().lsb()));
-            d.push_word(lsbs, s.len());
-        }
+        W::push_lsbs(s, d);
         Ok(())
-    }
-}
-
-/// The hashing of a few triples, of which the first has the tweak `tweak`, with one peer.
-struct Hashing<'a> {
-    /// For the U that the peer is sent, and for the U that it sends.
-    hashes: &'a [TweakedHash; 2],
-    tweak: u128,
-    delta: Block,
-}
-
-impl Hashing<'_> {
-    /// From MACs and keys of x and Φ, fills U and adds to S_i what is hashed.
-    fn add<W: Word>(
-        &self,
-        [macs, keys]: [&[Block]; 2],
-        phi: &[Block],
-        (pairs, single): (&mut Vec<[Block; 2]>, &mut Vec<Block>),
-        s: &mut [Block],
-        u: &mut [W],
-    ) {
-        pairs.resize(keys.len(), [Block::ZERO; 2]);
-        for (pair, &key) in pairs.iter_mut().zip(keys) {
-            *pair = [key, key ^ self.delta];
-        }
-        self.hashes[0].hash(self.tweak, 2, pairs.as_flattened_mut());
-        single.clear();
-        single.extend_from_slice(macs);
-        self.hashes[1].hash(self.tweak, 1, single);
-        let hashed = pairs.iter().zip(&*single).zip(phi);
-        for ((s, u), (([zero, one], single), phi)) in s.iter_mut().zip(u).zip(hashed) {
-            *s ^= *zero ^ *single;
-            *u = W::low(*zero ^ *one ^ *phi);
-        }
     }
 }
 
@@ -601,15 +574,12 @@ fn sum_of_products<W: Word>(
     let mut chi = vec![Block::ZERO; SUMMED];
     // Σ χ_t·d_t, where t with the same rest share a place.
     let mut chosen = vec![Block::ZERO; SUMMED];
-    let mut wide = Zeroizing::new(vec![Block::ZERO; SUMMED]);
     let mut v = Block::ZERO;
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];
         prg.fill_blocks(chi);
         add_where(&mut chosen[..s.len()], d, first, chi);
-        let wide = &mut wide[..s.len()];
-        wide.iter_mut().zip(s).for_each(|(wide, s)| *wide = s.widen());
-        v ^= gf128::inner_product(wide, chi);
+        v ^= W::inner_product(s, chi);
     }
     let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
     v ^ gf128::inner_product(&[chosen], &[W::low(delta).widen()])

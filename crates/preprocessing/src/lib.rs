@@ -10,6 +10,7 @@
 //! * [`exchange`] holds the small exchanges these are made of;
 //! * [`dealer`] has a third process deal all of it instead.
 
+mod authentic;
 pub mod bits;
 pub mod bucketing;
 pub mod combine;

@@ -259,12 +259,19 @@ impl Preprocessor {
             threads,
         };
         leaky::finish(channels, &mut self.leaky, &mut finish)?;
-        let coin =
-            exchange::toss_coin(channels, &self.session, 2 * self.batches + 1, &mut self.prg)?;
+        let number = self.batches;
+        let coin = exchange::toss_coin(channels, &self.session, 2 * number + 1, &mut self.prg)?;
         self.batches += 1;
         let made = self.leaky.take_made();
-        let combine = combine::Combine { leaky: &self.leaky, batch, delta: self.delta, threads };
-        combine.run(channels, coin, made, &mut self.buckets)
+        let combine = combine::Combine {
+            leaky: &self.leaky,
+            batch,
+            session: &self.session,
+            number,
+            delta: self.delta,
+            threads,
+        };
+        combine.run(channels, coin, made)
     }
 
     /// Makes sure that all parties saw the same broadcasts on every lane.

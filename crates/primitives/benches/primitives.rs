@@ -4,7 +4,7 @@
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
 use symbolon_primitives::hash::Tweaks;
-use symbolon_primitives::records::{BucketSums, Buckets, Place, Record, Records, Rows};
+use symbolon_primitives::records::{Buckets, Place, Record, Records, Rows};
 use symbolon_primitives::{
     Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Selected, Slab, TagHash, Transcript,
     gf128, hash_blocks,
@@ -84,6 +84,18 @@ fn gf128_mul(bencher: Bencher<'_, '_>, backend: Backend) {
 fn inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
     let (a, b) = (blocks(N), blocks(N));
     bencher.counter(ItemsCount::new(N)).bench_local(|| backend.inner_product(&a, &b));
+}
+
+#[divan::bench(args = backends())]
+fn words_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (a, b) = (words(N), blocks(N));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.words_inner_product(&a, &b));
+}
+
+#[divan::bench(args = backends())]
+fn low_words(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (xs, mut out) = (blocks(N), words(N));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.low_words(&xs, &mut out));
 }
 
 #[divan::bench(args = backends())]
@@ -189,35 +201,32 @@ fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
     });
 }
 
-/// Sums of buckets of three from so many records: in the second-level cache, and in memory. Throughput in records.
+/// Sums of buckets of three, of which two are records: in the second-level cache, and in memory. Throughput in records.
 #[divan::bench(args = backends(), consts = [4096, 1 << 20])]
 fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
-    const SIZE: usize = 3;
+    const SIZE: usize = 2;
     const PIECE: usize = 64;
     const PREFETCH: usize = 32;
     let mut prg = Prg::from_seed(Block(9));
     let records = Slab::<Record>::zeroed(RECORDS);
     let order = prg.permutation(RECORDS);
-    let d = BitVec::random(PIECE * (SIZE - 1), &mut prg);
-    let mut made = [(); 3].map(|()| [blocks(PIECE), blocks(PIECE)]);
-    let mut opened = [(); 2].map(|()| blocks(PIECE * (SIZE - 1)));
-    let pieces = RECORDS / (SIZE * PIECE);
-    bencher.counter(ItemsCount::new(SIZE * PIECE * pieces)).bench_local(|| {
+    let d = BitVec::random(PIECE * SIZE, &mut prg);
+    let mut sums = [(); 4].map(|()| blocks(PIECE));
+    bencher.counter(ItemsCount::new(RECORDS)).bench_local(|| {
         for (k, members) in order.chunks_exact(SIZE * PIECE).enumerate() {
             let ahead = order.get((k * PIECE + PREFETCH) * SIZE..).unwrap_or_default();
             let buckets = Buckets {
                 members,
                 size: SIZE,
-                heads: None,
+                absorbing: false,
                 d: d.words(),
                 corrected: 5,
                 correction: Block::ONE,
                 ahead: &ahead[..ahead.len().min(members.len())],
             };
-            let made = made.each_mut().map(|rows| Some(rows.each_mut().map(|row| &mut row[..])));
-            let opened = opened.each_mut().map(|row| &mut row[..]);
             let records = Records { all: &records, peers: 1 };
-            backend.sum_buckets(records, 0, &buckets, &mut BucketSums { made, opened });
+            let sums = sums.each_mut().map(|row| &mut row[..]);
+            backend.sum_buckets(records, 0, &buckets, sums);
         }
     });
 }

@@ -32,6 +32,15 @@ pub fn inner_product(a: &[Block], b: &[Block]) -> Block {
     Backend::active().inner_product(a, b)
 }
 
+/// Σ words\[i\]·coeffs\[i\], where a word stands for the block that has no other bits.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline]
+pub fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
+    Backend::active().words_inner_product(words, coeffs)
+}
+
 /// Σ bits\[i\]·coeffs\[i\], without a branch on the bits.
 ///
 /// # Panics
@@ -191,6 +200,13 @@ mod tests {
                 assert_eq!(backend.inner_product(&a, &b), expected, "{backend:?} {n}");
                 assert_eq!(backend.bits_inner_product(&bits, &a), selected, "{backend:?} {n}");
             }
+            let words: Vec<u64> = a.iter().map(|block| (block.0 >> 5) as u64).collect();
+            let wide: Vec<Block> = words.iter().map(|&word| Block(word.into())).collect();
+            let expected = naive_sum(&wide, &b);
+            for backend in Backend::available() {
+                assert_eq!(backend.words_inner_product(&words, &b), expected, "{backend:?} {n}");
+            }
+            assert_eq!(words_inner_product(&words, &b), expected);
         }
     }
 
@@ -247,6 +263,12 @@ mod tests {
     #[should_panic(expected = "lengths")]
     fn refuses_unequal_lengths() {
         inner_product(&[Block(1)], &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "lengths")]
+    fn refuses_unequal_words() {
+        words_inner_product(&[1], &[]);
     }
 
     #[test]

@@ -127,6 +127,30 @@ impl TweakedHash {
         Backend::active().half_gates((self.start, first_tweak, delta), pairs, message, labels);
     }
 
+    /// What leaky ANDs hash (Yang, Wang and Zhang 2020, Fig. 14), with H₀ and H₁ as [`hash`](TweakedHash::hash) has them and
+    /// t = `first_tweak` + k:
+    ///
+    /// ```text
+    /// u[k]  = H₀(t, keys[k]) ⊕ H₀(t, keys[k] ⊕ Δ) ⊕ phi[k]
+    /// s[k] ⊕= H₀(t, keys[k]) ⊕ H₁(t, macs[k])
+    /// ```
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    #[inline]
+    pub fn leaky_hashes(
+        hashes: &[TweakedHash; 2],
+        (first_tweak, delta): (u128, Block),
+        [macs, keys]: [&[Block]; 2],
+        phi: &[Block],
+        s: &mut [Block],
+        u: &mut [Block],
+    ) {
+        let starts = hashes.map(|hash| hash.start);
+        let by = (starts, first_tweak, delta);
+        Backend::active().leaky_hashes(by, [macs, keys], phi, s, u);
+    }
+
     /// [`hash_linear`](TweakedHash::hash_linear) with a tweak for each group: block `i` has key
     /// `start ⊕ tweaks[i / group]`.
     ///
@@ -265,6 +289,54 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn leaky_hashes_are_sums_of_hashes() {
+        let mut prg = Prg::from_seed(Block(6));
+        let (starts, delta) = ([prg.block(), prg.block()], prg.block());
+        let hashes = starts.map(TweakedHash::new);
+        for n in [0, 1, 31, 32, 33, 64, 95, 128, 200] {
+            // A tweak whose low half overflows on the way.
+            for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
+                let mut blocks = || (0..n).map(|_| prg.block()).collect::<Vec<_>>();
+                let [macs, keys, phi, before] = [(); 4].map(|()| blocks());
+                for backend in Backend::available() {
+                    let (mut s, mut u) = (before.clone(), before.clone());
+                    let by = (starts, first, delta);
+                    backend.leaky_hashes(by, [&macs, &keys], &phi, &mut s, &mut u);
+                    for k in 0..n {
+                        let tweak = first.wrapping_add(k as u128);
+                        let (mut pair, mut single) = ([keys[k], keys[k] ^ delta], [macs[k]]);
+                        hashes[0].hash(tweak, 2, &mut pair);
+                        hashes[1].hash(tweak, 1, &mut single);
+                        assert_eq!(u[k], pair[0] ^ pair[1] ^ phi[k], "{backend:?} {n} {k}");
+                        assert_eq!(s[k], before[k] ^ pair[0] ^ single[0], "{backend:?} {n} {k}");
+                    }
+                }
+                let (mut s, mut u) = (before.clone(), before.clone());
+                let (mut again, mut of_u) = (before.clone(), before.clone());
+                TweakedHash::leaky_hashes(
+                    &hashes,
+                    (first, delta),
+                    [&macs, &keys],
+                    &phi,
+                    &mut s,
+                    &mut u,
+                );
+                let by = (starts, first, delta);
+                Backend::Portable.leaky_hashes(by, [&macs, &keys], &phi, &mut again, &mut of_u);
+                assert_eq!((s, u), (again, of_u));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "equal length")]
+    fn refuses_missing_room_for_leaky_hashes() {
+        let (one, hash) = ([Block::ONE], TweakedHash::new(Block::ZERO));
+        let by = (0, Block::ONE);
+        TweakedHash::leaky_hashes(&[hash; 2], by, [&one, &one], &one, &mut [], &mut [Block::ONE]);
     }
 
     #[test]

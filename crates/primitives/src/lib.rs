@@ -42,7 +42,7 @@ pub use crate::leaves::Leaves;
 pub use crate::mask::{mask64, mask128};
 pub use crate::prefetch::{prefetch, prefetch_early};
 pub use crate::prg::Prg;
-pub use crate::select::{add_key_where, add_where, add_words_where};
+pub use crate::select::{add_key_where, add_where, add_words_where, low_bits, low_words};
 pub use crate::slab::Slab;
 pub use crate::tags::{Selected, TagHash, carryless_products};
 pub use crate::transcript::{Challenge, Transcript};

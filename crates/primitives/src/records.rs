@@ -2,21 +2,21 @@
 //! bucket by bucket.
 //!
 //! These are the two passes over memory that triples cost. What the records mean is the preprocessing's affair; here
-//! they are six blocks, two sums that are made while the blocks are at hand, and sums over buckets.
+//! they are four blocks, two sums that are made while the blocks are at hand, and sums over buckets.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::{Backend, Block};
 
-/// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: 96 bytes side by side, as the buckets
-/// gather them in random order.
-#[derive(Clone, Copy, Default, Pod, Zeroable)]
-#[repr(C)]
+/// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: what the buckets gather in random order,
+/// a cache line. Nobody looks for its y like that.
+#[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
+#[repr(C, align(64))]
 pub struct Record {
-    /// MACs on the own bits of x, y, z.
-    pub macs: [Block; 3],
-    /// Keys for the peer's bits of x, y, z.
-    pub keys: [Block; 3],
+    /// MAC on the own bit of x, and key for the peer's.
+    pub x: [Block; 2],
+    /// The same for z.
+    pub z: [Block; 2],
 }
 
 /// MACs and keys of some triples with one peer, in rows of equal length: of all x, all y, all z.
@@ -34,10 +34,10 @@ impl<'a> Rows<'a> {
         self.macs[0].len()
     }
 
-    /// All six.
+    /// All six: MACs and keys of x, of y, of z.
     pub(crate) fn all(&self) -> [&'a [Block]; 6] {
         let ([mx, my, mz], [kx, ky, kz]) = (self.macs, self.keys);
-        [mx, my, mz, kx, ky, kz]
+        [mx, kx, my, ky, mz, kz]
     }
 
     /// From triple `first` on.
@@ -91,14 +91,13 @@ impl<'a> Records<'a> {
 /// At most 64 buckets, and what their sums are made with.
 #[derive(Clone, Copy)]
 pub struct Buckets<'a> {
-    /// The triples of the first bucket, of the second, ...; without the first one of each bucket if there are `heads`.
+    /// The triples of the first bucket, of the second, ...
     pub members: &'a [u32],
-    /// How many `members` a bucket has.
+    /// How many of them a bucket has.
     pub size: usize,
-    /// MACs and keys of the y of the buckets' first triples, where these have no records: their x and z are what
-    /// [`BucketSums::made`] holds before.
-    pub heads: Option<[&'a [Block]; 2]>,
-    /// A bit d for every triple but the first of each bucket, in their order.
+    /// Whether the first of each bucket has no d, for it is the one that the others are added to.
+    pub absorbing: bool,
+    /// A bit d for every member but those, in their order.
     pub d: &'a [u64],
     /// For each bucket whether `correction` is added to its key of z.
     pub corrected: u64,
@@ -115,21 +114,18 @@ impl Buckets<'_> {
         self.members.len() / self.size
     }
 
-    /// How many triples a bucket has besides its first.
-    pub(crate) fn others(&self) -> usize {
-        self.size - usize::from(self.heads.is_none())
+    /// The d of a bucket's members, in the lowest bits; the first ones of those without d are 0.
+    #[inline]
+    pub(crate) fn d_of(&self, bucket: usize) -> impl Iterator<Item = bool> {
+        let others = self.size - usize::from(self.absorbing);
+        let own =
+            (bucket * others..(bucket + 1) * others).map(|f| self.d[f / 64] >> (f % 64) & 1 == 1);
+        self.absorbing.then_some(false).into_iter().chain(own)
     }
 }
 
-/// Where a bucket's sums go; for each row MACs and keys.
-pub struct BucketSums<'a> {
-    /// The sum of all x, the first y, and the sum of all z and d·x. Where a row is absent, nobody wants it.
-    pub made: [Option<[&'a mut [Block]; 2]>; 3],
-    /// The sums of the first y with each of the others.
-    pub opened: [&'a mut [Block]; 2],
-}
-
-/// Adds up buckets, as far as one peer is concerned.
+/// Adds the buckets' members, as far as one peer is concerned, to what is there: all x, and all z and d·x. `sums` has
+/// MACs and keys of x, then those of z.
 ///
 /// # Panics
 /// If lengths do not fit together or there is no such triple.
@@ -137,23 +133,19 @@ pub fn sum_buckets(
     records: Records<'_>,
     peer: usize,
     buckets: &Buckets<'_>,
-    sums: &mut BucketSums<'_>,
+    sums: [&mut [Block]; 4],
 ) {
     Backend::active().sum_buckets(records, peer, buckets, sums);
 }
 
 /// Checks that the lengths fit together; whether there are so many triples is seen when they are gathered.
-pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &BucketSums<'_>) {
+pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &[&mut [Block]; 4]) {
     let size = buckets.size;
     assert!(size > 0 && buckets.members.len().is_multiple_of(size), "whole buckets");
-    let (n, others) = (buckets.len(), buckets.others());
+    let (n, others) = (buckets.len(), size - usize::from(buckets.absorbing));
     assert!(n <= 64, "{n} buckets, more than 64");
-    assert!(buckets.d.len() * 64 >= n * others, "a bit for every triple but the first");
-    let heads = buckets.heads.iter().flatten().all(|row| row.len() == n);
-    assert!(heads, "the first triple of every bucket");
-    let made = sums.made.iter().flatten().flatten().all(|row| row.len() == n);
-    let opened = sums.opened.iter().all(|row| row.len() == n * others);
-    assert!(made && opened, "room for every sum");
+    assert!(buckets.d.len() * 64 >= n * others, "a bit for every triple that is added");
+    assert!(sums.iter().all(|row| row.len() == n), "room for every sum");
 }
 
 #[cfg(test)]
@@ -184,13 +176,12 @@ mod tests {
                     let [phi, s] = &mut sums;
                     backend.lay_out(&rows, [phi, s], Place { records: &mut records, peers, peer });
                     for (t, triple) in records.chunks_exact(peers).enumerate() {
-                        let at = |rows: &[Vec<Block>; 3]| rows.each_ref().map(|row| row[t]);
+                        let both = |which: usize| [macs[which][t], keys[which][t]];
                         for (i, record) in triple.iter().enumerate() {
-                            let written = (record.macs, record.keys);
-                            let expected = (at(&macs), at(&keys));
+                            let expected = Record { x: both(0), z: both(2) };
                             assert_eq!(
-                                written,
-                                if i == peer { expected } else { Default::default() }
+                                *record,
+                                if i == peer { expected } else { Record::default() }
                             );
                         }
                         let sum = |which: usize| macs[which][t] ^ keys[which][t];
@@ -202,184 +193,86 @@ mod tests {
         }
     }
 
-    /// The sums of one bucket, by the formula.
-    fn expected(
-        members: &[&Record],
-        d: &[bool],
-        correction: Block,
-    ) -> ([[Block; 2]; 3], Vec<[Block; 2]>) {
-        let both = |record: &Record, which: usize| [record.macs[which], record.keys[which]];
-        let add = |a: [Block; 2], b: [Block; 2]| [a[0] ^ b[0], a[1] ^ b[1]];
-        let first = members[0];
-        let mut sums = [0, 1, 2].map(|which| both(first, which));
-        sums[2][1] ^= correction;
-        let mut opened = Vec::new();
-        for (member, &d) in members[1..].iter().zip(d) {
-            sums[0] = add(sums[0], both(member, 0));
-            sums[2] = add(sums[2], both(member, 2));
-            sums[2] = add(sums[2], both(member, 0).map(|block| block.select(d)));
-            opened.push(add(both(first, 1), both(member, 1)));
-        }
-        (sums, opened)
-    }
-
     #[test]
     fn every_backend_sums_buckets_by_the_formula() {
         let mut prg = Prg::from_seed(Block(4));
-        for (n, size, peers, peer) in [(64, 3, 1, 0), (1, 1, 1, 0), (63, 4, 2, 1), (5, 7, 3, 0)] {
+        for (n, size, peers, peer) in
+            [(64, 3, 1, 0), (64, 2, 1, 0), (1, 1, 1, 0), (63, 4, 2, 1), (6, 2, 1, 0), (5, 7, 3, 0)]
+        {
             let mut all = vec![Record::default(); n * size * peers];
-            for record in &mut all {
-                prg.fill_blocks(&mut record.macs);
-                prg.fill_blocks(&mut record.keys);
-            }
+            prg.fill_blocks(bytemuck::cast_slice_mut(&mut all));
             let records = Records { all: &all, peers };
             let members = prg.permutation(n * size);
-            let d = crate::BitVec::random(n * (size - 1), &mut prg);
-            let [corrected, correction] = [prg.block(), prg.block()];
-            let buckets = Buckets {
-                members: &members,
-                size,
-                heads: None,
-                d: d.words(),
-                corrected: corrected.0 as u64,
-                correction,
-                ahead: &members[n / 2..],
-            };
-            for backend in Backend::available() {
-                for second in [true, false] {
-                    let mut made = [(); 3].map(|()| [(); 2].map(|()| vec![Block::ZERO; n]));
-                    let mut opened = [(); 2].map(|()| vec![Block::ZERO; n * (size - 1)]);
-                    let rows =
-                        made.each_mut().map(|rows| Some(rows.each_mut().map(|r| &mut r[..])));
-                    let [x, y, z] = rows;
-                    let mut sums = BucketSums {
-                        made: [x, y.filter(|_| second), z],
-                        opened: opened.each_mut().map(|row| &mut row[..]),
-                    };
-                    backend.sum_buckets(records, peer, &buckets, &mut sums);
+            for absorbing in [false, true] {
+                let others = size - usize::from(absorbing);
+                let d = crate::BitVec::random(n * others, &mut prg);
+                let buckets = Buckets {
+                    members: &members,
+                    size,
+                    absorbing,
+                    d: d.words(),
+                    corrected: prg.u64(),
+                    correction: prg.block(),
+                    ahead: &members[n / 2..],
+                };
+                let before = [(); 4].map(|()| blocks(&mut prg, n));
+                for backend in Backend::available() {
+                    let mut sums = before.clone();
+                    backend.sum_buckets(
+                        records,
+                        peer,
+                        &buckets,
+                        sums.each_mut().map(|row| &mut row[..]),
+                    );
                     for k in 0..n {
-                        let members = &members[k * size..][..size];
-                        let members: Vec<_> =
-                            members.iter().map(|&t| records.get(t, peer)).collect();
-                        let places = k * (size - 1)..(k + 1) * (size - 1);
-                        let d: Vec<bool> = places.clone().map(|f| d.get(f)).collect();
-                        let correction = correction.select(buckets.corrected >> k & 1 == 1);
-                        let (expected, expected_opened) = expected(&members, &d, correction);
-                        for (which, expected) in expected.into_iter().enumerate() {
-                            let got = made[which].each_ref().map(|row| row[k]);
-                            let wanted = which != 1 || second;
-                            assert_eq!(got, if wanted { expected } else { Default::default() });
+                        let mut expected = before.each_ref().map(|row| row[k]);
+                        expected[3] ^= buckets.correction.select(buckets.corrected >> k & 1 == 1);
+                        for (i, &member) in members[k * size..][..size].iter().enumerate() {
+                            let Record { x, z } = *records.get(member, peer);
+                            // The first has none where it absorbs the others.
+                            let number = (i + others).checked_sub(size);
+                            let d = number.is_some_and(|number| d.get(k * others + number));
+                            for side in [0, 1] {
+                                expected[side] ^= x[side];
+                                expected[2 + side] ^= z[side] ^ x[side].select(d);
+                            }
                         }
-                        for (f, expected) in places.zip(expected_opened) {
-                            assert_eq!(
-                                opened.each_ref().map(|row| row[f]),
-                                expected,
-                                "{backend:?}"
-                            );
-                        }
+                        let got = sums.each_ref().map(|row| row[k]);
+                        assert_eq!(got, expected, "{backend:?} {n} {size} {absorbing} {k}");
                     }
                 }
             }
         }
     }
 
-    /// Whatever a bucket's first triple is, the sums are the same when it lies in rows instead of a record.
-    #[test]
-    fn heads_without_records_make_the_same_sums() {
-        let mut prg = Prg::from_seed(Block(5));
-        for (n, others, peers, peer) in [(64, 2, 1, 0), (1, 1, 1, 0), (63, 3, 2, 1), (5, 6, 3, 0)] {
-            let mut all = vec![Record::default(); n * (others + 1) * peers];
-            for record in &mut all {
-                prg.fill_blocks(&mut record.macs);
-                prg.fill_blocks(&mut record.keys);
-            }
-            // The first n triples are the heads.
-            let members = prg.permutation(n * others);
-            let buckets = members.chunks_exact(others).zip(0..);
-            let with_heads: Vec<u32> = buckets
-                .flat_map(|(members, head)| {
-                    let behind = members.iter().map(|&member| n as u32 + member);
-                    std::iter::once(head).chain(behind)
-                })
-                .collect();
-            let row = |which: usize| {
-                let of_peer = all.iter().skip(peer).step_by(peers).take(n);
-                let pairs = of_peer.map(|record| (record.macs[which], record.keys[which]));
-                let (macs, keys): (Vec<_>, Vec<_>) = pairs.unzip();
-                [macs, keys]
-            };
-            let heads = [0, 1, 2].map(row);
-            let d = crate::BitVec::random(n * others, &mut prg);
-            let thrown = Buckets {
-                members: &members,
-                size: others,
-                heads: Some(heads[1].each_ref().map(|row| &row[..])),
-                d: d.words(),
-                corrected: prg.block().0 as u64,
-                correction: prg.block(),
-                ahead: &members,
-            };
-            let all_recorded =
-                Buckets { members: &with_heads, size: others + 1, heads: None, ..thrown };
-            let behind = &all[n * peers..];
-            for backend in Backend::available() {
-                let sums_of = |all: &[Record], buckets: &Buckets<'_>, second: bool| {
-                    let mut made = heads.clone();
-                    let mut opened = [(); 2].map(|()| vec![Block::ZERO; n * others]);
-                    let [x, y, z] =
-                        made.each_mut().map(|rows| rows.each_mut().map(|row| &mut row[..]));
-                    let mut sums = BucketSums {
-                        made: [Some(x), Some(y).filter(|_| second), Some(z)],
-                        opened: opened.each_mut().map(|row| &mut row[..]),
-                    };
-                    backend.sum_buckets(Records { all, peers }, peer, buckets, &mut sums);
-                    (made, opened)
-                };
-                let expected = sums_of(&all, &all_recorded, true);
-                for second in [true, false] {
-                    assert!(
-                        sums_of(behind, &thrown, second) == expected,
-                        "{backend:?} {n} {second}"
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    #[should_panic(expected = "the first triple of every bucket")]
-    fn refuses_missing_heads() {
-        let heads: [&[Block]; 2] = [&[], &[]];
-        let buckets = Buckets {
-            members: &[0],
+    fn buckets(members: &[u32]) -> Buckets<'_> {
+        Buckets {
+            members,
             size: 1,
-            heads: Some(heads),
+            absorbing: false,
             d: &[0],
             corrected: 0,
             correction: Block::ZERO,
             ahead: &[],
-        };
-        let mut opened = [[Block::ZERO]; 2];
-        let opened = opened.each_mut().map(|row| &mut row[..]);
-        let mut sums = BucketSums { made: [None, None, None], opened };
-        sum_buckets(Records { all: &[Record::default()], peers: 1 }, 0, &buckets, &mut sums);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a bit for every triple")]
+    fn refuses_missing_bits() {
+        let buckets = Buckets { d: &[], ..buckets(&[0]) };
+        let records = Records { all: &[Record::default()], peers: 1 };
+        let mut rows = [[Block::ZERO]; 4];
+        sum_buckets(records, 0, &buckets, rows.each_mut().map(|row| &mut row[..]));
     }
 
     #[test]
     #[should_panic(expected = "room for every sum")]
     fn refuses_too_little_room() {
-        let buckets = Buckets {
-            members: &[0],
-            size: 1,
-            heads: None,
-            d: &[],
-            corrected: 0,
-            correction: Block::ZERO,
-            ahead: &[],
-        };
-        let mut sums =
-            BucketSums { made: [Some([&mut [], &mut []]), None, None], opened: [&mut [], &mut []] };
-        sum_buckets(Records { all: &[], peers: 1 }, 0, &buckets, &mut sums);
+        let records = Records { all: &[Record::default()], peers: 1 };
+        let mut rows = [[Block::ZERO]; 3];
+        let [x_macs, x_keys, z_macs] = rows.each_mut().map(|row| &mut row[..]);
+        sum_buckets(records, 0, &buckets(&[0]), [x_macs, x_keys, z_macs, &mut []]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Additions that bits choose: the arithmetic of MACs and keys, many at a time.
+//! Additions that bits choose, and halves of blocks: the arithmetic of MACs and keys, many at a time.
 
 use crate::{Backend, BitVec, Block};
 
@@ -26,6 +26,22 @@ pub fn add_words_where(out: &mut [u64], bits: &BitVec, first: usize, values: &[u
 /// If `first` is no multiple of 64, or there are fewer bits.
 pub fn add_key_where(out: &mut [Block], bits: &BitVec, first: usize, value: Block) {
     Backend::active().add_key_where(out, words(bits, first, out.len()), value);
+}
+
+/// The lower half of each block.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn low_words(blocks: &[Block], out: &mut [u64]) {
+    Backend::active().low_words(blocks, out);
+}
+
+/// The least significant bits of words, the first of each 64 lowest.
+///
+/// # Panics
+/// If there is not a word for each 64 bits.
+pub fn low_bits(words: &[u64], out: &mut [u64]) {
+    Backend::active().low_bits(words, out);
 }
 
 /// The words of `n` bits from `first` on.
@@ -76,6 +92,39 @@ mod tests {
             add_key_where(&mut b, &bits, 128, key);
             assert_eq!((a, b), (expected(&|i| values[i]), expected(&|_| key)));
         }
+    }
+
+    #[test]
+    fn every_backend_takes_lower_halves_and_lowest_bits() {
+        let mut prg = Prg::from_seed(Block(9));
+        for n in (0..18).chain([63, 64, 1000]) {
+            let mut blocks = vec![Block::ZERO; n];
+            prg.fill_blocks(&mut blocks);
+            let expected: Vec<u64> = blocks.iter().map(|block| block.0 as u64).collect();
+            for backend in Backend::available() {
+                let mut out = vec![0; n];
+                backend.low_words(&blocks, &mut out);
+                assert_eq!(out, expected, "{backend:?} {n}");
+            }
+            let bits: Vec<bool> = expected.iter().map(|word| word & 1 == 1).collect();
+            for backend in Backend::available() {
+                let mut out = vec![1; n.div_ceil(64)];
+                backend.low_bits(&expected, &mut out);
+                assert_eq!(out, BitVec::from_bools(&bits).words(), "{backend:?} {n}");
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a word of each block")]
+    fn refuses_missing_room_for_words() {
+        low_words(&[Block::ONE], &mut []);
+    }
+
+    #[test]
+    #[should_panic(expected = "a word for each 64 bits")]
+    fn refuses_missing_room_for_bits() {
+        low_bits(&[1], &mut []);
     }
 
     #[test]

@@ -60,9 +60,9 @@ impl Traffic {
         self.committed(32);
         self.committed(16);
         self.committed(32);
-        // What is opened in bucketing: bits, and later one digest of all their MACs.
+        // What is opened in bucketing: bits, and later one sum of all their MACs.
         self.message(((leaky - batch.triples) as u64).div_ceil(8));
-        self.message(32);
+        self.message(16);
     }
 }
 

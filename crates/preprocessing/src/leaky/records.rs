@@ -5,7 +5,7 @@ use symbolon_primitives::records::Records;
 use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
 use zeroize::Zeroize;
 
-use super::Width;
+use super::{RightFactors, Width};
 use crate::{Triples, bucketing::Batch};
 
 /// One party's part of many leaky triples.
@@ -23,6 +23,8 @@ pub struct LeakyTriples {
     /// One record per peer for the first triple that is thrown, then for the second, ... Their z is still r, as the
     /// heads' is: what d lacks is added when the buckets are summed, which saves a pass over all of them.
     pub(super) records: Slab<Record>,
+    /// What ties the y of those triples to the peers.
+    pub(super) right: RightFactors,
     /// The own bits of x, y, z.
     pub(super) bits: [BitVec; 3],
     /// The own d of step 4, until it is opened.
@@ -69,7 +71,10 @@ impl LeakyTriples {
         self.holds = holds;
         self.heads = batch.heads();
         self.made = made;
-        self.records.reset((batch.leaky() - self.heads) * peers);
+        let thrown = batch.leaky() - self.heads;
+        self.records.reset(thrown * peers);
+        // The first y of a bucket that is not tied comes out of there.
+        self.right.reset((thrown, peers), if batch.tied { width } else { Width::Whole });
         self.s.reset(width.blocks(self.len));
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
         self.d = BitVec::zeros(0);
@@ -98,6 +103,11 @@ impl LeakyTriples {
     /// The heads, if they are not thrown, in the place of their buckets' sums.
     pub(crate) fn take_made(&mut self) -> Triples {
         std::mem::take(&mut self.made)
+    }
+
+    /// What ties the right factors of the triples that are thrown to the peers.
+    pub(crate) fn right(&self) -> &RightFactors {
+        &self.right
     }
 
     /// What ties the triples that are thrown to the peers. A key for z still lacks [`correcting`] where d is 1.

@@ -21,7 +21,7 @@
 //! gate between two parties.
 
 use bytemuck::Pod;
-use symbolon_primitives::{BitVec, Block, add_where, add_words_where};
+use symbolon_primitives::{BitVec, Block, add_where, add_words_where, gf128, low_bits, low_words};
 
 /// The least significant bits of a block, on their own.
 pub(super) trait Word: Pod + Sync {
@@ -30,6 +30,15 @@ pub(super) trait Word: Pod + Sync {
 
     /// The block that has no others.
     fn widen(self) -> Block;
+
+    /// Those of many blocks.
+    fn lower(blocks: &[Block], out: &mut [Self]);
+
+    /// Appends the last bit of each.
+    fn push_lsbs(values: &[Self], to: &mut BitVec);
+
+    /// Σ values\[i\]·coeffs\[i\] in GF(2^128).
+    fn inner_product(values: &[Self], coeffs: &[Block]) -> Block;
 
     /// Adds those values where the bit, of `bits` from place `first` on, is 1, without a branch.
     fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]);
@@ -46,6 +55,22 @@ impl Word for u64 {
         Block(self.into())
     }
 
+    fn lower(blocks: &[Block], out: &mut [u64]) {
+        low_words(blocks, out);
+    }
+
+    fn push_lsbs(values: &[u64], to: &mut BitVec) {
+        for values in values.chunks(64) {
+            let mut bits = [0];
+            low_bits(values, &mut bits);
+            to.push_word(bits[0], values.len());
+        }
+    }
+
+    fn inner_product(values: &[Self], coeffs: &[Block]) -> Block {
+        gf128::words_inner_product(values, coeffs)
+    }
+
     fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
         add_words_where(sums, bits, first, values);
     }
@@ -60,6 +85,21 @@ impl Word for Block {
     #[inline]
     fn widen(self) -> Block {
         self
+    }
+
+    fn lower(blocks: &[Block], out: &mut [Block]) {
+        out.copy_from_slice(blocks);
+    }
+
+    fn push_lsbs(values: &[Block], to: &mut BitVec) {
+        for values in values.chunks(64) {
+            let bits = values.iter().rev().fold(0, |bits, s| bits << 1 | u64::from(s.lsb()));
+            to.push_word(bits, values.len());
+        }
+    }
+
+    fn inner_product(values: &[Self], coeffs: &[Block]) -> Block {
+        gf128::inner_product(values, coeffs)
     }
 
     fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
@@ -87,6 +127,36 @@ impl Width {
         match self {
             Width::Half => size_of::<u64>(),
             Width::Whole => size_of::<Block>(),
+        }
+    }
+
+    /// How many words of 64 bits the w bits of so many triples take.
+    pub(super) fn words(self, triples: usize) -> usize {
+        triples * self.bytes() / size_of::<u64>()
+    }
+
+    /// The least significant bits of a block, and no others.
+    pub(crate) fn low(self, block: Block) -> Block {
+        match self {
+            Width::Half => u64::low(block).widen(),
+            Width::Whole => block,
+        }
+    }
+
+    /// Σ low(blocks\[i\])·coeffs\[i\]. `words` is memory for the lower halves, as many as there are blocks.
+    pub(crate) fn inner_product(
+        self,
+        blocks: &[Block],
+        coeffs: &[Block],
+        words: &mut [u64],
+    ) -> Block {
+        match self {
+            Width::Half => {
+                let words = &mut words[..blocks.len()];
+                low_words(blocks, words);
+                gf128::words_inner_product(words, coeffs)
+            }
+            Width::Whole => gf128::inner_product(blocks, coeffs),
         }
     }
 
@@ -118,6 +188,44 @@ mod tests {
         assert_eq!(u64::low(block).widen(), Block(0xfedc_ba98_7654_3211));
         assert!(u64::low(block).widen().lsb(), "d is the least significant bit");
         assert_eq!(Block::low(block).widen(), block);
+    }
+
+    #[test]
+    fn many_are_lowered_and_their_last_bits_kept() {
+        let mut prg = Prg::from_seed(Block(13));
+        for n in [0, 1, 63, 64, 65, 130] {
+            let blocks: Vec<Block> = (0..n).map(|_| prg.block()).collect();
+            fn check<W: Word + PartialEq + Default>(blocks: &[Block]) {
+                let mut low = vec![W::low(Block::ONE); blocks.len()];
+                W::lower(blocks, &mut low);
+                assert!(low.iter().zip(blocks).all(|(low, &block)| *low == W::low(block)));
+                let mut bits = BitVec::from_bools(&[true; 64]);
+                W::push_lsbs(&low, &mut bits);
+                assert_eq!(bits.len(), 64 + blocks.len());
+                assert!((0..blocks.len()).all(|k| bits.get(64 + k) == blocks[k].lsb()));
+            }
+            check::<u64>(&blocks);
+            check::<Block>(&blocks);
+        }
+    }
+
+    #[test]
+    fn sums_of_products_are_those_of_the_least_significant_bits() {
+        let mut prg = Prg::from_seed(Block(12));
+        let mut random = |n| (0..n).map(|_| prg.block()).collect::<Vec<_>>();
+        for n in [0, 1, 7, 8, 9, 100] {
+            let [blocks, coeffs] = [random(n), random(n)];
+            for width in [Width::Half, Width::Whole] {
+                let low: Vec<Block> = blocks.iter().map(|&block| width.low(block)).collect();
+                let expected = gf128::inner_product(&low, &coeffs);
+                let mut words = vec![0; n + 3];
+                assert_eq!(width.inner_product(&blocks, &coeffs, &mut words), expected);
+            }
+            let words: Vec<u64> = blocks.iter().map(|&block| u64::low(block)).collect();
+            let low: Vec<Block> = words.iter().map(|word| word.widen()).collect();
+            let expected = gf128::inner_product(&low, &coeffs);
+            assert_eq!(<u64 as Word>::inner_product(&words, &coeffs), expected);
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
-use crate::records::{BucketSums, Buckets, Place, Records, Rows, check_buckets};
+use crate::records::{Buckets, Place, Records, Rows, check_buckets};
 use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, leaves};
 
@@ -198,6 +198,57 @@ impl Backend {
         hashes.as_flattened_mut().zeroize();
     }
 
+    /// What [`TweakedHash::leaky_hashes`](crate::TweakedHash::leaky_hashes) adds up, of hashes with these starts.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn leaky_hashes(
+        self,
+        (starts, first, delta): ([Block; 2], u128, Block),
+        auths: [&[Block]; 2],
+        phi: &[Block],
+        s: &mut [Block],
+        u: &mut [Block],
+    ) {
+        let n = phi.len();
+        let equal = auths.iter().all(|row| row.len() == n) && s.len() == n && u.len() == n;
+        assert!(equal, "lists of equal length");
+        let done = match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes512 => {
+                // SAFETY: `usable` names this backend only if the processor has its instructions.
+                unsafe { x86_512::leaky_hashes((starts, first, delta), auths, phi, s, u) }
+            }
+            _ => 0,
+        };
+        let mut pairs = [[Block::ZERO; 2]; 64];
+        let mut singles = [Block::ZERO; 64];
+        let [macs, keys] = auths.map(|row| row[done..].chunks(singles.len()));
+        let rest = macs.zip(keys).zip(phi[done..].chunks(singles.len()));
+        let out = s[done..].chunks_mut(singles.len()).zip(u[done..].chunks_mut(singles.len()));
+        let mut tweak = first.wrapping_add(done as u128);
+        for (((macs, keys), phi), (s, u)) in rest.zip(out) {
+            let (pairs, singles) = (&mut pairs[..keys.len()], &mut singles[..keys.len()]);
+            for (pair, &key) in pairs.iter_mut().zip(keys) {
+                *pair = [key, key ^ delta];
+            }
+            singles.copy_from_slice(macs);
+            self.hash_circular(starts[0], Tweaks::From(tweak), 2, pairs.as_flattened_mut());
+            self.hash_circular(starts[1], Tweaks::From(tweak), 1, singles);
+            tweak = tweak.wrapping_add(keys.len() as u128);
+            let hashes = pairs.iter().zip(&*singles).zip(phi);
+            for (((zero, one), single, phi), (s, u)) in hashes
+                .map(|((&[zero, one], single), phi)| ((zero, one), single, phi))
+                .zip(s.iter_mut().zip(u))
+            {
+                *u = *phi ^ zero ^ one;
+                *s ^= zero ^ *single;
+            }
+        }
+        pairs.as_flattened_mut().zeroize();
+        singles.zeroize();
+    }
+
     /// The kernel of [`key_sums`](crate::key_sums).
     ///
     /// # Panics
@@ -247,6 +298,34 @@ impl Backend {
     pub fn inner_product(self, a: &[Block], b: &[Block]) -> Block {
         assert_eq!(a.len(), b.len(), "inner product of different lengths");
         run!(self, inner_product(a, b))
+    }
+
+    /// Σ words\[i\]·coeffs\[i\] in GF(2^128), of words as the blocks with no other bits; see
+    /// [`gf128`](crate::gf128).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn words_inner_product(self, words: &[u64], coeffs: &[Block]) -> Block {
+        assert_eq!(words.len(), coeffs.len(), "inner product of different lengths");
+        run!(self, words_inner_product(words, coeffs))
+    }
+
+    /// The kernel of [`low_words`](crate::low_words).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn low_words(self, blocks: &[Block], out: &mut [u64]) {
+        assert_eq!(blocks.len(), out.len(), "a word of each block");
+        run!(self, low_words(blocks, out));
+    }
+
+    /// The kernel of [`low_bits`](crate::low_bits).
+    ///
+    /// # Panics
+    /// If there is not a word for each 64 bits.
+    pub fn low_bits(self, words: &[u64], out: &mut [u64]) {
+        assert_eq!(words.len().div_ceil(64), out.len(), "a word for each 64 bits");
+        run!(self, low_bits(words, out));
     }
 
     /// Σ bits\[i\]·coeffs\[i\].
@@ -306,9 +385,9 @@ impl Backend {
         records: Records<'_>,
         peer: usize,
         buckets: &Buckets<'_>,
-        sums: &mut BucketSums<'_>,
+        sums: [&mut [Block]; 4],
     ) {
-        check_buckets(buckets, sums);
+        check_buckets(buckets, &sums);
         run!(self, sum_buckets(records, peer, buckets, sums));
     }
 

@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 
 use crate::hash::Tweaks;
 use crate::prefetch::prefetch_early;
-use crate::records::{BucketSums, Buckets, Place, Record, Records, Rows};
+use crate::records::{Buckets, Place, Record, Records, Rows};
 use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, mask64};
 
@@ -178,6 +178,26 @@ pub(super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
+pub(super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
+    let mut sum = Wide::default();
+    for (&word, &coeff) in words.iter().zip(coeffs) {
+        sum.add_product(Block(word.into()), coeff);
+    }
+    sum.reduce()
+}
+
+#[inline(always)]
+pub(super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+    out.iter_mut().zip(blocks).for_each(|(low, block)| *low = block.0 as u64);
+}
+
+#[inline(always)]
+pub(super) fn low_bits(words: &[u64], out: &mut [u64]) {
+    for (out, words) in out.iter_mut().zip(words.chunks(64)) {
+        *out = words.iter().rev().fold(0, |bits, word| bits << 1 | word & 1);
+    }
+}
+
 #[inline(always)]
 pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
     let mut sum = Block::ZERO;
@@ -220,15 +240,14 @@ pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
 pub(super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
     let Place { records, peers, peer } = to;
     let records = records.iter_mut().skip(peer).step_by(peers);
-    let [mx, my, mz, kx, ky, kz] = rows.all().map(|row| row.iter().copied());
-    let (macs, keys) = (mx.zip(my).zip(mz), kx.zip(ky).zip(kz));
+    let [mx, kx, my, ky, mz, kz] = rows.all().map(|row| row.iter().copied());
     let sums = phi.iter_mut().zip(s);
-    for (((record, (phi, s)), ((mx, my), mz)), ((kx, ky), kz)) in
-        records.zip(sums).zip(macs).zip(keys)
+    for (((record, (phi, s)), (my, ky)), ((mx, kx), (mz, kz))) in
+        records.zip(sums).zip(my.zip(ky)).zip(mx.zip(kx).zip(mz.zip(kz)))
     {
         *phi ^= my ^ ky;
         *s ^= mz ^ kz;
-        *record = Record { macs: [mx, my, mz], keys: [kx, ky, kz] };
+        *record = Record { x: [mx, kx], z: [mz, kz] };
     }
 }
 
@@ -237,48 +256,26 @@ pub(super) fn sum_buckets(
     records: Records<'_>,
     peer: usize,
     buckets: &Buckets<'_>,
-    sums: &mut BucketSums<'_>,
+    [x_macs, x_keys, z_macs, z_keys]: [&mut [Block]; 4],
 ) {
-    const X: usize = 0;
-    const Y: usize = 1;
-    const Z: usize = 2;
-    let size = buckets.size;
-    let mut ahead = buckets.ahead.chunks(size);
-    let mut f = 0;
-    for (k, members) in buckets.members.chunks_exact(size).enumerate() {
+    let mut ahead = buckets.ahead.chunks(buckets.size);
+    for (k, members) in buckets.members.chunks_exact(buckets.size).enumerate() {
         for &triple in ahead.next().unwrap_or_default() {
             records.of_all(triple).iter().for_each(prefetch_early);
         }
-        let (mut total, others) = match buckets.heads {
-            None => (*records.get(members[0], peer), &members[1..]),
-            Some([macs, keys]) => {
-                let mut head = Record::default();
-                for (which, made) in sums.made.iter().enumerate() {
-                    if let Some([macs, keys]) = made {
-                        (head.macs[which], head.keys[which]) = (macs[k], keys[k]);
-                    }
-                }
-                (head.macs[Y], head.keys[Y]) = (macs[k], keys[k]);
-                (head, members)
-            }
-        };
-        total.keys[Z] ^= buckets.correction.select(buckets.corrected >> k & 1 == 1);
-        for &other in others {
-            let Record { macs, keys } = records.get(other, peer);
-            let d = buckets.d[f / 64] >> (f % 64) & 1 == 1;
-            sums.opened[0][f] = total.macs[Y] ^ macs[Y];
-            sums.opened[1][f] = total.keys[Y] ^ keys[Y];
-            f += 1;
-            total.macs[X] ^= macs[X];
-            total.keys[X] ^= keys[X];
-            total.macs[Z] ^= macs[Z] ^ macs[X].select(d);
-            total.keys[Z] ^= keys[Z] ^ keys[X].select(d);
-        }
-        for (which, made) in sums.made.iter_mut().enumerate() {
-            if let Some([macs, keys]) = made {
-                (macs[k], keys[k]) = (total.macs[which], total.keys[which]);
+        let mut x = [Block::ZERO; 2];
+        let mut z = [Block::ZERO, buckets.correction.select(buckets.corrected >> k & 1 == 1)];
+        for (&member, d) in members.iter().zip(buckets.d_of(k)) {
+            let record = records.get(member, peer);
+            for side in [0, 1] {
+                x[side] ^= record.x[side];
+                z[side] ^= record.z[side] ^ record.x[side].select(d);
             }
         }
+        x_macs[k] ^= x[0];
+        x_keys[k] ^= x[1];
+        z_macs[k] ^= z[0];
+        z_keys[k] ^= z[1];
     }
 }
 

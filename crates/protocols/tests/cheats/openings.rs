@@ -1,18 +1,18 @@
 //! Step 4a of Fig. 2: the opened bits d and e of Beaver's trick, and the opened bits of bucketing.
-//! Both are checked by one digest of all MACs, before anything that depends on them is let out: in the same
-//! message, or in one of its own.
+//! Both are checked before anything that depends on them is let out: by a digest of all MACs in the same message, or by a
+//! sum of them in one of its own.
 
 use symbolon_transport::bend::{Action, FnBend};
 
 use super::tools::*;
 
-/// The message with the bits, the one with the digest at its end, and the check.
-const OPENINGS: [(&str, &str, &str); 2] = [
-    ("Beaver: d, e", "Beaver: d, e", "Beaver MAC"),
-    ("bucketing: d", "bucketing: MACs", "bucketing MAC"),
+/// The message with the bits, the one with the proof at its end and how many bytes that has, and the check.
+const OPENINGS: [(&str, (&str, usize), &str); 2] = [
+    ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
+    ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
 ];
 
-/// A lie in one opened bit, with the honest digest. Always caught.
+/// A lie in one opened bit, with the honest proof. Always caught.
 #[test]
 fn lie_in_one_opened_bit() {
     for cheater in [0, 1] {
@@ -25,19 +25,19 @@ fn lie_in_one_opened_bit() {
     }
 }
 
-/// A lie with a made-up digest, and honest bits with one. Always caught.
+/// A lie with a made-up proof, and honest bits with one. Always caught.
 #[test]
-fn made_up_digest() {
+fn made_up_proof() {
     for cheater in [0, 1] {
-        for (bits, macs, check) in OPENINGS {
+        for (bits, (macs, bytes), check) in OPENINGS {
             for lie in [0, 1] {
                 let bend = FnBend::new().on_outgoing(move |kind, index, p| {
                     if kind == bits && index == 0 {
                         p[0] ^= lie;
                     }
                     if kind == macs && index == 0 {
-                        let digest = p.len() - 32;
-                        p[digest..].fill(0x33);
+                        let proof = p.len() - bytes;
+                        p[proof..].fill(0x33);
                     }
                     Action::Send
                 });
@@ -47,16 +47,19 @@ fn made_up_digest() {
     }
 }
 
-/// The MACs' digest left out, a short message, a long one. The framing, always.
+/// The MACs' proof left out, a short message, a long one. The framing, always.
 #[test]
 fn short_and_long() {
     for cheater in [0, 1] {
-        for kind in OPENINGS.into_iter().flat_map(|(bits, macs, _)| [bits, macs]) {
-            let without_digest: fn(&mut Vec<u8>) = |p| p.truncate(p.len() - 32);
-            for change in LENGTHS.into_iter().chain([without_digest]) {
+        for kind in OPENINGS.into_iter().flat_map(|(bits, (macs, _), _)| [bits, macs]) {
+            for change in LENGTHS {
                 let ended = cheat(cheater, message(kind, 0, change));
                 assert_caught(&ended, cheater, FRAMING);
             }
+        }
+        for (_, (macs, bytes), _) in OPENINGS {
+            let without = move |p: &mut Vec<u8>| p.truncate(p.len() - bytes);
+            assert_caught(&cheat(cheater, message(macs, 0, without)), cheater, FRAMING);
         }
     }
 }

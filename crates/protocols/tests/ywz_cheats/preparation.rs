@@ -45,10 +45,10 @@ fn inconsistent_choice_bits_in_any_draw() {
     }
 }
 
-/// The message with the bits, the one with the digest of their MACs at its end, and the check.
-const OPENINGS: [(&str, &str, &str); 2] = [
-    ("Beaver: d, e", "Beaver: d, e", "Beaver MAC"),
-    ("bucketing: d", "bucketing: MACs", "bucketing MAC"),
+/// The message with the bits, the one with the proof of their MACs at its end and how many bytes that has, and the check.
+const OPENINGS: [(&str, (&str, usize), &str); 2] = [
+    ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
+    ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
 ];
 
 /// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one. Always
@@ -71,19 +71,19 @@ fn lie_in_one_opened_bit() {
     }
 }
 
-/// A lie with a made-up digest, and honest bits with one. Always caught.
+/// A lie with a made-up proof, and honest bits with one. Always caught.
 #[test]
-fn made_up_digest() {
+fn made_up_proof() {
     for parties in [2, 3] {
-        for (bits, macs, check) in OPENINGS {
+        for (bits, (macs, bytes), check) in OPENINGS {
             for lie in [0, 1] {
                 let bend = FnBend::new().on_outgoing(move |kind, index, p| {
                     if kind == bits && index == 0 {
                         p[0] ^= lie;
                     }
                     if kind == macs && index == 0 {
-                        let digest = p.len() - 32;
-                        p[digest..].fill(0x33);
+                        let proof = p.len() - bytes;
+                        p[proof..].fill(0x33);
                     }
                     Action::Send
                 });

@@ -127,7 +127,7 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     let heads: &[[u8; 16]] = heads.as_chunks().0;
     let key = |place: usize| match heads.get(place) {
         Some(&head) => Block::from_bytes(head),
-        None => cheater.0.leaky.records().get((place - heads.len()) as u32, 0).keys[0],
+        None => cheater.0.leaky.records().get((place - heads.len()) as u32, 0).x[1],
     };
     let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
     let known: Vec<usize> = (0..batch.triples)

@@ -396,7 +396,7 @@ fn replayed_tosses() {
     }
 }
 
-/// Fig. 16: a lie in one opened d, with the honest digest of the MACs. Caught by the digest, always,
+/// Fig. 16: a lie in one opened d, with the honest sum of the MACs. Caught by the sum, always,
 /// before anything that depends on d is let out.
 #[test]
 fn lie_in_one_opened_bit() {
@@ -408,9 +408,22 @@ fn lie_in_one_opened_bit() {
     }
 }
 
-/// Fig. 16: a lie with a made-up digest; honest bits with one; bits behind the last d. Always caught.
+/// Fig. 16: lies in two opened d, which would cancel if they had the same coefficient in the sum. Always caught.
 #[test]
-fn made_up_digest_and_garbage_padding() {
+fn lies_in_two_opened_bits() {
+    let bits = BATCH.triples * (BATCH.bucket - 1);
+    for (first, second) in (0..bits).flat_map(|bit| (0..bit).map(move |other| (other, bit))) {
+        let lie = message("bucketing: d", move |d| {
+            d[first / 8] ^= 1 << (first % 8);
+            d[second / 8] ^= 1 << (second % 8);
+        });
+        cheat(0, 14, lie).assert_caught("bucketing MAC");
+    }
+}
+
+/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits behind the last d. Always caught.
+#[test]
+fn made_up_sum_and_garbage_padding() {
     for cheater in [0, 1] {
         for lie in [0, 1] {
             let lie = FnBend::new().on_outgoing(move |kind, _, payload| {
@@ -423,18 +436,19 @@ fn made_up_digest_and_garbage_padding() {
             });
             cheat(cheater, 15, lie).assert_caught("bucketing MAC");
         }
-        let digest = message("bucketing: MACs", |macs| macs[31] ^= 0x80);
-        cheat(cheater, 15, digest).assert_caught("bucketing MAC");
+        for bit in 0..128 {
+            let sum = message("bucketing: MACs", move |sum| sum[bit / 8] ^= 1 << (bit % 8));
+            cheat(cheater, 15, sum).assert_caught("bucketing MAC");
+        }
         // 14 bits in two bytes.
         let padding = message("bucketing: d", |d| d[1] ^= 0x80);
         cheat(cheater, 15, padding).assert_caught("bucketing MAC");
     }
 }
 
-/// Fig. 16: a peer that waits for our digest sends it back as its own. Caught by the digest, always: each is of
-/// MACs under another Δ.
+/// Fig. 16: a peer that waits for our sum sends it back as its own. Always caught: each is of MACs under another Δ.
 #[test]
-fn our_digest_as_theirs() {
+fn our_sum_as_theirs() {
     for cheater in [0, 1] {
         let (cheat, spy) = echo(&["bucketing: MACs"], 0, true, |payload, theirs| *payload = theirs);
         run_with(cheater, parties(2, 1, 21), cheat, spy).assert_caught("bucketing MAC");

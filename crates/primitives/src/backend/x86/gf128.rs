@@ -63,6 +63,18 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
 }
 
 #[target_feature(enable = "pclmulqdq,sse2")]
+pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
+    let zero = _mm_setzero_si128();
+    let (mut low, mut middle) = (zero, zero);
+    for (&word, coeff) in words.iter().zip(coeffs) {
+        let (word, coeff) = (_mm_cvtsi64_si128(word as i64), load(coeff));
+        low = _mm_xor_si128(low, _mm_clmulepi64_si128::<0x00>(word, coeff));
+        middle = _mm_xor_si128(middle, _mm_clmulepi64_si128::<0x10>(word, coeff));
+    }
+    reduce(low, middle, zero)
+}
+
+#[target_feature(enable = "pclmulqdq,sse2")]
 pub(in super::super) fn column_hash(
     cols: &[u8],
     stride: usize,

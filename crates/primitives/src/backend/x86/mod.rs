@@ -11,11 +11,11 @@ mod transpose;
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt, expand, hash};
-pub(super) use gf128::{column_hash, inner_product, reduce};
+pub(super) use gf128::{column_hash, inner_product, reduce, words_inner_product};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
-use crate::records::{BucketSums, Buckets, Place, Records, Rows};
+use crate::records::{Buckets, Place, Records, Rows};
 use crate::{BitVec, Block};
 
 /// Whether the processor has what this module needs.
@@ -55,6 +55,18 @@ pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
 
 /// As above.
 #[target_feature(enable = "avx2")]
+pub(super) fn low_bits(words: &[u64], out: &mut [u64]) {
+    super::portable::low_bits(words, out);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+    super::portable::low_words(blocks, out);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
 pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
     super::portable::add_where(out, words, values);
 }
@@ -83,7 +95,7 @@ pub(super) fn sum_buckets(
     records: Records<'_>,
     peer: usize,
     buckets: &Buckets<'_>,
-    sums: &mut BucketSums<'_>,
+    sums: [&mut [Block]; 4],
 ) {
     super::portable::sum_buckets(records, peer, buckets, sums);
 }

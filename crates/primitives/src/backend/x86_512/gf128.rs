@@ -89,6 +89,33 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
+#[target_feature(enable = "avx512f,vpclmulqdq,pclmulqdq")]
+pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
+    let ((eights, tail), (coeff_eights, coeff_tail)) =
+        (words.as_chunks::<8>(), coeffs.as_chunks::<8>());
+    // Nothing stands above X^192: words have no upper halves.
+    let zero = _mm512_setzero_si512();
+    let (mut low, mut middle) = ([zero; 2], [zero; 2]);
+    for (words, coeffs) in eights.iter().zip(coeff_eights) {
+        let words = load_bytes(bytemuck::cast_ref(words));
+        let [first, second]: &[[Block; 4]; 2] = bytemuck::cast_ref(coeffs);
+        let (first, second) = (load(first), load(second));
+        // A lane of words belongs to one coefficient of even number and the one behind it.
+        let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(first, second);
+        let odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(first, second);
+        low = [
+            _mm512_xor_si512(low[0], _mm512_clmulepi64_epi128::<0x00>(words, even)),
+            _mm512_xor_si512(low[1], _mm512_clmulepi64_epi128::<0x01>(words, odd)),
+        ];
+        middle = [
+            _mm512_xor_si512(middle[0], _mm512_clmulepi64_epi128::<0x10>(words, even)),
+            _mm512_xor_si512(middle[1], _mm512_clmulepi64_epi128::<0x11>(words, odd)),
+        ];
+    }
+    let [low, middle] = [low, middle].map(|[even, odd]| xor_lanes(_mm512_xor_si512(even, odd)));
+    x86::reduce(low, middle, _mm_setzero_si128()) ^ x86::words_inner_product(tail, coeff_tail)
+}
+
 #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
 pub(in super::super) fn column_hash(
     cols: &[u8],

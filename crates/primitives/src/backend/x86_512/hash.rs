@@ -259,6 +259,52 @@ pub(in super::super) fn half_gates(
     pairs.len() * GATES
 }
 
+/// Triples that [`leaky_hashes`] makes at a time.
+const TRIPLES: usize = 32;
+
+/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
+/// returns how many triples that is. A register holds what four triples hash, each lane under a key of its own: nothing is
+/// permuted.
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+pub(in super::super) fn leaky_hashes(
+    (starts, first, delta): ([Block; 2], u128, Block),
+    auths: [&[Block]; 2],
+    phi: &[Block],
+    s: &mut [Block],
+    u: &mut [Block],
+) -> usize {
+    let starts = [broadcast(starts[0]), broadcast(starts[1])];
+    let delta = sigma(broadcast(delta));
+    let [macs, keys] = auths.map(|row| row.as_chunks::<TRIPLES>().0);
+    let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
+    let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
+    let mut tweak = first;
+    let triples = macs.iter().zip(keys).zip(phi);
+    for (((macs, keys), phi), (s, u)) in triples.zip(s.iter_mut().zip(u)) {
+        let [macs, keys, phi] = [macs, keys, phi].map(|row| row.as_chunks::<4>().0);
+        let (mut own_keys, mut their_keys) = ([[starts[0]; 4]; 2], [[starts[1]; 4]; 2]);
+        let under = own_keys.as_flattened_mut().iter_mut().zip(their_keys.as_flattened_mut());
+        for (own, theirs) in under {
+            let tweaks = numbers(tweak);
+            *own = _mm512_xor_si512(*own, tweaks);
+            *theirs = _mm512_xor_si512(*theirs, tweaks);
+            tweak = tweak.wrapping_add(4);
+        }
+        let own = hash_lanes(own_keys, |n, i| {
+            let input = sigma(load(&keys[4 * n + i]));
+            [input, _mm512_xor_si512(input, delta)]
+        });
+        let theirs = hash_lanes(their_keys, |n, i| [sigma(load(&macs[4 * n + i]))]);
+        let out = s.as_chunks_mut::<4>().0.iter_mut().zip(u.as_chunks_mut::<4>().0);
+        for (j, (s, u)) in out.enumerate() {
+            let ([zero, one], [single]) = (own[j / 4][j % 4], theirs[j / 4][j % 4]);
+            store(u, _mm512_ternarylogic_epi64::<XOR3>(load(&phi[j]), zero, one));
+            store(s, _mm512_ternarylogic_epi64::<XOR3>(load(s), zero, single));
+        }
+    }
+    done
+}
+
 /// The next round keys of sixteen schedules, word by word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]

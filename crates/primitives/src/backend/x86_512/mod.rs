@@ -15,12 +15,12 @@ mod transpose;
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt};
-pub(super) use gf128::{bits_inner_product, column_hash, inner_product};
-pub(super) use hash::{half_gates, hash};
+pub(super) use gf128::{bits_inner_product, column_hash, inner_product, words_inner_product};
+pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use keys::key_sums;
 pub(super) use leaves::leaf_sums;
 pub(super) use records::{lay_out, sum_buckets};
-pub(super) use select::{add_key_where, add_where, add_words_where};
+pub(super) use select::{add_key_where, add_where, add_words_where, low_bits, low_words};
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 

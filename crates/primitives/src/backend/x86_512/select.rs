@@ -39,6 +39,31 @@ pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Bl
 }
 
 #[target_feature(enable = "avx512f")]
+pub(in super::super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+    let ((eights, tail), (out, out_tail)) = (blocks.as_chunks::<8>(), out.as_chunks_mut::<8>());
+    let even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    for (blocks, out) in eights.iter().zip(out) {
+        let [first, second]: &[[Block; 4]; 2] = bytemuck::cast_ref(blocks);
+        store_words(out, _mm512_permutex2var_epi64(load(first), even, load(second)));
+    }
+    portable::low_words(tail, out_tail);
+}
+
+#[target_feature(enable = "avx512f")]
+pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
+    let ones = _mm512_set1_epi64(1);
+    let (wholes, tail) = words.as_chunks::<64>();
+    let (out, out_tail) = out.split_at_mut(wholes.len());
+    for (words, out) in wholes.iter().zip(out) {
+        let eights: &[[u8; 64]; 8] = bytemuck::cast_ref(words);
+        *out = u64::from_le_bytes(
+            eights.map(|eight| _mm512_test_epi64_mask(load_bytes(&eight), ones)),
+        );
+    }
+    portable::low_bits(tail, out_tail);
+}
+
+#[target_feature(enable = "avx512f")]
 pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         let (eights, tail) = out.as_chunks_mut::<8>();

@@ -1,0 +1,275 @@
+//! The check of the d that buckets open: a random sum of their MACs, in the place of the MACs.
+//!
+//! The bits d of a batch are opened first. Then, for each pair of parties, coefficients χ in GF(2^128) follow from a hash of
+//! what both of them opened, and each sends the other
+//!
+//! ```text
+//! Σ_t χ_t·M[d_t],   which has to be   Σ_t χ_t·K[d_t] ⊕ (Σ_t χ_t·d_t)·Δ
+//! ```
+//!
+//! (the batched MAC check of Damgård–Pastro–Smart–Zakarias 2012, in characteristic 2; Yang–Wang–Zhang 2020, App. A.3 has a
+//! digest of all MACs there). The receiver could compute all of the sum by itself if the sender was honest, so it learns
+//! nothing.
+//!
+//! *A wrong d.* With errors e_t in the opened bits the sender has to be off by (Σ χ_t·e_t)·Δ, of which it knows the first
+//! factor alone. That is 0 with probability 2^-128 for each e that the sender tries in the hash, and otherwise the sender has
+//! to know all of Δ, or those bits of it that there are, see below. It is a hash and no coin that χ comes from, for a lucky
+//! χ wins with 2^-128 and not with 2^-ρ.
+//!
+//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least significant bits of Σ K and of Δ are what
+//! those of the MACs hang on, and a product of χ with them is linear over GF(2). The sender then has to know w bits of Δ, of
+//! which one is public: with w = 64 it succeeds with 2^-63, and one failure ends the session. What it has guessed of Δ
+//! before does not help it, as there.
+//!
+//! # Order
+//! d_t = y_1 ⊕ y_t for the triple t of a bucket whose first one is number 1, so that
+//!
+//! ```text
+//! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
+//! ```
+//!
+//! and χ_t is the generator's block number t, whatever bucket t was thrown into: the first sum runs over the triples as they
+//! lie in memory, the second over the buckets, and no MAC is looked for at random. Where first triples are thrown, too,
+//! their y are in both sums, once more each than they should be, and cancel.
+
+use std::ops::Range;
+
+use symbolon_primitives::{Aes128, BitVec, Block, Transcript, add_where, gf128};
+use symbolon_transport::Result;
+use zeroize::Zeroizing;
+
+use crate::{Towards, bucketing::Batch, leaky::RightFactors, threads};
+
+/// The opened d of a batch, between this party and all peers.
+pub(crate) struct Opening<'a> {
+    pub batch: Batch,
+    /// The triples that were thrown, bucket by bucket.
+    pub order: &'a [u32],
+    /// MACs and keys of their y.
+    pub right: &'a RightFactors,
+    /// For each peer those of the first y of each bucket.
+    pub firsts: &'a [Towards],
+    /// For each peer what it opened.
+    pub theirs: &'a [BitVec],
+    /// For each peer the key of the generator of χ.
+    pub seeds: &'a [Block],
+    pub delta: Block,
+}
+
+/// The sum of the MACs on the own d, and what the peer's sum has to be.
+pub(crate) type MacSums = [Block; 2];
+
+/// The key of χ for a pair of parties and what they opened in batch number `batch`.
+pub(crate) fn seed(session: &[u8; 32], batch: u64, mut opened: [(u16, &[u8]); 2]) -> Block {
+    opened.sort_unstable_by_key(|&(party, _)| party);
+    let mut transcript = Transcript::new("symbolon bucketing MACs 2", session);
+    transcript.absorb("batch", &batch.to_le_bytes());
+    for (party, bits) in opened {
+        transcript.absorb("party", &party.to_le_bytes());
+        transcript.absorb("d", bits);
+    }
+    transcript.challenge("coefficients").into_block()
+}
+
+/// Triples that are added up at a time, a multiple of what a word of bits belongs to.
+const SUMMED: usize = 2048;
+
+/// Buckets whose first y are added up at a time.
+const BUCKETS: usize = 512;
+
+impl Opening<'_> {
+    /// The sums, for each peer, added up on so many threads.
+    pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
+        let cut = |n: usize, piece: usize| {
+            let size = n.div_ceil(threads).next_multiple_of(piece).max(piece);
+            move |part: usize| (part * size).min(n)..((part + 1) * size).min(n)
+        };
+        let (triples, buckets) = (cut(self.order.len(), SUMMED), cut(self.batch.triples, BUCKETS));
+        let parts = (0..threads).map(|part| (triples(part), buckets(part)));
+        let sums = threads::each(parts, |(triples, buckets)| {
+            let peers = 0..self.seeds.len();
+            let sums = |peer| self.part(peer, triples.clone(), buckets.clone());
+            peers.map(sums).collect::<Vec<_>>()
+        })?;
+        let none = vec![[Block::ZERO; 2]; self.seeds.len()];
+        Ok(sums.into_iter().fold(none, |mut sums, part| {
+            sums.iter_mut().zip(part).for_each(|(sums, part)| add(sums, part));
+            sums
+        }))
+    }
+
+    /// What some triples and the first of some buckets add, with one peer.
+    fn part(&self, peer: usize, triples: Range<usize>, buckets: Range<usize>) -> MacSums {
+        let chi = Aes128::new(self.seeds[peer]);
+        let mut sums = [Block::ZERO; 2];
+        let mut coefficients = [Block::ZERO; SUMMED];
+        for first in triples.clone().step_by(SUMMED) {
+            let end = (first + SUMMED).min(triples.end);
+            let coefficients = &mut coefficients[..end - first];
+            chi.counter_blocks(first as u128, coefficients);
+            add(&mut sums, self.right.sums(peer, first..end, coefficients));
+        }
+        add(&mut sums, self.firsts(peer, &chi, buckets));
+        sums
+    }
+
+    /// What the first triples of some buckets add, and the opened bits.
+    fn firsts(&self, peer: usize, chi: &Aes128, buckets: Range<usize>) -> MacSums {
+        let (size, others) = (self.batch.thrown(), self.batch.bucket - 1);
+        let width = self.right.width();
+        let Towards { macs, keys } = &self.firsts[peer];
+        let mut sums = [Block::ZERO; 2];
+        let mut words = Zeroizing::new([0; BUCKETS]);
+        // Σ χ_t·d_t, where t with the same rest share a place.
+        let mut chosen = vec![Block::ZERO; BUCKETS * others];
+        let mut coefficients = Vec::with_capacity(BUCKETS * size);
+        for first in buckets.clone().step_by(BUCKETS) {
+            let end = (first + BUCKETS).min(buckets.end);
+            coefficients.clear();
+            let members = &self.order[first * size..end * size];
+            coefficients.extend(members.iter().map(|&member| Block(member.into())));
+            chi.encrypt_blocks(&mut coefficients);
+            let of_bucket = |of: &[Block]| of.iter().fold(Block::ZERO, |sum, &chi| sum ^ chi);
+            let of_first: Vec<Block> = coefficients.chunks_exact(size).map(of_bucket).collect();
+            for (sum, row) in sums.iter_mut().zip([macs, keys]) {
+                *sum ^= width.inner_product(&row[first..end], &of_first, &mut words[..]);
+            }
+            if size > others {
+                let mut number = 0..;
+                coefficients.retain(|_| number.next().is_some_and(|number| number % size != 0));
+            }
+            let chosen = &mut chosen[..coefficients.len()];
+            add_where(chosen, &self.theirs[peer], first * others, &coefficients);
+        }
+        let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
+        sums[1] ^= gf128::mul(chosen, width.low(self.delta));
+        sums
+    }
+}
+
+fn add(sums: &mut MacSums, more: MacSums) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum ^= more);
+}
+
+#[cfg(test)]
+mod tests {
+    use symbolon_primitives::{Challenge, Prg};
+
+    use super::*;
+    use crate::{leaky::Width, throw};
+
+    const SESSION: [u8; 32] = [7; 32];
+
+    /// What a party holds of a batch's y towards its peers, and what the peers opened.
+    struct Held {
+        right: RightFactors,
+        /// The same, number by number, in full.
+        thrown: Vec<[Vec<Block>; 2]>,
+        firsts: Vec<Towards>,
+        theirs: Vec<BitVec>,
+        order: Vec<u32>,
+    }
+
+    fn held(batch: Batch, peers: usize, width: Width, prg: &mut Prg) -> Held {
+        let order = throw::thrown(batch, Challenge::from_seed32([3; 32]), 1).unwrap();
+        let mut random = |n: usize| {
+            let mut blocks = vec![Block::ZERO; n];
+            prg.fill_blocks(&mut blocks);
+            blocks
+        };
+        let thrown: Vec<[Vec<Block>; 2]> =
+            (0..peers).map(|_| [random(order.len()), random(order.len())]).collect();
+        let mut right = RightFactors::default();
+        right.reset((order.len(), peers), width);
+        let mut all = right.all();
+        for (peer, [macs, keys]) in thrown.iter().enumerate() {
+            all.note(peer, 0, [macs, keys]);
+        }
+        let first_of = |row: &[Block]| -> Vec<Block> {
+            order.iter().step_by(batch.bucket).map(|&first| row[first as usize]).collect()
+        };
+        let firsts = thrown.iter().map(|[macs, keys]| match batch.tied {
+            true => Towards { macs: random(batch.triples), keys: random(batch.triples) },
+            false => Towards { macs: first_of(macs), keys: first_of(keys) },
+        });
+        let firsts = firsts.collect();
+        let opened = batch.triples * (batch.bucket - 1);
+        let theirs = (0..peers).map(|_| BitVec::random(opened, prg)).collect();
+        Held { right, thrown, firsts, theirs, order }
+    }
+
+    /// By the definition: d by d.
+    fn expected(
+        held: &Held,
+        batch: Batch,
+        (peer, seed): (usize, Block),
+        key: (Width, Block),
+    ) -> MacSums {
+        let (width, delta) = key;
+        let chi = Aes128::new(seed);
+        let (Towards { macs, keys }, [of_macs, of_keys]) = (&held.firsts[peer], &held.thrown[peer]);
+        let mut sums = [Block::ZERO; 2];
+        let mut number = 0;
+        for (bucket, members) in held.order.chunks_exact(batch.thrown()).enumerate() {
+            for &member in &members[usize::from(!batch.tied)..] {
+                let chi = chi.encrypt(Block(member.into()));
+                let d = held.theirs[peer].get(number);
+                number += 1;
+                let mac = macs[bucket] ^ of_macs[member as usize];
+                let key = keys[bucket] ^ of_keys[member as usize] ^ delta.select(d);
+                for (sum, value) in sums.iter_mut().zip([mac, key]) {
+                    *sum ^= gf128::mul(chi, width.low(value));
+                }
+            }
+        }
+        assert_eq!(number, held.theirs[peer].len());
+        sums
+    }
+
+    #[test]
+    fn sums_are_those_of_the_definition() {
+        let mut prg = Prg::from_seed(Block(1));
+        for (triples, bucket) in [(1, 2), (7, 3), (64, 3), (513, 3), (1100, 2), (1025, 5)] {
+            for (tied, width) in [(true, Width::Half), (true, Width::Whole), (false, Width::Whole)]
+            {
+                let batch = Batch { triples, bucket, tied };
+                let peers = 1 + triples % 3;
+                let held = held(batch, peers, width, &mut prg);
+                let delta = prg.block();
+                let seeds: Vec<Block> = (0..peers).map(|_| prg.block()).collect();
+                let opening = Opening {
+                    batch,
+                    order: &held.order,
+                    right: &held.right,
+                    firsts: &held.firsts,
+                    theirs: &held.theirs,
+                    seeds: &seeds,
+                    delta,
+                };
+                let all = seeds.iter().copied().enumerate();
+                let expected: Vec<MacSums> =
+                    all.map(|seed| expected(&held, batch, seed, (width, delta))).collect();
+                for threads in [1, 2, 3] {
+                    let sums = opening.mac_sums(threads).unwrap();
+                    assert_eq!(sums, expected, "{batch:?} {width:?}, {threads} threads");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn coefficients_hang_on_all_that_was_opened() {
+        let base = seed(&SESSION, 3, [(0, b"abc"), (1, b"def")]);
+        assert_eq!(seed(&SESSION, 3, [(1, b"def"), (0, b"abc")]), base, "the same on both sides");
+        for other in [
+            seed(&[8; 32], 3, [(0, b"abc"), (1, b"def")]),
+            seed(&SESSION, 4, [(0, b"abc"), (1, b"def")]),
+            seed(&SESSION, 3, [(0, b"abd"), (1, b"def")]),
+            seed(&SESSION, 3, [(0, b"abc"), (1, b"deg")]),
+            seed(&SESSION, 3, [(0, b"abc"), (2, b"def")]),
+            seed(&SESSION, 3, [(0, b"def"), (1, b"abc")]),
+        ] {
+            assert_ne!(other, base);
+        }
+    }
+}

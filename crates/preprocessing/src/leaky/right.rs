@@ -1,0 +1,83 @@
+//! The right factors of the triples that are thrown: MACs and keys of their y, in the order of the triples.
+//!
+//! They are not in the records, for nobody looks for them at random. A bucket's first y comes out as it is; each of the others
+//! is opened, added to the first, and all that happens to its MAC is that it is added up in [`crate::authentic`], whatever
+//! the order. So of tied triples, where the first one's MACs lie elsewhere, there are only as many bits as that sum wants.
+
+use std::ops::Range;
+
+use symbolon_primitives::{Block, Slab, gf128, low_words};
+
+use super::Width;
+
+/// MACs and keys of all y, row by row.
+#[derive(Default)]
+pub(crate) struct RightFactors {
+    /// How many bits there are of each.
+    width: Option<Width>,
+    /// For each peer the MACs on the own bits, and the keys for the peer's.
+    rows: Vec<[Slab<u64>; 2]>,
+}
+
+impl RightFactors {
+    /// Makes room for `n`, with so many bits of each; keeps the memory of earlier ones.
+    pub fn reset(&mut self, (n, peers): (usize, usize), width: Width) {
+        self.width = Some(width);
+        self.rows.resize_with(peers, Default::default);
+        self.rows.iter_mut().flatten().for_each(|row| row.reset(width.words(n)));
+    }
+
+    /// How many bits there are of each.
+    pub fn width(&self) -> Width {
+        self.width.expect("room was made")
+    }
+
+    /// All of them, to be written.
+    pub fn all(&mut self) -> RightPart<'_> {
+        let width = self.width();
+        let rows = self.rows.iter_mut().map(|rows| rows.each_mut().map(|row| &mut row[..]));
+        RightPart { width, rows: rows.collect() }
+    }
+
+    /// MAC and key of a triple's y with `peer`, of which there are all bits.
+    pub fn get(&self, triple: usize, peer: usize) -> [Block; 2] {
+        self.rows[peer].each_ref().map(|row| bytemuck::cast_slice(row)[triple])
+    }
+
+    /// Σ χ_t·M\[y_t\] and Σ χ_t·K\[y_t\] of those `triples`, towards `peer`.
+    pub fn sums(&self, peer: usize, triples: Range<usize>, chi: &[Block]) -> [Block; 2] {
+        let words = self.width().words(triples.start)..self.width().words(triples.end);
+        self.rows[peer].each_ref().map(|row| match self.width() {
+            Width::Half => gf128::words_inner_product(&row[words.clone()], chi),
+            Width::Whole => gf128::inner_product(bytemuck::cast_slice(&row[words.clone()]), chi),
+        })
+    }
+}
+
+/// Some of them, one behind another, to be written.
+pub(crate) struct RightPart<'a> {
+    width: Width,
+    rows: Vec<[&'a mut [u64]; 2]>,
+}
+
+impl<'a> RightPart<'a> {
+    /// Takes the first `n`.
+    pub fn take_first(&mut self, n: usize) -> RightPart<'a> {
+        let words = self.width.words(n);
+        let take = |row: &mut &'a mut [u64]| row.split_off_mut(..words).expect("a y for each");
+        let rows = self.rows.iter_mut().map(|rows| rows.each_mut().map(take));
+        RightPart { width: self.width, rows: rows.collect() }
+    }
+
+    /// Notes MACs and keys with `peer` from number `first` on.
+    pub fn note(&mut self, peer: usize, first: usize, rows: [&[Block]; 2]) {
+        let first = self.width.words(first);
+        for (all, blocks) in self.rows[peer].iter_mut().zip(rows) {
+            let to = &mut all[first..][..self.width.words(blocks.len())];
+            match self.width {
+                Width::Half => low_words(blocks, to),
+                Width::Whole => bytemuck::cast_slice_mut(to).copy_from_slice(blocks),
+            }
+        }
+    }
+}
