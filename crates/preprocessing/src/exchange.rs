@@ -1,6 +1,8 @@
 //! Small exchanges among all parties that many steps are made of: commit and open, toss a coin,
 //! open bits with their MACs.
 
+use std::ops::Range;
+
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
     commit, same_digest,
@@ -152,6 +154,21 @@ impl Proof {
         }
     }
 
+    /// The same with sums of two rows.
+    fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
+        self.keys.extend(keys[0].iter().zip(keys[1]).map(|(x, y)| *x ^ *y));
+        while !x.is_empty() {
+            let n = x.len().min(HASHED - self.macs.len());
+            let (here_x, here_y) = (&x[..n], &y[..n]);
+            (x, y) = (&x[n..], &y[n..]);
+            self.macs.extend(here_x.iter().zip(here_y).map(|(x, y)| *x ^ *y));
+            if self.macs.len() == HASHED {
+                self.digest.update(&self.macs);
+                self.macs.clear();
+            }
+        }
+    }
+
     /// The digest, and the keys.
     fn finish(self) -> ([u8; 32], Zeroizing<Vec<Block>>) {
         let Proof { mut digest, macs, keys } = self;
@@ -210,20 +227,23 @@ impl ShareOpening {
         self.push_towards(0, share.mac, share.key);
     }
 
-    /// Adds the sums x ⊕ y of two lists of shares between two parties, of the same length.
+    /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.
     ///
     /// # Panics
-    /// If the lengths differ.
-    pub fn push_sums(&mut self, x: &Shares, y: &Shares) {
-        let mut sums = x.bits.clone();
-        sums.xor_assign(&y.bits);
+    /// If a list has no such entries, or shares with fewer peers than the opening.
+    pub fn push_sums(&mut self, [x, y]: [&Shares; 2], range: Range<usize>) {
+        let (mut sums, mut more) = (x.bits.slice(range.clone()), y.bits.slice(range.clone()));
+        sums.xor_assign(&more);
         self.own.extend_from(&sums);
         sums.zeroize();
-        let (x, y) = (&x.towards[0], &y.towards[0]);
-        let sum = |(x, y): (&Block, &Block)| *x ^ *y;
-        let macs = x.macs.iter().zip(&y.macs).map(sum);
-        let keys = x.keys.iter().zip(&y.keys).map(sum);
-        self.extend_towards(0, macs.zip(keys).map(|(mac, key)| [mac, key]));
+        more.zeroize();
+        for (peer, proof) in self.proofs.iter_mut().enumerate() {
+            let both = [&x.towards[peer], &y.towards[peer]];
+            proof.extend_sums(
+                both.map(|towards| &towards.macs[range.clone()]),
+                both.map(|towards| &towards.keys[range.clone()]),
+            );
+        }
     }
 
     /// Sends the own bits, to each peer with the digest of their MACs under its Δ.

@@ -19,7 +19,7 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    material::{GateMaterial, Material},
+    material::{GateBatch, GateMaterial, Material},
     share_rows::ShareRows,
 };
 
@@ -140,26 +140,34 @@ impl Drop for GateMacs {
 
 /// AND gates whose d and e are on their way.
 struct Pending {
+    gates: usize,
+    what: Awaiting,
+}
+
+/// What waits for them.
+enum Awaiting {
+    /// λ_α, λ_β and c ⊕ λ_γ.
+    Shares { alpha: ShareRows, beta: ShareRows, rest: ShareRows },
+    /// Nothing: it all lies in the material still, in these batches at these places.
+    Material(Vec<(usize, Range<usize>)>),
+}
+
+/// Gates of a chunk in the making, behind their λ_α and λ_β.
+struct Gathered {
     alpha: ShareRows,
     beta: ShareRows,
-    /// c ⊕ λ_γ.
     rest: ShareRows,
 }
 
-impl Pending {
-    /// Takes what the next gates use up, behind their λ_α and λ_β, which come with it if they are `found`; b is λ_β if it is
-    /// `known`.
+impl Gathered {
+    /// Takes what the next gates use up; b is λ_β if it is `known`.
     fn add(
         &mut self,
-        GateMaterial { range, masks, triples, alpha }: &GateMaterial<'_>,
-        (known, found): (bool, bool),
+        GateMaterial { range, masks, triples, .. }: &GateMaterial<'_>,
+        known: bool,
         opening: &mut ShareOpening,
     ) {
         let first = self.rest.len();
-        if found {
-            self.alpha.push_range(alpha, range.clone());
-            self.beta.push_range(&triples.b, range.clone());
-        }
         if known {
             push_differences(opening, (&self.alpha, first), (&triples.a, range.clone()));
         } else {
@@ -226,7 +234,7 @@ impl<'a> MaskWalk<'a> {
             self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
-        let chunk = self.products(gates, &opened);
+        let chunk = self.products(gates, &opened, material);
         match &mut self.keep {
             Keep::Nowhere => {}
             Keep::Apart { place, macs } => chunk.push_macs(*place, macs),
@@ -285,53 +293,84 @@ impl<'a> MaskWalk<'a> {
     }
 
     fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
-        let peers = self.slots.peers();
         // No more than will be used: what is wiped in the end is all of it.
         let room = usize::try_from(material.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
-        let mut gates =
-            Pending { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
         let opened = if self.known { room } else { 2 * room };
-        let mut opening = ShareOpening::with_capacity(opened, peers);
-        let how = (self.known, self.found);
-        // Where λ_α and λ_β come with the material, the walk is there to say where the plan's batches end.
-        let mut found = 0;
-        while gates.rest.len() + found < CHUNK && material.reaches(found + self.most) {
-            let Some(batch) = self.cursor.next_batch() else {
-                self.walked = true;
-                break;
-            };
-            let mut ands = batch.ands;
-            if self.found {
-                found += ands.len();
-                continue;
-            }
-            for &linear in batch.linear {
-                step(&mut self.slots, batch.base, linear);
-            }
-            for and in ands {
-                gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
-                gates.beta.push_row(&self.slots, batch.base + and.b as usize);
-            }
-            material.next_gates(ands.len(), |material| {
-                gates.add(&material, how, &mut opening);
-                let (here, behind) = ands.split_at(material.range.len());
-                let outs = here.iter().map(|and| batch.base + and.out as usize);
-                self.slots.put(outs, material.masks, material.range.start);
-                ands = behind;
-            })?;
-        }
-        material.next_gates(found, |material| gates.add(&material, how, &mut opening))?;
-        if gates.rest.len() > 0 {
+        let mut opening = ShareOpening::with_capacity(opened, self.slots.peers());
+        let gates = match self.found {
+            true => self.pass(material, &mut opening)?,
+            false => self.gather(material, room, &mut opening)?,
+        };
+        if gates.gates > 0 {
             self.awaited.push_back(opening.send(channels, &BEAVER)?);
             self.pending.push_back(gates);
         }
         Ok(())
     }
 
+    /// The next chunk of gates, if their λ_α and λ_β come with the material: the walk is there to say where the plan's batches
+    /// end.
+    fn pass(&mut self, material: &mut Material, opening: &mut ShareOpening) -> Result<Pending> {
+        let mut gates = 0;
+        while gates < CHUNK && material.reaches(gates + self.most) {
+            let Some(batch) = self.cursor.next_batch() else {
+                self.walked = true;
+                break;
+            };
+            gates += batch.ands.len();
+        }
+        let mut places = Vec::new();
+        material.next_gates(gates, |GateMaterial { batch, range, triples, alpha, .. }| {
+            opening.push_sums([alpha, &triples.a], range.clone());
+            places.push((batch, range));
+        })?;
+        Ok(Pending { gates, what: Awaiting::Material(places) })
+    }
+
+    /// The next chunk of gates, from the walk over the slots.
+    fn gather(
+        &mut self,
+        material: &mut Material,
+        room: usize,
+        opening: &mut ShareOpening,
+    ) -> Result<Pending> {
+        let known = self.known;
+        let mut gates =
+            Gathered { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
+        while gates.rest.len() < CHUNK && material.reaches(self.most) {
+            let Some(batch) = self.cursor.next_batch() else {
+                self.walked = true;
+                break;
+            };
+            for &linear in batch.linear {
+                step(&mut self.slots, batch.base, linear);
+            }
+            let mut ands = batch.ands;
+            for and in ands {
+                gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
+                gates.beta.push_row(&self.slots, batch.base + and.b as usize);
+            }
+            material.next_gates(ands.len(), |material| {
+                gates.add(&material, known, opening);
+                let (here, behind) = ands.split_at(material.range.len());
+                let outs = here.iter().map(|and| batch.base + and.out as usize);
+                self.slots.put(outs, material.masks, material.range.start);
+                ands = behind;
+            })?;
+        }
+        let Gathered { alpha, beta, rest } = gates;
+        Ok(Pending { gates: rest.len(), what: Awaiting::Shares { alpha, beta, rest } })
+    }
+
     /// λ_α·λ_β = (a ⊕ d)·(b ⊕ e) = c ⊕ d·λ_β ⊕ e·λ_α ⊕ d·e: Beaver's formula in terms of the masks, so that the factors
     /// need not be kept.
-    fn products(&self, gates: Pending, opened: &BitVec) -> Chunk {
-        let Pending { alpha, beta, mut rest } = gates;
+    fn products(&mut self, gates: Pending, opened: &BitVec, material: &Material) -> Chunk {
+        let (alpha, beta, mut rest) = match gates.what {
+            Awaiting::Shares { alpha, beta, rest } => (alpha, beta, rest),
+            Awaiting::Material(places) => {
+                return self.products_in(&places, (gates.gates, opened), material);
+            }
+        };
         if self.known {
             rest.add(&beta, |k| opened.get(k));
         } else {
@@ -343,6 +382,25 @@ impl<'a> MaskWalk<'a> {
             }
         }
         Chunk { alpha, beta, row0: rest }
+    }
+
+    /// The same where all of it is in the material, and b is λ_β.
+    fn products_in(
+        &mut self,
+        places: &[(usize, Range<usize>)],
+        (gates, opened): (usize, &BitVec),
+        material: &Material,
+    ) -> Chunk {
+        let (mut alpha, mut beta, mut row0) =
+            (self.empty(gates), self.empty(gates), self.empty(gates));
+        for (batch, range) in places {
+            let GateBatch { triples, alpha: left, .. } = material.batch(*batch);
+            let d = opened.slice(row0.len()..row0.len() + range.len());
+            alpha.push_range(left, range.clone());
+            beta.push_range(&triples.b, range.clone());
+            row0.push_products([&triples.c, &triples.b], range.clone(), &d);
+        }
+        Chunk { alpha, beta, row0 }
     }
 }
 

@@ -217,6 +217,8 @@ impl GateBatch {
 
 /// What some AND gates use up: these entries of each list.
 pub(crate) struct GateMaterial<'a> {
+    /// Where the lists are found again, if they are [kept](Material::keep_used): see [`Material::batch`].
+    pub batch: usize,
     pub range: Range<usize>,
     /// The masks of the output wires, where c is without them.
     pub masks: &'a Shares,
@@ -318,6 +320,12 @@ impl Material {
         whole.chain(self.gates.front().map(|batch| (batch, 0..self.next)))
     }
 
+    /// A batch that was handed out of since the last [`spend`](Material::spend), where it is kept.
+    pub fn batch(&self, number: usize) -> &GateBatch {
+        let mut batches = self.used.iter().flatten().chain(self.gates.front());
+        batches.nth(number).expect("a batch that is kept")
+    }
+
     /// Puts MACs towards the peer in this place where those of the products were, of gates that were handed out, from the one
     /// in the other place of [`used`](Material::used) on.
     pub fn put_back(&mut self, (peer, first): (usize, usize), macs: impl Iterator<Item = Block>) {
@@ -374,7 +382,8 @@ impl Material {
             let run = wanted.min(here).min(usize::try_from(self.left).unwrap_or(usize::MAX));
             let range = self.next..self.next + run;
             let GateBatch { masks, triples, alpha, .. } = batch;
-            take(GateMaterial { range, masks, triples, alpha });
+            let number = self.used.as_ref().map_or(0, Vec::len);
+            take(GateMaterial { batch: number, range, masks, triples, alpha });
             wanted -= run;
             self.next += run;
             self.left -= run as u64;

@@ -134,6 +134,37 @@ impl ShareRows {
         }
     }
 
+    /// Appends shares of one flat array ⊕ d·(those of another), for public d.
+    pub fn push_products(&mut self, [a, b]: [&Shares; 2], range: Range<usize>, d: &BitVec) {
+        let (mut bits, mut more) = (a.bits.slice(range.clone()), b.bits.slice(range.clone()));
+        more.words_mut().iter_mut().zip(d.words()).for_each(|(more, d)| *more &= d);
+        bits.xor_assign(&more);
+        more.zeroize();
+        self.push_bits(bits);
+        let start = range.start;
+        if let ([a], [b]) = (&a.towards[..], &b.towards[..]) {
+            for (&word, first) in d.words().iter().zip(range.clone().step_by(64)) {
+                let part = first..range.end.min(first + 64);
+                let [a, b] = [a, b].map(|t| t.macs[part.clone()].iter().zip(&t.keys[part.clone()]));
+                let both = a.zip(b).zip(0..64);
+                self.auth.extend(both.map(|(((m, k), (n, l)), i)| {
+                    let d = word >> i & 1 == 1;
+                    [*m ^ n.select(d), *k ^ l.select(d)]
+                }));
+            }
+            return;
+        }
+        for k in range {
+            let d = d.get(k - start);
+            let both = a.towards.iter().zip(&b.towards);
+            self.auth.extend(
+                both.map(|(a, b)| {
+                    [a.macs[k] ^ b.macs[k].select(d), a.keys[k] ^ b.keys[k].select(d)]
+                }),
+            );
+        }
+    }
+
     /// Shares `which` become those of flat arrays from share `first` on.
     pub fn put(&mut self, which: impl Iterator<Item = usize> + Clone, from: &Shares, first: usize) {
         for (k, share) in which.clone().zip(first..) {

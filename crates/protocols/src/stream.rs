@@ -87,6 +87,7 @@ pub(crate) fn run(
     // What the makers find of λ_α and λ_β is kept until it is garbled, which takes less than to find it again, and until a
     // garbler of half-gates has proven its gates by the MACs.
     material.found = need.and_gates > 0;
+    material.keep_used();
     let gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
     let maker = Maker { open, gates };
     if !meanwhile {

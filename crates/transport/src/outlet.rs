@@ -1,5 +1,6 @@
 //! A channel's sending half: straight into the peer's memory, or through a writer thread.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,9 @@ use crate::raw::{Sink, Tried};
 /// How long the peer is given to close after us; an aborting side waits for that, others leave it to
 /// the writer thread.
 const LINGER: Duration = Duration::from_secs(1);
+
+/// Systems take this many pieces at a time, and more.
+const PIECES: usize = 16;
 
 /// The sending half.
 pub(crate) struct Outlet {
@@ -67,20 +71,22 @@ impl Outlet {
         Ok(())
     }
 
-    /// Sends a buffer, and behind it as much of `bytes` as can be sent from where they lie; how much that was. It may be
+    /// Sends a buffer, and behind it as much of `parts` as can be sent from where they lie; how much that was. It may be
     /// nothing, and the buffer may be as it was. Never blocks on the peer.
     pub(crate) fn push_with(
         &self,
         buffer: &mut Vec<u8>,
-        bytes: &[u8],
+        parts: &[&[u8]],
     ) -> Result<usize, TransportReason> {
         let Some(sink) = self.idle_sink().filter(|_| self.link.is_none()) else {
             return Ok(0);
         };
-        let taken = self.tried(sink.try_write_parts([buffer, bytes]))?;
-        if let Some(of_bytes) = taken.checked_sub(buffer.len()) {
+        let pieces = std::iter::once(&buffer[..]).chain(parts.iter().copied()).take(PIECES);
+        let pieces: Vec<IoSlice<'_>> = pieces.map(IoSlice::new).collect();
+        let taken = self.tried(sink.try_write_parts(&pieces))?;
+        if let Some(of_parts) = taken.checked_sub(buffer.len()) {
             buffer.clear();
-            return Ok(of_bytes);
+            return Ok(of_parts);
         }
         if taken > 0 {
             let data = std::mem::take(buffer);

@@ -1,5 +1,6 @@
 //! What a channel needs of a transport: a source of bytes and a sink for bytes.
 
+use std::io::IoSlice;
 use std::time::Duration;
 
 use crate::TransportReason;
@@ -41,9 +42,9 @@ pub(crate) trait Sink: Send + Sync {
         Ok(Tried::Taken(0))
     }
 
-    /// The same of two pieces, the second of which is not to be copied if that can be avoided; how many bytes were taken.
-    /// A sink that would copy it anyway takes none.
-    fn try_write_parts(&self, _parts: [&[u8]; 2]) -> Result<usize, TransportReason> {
+    /// The same of several pieces, which are not to be copied if that can be avoided; how many bytes were taken.
+    /// A sink that would copy them anyway takes none.
+    fn try_write_parts(&self, _parts: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         Ok(0)
     }
 

@@ -238,8 +238,8 @@ impl Sink for SocketWriter {
         Ok(if n == data.len() { Tried::Done } else { Tried::Taken(n) })
     }
 
-    fn try_write_parts(&self, parts: [&[u8]; 2]) -> Result<usize, TransportReason> {
-        self.write_now(&parts.map(IoSlice::new))
+    fn try_write_parts(&self, parts: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
+        self.write_now(parts)
     }
 
     fn close(&self) {

@@ -62,7 +62,6 @@ pub(super) fn stream(
     let (delta, seat) = (supply.material.delta, supply.material.seat);
     let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = supply.walk(circuit, plan);
-    supply.material.keep_used();
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;

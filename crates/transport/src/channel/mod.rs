@@ -185,17 +185,20 @@ impl Channel {
         self.meter.sent(HEADER + len);
         let header = Header { len: header_len, tag: tag(kind) }.encode();
         self.append(&header)?;
+        let mut sent = 0;
+        if len >= DIRECT {
+            let taken = self.outlet.push_with(&mut self.pending, parts);
+            sent = self.or_fail(taken)?;
+        }
         for part in parts {
-            self.append(part)?;
+            let here = sent.min(part.len());
+            sent -= here;
+            self.append(&part[here..])?;
         }
         if self.pending.len() >= GATHER { self.push_or_fail() } else { Ok(()) }
     }
 
     fn append(&mut self, mut bytes: &[u8]) -> Result<()> {
-        if bytes.len() >= DIRECT {
-            let taken = self.outlet.push_with(&mut self.pending, bytes);
-            bytes = &bytes[self.or_fail(taken)?..];
-        }
         while self.pending.len() + bytes.len() > self.chunk {
             let room = self.chunk.saturating_sub(self.pending.len());
             let (now, later) = bytes.split_at(room);
