@@ -42,6 +42,47 @@ impl Sum {
     }
 }
 
+/// Four factors, and in the low half of each lane of `both` the sum of its halves.
+#[derive(Clone, Copy)]
+struct Factor {
+    halves: __m512i,
+    both: __m512i,
+}
+
+impl Factor {
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn new(halves: __m512i) -> Factor {
+        let swapped = _mm512_shuffle_epi32::<0b01_00_11_10>(halves);
+        Factor { halves, both: _mm512_xor_si512(halves, swapped) }
+    }
+}
+
+/// A sum of products by Karatsuba's rule, three carry-less ones each: its middle still has low and high in it.
+#[derive(Clone, Copy)]
+struct Karatsuba(Sum);
+
+impl Karatsuba {
+    #[inline]
+    #[target_feature(enable = "avx512f,vpclmulqdq")]
+    fn add(&mut self, a: Factor, b: Factor) {
+        let Karatsuba(sum) = self;
+        let low = _mm512_clmulepi64_epi128::<0x00>(a.halves, b.halves);
+        let high = _mm512_clmulepi64_epi128::<0x11>(a.halves, b.halves);
+        let middle = _mm512_clmulepi64_epi128::<0x00>(a.both, b.both);
+        sum.low = _mm512_xor_si512(sum.low, low);
+        sum.high = _mm512_xor_si512(sum.high, high);
+        sum.middle = _mm512_xor_si512(sum.middle, middle);
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn sum(self) -> Sum {
+        let Sum { low, middle, high } = self.0;
+        Sum { low, middle: _mm512_ternarylogic_epi64::<XOR3>(low, middle, high), high }
+    }
+}
+
 /// The residues of four sums, one to a lane; the steps are those of the 128-bit kernel.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vpclmulqdq")]
@@ -129,19 +170,21 @@ pub(in super::super) fn column_hash(
         let row = |r: usize| &cols[(4 * i + r) * stride..][..16 * coeffs.len()];
         let rows: [&[u8]; 4] = std::array::from_fn(row);
         let bodies = rows.map(|row| &row.as_chunks::<64>().0[..quads.len()]);
-        let mut sums = [Sum::zero(); 4];
+        let mut sums = [Karatsuba(Sum::zero()); 4];
         for (k, quad) in quads.iter().enumerate() {
-            let coeff = load(quad);
+            let coeff = Factor::new(load(quad));
             for (sum, body) in sums.iter_mut().zip(bodies) {
-                sum.add_products(load_bytes(&body[k]), coeff);
+                sum.add(Factor::new(load_bytes(&body[k])), coeff);
             }
         }
         if !tail.is_empty() {
+            let coeff = Factor::new(load_tail(tail));
             for (row, sum) in rows.iter().zip(&mut sums) {
-                sum.add_products(load_tail_bytes(&row[64 * quads.len()..]), load_tail(tail));
+                sum.add(Factor::new(load_tail_bytes(&row[64 * quads.len()..])), coeff);
             }
         }
-        store(hashes, reduce_four(sums));
+        let [a, b, c, d] = sums;
+        store(hashes, reduce_four([a.sum(), b.sum(), c.sum(), d.sum()]));
     }
 }
 
