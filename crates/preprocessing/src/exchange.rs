@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use symbolon_primitives::rows::add_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
     commit, same_digest,
@@ -156,12 +157,16 @@ impl Proof {
 
     /// The same with sums of two rows.
     fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
-        self.keys.extend(keys[0].iter().zip(keys[1]).map(|(x, y)| *x ^ *y));
+        let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
+            let start = out.len();
+            out.extend_from_slice(x);
+            add_blocks(&mut out[start..], y);
+        };
+        sums(&mut self.keys, keys);
         while !x.is_empty() {
             let n = x.len().min(HASHED - self.macs.len());
-            let (here_x, here_y) = (&x[..n], &y[..n]);
+            sums(&mut self.macs, [&x[..n], &y[..n]]);
             (x, y) = (&x[n..], &y[n..]);
-            self.macs.extend(here_x.iter().zip(here_y).map(|(x, y)| *x ^ *y));
             if self.macs.len() == HASHED {
                 self.digest.update(&self.macs);
                 self.macs.clear();

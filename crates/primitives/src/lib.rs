@@ -24,6 +24,7 @@ pub mod mask;
 pub mod prefetch;
 pub mod prg;
 pub mod records;
+pub mod rows;
 pub mod select;
 pub mod slab;
 pub mod tags;

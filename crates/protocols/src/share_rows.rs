@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::slice::ChunksExact;
 
 use symbolon_preprocessing::{Share, Shares};
+use symbolon_primitives::rows::{pair_up, pair_up_where};
 use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
 use zeroize::Zeroize;
@@ -105,12 +106,19 @@ impl ShareRows {
         bits.zeroize();
     }
 
+    /// Room for MACs and keys of `n` more shares, to be written.
+    fn more_auths(&mut self, n: usize) -> &mut [[Block; 2]] {
+        let start = self.auth.len();
+        self.auth.resize(start + n, [Block::ZERO; 2]);
+        &mut self.auth[start..]
+    }
+
     /// Appends shares of flat arrays.
     pub fn push_range(&mut self, from: &Shares, range: Range<usize>) {
         self.push_bits(from.bits.slice(range.clone()));
         if let [t] = &from.towards[..] {
-            let auth = t.macs[range.clone()].iter().zip(&t.keys[range]);
-            return self.auth.extend(auth.map(|(mac, key)| [*mac, *key]));
+            let out = self.more_auths(range.len());
+            return pair_up(&t.macs[range.clone()], &t.keys[range], out);
         }
         for k in range {
             self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
@@ -141,19 +149,11 @@ impl ShareRows {
         bits.xor_assign(&more);
         more.zeroize();
         self.push_bits(bits);
-        let start = range.start;
         if let ([a], [b]) = (&a.towards[..], &b.towards[..]) {
-            for (&word, first) in d.words().iter().zip(range.clone().step_by(64)) {
-                let part = first..range.end.min(first + 64);
-                let [a, b] = [a, b].map(|t| t.macs[part.clone()].iter().zip(&t.keys[part.clone()]));
-                let both = a.zip(b).zip(0..64);
-                self.auth.extend(both.map(|(((m, k), (n, l)), i)| {
-                    let d = word >> i & 1 == 1;
-                    [*m ^ n.select(d), *k ^ l.select(d)]
-                }));
-            }
-            return;
+            let [a, b] = [a, b].map(|t| [&t.macs[range.clone()], &t.keys[range.clone()]]);
+            return pair_up_where(a, d, b, self.more_auths(range.len()));
         }
+        let start = range.start;
         for k in range {
             let d = d.get(k - start);
             let both = a.towards.iter().zip(&b.towards);

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use symbolon_primitives::rows::{add_blocks, add_sums};
 use symbolon_primitives::{BitVec, Block};
 
 use super::Holds;
@@ -93,7 +94,7 @@ impl<'a> Heads<'a> {
             x[places.clone()].copy_from_slice(fresh.x[side]);
             let z = &mut z[places.clone()];
             match self.holds.addends {
-                true => z.iter_mut().zip(fresh.z[side]).for_each(|(z, &fresh)| *z ^= fresh),
+                true => add_blocks(z, fresh.z[side]),
                 false => z.copy_from_slice(fresh.z[side]),
             }
         }
@@ -102,15 +103,8 @@ impl<'a> Heads<'a> {
         }
         let [y_macs, y_keys] = y.each_ref().map(|row| &row[places.clone()]);
         let [z_macs, z_keys] = fresh.z;
-        add_both(phi, y_macs, y_keys);
-        add_both(s, z_macs, z_keys);
-    }
-}
-
-/// Adds two rows to a third.
-fn add_both(sums: &mut [Block], macs: &[Block], keys: &[Block]) {
-    for (sum, (&mac, &key)) in sums.iter_mut().zip(macs.iter().zip(keys)) {
-        *sum ^= mac ^ key;
+        add_sums(phi, y_macs, y_keys);
+        add_sums(s, z_macs, z_keys);
     }
 }
 

@@ -319,6 +319,53 @@ impl Backend {
         run!(self, low_words(blocks, out));
     }
 
+    /// The kernel of [`add_blocks`](crate::rows::add_blocks).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add_blocks(self, out: &mut [Block], values: &[Block]) {
+        assert_eq!(out.len(), values.len(), "a value for each sum");
+        run!(self, add_blocks(out, values));
+    }
+
+    /// The kernel of [`add_sums`](crate::rows::add_sums).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn add_sums(self, out: &mut [Block], a: &[Block], b: &[Block]) {
+        let n = out.len();
+        assert!(a.len() == n && b.len() == n, "two values for each sum");
+        run!(self, add_sums(out, a, b));
+    }
+
+    /// The kernel of [`pair_up`](crate::rows::pair_up).
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    pub fn pair_up(self, macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+        let n = out.len();
+        assert!(macs.len() == n && keys.len() == n, "a MAC and a key for each pair");
+        run!(self, pair_up(macs, keys, out));
+    }
+
+    /// The kernel of [`pair_up_where`](crate::rows::pair_up_where), from a word of bits for each 64.
+    ///
+    /// # Panics
+    /// If the lengths do not fit together.
+    pub fn pair_up_where(
+        self,
+        rows: [&[Block]; 2],
+        words: &[u64],
+        more: [&[Block]; 2],
+        out: &mut [[Block; 2]],
+    ) {
+        let n = out.len();
+        let mut all = rows.iter().chain(&more);
+        assert!(all.all(|row| row.len() == n), "a MAC and a key for each pair, and as many more");
+        assert_eq!(words.len(), n.div_ceil(64), "a word of bits for each 64 pairs");
+        run!(self, pair_up_where(rows, words, more, out));
+    }
+
     /// The kernel of [`low_bits`](crate::low_bits).
     ///
     /// # Panics

@@ -192,6 +192,39 @@ pub(super) fn low_words(blocks: &[Block], out: &mut [u64]) {
 }
 
 #[inline(always)]
+pub(super) fn add_blocks(out: &mut [Block], values: &[Block]) {
+    out.iter_mut().zip(values).for_each(|(out, &value)| *out ^= value);
+}
+
+#[inline(always)]
+pub(super) fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+    for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
+        *out ^= a ^ b;
+    }
+}
+
+#[inline(always)]
+pub(super) fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+    for (out, (&mac, &key)) in out.iter_mut().zip(macs.iter().zip(keys)) {
+        *out = [mac, key];
+    }
+}
+
+#[inline(always)]
+pub(super) fn pair_up_where(
+    [macs, keys]: [&[Block]; 2],
+    words: &[u64],
+    [more_macs, more_keys]: [&[Block]; 2],
+    out: &mut [[Block; 2]],
+) {
+    let rows = macs.iter().zip(keys).zip(more_macs.iter().zip(more_keys));
+    for (i, (out, ((&mac, &key), (&more_mac, &more_key)))) in out.iter_mut().zip(rows).enumerate() {
+        let bit = words[i / 64] >> (i % 64) & 1 == 1;
+        *out = [mac ^ more_mac.select(bit), key ^ more_key.select(bit)];
+    }
+}
+
+#[inline(always)]
 pub(super) fn low_bits(words: &[u64], out: &mut [u64]) {
     for (out, words) in out.iter_mut().zip(words.chunks(64)) {
         *out = words.iter().rev().fold(0, |bits, word| bits << 1 | word & 1);

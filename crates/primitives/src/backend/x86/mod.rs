@@ -55,6 +55,35 @@ pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
 
 /// As above.
 #[target_feature(enable = "avx2")]
+pub(super) fn add_blocks(out: &mut [Block], values: &[Block]) {
+    super::portable::add_blocks(out, values);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+    super::portable::add_sums(out, a, b);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+    super::portable::pair_up(macs, keys, out);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
+pub(super) fn pair_up_where(
+    rows: [&[Block]; 2],
+    words: &[u64],
+    more: [&[Block]; 2],
+    out: &mut [[Block; 2]],
+) {
+    super::portable::pair_up_where(rows, words, more, out);
+}
+
+/// As above.
+#[target_feature(enable = "avx2")]
 pub(super) fn low_bits(words: &[u64], out: &mut [u64]) {
     super::portable::low_bits(words, out);
 }

@@ -1,0 +1,133 @@
+//! Rows of MACs and keys, many at a time: added up, and put side by side.
+
+use crate::{Backend, BitVec, Block};
+
+/// Adds `values[i]` to `out[i]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_blocks(out: &mut [Block], values: &[Block]) {
+    Backend::active().add_blocks(out, values);
+}
+
+/// Adds `a[i]` and `b[i]` to `out[i]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+    Backend::active().add_sums(out, a, b);
+}
+
+/// `out[i]` becomes `[macs[i], keys[i]]`.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+    Backend::active().pair_up(macs, keys, out);
+}
+
+/// The same with `more[0][i]` added to the MAC and `more[1][i]` to the key where bit `i` is 1; without a branch.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn pair_up_where(
+    [macs, keys]: [&[Block]; 2],
+    bits: &BitVec,
+    more: [&[Block]; 2],
+    out: &mut [[Block; 2]],
+) {
+    assert_eq!(bits.len(), out.len(), "a bit for each pair");
+    Backend::active().pair_up_where([macs, keys], bits.words(), more, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prg;
+
+    const LENGTHS: [usize; 14] = [0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 67, 128, 331];
+
+    fn blocks(prg: &mut Prg, n: usize) -> Vec<Block> {
+        let mut blocks = vec![Block::ZERO; n];
+        prg.fill_blocks(&mut blocks);
+        blocks
+    }
+
+    #[test]
+    fn every_backend_adds_up() {
+        let mut prg = Prg::from_seed(Block(1));
+        for n in LENGTHS {
+            let [before, a, b] = [(); 3].map(|()| blocks(&mut prg, n));
+            let one: Vec<Block> = (0..n).map(|i| before[i] ^ a[i]).collect();
+            let both: Vec<Block> = (0..n).map(|i| before[i] ^ a[i] ^ b[i]).collect();
+            for backend in Backend::available() {
+                let (mut out, mut sums) = (before.clone(), before.clone());
+                backend.add_blocks(&mut out, &a);
+                backend.add_sums(&mut sums, &a, &b);
+                assert!(out == one && sums == both, "{backend:?} {n}");
+            }
+            let (mut out, mut sums) = (before.clone(), before);
+            add_blocks(&mut out, &a);
+            add_sums(&mut sums, &a, &b);
+            assert!(out == one && sums == both, "{n}");
+        }
+    }
+
+    #[test]
+    fn every_backend_puts_side_by_side() {
+        let mut prg = Prg::from_seed(Block(2));
+        for n in LENGTHS {
+            let [macs, keys, more_macs, more_keys] = [(); 4].map(|()| blocks(&mut prg, n));
+            let bits = BitVec::random(n, &mut prg);
+            let more = |row: &[Block], i: usize| row[i].select(bits.get(i));
+            let pairs: Vec<[Block; 2]> = (0..n).map(|i| [macs[i], keys[i]]).collect();
+            let sum = |i: usize| [macs[i] ^ more(&more_macs, i), keys[i] ^ more(&more_keys, i)];
+            let sums: Vec<[Block; 2]> = (0..n).map(sum).collect();
+            for backend in Backend::available() {
+                let mut out = vec![[Block::ONE; 2]; n];
+                backend.pair_up(&macs, &keys, &mut out);
+                assert_eq!(out, pairs, "{backend:?} {n}");
+                let rows = ([&macs[..], &keys], [&more_macs[..], &more_keys]);
+                backend.pair_up_where(rows.0, bits.words(), rows.1, &mut out);
+                assert_eq!(out, sums, "{backend:?} {n}");
+            }
+            let mut out = vec![[Block::ONE; 2]; n];
+            pair_up(&macs, &keys, &mut out);
+            assert_eq!(out, pairs);
+            pair_up_where([&macs, &keys], &bits, [&more_macs, &more_keys], &mut out);
+            assert_eq!(out, sums);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a value for each sum")]
+    fn refuses_missing_values() {
+        add_blocks(&mut [Block::ONE], &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "two values for each sum")]
+    fn refuses_missing_addends() {
+        add_sums(&mut [Block::ONE], &[Block::ONE], &[]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a MAC and a key for each pair")]
+    fn refuses_missing_keys() {
+        pair_up(&[Block::ONE], &[], &mut [[Block::ONE; 2]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a bit for each pair")]
+    fn refuses_missing_bits() {
+        let one = [Block::ONE];
+        pair_up_where([&one, &one], &BitVec::zeros(0), [&one, &one], &mut [[Block::ONE; 2]]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a MAC and a key for each pair")]
+    fn refuses_missing_values_for_pairs() {
+        let one = [Block::ONE];
+        pair_up_where([&one, &one], &BitVec::zeros(1), [&one, &[]], &mut [[Block::ONE; 2]]);
+    }
+}
