@@ -354,11 +354,11 @@ impl<'a> MaskWalk<'a> {
     fn pass(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<Pending> {
         let mut gates = 0;
         while gates < CHUNK && material.reaches(gates + self.most) {
-            let Some(batch) = self.cursor.next_batch() else {
+            let Some(ands) = self.cursor.skip_ands() else {
                 self.walked = true;
                 break;
             };
-            gates += batch.ands.len();
+            gates += ands;
         }
         let (mut places, mut d) = (Vec::new(), BitVec::with_capacity(gates));
         material.next_gates(gates, |GateMaterial { batch, range, triples, alpha, .. }| {

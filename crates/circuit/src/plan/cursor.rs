@@ -82,13 +82,15 @@ impl<'a> Cursor<'a> {
                 }
                 Some(&Segment::Call(call)) => {
                     let base = position.base;
+                    self.copy_arguments(frame, call as usize);
                     self.enter(frame, call as usize);
                     if !self.copies.is_empty() {
                         break base;
                     }
                 }
                 None => {
-                    if let Some(base) = self.leave() {
+                    let (callee, base) = self.leave()?;
+                    if self.copy_results(callee) {
                         break base;
                     }
                 }
@@ -98,28 +100,63 @@ impl<'a> Cursor<'a> {
         Some(Batch { base, linear, ands: &[], first_and: self.next_and, lookups })
     }
 
-    /// Enters a call: makes the copies of its arguments.
-    fn enter(&mut self, caller: &Frame, call: usize) {
-        let Some(position) = self.stack.last() else { return };
-        let call = &caller.calls[call];
+    /// Passes over the next batch that has AND gates, and says how many: what [`next_batch`](Cursor::next_batch) would give for
+    /// it, without what is free before it. `None` when there is none.
+    pub fn skip_ands(&mut self) -> Option<usize> {
+        loop {
+            let position = self.stack.last_mut()?;
+            let frame: &'a Frame = &self.plan.frames[position.frame];
+            match frame.segments.get(position.segment) {
+                Some(&Segment::Batch { linear_end, and_end, lookup_end }) => {
+                    let ands = and_end as usize - position.and;
+                    self.next_and += ands as u64;
+                    position.segment += 1;
+                    position.linear = linear_end as usize;
+                    position.and = and_end as usize;
+                    position.lookup = lookup_end as usize;
+                    if ands > 0 {
+                        return Some(ands);
+                    }
+                }
+                Some(&Segment::Call(call)) => self.enter(frame, call as usize),
+                None => {
+                    self.leave()?;
+                    self.stack.last_mut()?.segment += 1;
+                }
+            }
+        }
+    }
+
+    /// Makes the copies of a call's arguments.
+    fn copy_arguments(&mut self, caller: &Frame, call: usize) {
         self.copies.clear();
         let mut out = caller.slots;
-        for run in caller.runs_of(&call.args) {
+        for run in caller.runs_of(&caller.calls[call].args) {
             for from in run.slots() {
                 self.copies.push(Linear::Copy { from, out });
                 out += 1;
             }
         }
-        let callee = Position::start(call.frame, position.base + caller.slots as usize);
-        self.stack.push(callee);
     }
 
-    /// Leaves the frame that has ended: makes the copies of its results; gives the caller's base
-    /// when there are any.
-    fn leave(&mut self) -> Option<usize> {
+    /// Enters a call.
+    fn enter(&mut self, caller: &Frame, call: usize) {
+        let Some(position) = self.stack.last() else { return };
+        let base = position.base + caller.slots as usize;
+        self.stack.push(Position::start(caller.calls[call].frame, base));
+    }
+
+    /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's position is still at the
+    /// call. `None` behind the last.
+    fn leave(&mut self) -> Option<(&'a Frame, usize)> {
         let ended = self.stack.pop()?;
-        let callee = &self.plan.frames[ended.frame];
-        let position = self.stack.last_mut()?;
+        let position = self.stack.last()?;
+        Some((&self.plan.frames[ended.frame], position.base))
+    }
+
+    /// Makes the copies of the results of the call that the caller is at, and goes on behind it; whether there are any.
+    fn copy_results(&mut self, callee: &Frame) -> bool {
+        let Some(position) = self.stack.last_mut() else { return false };
         let caller = &self.plan.frames[position.frame];
         let Some(&Segment::Call(call)) = caller.segments.get(position.segment) else {
             unreachable!("a frame is entered from a call segment of its caller")
@@ -136,6 +173,6 @@ impl<'a> Cursor<'a> {
                 }
             }
         }
-        (!self.copies.is_empty()).then_some(position.base)
+        !self.copies.is_empty()
     }
 }

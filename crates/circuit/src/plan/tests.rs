@@ -12,7 +12,12 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     slots[plan.input_slots()].copy_from_slice(inputs);
     let mut counts = GateCounts::default();
     let mut cursor = plan.cursor();
+    let mut passing = plan.cursor();
     while let Some(Batch { base, linear, ands, first_and, lookups }) = cursor.next_batch() {
+        if !ands.is_empty() {
+            assert_eq!(passing.skip_ands(), Some(ands.len()), "whoever passes over sees the same");
+            assert_eq!(passing.ands_done(), first_and + ands.len() as u64);
+        }
         assert!(!linear.is_empty() || !ands.is_empty() || !lookups.is_empty());
         assert!(ands.len() + lookups.len() <= plan.limits().batch);
         assert_eq!(first_and, counts.and);
@@ -63,6 +68,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
         }
     }
     assert!(cursor.next_batch().is_none(), "a walk that has ended stays so");
+    assert_eq!([passing.skip_ands(), passing.skip_ands()], [None, None]);
     assert_eq!(cursor.ands_done(), plan.and_count());
     assert_eq!(counts, plan.counts());
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
@@ -192,6 +198,27 @@ fn cursors_are_independent() {
             break;
         }
     }
+}
+
+/// Who passes over some batches goes on as if they had been walked.
+#[test]
+fn a_walk_goes_on_behind_what_was_passed_over() {
+    let plan = Plan::new(&rounds(100, 200));
+    let rest = |mut cursor: Cursor<'_>| {
+        let mut ands = Vec::new();
+        while let Some(batch) = cursor.next_batch() {
+            ands.extend(batch.ands.iter().map(|and| [and.a, and.b, and.out]));
+        }
+        ands
+    };
+    let all = rest(plan.cursor());
+    let mut cursor = plan.cursor();
+    let mut passed = 0;
+    while let Some(ands) = cursor.skip_ands() {
+        passed += ands;
+        assert!(rest(cursor.clone()) == all[passed..], "behind {passed} gates");
+    }
+    assert_eq!(passed, all.len());
 }
 
 /// A main component that squares and negates `width` bits, one call each, `rounds` times over.

@@ -5,9 +5,11 @@ use std::ops::Range;
 use std::thread;
 
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, same_digest};
+use symbolon_primitives::{
+    BitVec, Block, BlockHasher, PolyHash, add_key_where, add_where, same_digest,
+};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::{half_gates::HalfGates, hash::LabelHash, online};
 #[cfg(feature = "measure")]
@@ -77,10 +79,9 @@ pub(super) fn stream(
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             masks.recycle(chunk);
         }
-        let macs = supply.material.used().flat_map(|(batch, range)| {
+        let macs = supply.material.used().map(|(batch, range)| {
             let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
-            let macs = lists.map(|shares| &shares.towards[evaluator].macs);
-            range.map(move |gate| macs.map(|macs| macs[gate]))
+            lists.map(|shares| &shares.towards[evaluator].macs[range.clone()])
         });
         authentication.prove(net, (evaluator, delta), &garbling.half.outputs, macs)?;
         if supply.is_last() {
@@ -229,6 +230,11 @@ struct Gates {
 }
 
 impl Gates {
+    /// The rows of M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ].
+    fn rows(&self) -> [&[Block]; 3] {
+        [&self.macs.alpha, &self.macs.beta, &self.macs.row0]
+    }
+
     /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ] of each gate.
     fn macs(&self) -> impl Iterator<Item = [Block; 3]> {
         let GateMacs { alpha, beta, row0 } = &self.macs;
@@ -259,8 +265,8 @@ impl Prepared for Ready {
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
         let mut authentication = Authentication::new(plan, &masked);
-        let Gates { labels, .. } = &self.gates;
-        authentication.prove(net, (self.evaluator, self.delta), labels, self.gates.macs())?;
+        let (labels, rows) = (&self.gates.labels, std::iter::once(self.gates.rows()));
+        authentication.prove(net, (self.evaluator, self.delta), labels, rows)?;
         let outputs = authentication.finish(plan);
         online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), self.delta)
     }
@@ -328,11 +334,12 @@ impl MaskedValues {
     /// What the digest has to be.
     fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
         let mut hasher = BlockHasher::new("symbolon ywz labels 1");
-        for (first, labels) in labels.chunks(1024).enumerate() {
-            let bit = |k| self.bits.get(1024 * first + k);
-            let labels: Vec<Block> =
-                labels.iter().enumerate().map(|(k, &label)| label ^ delta.select(bit(k))).collect();
-            hasher.update(&labels);
+        let mut chosen = Zeroizing::new([Block::ZERO; 1024]);
+        for (labels, first) in labels.chunks(chosen.len()).zip((0..).step_by(1024)) {
+            let chosen = &mut chosen[..labels.len()];
+            chosen.copy_from_slice(labels);
+            add_key_where(chosen, &self.bits, first, delta);
+            hasher.update(chosen);
         }
         hasher.finish()
     }
@@ -343,6 +350,9 @@ struct Authentication<'a> {
     cursor: Cursor<'a>,
     slots: Vec<bool>,
 }
+
+/// Gates that are proven at a time.
+const SUMMED: usize = 1024;
 
 /// So many gates or more are proven on two threads, if there are as many lanes.
 const TWO_THREADS: usize = 8192;
@@ -357,16 +367,16 @@ impl<'a> Authentication<'a> {
         Authentication { cursor: plan.cursor(), slots }
     }
 
-    /// Receives and checks the evaluator's masked values of the next gates, whose labels and MACs these are, and proves them
+    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows of MACs these are, and proves them
     /// to it by z (step 12a, c), which it is sent only if its own proof is right.
     ///
     /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
-    fn prove(
+    fn prove<'m>(
         &mut self,
         net: &mut Network,
         (evaluator, delta): (usize, Block),
         labels: &[Block],
-        macs: impl Iterator<Item = [Block; 3]>,
+        macs: impl Iterator<Item = [&'m [Block]; 3]>,
     ) -> Result<()> {
         let values = MaskedValues::receive(&mut net.peers()[evaluator], labels.len())?;
         let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
@@ -387,31 +397,51 @@ impl<'a> Authentication<'a> {
         channels[evaluator].flush()
     }
 
-    /// z of the next `n` gates, whose MACs these are.
-    fn sum(
+    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ, piece by piece.
+    fn sum<'m>(
         &mut self,
         values: &MaskedValues,
         n: usize,
-        mut macs: impl Iterator<Item = [Block; 3]>,
+        macs: impl Iterator<Item = [&'m [Block]; 3]>,
     ) -> Block {
+        let [left, right] = self.inputs(values, n);
         let mut hash = PolyHash::new(values.chi);
-        let mut ts = Vec::new();
+        let mut ts = Zeroizing::new(Vec::with_capacity(SUMMED));
         let mut done = 0;
-        while done < n {
+        for rows in macs {
+            let [alpha, beta, row0] = rows.map(|row| row.chunks(SUMMED));
+            for ((alpha, beta), row0) in alpha.zip(beta).zip(row0) {
+                let gates = done..done + row0.len();
+                done = gates.end;
+                ts.clear();
+                ts.extend_from_slice(row0);
+                add_where(&mut ts, &left.slice(gates.clone()), 0, beta);
+                add_where(&mut ts, &right.slice(gates), 0, alpha);
+                hash.update(&ts);
+            }
+        }
+        hash.finish()
+    }
+
+    /// The masked values of the left and the right inputs of the next `n` gates.
+    fn inputs(&mut self, values: &MaskedValues, n: usize) -> [BitVec; 2] {
+        let [mut left, mut right] = [(); 2].map(|()| BitVec::with_capacity(n));
+        while left.len() < n {
             let batch = self.cursor.next_batch().expect("the plan holds every gate");
             let slots = &mut self.slots[batch.base..];
             batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
-            ts.clear();
-            for and in batch.ands {
-                let [alpha, beta, row0] = macs.next().expect("the MACs of every gate");
-                let (u, v) = (slots[and.a as usize], slots[and.b as usize]);
-                ts.push(beta.select(u) ^ alpha.select(v) ^ row0);
-                slots[and.out as usize] = values.bits.get(done);
-                done += 1;
+            for ands in batch.ands.chunks(64) {
+                let (mut u, mut v) = (0, 0);
+                for (k, and) in ands.iter().enumerate() {
+                    u |= u64::from(slots[and.a as usize]) << k;
+                    v |= u64::from(slots[and.b as usize]) << k;
+                    slots[and.out as usize] = values.bits.get(left.len() + k);
+                }
+                left.push_word(u, ands.len());
+                right.push_word(v, ands.len());
             }
-            hash.update(&ts);
         }
-        hash.finish()
+        [left, right]
     }
 
     /// The masked values of the outputs, once those of every gate are here.
