@@ -1,7 +1,7 @@
 //! The check of the d that buckets open: a random sum of their MACs, in the place of the MACs.
 //!
 //! The bits d of a batch are opened first. Then, for each pair of parties, coefficients χ in GF(2^128) follow from a hash of
-//! what both of them opened, and each sends the other
+//! the coin that the buckets were drawn by and of what both parties opened, and each sends the other
 //!
 //! ```text
 //! Σ_t χ_t·M[d_t],   which has to be   Σ_t χ_t·K[d_t] ⊕ (Σ_t χ_t·d_t)·Δ
@@ -15,6 +15,11 @@
 //! factor alone. That is 0 with probability 2^-128 for each e that the sender tries in the hash, and otherwise the sender has
 //! to know all of Δ, or those bits of it that there are, see below. It is a hash and no coin that χ comes from, for a lucky
 //! χ wins with 2^-128 and not with 2^-ρ.
+//!
+//! *What χ has to hang on.* On the bits, for whoever knows χ when it opens them chooses e with Σ χ_t·e_t = 0. And on the coin:
+//! by bits alone a cheater would know χ for what it is going to open before it draws its shares, and draw them off by such an
+//! e. The coin is tossed when all shares are fixed, those of given right factors too, and nobody knows it before. Openings
+//! that no such coin precedes, as Beaver's, keep the digest ([`crate::exchange::ShareOpening`]).
 //!
 //! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least significant bits of Σ K and of Δ are what
 //! those of the MACs hang on, and a product of χ with them is linear over GF(2). The sender then has to know w bits of Δ, of
@@ -59,11 +64,16 @@ pub(crate) struct Opening<'a> {
 /// The sum of the MACs on the own d, and what the peer's sum has to be.
 pub(crate) type MacSums = [Block; 2];
 
-/// The key of χ for a pair of parties and what they opened in batch number `batch`.
-pub(crate) fn seed(session: &[u8; 32], batch: u64, mut opened: [(u16, &[u8]); 2]) -> Block {
+/// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets were drawn by `coin`.
+pub(crate) fn seed(
+    session: &[u8; 32],
+    (batch, coin): (u64, &[u8; 32]),
+    mut opened: [(u16, &[u8]); 2],
+) -> Block {
     opened.sort_unstable_by_key(|&(party, _)| party);
     let mut transcript = Transcript::new("symbolon bucketing MACs 2", session);
     transcript.absorb("batch", &batch.to_le_bytes());
+    transcript.absorb("coin", coin);
     for (party, bits) in opened {
         transcript.absorb("party", &party.to_le_bytes());
         transcript.absorb("d", bits);
@@ -153,7 +163,7 @@ fn add(sums: &mut MacSums, more: MacSums) {
 
 #[cfg(test)]
 mod tests {
-    use symbolon_primitives::{Challenge, Prg};
+    use symbolon_primitives::Prg;
 
     use super::*;
     use crate::{leaky::Width, throw};
@@ -171,7 +181,7 @@ mod tests {
     }
 
     fn held(batch: Batch, peers: usize, width: Width, prg: &mut Prg) -> Held {
-        let order = throw::thrown(batch, Challenge::from_seed32([3; 32]), 1).unwrap();
+        let order = throw::thrown(batch, Block(3), 1).unwrap();
         let mut random = |n: usize| {
             let mut blocks = vec![Block::ZERO; n];
             prg.fill_blocks(&mut blocks);
@@ -258,16 +268,19 @@ mod tests {
     }
 
     #[test]
-    fn coefficients_hang_on_all_that_was_opened() {
-        let base = seed(&SESSION, 3, [(0, b"abc"), (1, b"def")]);
-        assert_eq!(seed(&SESSION, 3, [(1, b"def"), (0, b"abc")]), base, "the same on both sides");
+    fn coefficients_hang_on_the_coin_and_all_that_was_opened() {
+        let coin = [9; 32];
+        let base = seed(&SESSION, (3, &coin), [(0, b"abc"), (1, b"def")]);
+        let mirrored = seed(&SESSION, (3, &coin), [(1, b"def"), (0, b"abc")]);
+        assert_eq!(mirrored, base, "the same on both sides");
         for other in [
-            seed(&[8; 32], 3, [(0, b"abc"), (1, b"def")]),
-            seed(&SESSION, 4, [(0, b"abc"), (1, b"def")]),
-            seed(&SESSION, 3, [(0, b"abd"), (1, b"def")]),
-            seed(&SESSION, 3, [(0, b"abc"), (1, b"deg")]),
-            seed(&SESSION, 3, [(0, b"abc"), (2, b"def")]),
-            seed(&SESSION, 3, [(0, b"def"), (1, b"abc")]),
+            seed(&[8; 32], (3, &coin), [(0, b"abc"), (1, b"def")]),
+            seed(&SESSION, (4, &coin), [(0, b"abc"), (1, b"def")]),
+            seed(&SESSION, (3, &[8; 32]), [(0, b"abc"), (1, b"def")]),
+            seed(&SESSION, (3, &coin), [(0, b"abd"), (1, b"def")]),
+            seed(&SESSION, (3, &coin), [(0, b"abc"), (1, b"deg")]),
+            seed(&SESSION, (3, &coin), [(0, b"abc"), (2, b"def")]),
+            seed(&SESSION, (3, &coin), [(0, b"def"), (1, b"abc")]),
         ] {
             assert_ne!(other, base);
         }

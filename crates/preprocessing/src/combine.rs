@@ -113,7 +113,8 @@ impl Combine<'_> {
         challenge: Challenge,
         mut triples: Triples,
     ) -> Result<Triples> {
-        let order = thrown(self.batch, challenge, self.threads)?;
+        let (seed, coin) = challenge.into_block_and_mark();
+        let order = thrown(self.batch, seed, self.threads)?;
         if self.batch.tied {
             let keys = &mut triples.a.towards[0].keys;
             channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
@@ -122,7 +123,7 @@ impl Combine<'_> {
         }
         let mut bits = self.gather(&order, &mut triples)?;
         let opened = exchange_bits(channels, &bits.d)?;
-        let macs = self.mac_sums(channels, &order, &opened, &triples.b)?;
+        let macs = self.mac_sums(channels, (&order, &coin), &opened, &triples.b)?;
         for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
             channel.send(MACS, &own.to_bytes())?;
             channel.flush()?;
@@ -156,13 +157,13 @@ impl Combine<'_> {
     fn mac_sums(
         &self,
         channels: &[Channel],
-        order: &[u32],
+        (order, coin): (&[u32], &[u8; 32]),
         Exchanged { own, theirs }: &Exchanged,
         firsts: &Shares,
     ) -> Result<Vec<MacSums>> {
         let seed = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
-            authentic::seed(self.session, self.number, opened)
+            authentic::seed(self.session, (self.number, coin), opened)
         };
         let seeds: Vec<Block> = channels.iter().zip(theirs).map(seed).collect();
         let opening = authentic::Opening {

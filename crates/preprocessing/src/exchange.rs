@@ -1,10 +1,12 @@
 //! Small exchanges among all parties that many steps are made of: commit and open, toss a coin,
 //! open bits with their MACs.
 
+use std::ops::Range;
+
 use symbolon_primitives::rows::add_blocks;
 use symbolon_primitives::{
-    Aes128, BitVec, Block, Challenge, CommitContext, Commitment, Opening, Prg, Transcript,
-    add_where, commit, gf128, hash_blocks,
+    BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
+    commit, same_digest,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
@@ -105,152 +107,87 @@ pub fn toss_coin(
     Ok(Challenge::from_seed32(seed))
 }
 
-/// What an opening is called: in its message, and when its check fails.
-pub struct Opened {
-    /// The kind of the message.
-    pub kind: &'static str,
-    /// The check.
-    pub check: &'static str,
-}
-
-/// The coefficients χ that opened bits are checked with: uniform blocks that hang on all of the bits and on who opens them.
-///
-/// YWZ20 App. A.3 opens many bits with a digest of all their MACs. Here it is Σ χ_k·M\[x_k\], which has to be
-/// Σ χ_k·K\[x_k\] ⊕ (Σ χ_k·x_k)·Δ. With errors e in the bits the sender has to be off by (Σ χ_k·e_k)·Δ; that is 0 for one in 2^128 of
-/// the lists of bits that it may try in the hash, as many as there are whatever the session is, and otherwise it has to know
-/// Δ. The receiver could compute the sum by itself if the bits are right, so that it learns nothing from it.
-pub struct Coefficients(Aes128);
-
-/// Coefficients that are used at a time.
-const SUMMED: usize = 1024;
-
-impl Coefficients {
-    /// Those for bits that `party` opens, packed.
-    pub fn new(names: &Opened, party: u16, bits: &[u8]) -> Self {
-        let mut transcript = Transcript::new("symbolon opening 2", &[0; 32]);
-        transcript.absorb(names.kind, &party.to_le_bytes());
-        transcript.absorb("bits", bits);
-        Coefficients(Aes128::new(transcript.challenge("coefficients").into_block()))
-    }
-
-    /// Σ χ_k·(x ⊕ y ⊕ …)_k of rows x, y, … of equal length, the first entry of which belongs to bit `first`.
-    ///
-    /// # Panics
-    /// If the lengths differ.
-    pub fn sum<const ROWS: usize>(&self, first: usize, rows: [&[Block]; ROWS]) -> Block {
-        let n = rows[0].len();
-        assert!(rows.iter().all(|row| row.len() == n), "rows of equal length");
-        let (mut chi, mut values) = ([Block::ZERO; SUMMED], Zeroizing::new([Block::ZERO; SUMMED]));
-        let mut sum = Block::ZERO;
-        for start in (0..n).step_by(SUMMED) {
-            let end = n.min(start + SUMMED);
-            let (chi, values) = (&mut chi[..end - start], &mut values[..end - start]);
-            self.0.counter_blocks((first + start) as u128, chi);
-            values.copy_from_slice(&rows[0][start..end]);
-            rows[1..].iter().for_each(|row| add_blocks(values, &row[start..end]));
-            sum ^= gf128::inner_product(values, chi);
-        }
-        sum
-    }
-
-    /// Σ χ_k·x_k of the bits themselves.
-    fn sum_of_bits(&self, bits: &BitVec) -> Block {
-        let (mut chi, mut chosen) = ([Block::ZERO; SUMMED], [Block::ZERO; SUMMED]);
-        for start in (0..bits.len()).step_by(SUMMED) {
-            let n = SUMMED.min(bits.len() - start);
-            self.0.counter_blocks(start as u128, &mut chi[..n]);
-            add_where(&mut chosen[..n], bits, start, &chi[..n]);
-        }
-        chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi)
-    }
-}
-
-/// Opens bits of which MACs and keys are elsewhere: sends the `own` to each peer with the sum of their MACs under its Δ, which
-/// `macs` computes for the peer in each place.
-///
-/// # Errors
-/// `Transport` when a peer is gone.
-pub fn open_bits(
-    channels: &mut [Channel],
-    names: &Opened,
-    own: BitVec,
-    macs: impl Fn(usize, &Coefficients) -> Block,
-) -> Result<AwaitedBits> {
-    let bits = own.to_bytes();
-    let coefficients = Coefficients::new(names, channels[0].me(), &bits);
-    for (peer, channel) in channels.iter_mut().enumerate() {
-        channel.send_parts(names.kind, &[&bits, &macs(peer, &coefficients).to_bytes()])?;
-        channel.flush()?;
-    }
-    Ok(AwaitedBits { own })
-}
-
-/// An opening of which the peers' parts are awaited.
-pub struct AwaitedBits {
-    own: BitVec,
-}
-
-impl AwaitedBits {
-    /// Receives the peers' bits, checks them by the sums of the keys, which `keys` computes for the peer in each place, and
-    /// returns the opened values ⊕_i λ^i.
-    ///
-    /// # Errors
-    /// `PeerMisbehaved` when the sum of a peer's MACs is not the right one; `Transport` when it is
-    /// gone.
-    pub fn receive(
-        self,
-        channels: &mut [Channel],
-        names: &Opened,
-        delta: Block,
-        keys: impl Fn(usize, &Coefficients) -> Block,
-    ) -> Result<BitVec> {
-        let mut values = self.own;
-        let n = values.len();
-        for (peer, channel) in channels.iter_mut().enumerate() {
-            let mut bytes = channel.recv(names.kind, BitVec::byte_len(n) + size_of::<Block>())?;
-            let sum = bytes.split_off(BitVec::byte_len(n));
-            let sum = Block::from_bytes(sum.try_into().expect("a block was split off"));
-            let theirs = BitVec::from_bytes(n, &bytes)
-                .ok_or_else(|| Error::misbehaved(channel.peer(), names.check))?;
-            let coefficients = Coefficients::new(names, channel.peer(), &bytes);
-            let of_bits = gf128::mul(coefficients.sum_of_bits(&theirs), delta);
-            if !sum.ct_eq(&(keys(peer, &coefficients) ^ of_bits)) {
-                return Err(Error::misbehaved(channel.peer(), names.check));
-            }
-            values.xor_assign(&theirs);
-        }
-        Ok(values)
-    }
-}
-
 /// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
 /// keys of the peers' bits.
+///
+/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to every
+/// peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
 pub struct ShareOpening {
     own: BitVec,
     /// One entry per peer.
     proofs: Vec<Proof>,
 }
 
-/// What ties an opening to one peer: MACs of the own bits, and keys for the peer's.
+/// What ties an opening to one peer.
 struct Proof {
+    /// Of the own bits' MACs.
+    digest: BlockHasher,
+    /// Those that are not in the digest yet.
     macs: Zeroizing<Vec<Block>>,
+    /// For the peer's bits.
     keys: Zeroizing<Vec<Block>>,
 }
 
+/// MACs that are hashed at a time.
+const HASHED: usize = 2048;
+
 impl Proof {
     fn with_capacity(n: usize) -> Proof {
-        let room = || Zeroizing::new(Vec::with_capacity(n));
-        Proof { macs: room(), keys: room() }
+        Proof {
+            digest: digest(),
+            macs: Zeroizing::new(Vec::with_capacity(n.min(HASHED))),
+            keys: Zeroizing::new(Vec::with_capacity(n)),
+        }
     }
 
-    /// Adds sums of two rows.
-    fn extend_sums(&mut self, macs: [&[Block]; 2], keys: [&[Block]; 2]) {
-        for (out, [x, y]) in [(&mut self.macs, macs), (&mut self.keys, keys)] {
+    fn extend(&mut self, mut auths: impl Iterator<Item = [Block; 2]>) {
+        loop {
+            let room = HASHED - self.macs.len();
+            for [mac, key] in auths.by_ref().take(room) {
+                self.macs.push(mac);
+                self.keys.push(key);
+            }
+            if self.macs.len() < HASHED {
+                return;
+            }
+            self.digest.update(&self.macs);
+            self.macs.clear();
+        }
+    }
+
+    /// The same with sums of two rows.
+    fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
+        let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
             out.extend_from_slice(x);
             add_blocks(&mut out[start..], y);
+        };
+        sums(&mut self.keys, keys);
+        while !x.is_empty() {
+            let n = x.len().min(HASHED - self.macs.len());
+            sums(&mut self.macs, [&x[..n], &y[..n]]);
+            (x, y) = (&x[n..], &y[n..]);
+            if self.macs.len() == HASHED {
+                self.digest.update(&self.macs);
+                self.macs.clear();
+            }
         }
     }
+
+    /// The digest, and the keys.
+    fn finish(self) -> ([u8; 32], Zeroizing<Vec<Block>>) {
+        let Proof { mut digest, macs, keys } = self;
+        digest.update(&macs);
+        (digest.finish(), keys)
+    }
+}
+
+/// What an opening is called: in its message, and when its check fails.
+pub struct Opened {
+    /// The kind of the message.
+    pub kind: &'static str,
+    /// The check.
+    pub check: &'static str,
 }
 
 impl ShareOpening {
@@ -286,11 +223,7 @@ impl ShareOpening {
 
     /// The same for the shares that were pushed last, in their order: of each MAC and key.
     pub fn extend_towards(&mut self, peer: usize, auths: impl Iterator<Item = [Block; 2]>) {
-        let Proof { macs, keys } = &mut self.proofs[peer];
-        for [mac, key] in auths {
-            macs.push(mac);
-            keys.push(key);
-        }
+        self.proofs[peer].extend(auths);
     }
 
     /// Adds a share between two parties.
@@ -299,34 +232,45 @@ impl ShareOpening {
         self.push_towards(0, share.mac, share.key);
     }
 
-    /// Adds the sums x ⊕ y of two lists of shares between two parties, of the same length.
+    /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.
     ///
     /// # Panics
-    /// If the lengths differ.
-    pub fn push_sums(&mut self, x: &Shares, y: &Shares) {
-        let mut sums = x.bits.clone();
-        sums.xor_assign(&y.bits);
+    /// If a list has no such entries, or shares with fewer peers than the opening.
+    pub fn push_sums(&mut self, [x, y]: [&Shares; 2], range: Range<usize>) {
+        let (mut sums, mut more) = (x.bits.slice(range.clone()), y.bits.slice(range.clone()));
+        sums.xor_assign(&more);
         self.own.extend_from(&sums);
         sums.zeroize();
-        let (x, y) = (&x.towards[0], &y.towards[0]);
-        self.proofs[0].extend_sums([&x.macs, &y.macs], [&x.keys, &y.keys]);
+        more.zeroize();
+        for (peer, proof) in self.proofs.iter_mut().enumerate() {
+            let both = [&x.towards[peer], &y.towards[peer]];
+            proof.extend_sums(
+                both.map(|towards| &towards.macs[range.clone()]),
+                both.map(|towards| &towards.keys[range.clone()]),
+            );
+        }
     }
 
-    /// Sends the own bits, to each peer with the sum of their MACs under its Δ.
+    /// Sends the own bits, to each peer with the digest of their MACs under its Δ.
     ///
     /// # Errors
     /// `Transport` when a peer is gone.
     pub fn send(self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
-        let proofs = self.proofs;
-        let macs = |peer: usize, chi: &Coefficients| chi.sum(0, [&proofs[peer].macs]);
-        let bits = open_bits(channels, names, self.own, macs)?;
-        Ok(AwaitedOpening { bits, keys: proofs.into_iter().map(|proof| proof.keys).collect() })
+        let bits = self.own.to_bytes();
+        let mut awaited = AwaitedOpening { own: self.own, keys: Vec::new() };
+        for (channel, proof) in channels.iter_mut().zip(self.proofs) {
+            let (digest, keys) = proof.finish();
+            awaited.keys.push(keys);
+            channel.send_parts(names.kind, &[&bits, &digest])?;
+            channel.flush()?;
+        }
+        Ok(awaited)
     }
 }
 
-/// The same with the keys.
+/// An opening of which the peers' parts are awaited.
 pub struct AwaitedOpening {
-    bits: AwaitedBits,
+    own: BitVec,
     /// One list per peer.
     keys: Vec<Zeroizing<Vec<Block>>>,
 }
@@ -335,14 +279,43 @@ impl AwaitedOpening {
     /// Receives the peers' bits, checks them, and returns the opened values ⊕_i λ^i.
     ///
     /// # Errors
-    /// As [`AwaitedBits::receive`].
+    /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
+    /// gone.
     pub fn receive(self, channels: &mut [Channel], names: &Opened, delta: Block) -> Result<BitVec> {
-        let keys = |peer: usize, chi: &Coefficients| chi.sum(0, [&self.keys[peer]]);
-        self.bits.receive(channels, names, delta, keys)
+        let mut values = self.own;
+        for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
+            let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
+            add_key_where(&mut macs, &theirs, 0, delta);
+            if !same_digest(&digest_of(&macs), &digest) {
+                return Err(Error::misbehaved(channel.peer(), names.check));
+            }
+            values.xor_assign(&theirs);
+        }
+        Ok(values)
     }
 }
 
-/// The digest of MACs that stands in for them when a few bits are opened with outputs.
+/// The digest of MACs that stands in for them when many bits are opened at once.
 pub fn digest_of(macs: &[Block]) -> [u8; 32] {
-    hash_blocks("symbolon opening 1", macs)
+    let mut hasher = digest();
+    hasher.update(macs);
+    hasher.finish()
+}
+
+/// The start of [`digest_of`], for MACs that come in pieces.
+pub(crate) fn digest() -> BlockHasher {
+    BlockHasher::new("symbolon opening 1")
+}
+
+/// Receives `n` packed bits and a 32-byte digest.
+pub fn recv_bits_and_digest(
+    channel: &mut Channel,
+    names: &Opened,
+    n: usize,
+) -> Result<(BitVec, [u8; 32])> {
+    let mut bytes = channel.recv(names.kind, BitVec::byte_len(n) + 32)?;
+    let digest = bytes.split_off(BitVec::byte_len(n));
+    let bits = BitVec::from_bytes(n, &bytes)
+        .ok_or_else(|| Error::misbehaved(channel.peer(), names.check))?;
+    Ok((bits, digest.try_into().expect("32 bytes were split off")))
 }

@@ -9,7 +9,7 @@
 
 use std::slice;
 
-use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_primitives::{Block, Prg};
 use symbolon_transport::Result;
 
 use crate::{bucketing::Batch, threads};
@@ -17,14 +17,13 @@ use crate::{bucketing::Batch, threads};
 /// A part of a batch's million fits the caches.
 const PARTS: usize = 16;
 
-/// The triples that are thrown into bucket 0, into bucket 1, ...; number 0 is the first one behind the heads.
-pub(crate) fn thrown(batch: Batch, challenge: Challenge, threads: usize) -> Result<Vec<u32>> {
-    permutation(batch.leaky() - batch.heads(), challenge, threads)
+/// The triples that are thrown into bucket 0, into bucket 1, ..., by a seed; number 0 is the first one behind the heads.
+pub(crate) fn thrown(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
+    permutation(batch.leaky() - batch.heads(), seed, threads)
 }
 
 /// A uniform permutation of `0 .. n`.
-fn permutation(n: usize, challenge: Challenge, threads: usize) -> Result<Vec<u32>> {
-    let seed = challenge.into_block();
+fn permutation(n: usize, seed: Block, threads: usize) -> Result<Vec<u32>> {
     let mut seeds = [Block::ZERO; PARTS];
     Prg::from_seed(seed).fill_blocks(&mut seeds);
     // A byte for each item says to which part it goes. Threads have whole blocks of the generator.
@@ -97,25 +96,27 @@ fn spread(goes_to: &[u8], mut places: Vec<slice::IterMut<'_, u32>>, first: usize
 mod tests {
     use std::collections::HashMap;
 
+    use symbolon_primitives::Challenge;
+
     use super::*;
 
-    fn challenge(number: u64) -> Challenge {
+    fn seed(number: u64) -> Block {
         let mut seed = [0; 32];
         seed[..8].copy_from_slice(&number.to_le_bytes());
-        Challenge::from_seed32(seed)
+        Challenge::from_seed32(seed).into_block()
     }
 
     #[test]
     fn it_is_a_permutation_and_the_same_on_any_number_of_threads() {
         for n in [0, 1, 15, 16, 17, 1_000, 70_001] {
-            let one = permutation(n, challenge(1), 1).unwrap();
+            let one = permutation(n, seed(1), 1).unwrap();
             let mut sorted = one.clone();
             sorted.sort_unstable();
             assert!(sorted.into_iter().eq(0..n as u32), "{n}");
             for threads in [2, 3, 20] {
-                assert!(permutation(n, challenge(1), threads).unwrap() == one, "{n} on {threads}");
+                assert!(permutation(n, seed(1), threads).unwrap() == one, "{n} on {threads}");
             }
-            assert!(n < 16 || permutation(n, challenge(2), 1).unwrap() != one, "{n}");
+            assert!(n < 16 || permutation(n, seed(2), 1).unwrap() != one, "{n}");
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
     fn every_permutation_is_as_likely() {
         let mut counts: HashMap<Vec<u32>, u32> = HashMap::new();
         for number in 0..24_000 {
-            *counts.entry(permutation(4, challenge(number), 1).unwrap()).or_default() += 1;
+            *counts.entry(permutation(4, seed(number), 1).unwrap()).or_default() += 1;
         }
         assert_eq!(counts.len(), 24);
         // Standard deviation 31.
@@ -136,7 +137,7 @@ mod tests {
         const N: usize = 256;
         let mut counts = vec![0_u32; 8 * 8];
         for number in 0..512 {
-            let order = permutation(N, challenge(number), 2).unwrap();
+            let order = permutation(N, seed(number), 2).unwrap();
             for (place, item) in order.into_iter().enumerate() {
                 counts[place / 32 * 8 + item as usize / 32] += 1;
             }

@@ -107,6 +107,13 @@ impl Challenge {
         self.derive("symbolon 2026 challenge block")
     }
 
+    /// A single uniform block, and with it 32 bytes that are as good as independent of it and as hard to know beforehand: for a
+    /// [`Transcript`] of what comes after.
+    pub fn into_block_and_mark(self) -> (Block, [u8; 32]) {
+        let mark = blake3::derive_key("symbolon 2026 challenge mark", &self.seed);
+        (self.into_block(), mark)
+    }
+
     fn derive(&self, context: &str) -> Block {
         let mut hash = blake3::derive_key(context, &self.seed);
         let mut bytes = [0u8; 16];
@@ -133,6 +140,17 @@ mod tests {
     #[test]
     fn equal_histories_give_equal_challenges() {
         assert_eq!(draw(&[("a", b"x"), ("b", b"y")]), draw(&[("a", b"x"), ("b", b"y")]));
+    }
+
+    #[test]
+    fn a_mark_belongs_to_its_challenge() {
+        let of = |seed| Challenge::from_seed32([seed; 32]).into_block_and_mark();
+        let (block, mark) = of(1);
+        assert_eq!(of(1), (block, mark));
+        assert_eq!(Challenge::from_seed32([1; 32]).into_block(), block);
+        assert_ne!(of(2).1, mark);
+        assert_ne!(mark[..16], block.to_bytes());
+        assert_ne!(mark, [1; 32]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
 use symbolon_preprocessing::{
     Shares,
-    exchange::{self, AwaitedBits, AwaitedOpening, Coefficients, Opened, ShareOpening},
+    exchange::{AwaitedOpening, Opened, ShareOpening},
 };
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
@@ -87,7 +87,7 @@ pub(crate) struct MaskWalk<'a> {
     outputs: &'a [u32],
     /// Chunks whose products are not known yet, and their openings: awaited, or here already.
     pending: VecDeque<Pending>,
-    awaited: VecDeque<Awaited>,
+    awaited: VecDeque<AwaitedOpening>,
     opened: VecDeque<BitVec>,
     /// Lists whose memory is kept for the next chunks.
     spare: Vec<ShareRows>,
@@ -148,54 +148,8 @@ struct Pending {
 enum Awaiting {
     /// λ_α, λ_β and c ⊕ λ_γ.
     Shares { alpha: ShareRows, beta: ShareRows, rest: ShareRows },
-    /// Nothing: it all lies in the material still.
-    Material(Places),
-}
-
-/// Where gates' material lies: in these batches at these places.
-type Places = Vec<(usize, Range<usize>)>;
-
-/// An opening of d and e.
-enum Awaited {
-    Shares(AwaitedOpening),
-    /// Of λ_α ⊕ a, which lie in the material.
-    Material(AwaitedBits, Places),
-}
-
-impl Awaited {
-    /// Receives the peers' parts, and checks them.
-    fn receive(
-        self,
-        channels: &mut [Channel],
-        material: &Material,
-        delta: Block,
-    ) -> Result<BitVec> {
-        match self {
-            Awaited::Shares(opening) => opening.receive(channels, &BEAVER, delta),
-            Awaited::Material(bits, places) => {
-                bits.receive(channels, &BEAVER, delta, |peer, chi| {
-                    sum_of_differences(material, &places, chi, |shares| &shares.towards[peer].keys)
-                })
-            }
-        }
-    }
-}
-
-/// Σ χ_k·(λ_α ⊕ a)_k, of the rows that `of` says.
-fn sum_of_differences(
-    material: &Material,
-    places: &[(usize, Range<usize>)],
-    chi: &Coefficients,
-    of: impl Fn(&Shares) -> &Vec<Block>,
-) -> Block {
-    let (mut sum, mut first) = (Block::ZERO, 0);
-    for (batch, range) in places {
-        let GateBatch { triples, alpha, .. } = material.batch(*batch);
-        let rows = [alpha, &triples.a].map(|shares| &of(shares)[range.clone()]);
-        sum ^= chi.sum(first, rows);
-        first += range.len();
-    }
-    sum
+    /// Nothing: it all lies in the material still, in these batches at these places.
+    Material(Vec<(usize, Range<usize>)>),
 }
 
 /// Gates of a chunk in the making, behind their λ_α and λ_β.
@@ -277,7 +231,7 @@ impl<'a> MaskWalk<'a> {
         let one_stream = self.seat.me == self.seat.evaluator && !self.has_a_lane;
         let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {
-            self.opened.push_back(opening.receive(channels, material, self.delta)?);
+            self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         let chunk = self.products(gates, &opened, material);
@@ -341,17 +295,22 @@ impl<'a> MaskWalk<'a> {
     fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
         // No more than will be used: what is wiped in the end is all of it.
         let room = usize::try_from(material.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
+        let opened = if self.known { room } else { 2 * room };
+        let mut opening = ShareOpening::with_capacity(opened, self.slots.peers());
         let gates = match self.found {
-            true => self.pass(channels, material)?,
-            false => self.gather(channels, material, room)?,
+            true => self.pass(material, &mut opening)?,
+            false => self.gather(material, room, &mut opening)?,
         };
-        self.pending.extend(Some(gates).filter(|gates| gates.gates > 0));
+        if gates.gates > 0 {
+            self.awaited.push_back(opening.send(channels, &BEAVER)?);
+            self.pending.push_back(gates);
+        }
         Ok(())
     }
 
     /// The next chunk of gates, if their λ_α and λ_β come with the material: the walk is there to say where the plan's batches
     /// end.
-    fn pass(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<Pending> {
+    fn pass(&mut self, material: &mut Material, opening: &mut ShareOpening) -> Result<Pending> {
         let mut gates = 0;
         while gates < CHUNK && material.reaches(gates + self.most) {
             let Some(ands) = self.cursor.skip_ands() else {
@@ -360,35 +319,22 @@ impl<'a> MaskWalk<'a> {
             };
             gates += ands;
         }
-        let (mut places, mut d) = (Vec::new(), BitVec::with_capacity(gates));
+        let mut places = Vec::new();
         material.next_gates(gates, |GateMaterial { batch, range, triples, alpha, .. }| {
-            let [mut bits, mut more] = [alpha, &triples.a].map(|s| s.bits.slice(range.clone()));
-            bits.xor_assign(&more);
-            d.extend_from(&bits);
-            bits.zeroize();
-            more.zeroize();
+            opening.push_sums([alpha, &triples.a], range.clone());
             places.push((batch, range));
         })?;
-        if gates > 0 {
-            let macs = |peer: usize, chi: &Coefficients| {
-                sum_of_differences(material, &places, chi, |shares| &shares.towards[peer].macs)
-            };
-            let bits = exchange::open_bits(channels, &BEAVER, d, macs)?;
-            self.awaited.push_back(Awaited::Material(bits, places.clone()));
-        }
         Ok(Pending { gates, what: Awaiting::Material(places) })
     }
 
     /// The next chunk of gates, from the walk over the slots.
     fn gather(
         &mut self,
-        channels: &mut [Channel],
         material: &mut Material,
         room: usize,
+        opening: &mut ShareOpening,
     ) -> Result<Pending> {
         let known = self.known;
-        let opened = if known { room } else { 2 * room };
-        let mut opening = ShareOpening::with_capacity(opened, self.slots.peers());
         let mut gates =
             Gathered { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
         while gates.rest.len() < CHUNK && material.reaches(self.most) {
@@ -405,7 +351,7 @@ impl<'a> MaskWalk<'a> {
                 gates.beta.push_row(&self.slots, batch.base + and.b as usize);
             }
             material.next_gates(ands.len(), |material| {
-                gates.add(&material, known, &mut opening);
+                gates.add(&material, known, opening);
                 let (here, behind) = ands.split_at(material.range.len());
                 let outs = here.iter().map(|and| batch.base + and.out as usize);
                 self.slots.put(outs, material.masks, material.range.start);
@@ -413,9 +359,6 @@ impl<'a> MaskWalk<'a> {
             })?;
         }
         let Gathered { alpha, beta, rest } = gates;
-        if rest.len() > 0 {
-            self.awaited.push_back(Awaited::Shares(opening.send(channels, &BEAVER)?));
-        }
         Ok(Pending { gates: rest.len(), what: Awaiting::Shares { alpha, beta, rest } })
     }
 

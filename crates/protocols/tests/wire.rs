@@ -40,9 +40,9 @@ impl Traffic {
         self.message(32 + value);
     }
 
-    /// Packed bits, and one sum of all their MACs.
+    /// Packed bits, and one digest of all their MACs.
     fn opened(&mut self, bits: u64) {
-        self.message(bits.div_ceil(8) + 16);
+        self.message(bits.div_ceil(8) + 32);
     }
 
     /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is given, and U; per triple B − 1 opened bits; per batch two coins, d and V.

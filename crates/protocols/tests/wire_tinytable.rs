@@ -68,9 +68,9 @@ fn online_and_dependent_bytes_are_as_documented() {
                 assert!(online_phase.rounds <= expected[1]);
                 let layered = Layered::new(&circuit).unwrap();
                 if layered.counts().lookups == 0 {
-                    // d and e, and the sum of their MACs, a chunk of gates.
+                    // d and e, and the digest of their MACs, a chunk of gates.
                     let chunks = chunks(&layered, executions as u64);
-                    let products = chunks.iter().map(|ands| bytes(2 * ands) + 16 + FRAME);
+                    let products = chunks.iter().map(|ands| bytes(2 * ands) + 32 + FRAME);
                     let dependent = phase(&ended.phases, "dependent").bytes_sent;
                     assert_eq!(dependent, products.sum::<u64>());
                 }

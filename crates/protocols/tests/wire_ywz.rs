@@ -62,9 +62,9 @@ impl Traffic {
         self.message(32 + value);
     }
 
-    /// Packed bits, and one sum of all their MACs.
+    /// Packed bits, and one digest of all their MACs.
     fn opened(&mut self, bits: u64) {
-        self.message(bits.div_ceil(8) + 16);
+        self.message(bits.div_ceil(8) + 32);
     }
 
     /// A batch of triples (Figs. 14 and 16).
@@ -195,8 +195,7 @@ impl Run {
                 traffic.message(16 * self.inputs * self.parties);
                 traffic.message(16);
             }
-            // With a digest of labels and MACs.
-            traffic.message(self.outputs.div_ceil(8) + 32);
+            traffic.opened(self.outputs);
         })
     }
 

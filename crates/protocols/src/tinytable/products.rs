@@ -24,8 +24,8 @@ impl Products {
         triples: Triples,
     ) -> Result<Self> {
         let mut opening = ShareOpening::new(1);
-        opening.push_sums(x, &triples.a);
-        opening.push_sums(y, &triples.b);
+        opening.push_sums([x, &triples.a], 0..x.len());
+        opening.push_sums([y, &triples.b], 0..y.len());
         Ok(Products { triples, awaited: opening.send(channels, &BEAVER)? })
     }
 

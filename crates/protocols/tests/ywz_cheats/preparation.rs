@@ -47,7 +47,7 @@ fn inconsistent_choice_bits_in_any_draw() {
 
 /// The message with the bits, the one with the proof of their MACs at its end and how many bytes that has, and the check.
 const OPENINGS: [(&str, (&str, usize), &str); 2] = [
-    ("Beaver: d, e", ("Beaver: d, e", 16), "Beaver MAC"),
+    ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
     ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
 ];
 

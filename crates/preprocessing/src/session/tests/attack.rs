@@ -270,7 +270,8 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                 .map(|_| {
                     let mut seed = [0; 32];
                     prg.fill(&mut seed);
-                    let order = thrown(batch, Challenge::from_seed32(seed), 1).unwrap();
+                    let order =
+                        thrown(batch, Challenge::from_seed32(seed).into_block(), 1).unwrap();
                     let (heads, guessed) = guessed.split_at(batch.heads());
                     let mut buckets = order.chunks_exact(batch.thrown()).enumerate();
                     buckets.any(|(bucket, thrown)| {
