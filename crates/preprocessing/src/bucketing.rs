@@ -55,12 +55,12 @@ impl Batch {
     }
 }
 
-/// A leaky triple that is thrown is one record of 96 bytes per peer, and a bucket's sums, where its head lies, are as much; each is
-/// 9 or 17 bytes besides. A batch has about this many of both (95 MB), so that memory does not grow with the number of
-/// triples, or as many as the smallest batch has of which buckets of three can be made ...
+/// A leaky triple that is thrown is one record of 64 bytes per peer and 16 or 32 for its y, and a bucket's sums, where its head
+/// lies, are 96; each is 9 or 17 bytes besides. A batch has about this many of both (90 MB), so that memory does not grow with the
+/// number of triples, or as many as the smallest batch has of which buckets of three can be made ...
 const TARGET_RECORDS: usize = 900_000;
 
-/// ... nor with that of peers: at most this many (430 MB), where the bucket size or [`LEAST_LEAKY`] allows
+/// ... nor with that of peers: at most this many (360 MB), where the bucket size or [`LEAST_LEAKY`] allows
 /// no fewer. At ρ = 40 that is B = 3 up to six parties. With more B = 4 computes no longer, in a third of
 /// the memory; it sends a third more.
 const MAX_RECORDS: usize = 1 << 22;

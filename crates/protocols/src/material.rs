@@ -328,10 +328,17 @@ impl Material {
 
     /// Puts MACs towards the peer in this place where those of the products were, of gates that were handed out, from the one
     /// in the other place of [`used`](Material::used) on.
-    pub fn put_back(&mut self, (peer, first): (usize, usize), macs: impl Iterator<Item = Block>) {
-        let batches = self.used.iter_mut().flatten().chain(self.gates.front_mut());
-        let products = batches.flat_map(|batch| &mut batch.triples.c.towards[peer].macs);
-        products.skip(first).zip(macs).for_each(|(old, mac)| *old = mac);
+    pub fn put_back(
+        &mut self,
+        (peer, mut first): (usize, usize),
+        mut macs: impl Iterator<Item = Block>,
+    ) {
+        for batch in self.used.iter_mut().flatten().chain(self.gates.front_mut()) {
+            let products = &mut batch.triples.c.towards[peer].macs;
+            let here = first.min(products.len());
+            products[here..].iter_mut().zip(&mut macs).for_each(|(old, mac)| *old = mac);
+            first -= here;
+        }
     }
 
     /// Moves the few gates that are left of a batch aside, and gives its memory back; forgets what was used up before it.

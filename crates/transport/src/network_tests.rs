@@ -81,6 +81,37 @@ fn messages_by_turns_over_tcp_and_tls() {
     }
 }
 
+/// Parts of all sizes, more of them than leave at a time, ahead of a reader that begins when the socket is full: what it takes
+/// ends in the midst of any of them.
+#[test]
+fn parts_arrive_joined_wherever_the_socket_is_full() {
+    for tls in [false, true] {
+        let (mut a, mut b) = one_lane(tls);
+        let bytes: Vec<u8> = (0..6 << 20).map(|i: u32| (i ^ i >> 9) as u8).collect();
+        let sizes = [0, 5, 70_000, 1, 16 << 10, 300_000, 0, 3, (16 << 10) - 1, 1 << 20];
+        let messages = |k: usize| {
+            let parts = (k..k + 1 + 7 * (k % 4)).scan(k, |from, i| {
+                let part = &bytes[*from..*from + sizes[i % sizes.len()]];
+                *from += part.len();
+                Some(part)
+            });
+            parts.collect::<Vec<&[u8]>>()
+        };
+        for k in 0..20 {
+            a.send_parts("parts", &messages(k)).unwrap();
+        }
+        a.flush().unwrap();
+        thread::scope(|scope| {
+            scope.spawn(move || a.close().unwrap());
+            for k in 0..20 {
+                let expected = messages(k).concat();
+                let came = b.recv("parts", expected.len()).unwrap();
+                assert!(came == expected, "message {k} of {} bytes", expected.len());
+            }
+        });
+    }
+}
+
 /// A message that is sent from where it lies to a peer that is gone ends the channel, as any other does.
 #[test]
 fn a_large_message_to_nobody_is_an_error() {
