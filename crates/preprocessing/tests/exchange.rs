@@ -288,6 +288,52 @@ fn assert_caught_by<T>(ended: &[Result<T>], victims: &[u16], cheater: u16, at: &
     assert!(seen > 0, "nobody saw the {at} check fail");
 }
 
+/// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the same digests.
+fn open_sums_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
+    let (shares, deltas) = deal(usize::from(parties), 2 * n);
+    let mut lanes = mesh::mesh(parties, 1);
+    bend(&mut lanes);
+    mesh::run(lanes, |mut lanes: Lanes| {
+        let channels = &mut lanes[0][..];
+        let me = usize::from(channels[0].me());
+        let mut opening = ShareOpening::new(usize::from(parties) - 1);
+        let [x, y] = [0..n, n..2 * n].map(|range| shares[me].slice(range));
+        if me == 0 {
+            for k in 0..n {
+                opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
+                for (peer, (x, y)) in x.towards.iter().zip(&y.towards).enumerate() {
+                    opening.push_towards(peer, x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]);
+                }
+            }
+        } else {
+            opening.push_sums([&x, &y], 0..n / 3);
+            opening.push_sums([&x, &y], n / 3..n);
+        }
+        opening.send(channels, &OPENED)?.receive(channels, &OPENED, deltas[me])
+    })
+}
+
+#[test]
+fn sums_of_lists_are_opened_and_checked() {
+    for (parties, n) in [(2, 0), (2, 1), (3, 70), (2, 3000), (2, 3 * 2048), (3, 5000)] {
+        let mut both = BitVec::zeros(2 * n);
+        deal(usize::from(parties), 2 * n).0.iter().for_each(|s| both.xor_assign(&s.bits));
+        let mut expected = both.slice(0..n);
+        expected.xor_assign(&both.slice(n..2 * n));
+        let opened = open_sums_among(parties, n, |_| ());
+        assert!(opened.into_iter().all(|opened| opened.unwrap() == expected), "{parties}, {n}");
+    }
+    for cheater in [0, 1] {
+        for bit in [0, 999, 1000, 2047, 2048, 2999] {
+            let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+            let ended = open_sums_among(2, 3000, |lanes| {
+                mesh::cheat(&mut lanes[usize::from(cheater)], 1 - cheater, bend);
+            });
+            assert_caught(&ended, &[cheater], OPENED.check);
+        }
+    }
+}
+
 /// Our own opening sent back: the bits are known, but not their MACs.
 #[test]
 fn an_echoed_opening_is_caught() {
