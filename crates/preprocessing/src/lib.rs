@@ -6,11 +6,11 @@
 //!   sure that everybody uses one Δ (Fig. 5);
 //! * [`leaky`] makes triples that may leak (Fig. 14);
 //! * [`combine`] throws them into buckets and makes good ones (Fig. 16), with the parameters of
-//!   [`bucketing`];
+//!   [`bucketing`] and the check of [`authentic`];
 //! * [`exchange`] holds the small exchanges these are made of;
 //! * [`dealer`] has a third process deal all of it instead.
 
-mod authentic;
+pub mod authentic;
 pub mod bits;
 pub mod bucketing;
 pub mod combine;
