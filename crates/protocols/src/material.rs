@@ -419,3 +419,41 @@ impl Drop for Material {
         self.forget_input_macs();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(n: usize) -> GateBatch {
+        let zeros = || Shares::zeros(n, 1);
+        GateBatch::new(zeros(), Triples { a: zeros(), b: zeros(), c: zeros() })
+    }
+
+    #[test]
+    fn macs_are_put_back_in_their_order_across_batches() {
+        let mut material = Material {
+            seat: Seat { me: 0, evaluator: 1 },
+            delta: Block::ZERO,
+            own_inputs: AuthBits::default(),
+            peer_inputs: Vec::new(),
+            first_tweak: 0,
+            seed: Block::ZERO,
+            known: None,
+            found: true,
+            outputs: None,
+            gates: VecDeque::from([batch(5)]),
+            used: Some(vec![batch(3), batch(2)]),
+            source: None,
+            next: 4,
+            left: 1,
+            due: 0,
+        };
+        for (first, macs) in [(0, 1..3), (2, 3..7), (6, 7..10)] {
+            material.put_back((0, first), macs.map(Block));
+        }
+        let macs = material.used().flat_map(|(batch, range)| {
+            range.map(|gate| batch.triples.c.towards[0].macs[gate]).collect::<Vec<_>>()
+        });
+        assert!(macs.eq((1..10).map(Block)));
+    }
+}
