@@ -200,8 +200,12 @@ fn deal(parties: usize, n: usize) -> (Vec<Shares>, Vec<Block>) {
     (shares, deltas)
 }
 
-/// Opens dealt shares among `parties` parties, after `bend` has had its way with their channels.
-fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
+/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `bend` has had its way with their channels.
+fn open_as(
+    (parties, n): (u16, usize),
+    bend: impl FnOnce(&mut [Lanes]),
+    push: impl Fn(usize, &Shares, &mut ShareOpening) + Sync,
+) -> Vec<Result<BitVec>> {
     let (shares, deltas) = deal(usize::from(parties), n);
     let mut lanes = mesh::mesh(parties, 1);
     bend(&mut lanes);
@@ -209,13 +213,20 @@ fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Re
         let channels = &mut lanes[0][..];
         let me = usize::from(channels[0].me());
         let mut opening = ShareOpening::new(usize::from(parties) - 1);
+        push(me, &shares[me], &mut opening);
+        opening.send(channels, &OPENED)?.receive(channels, &OPENED, deltas[me])
+    })
+}
+
+/// Opens dealt shares, one by one.
+fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
+    open_as((parties, n), bend, |_, shares, opening| {
         for k in 0..n {
-            opening.push_bit(shares[me].bits.get(k));
-            for (peer, towards) in shares[me].towards.iter().enumerate() {
+            opening.push_bit(shares.bits.get(k));
+            for (peer, towards) in shares.towards.iter().enumerate() {
                 opening.push_towards(peer, towards.macs[k], towards.keys[k]);
             }
         }
-        opening.send(channels, &OPENED)?.receive(channels, &OPENED, deltas[me])
     })
 }
 
@@ -290,26 +301,19 @@ fn assert_caught_by<T>(ended: &[Result<T>], victims: &[u16], cheater: u16, at: &
 
 /// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the same digests.
 fn open_sums_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
-    let (shares, deltas) = deal(usize::from(parties), 2 * n);
-    let mut lanes = mesh::mesh(parties, 1);
-    bend(&mut lanes);
-    mesh::run(lanes, |mut lanes: Lanes| {
-        let channels = &mut lanes[0][..];
-        let me = usize::from(channels[0].me());
-        let mut opening = ShareOpening::new(usize::from(parties) - 1);
-        let [x, y] = [0..n, n..2 * n].map(|range| shares[me].slice(range));
-        if me == 0 {
-            for k in 0..n {
-                opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
-                for (peer, (x, y)) in x.towards.iter().zip(&y.towards).enumerate() {
-                    opening.push_towards(peer, x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]);
-                }
-            }
-        } else {
+    open_as((parties, 2 * n), bend, |me, shares, opening| {
+        let [x, y] = [0..n, n..2 * n].map(|range| shares.slice(range));
+        if me > 0 {
             opening.push_sums([&x, &y], 0..n / 3);
             opening.push_sums([&x, &y], n / 3..n);
+            return;
         }
-        opening.send(channels, &OPENED)?.receive(channels, &OPENED, deltas[me])
+        for k in 0..n {
+            opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
+            for (peer, (x, y)) in x.towards.iter().zip(&y.towards).enumerate() {
+                opening.push_towards(peer, x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]);
+            }
+        }
     })
 }
 
