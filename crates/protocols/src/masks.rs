@@ -27,7 +27,7 @@ use crate::{
 const CHUNK: usize = 8192;
 
 /// How many chunks the openings run ahead.
-const LOOKAHEAD: usize = 6;
+pub(crate) const LOOKAHEAD: usize = 6;
 
 /// The opening of d = λ_α ⊕ a and e = λ_β ⊕ b.
 pub(crate) const BEAVER: Opened = Opened { kind: "Beaver: d, e", check: "Beaver MAC" };

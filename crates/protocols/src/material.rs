@@ -313,11 +313,19 @@ impl Material {
         self.used = Some(Vec::new());
     }
 
-    /// What was handed out for gates since the last [`spend`](Material::spend), in order, where it is kept: these entries of
-    /// each list.
-    pub fn used(&self) -> impl Iterator<Item = (&GateBatch, Range<usize>)> {
-        let whole = self.used.iter().flatten().map(|batch| (batch, 0..batch.triples.len()));
-        whole.chain(self.gates.front().map(|batch| (batch, 0..self.next)))
+    /// What was handed out for these gates, counted from the last [`spend`](Material::spend) on, where it is kept: these
+    /// entries of each list, in order.
+    pub fn used(&self, gates: Range<usize>) -> impl Iterator<Item = (&GateBatch, Range<usize>)> {
+        let whole = self.used.iter().flatten().map(|batch| (batch, batch.triples.len()));
+        let all = whole.chain(self.gates.front().map(|batch| (batch, self.next)));
+        let mut next = 0;
+        all.filter_map(move |(batch, len)| {
+            let first = next;
+            next += len;
+            let range =
+                gates.start.clamp(first, next) - first..gates.end.clamp(first, next) - first;
+            (!range.is_empty()).then_some((batch, range))
+        })
     }
 
     /// A batch that was handed out of since the last [`spend`](Material::spend), where it is kept.
@@ -327,7 +335,7 @@ impl Material {
     }
 
     /// Puts MACs towards the peer in this place where those of the products were, of gates that were handed out, from the one
-    /// in the other place of [`used`](Material::used) on.
+    /// with this number on, counted as [`used`](Material::used) does.
     pub fn put_back(
         &mut self,
         (peer, mut first): (usize, usize),
@@ -451,9 +459,17 @@ mod tests {
         for (first, macs) in [(0, 1..3), (2, 3..7), (6, 7..10)] {
             material.put_back((0, first), macs.map(Block));
         }
-        let macs = material.used().flat_map(|(batch, range)| {
-            range.map(|gate| batch.triples.c.towards[0].macs[gate]).collect::<Vec<_>>()
-        });
-        assert!(macs.eq((1..10).map(Block)));
+        let macs = |gates| {
+            let used = material.used(gates);
+            let macs = used.flat_map(|(batch, range)| &batch.triples.c.towards[0].macs[range]);
+            macs.map(|mac| mac.0).collect::<Vec<_>>()
+        };
+        for first in 0..=9 {
+            for last in first..=9 {
+                let expected: Vec<u128> = (1..10).collect();
+                assert_eq!(macs(first..last), expected[first..last], "{first} to {last}");
+            }
+        }
+        assert_eq!(macs(7..20), [8, 9], "no gate is handed out behind the ninth");
     }
 }

@@ -76,15 +76,17 @@ pub(super) fn stream(
     let (mut table, mut message) = (Table::default(), Vec::new());
     loop {
         supply.refill(net)?;
-        // A fresh χ for every stretch, which nobody else sees before all of its tables are here.
-        let mut values = Values::new(fresh_chi()?, garblers.len());
+        let mut zs = Vec::new();
         while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+            // A fresh χ for every chunk, which nobody else sees before all of its tables are here.
+            let mut values = Values::new(fresh_chi()?, garblers.len());
             table.restart(&chunk, garblers.len());
             table.receive(net.peers(), &chunk, &mut message)?;
             masks.recycle(chunk);
             walk.chunk(&table, delta, &mut values);
+            zs.push(values.tell(net.peers())?);
         }
-        values.authenticate(net.peers())?;
+        authenticate(net.peers(), &mut zs)?;
         if supply.is_last() {
             break;
         }
@@ -230,7 +232,8 @@ impl Prepared for Ready {
         for table in &self.tables {
             walk.chunk(table, self.delta, &mut values);
         }
-        values.authenticate(channels)?;
+        let mut z = values.tell(channels)?;
+        authenticate(channels, std::slice::from_mut(&mut z))?;
         let outputs = walk.finish(plan);
         online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
     }
@@ -366,20 +369,28 @@ impl Values {
         Values { chi, bits: BitVec::zeros(0), digests, z: PolyHash::new(chi) }
     }
 
-    /// Steps 11 and 12: proves the masked values to the garblers, and has them prove their gates.
-    fn authenticate(self, channels: &mut [Channel]) -> Result<()> {
+    /// Step 11: proves the masked values to the garblers, and tells them χ; returns z_1.
+    fn tell(self, channels: &mut [Channel]) -> Result<Block> {
         let bits = self.bits.to_bytes();
         for (channel, digest) in channels.iter_mut().zip(self.digests) {
             let parts: [&[u8]; 3] = [&bits, &digest.finish(), &self.chi.to_bytes()];
             channel.send_parts(online::MASKED_VALUES, &parts)?;
             channel.flush()?;
         }
-        let mut z = self.z.finish();
-        for channel in channels.iter_mut() {
-            z ^= Block::from_bytes(channel.recv_array(online::AUTHENTICATION)?);
-        }
-        if z.ct_eq(&Block::ZERO) { Ok(()) } else { Err(online::unauthentic(channels)) }
+        Ok(self.z.finish())
     }
+}
+
+/// Step 12: has the garblers prove their gates. These are z_1 of each run of gates that they were told the masked values of; z of
+/// each run has to be zero by itself, whatever that of another one is.
+fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
+    let mut theirs = vec![Block::ZERO; zs.len()];
+    for channel in channels.iter_mut() {
+        channel.recv_into(online::AUTHENTICATION, Block::as_bytes_mut(&mut theirs))?;
+        zs.iter_mut().zip(&theirs).for_each(|(z, &theirs)| *z ^= theirs);
+    }
+    let any = zs.iter().fold(0, |any, z| any | z.0);
+    if Block(any).ct_eq(&Block::ZERO) { Ok(()) } else { Err(online::unauthentic(channels)) }
 }
 
 impl<'a> Walk<'a> {

@@ -2,16 +2,18 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::thread;
 
-use symbolon_circuit::{Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_primitives::{
-    BitVec, Block, BlockHasher, PolyHash, add_key_where, add_where, same_digest,
+use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Result};
+use zeroize::Zeroize;
+
+use super::{
+    half_gates::HalfGates,
+    hash::LabelHash,
+    online,
+    proof::{Proof, StreamedProof, TWO_THREADS},
 };
-use symbolon_transport::{Channel, Error, Result};
-use zeroize::{Zeroize, Zeroizing};
-
-use super::{half_gates::HalfGates, hash::LabelHash, online};
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
@@ -69,28 +71,26 @@ pub(super) fn stream(
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
     net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
-    let mut authentication = Authentication::new(plan, &masked);
+    let mut proof = StreamedProof::new(Proof::new(plan, &masked, (evaluator, delta)));
     loop {
         supply.refill(net)?;
-        let gates = small(supply.material.left)?;
-        masks.keep_macs(evaluator, gates);
-        labels::make_room(&mut garbling.half.outputs, gates);
-        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+        masks.keep_macs(evaluator, small(supply.material.left)?);
+        loop {
+            proof.keep_up(net.peers(), &supply.material)?;
+            let Some(chunk) = supply.next_chunk(&mut masks, net)? else { break };
+            garbling.half.outputs = proof.room(chunk.len());
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
+            proof.await_values(std::mem::take(&mut garbling.half.outputs));
             masks.recycle(chunk);
         }
-        let macs = supply.material.used().map(|(batch, range)| {
-            let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
-            lists.map(|shares| &shares.towards[evaluator].macs[range.clone()])
-        });
-        authentication.prove(net, (evaluator, delta), &garbling.half.outputs, macs)?;
+        proof.finish_stretch(net.peers(), &supply.material)?;
         if supply.is_last() {
             break;
         }
     }
     drop(garbling);
     let masks = supply.finish(masks);
-    let outputs = authentication.finish(plan);
+    let outputs = proof.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks, &outputs), delta)
 }
 
@@ -264,10 +264,12 @@ impl Prepared for Ready {
         let labels = labels::chosen(&self.input_labels, &masked, self.delta);
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
-        let mut authentication = Authentication::new(plan, &masked);
+        let mut proof = Proof::new(plan, &masked, (self.evaluator, self.delta));
         let (labels, rows) = (&self.gates.labels, std::iter::once(self.gates.rows()));
-        authentication.prove(net, (self.evaluator, self.delta), labels, rows)?;
-        let outputs = authentication.finish(plan);
+        let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
+        let z = proof.prove(net.peers(), labels, rows, two_threads)?;
+        proof.send(net.peers(), &[z])?;
+        let outputs = proof.finish(plan);
         online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), self.delta)
     }
 
@@ -311,156 +313,6 @@ pub(super) fn load(
         blocks.zeroize();
     }
     Ok(Box::new(ready))
-}
-
-/// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
-struct MaskedValues {
-    bits: BitVec,
-    digest: [u8; 32],
-    chi: Block,
-}
-
-impl MaskedValues {
-    /// Step 11, of `n` gates.
-    fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
-        let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
-        let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
-        let bits = ports::decode_bits(channel, n, bits)?;
-        let (digest, chi) = rest.split_first_chunk().expect("a digest and chi");
-        let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
-        Ok(MaskedValues { bits, digest: *digest, chi })
-    }
-
-    /// What the digest has to be.
-    fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
-        let mut hasher = BlockHasher::new("symbolon ywz labels 1");
-        let mut chosen = Zeroizing::new([Block::ZERO; 1024]);
-        for (labels, first) in labels.chunks(chosen.len()).zip((0..).step_by(1024)) {
-            let chosen = &mut chosen[..labels.len()];
-            chosen.copy_from_slice(labels);
-            add_key_where(chosen, &self.bits, first, delta);
-            hasher.update(chosen);
-        }
-        hasher.finish()
-    }
-}
-
-/// The walk over masked values: steps 11 and 12, of all gates at once or of one part after the other.
-struct Authentication<'a> {
-    cursor: Cursor<'a>,
-    slots: Vec<bool>,
-}
-
-/// Gates that are proven at a time.
-const SUMMED: usize = 1024;
-
-/// So many gates or more are proven on two threads, if there are as many lanes.
-const TWO_THREADS: usize = 8192;
-
-impl<'a> Authentication<'a> {
-    /// Starts from the masked inputs.
-    fn new(plan: &'a Plan, inputs: &BitVec) -> Self {
-        let mut slots = vec![false; plan.slots()];
-        for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
-            *slot = inputs.get(w);
-        }
-        Authentication { cursor: plan.cursor(), slots }
-    }
-
-    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows of MACs these are, and proves them
-    /// to it by z (step 12a, c), which it is sent only if its own proof is right.
-    ///
-    /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
-    fn prove<'m>(
-        &mut self,
-        net: &mut Network,
-        (evaluator, delta): (usize, Block),
-        labels: &[Block],
-        macs: impl Iterator<Item = [&'m [Block]; 3]>,
-    ) -> Result<()> {
-        let values = MaskedValues::receive(&mut net.peers()[evaluator], labels.len())?;
-        let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
-        let (mut digest, z) = thread::scope(|scope| {
-            let digest = || values.expected(labels, delta);
-            let beside = two_threads.then(|| scope.spawn(digest));
-            let z = self.sum(&values, labels.len(), macs);
-            let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
-            digest.map(|digest| (digest, z))
-        })
-        .map_err(|_| Error::internal("a thread of this party panicked"))?;
-        let channels = net.peers();
-        channels[evaluator].bend_state("masked value label", &mut digest);
-        if !same_digest(&digest, &values.digest) {
-            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
-        }
-        channels[evaluator].send(online::AUTHENTICATION, &z.to_bytes())?;
-        channels[evaluator].flush()
-    }
-
-    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ, piece by piece.
-    fn sum<'m>(
-        &mut self,
-        values: &MaskedValues,
-        n: usize,
-        macs: impl Iterator<Item = [&'m [Block]; 3]>,
-    ) -> Block {
-        let [left, right] = self.inputs(values, n);
-        let mut hash = PolyHash::new(values.chi);
-        let mut ts = Zeroizing::new(Vec::with_capacity(SUMMED));
-        let mut done = 0;
-        for rows in macs {
-            let [alpha, beta, row0] = rows.map(|row| row.chunks(SUMMED));
-            for ((alpha, beta), row0) in alpha.zip(beta).zip(row0) {
-                let gates = done..done + row0.len();
-                done = gates.end;
-                ts.clear();
-                ts.extend_from_slice(row0);
-                add_where(&mut ts, &left.slice(gates.clone()), 0, beta);
-                add_where(&mut ts, &right.slice(gates), 0, alpha);
-                hash.update(&ts);
-            }
-        }
-        hash.finish()
-    }
-
-    /// The masked values of the left and the right inputs of the next `n` gates.
-    fn inputs(&mut self, values: &MaskedValues, n: usize) -> [BitVec; 2] {
-        let [mut left, mut right] = [(); 2].map(|()| BitVec::with_capacity(n));
-        while left.len() < n {
-            let batch = self.cursor.next_batch().expect("the plan holds every gate");
-            let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
-            for ands in batch.ands.chunks(64) {
-                let (mut u, mut v) = (0, 0);
-                for (k, and) in ands.iter().enumerate() {
-                    u |= u64::from(slots[and.a as usize]) << k;
-                    v |= u64::from(slots[and.b as usize]) << k;
-                    slots[and.out as usize] = values.bits.get(left.len() + k);
-                }
-                left.push_word(u, ands.len());
-                right.push_word(v, ands.len());
-            }
-        }
-        [left, right]
-    }
-
-    /// The masked values of the outputs, once those of every gate are here.
-    fn finish(mut self, plan: &Plan) -> Vec<bool> {
-        while let Some(batch) = self.cursor.next_batch() {
-            let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
-        }
-        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
-    }
-}
-
-fn step_masked(slots: &mut [bool], linear: Linear) {
-    match linear {
-        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
-        Linear::Inv { a, out } => slots[out as usize] = !slots[a as usize],
-        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
-        Linear::Const { value, out } => slots[out as usize] = value,
-    }
 }
 
 impl Drop for Ready {

@@ -15,7 +15,7 @@ pub(super) struct HalfGates {
     is_pointer: bool,
     pub delta: Block,
     pub hash: LabelHash,
-    /// L_γ,0 of every gate of the whole circuit, or of a stretch: proves or disproves the evaluator's Λ_γ.
+    /// L_γ,0 of every gate of the whole circuit, or of a chunk: proves or disproves the evaluator's Λ_γ.
     pub outputs: Vec<Block>,
     /// Of a chunk, for the evaluator: two half-gates for each gate.
     pub message: Vec<Block>,

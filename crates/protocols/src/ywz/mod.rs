@@ -11,7 +11,7 @@
 //! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::material` |
 //! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::masks`, `garbler` |
 //! | 8 partial half-gates | `garbler`, `half_gates` |
-//! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `garbler`, `evaluator` |
+//! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `evaluator`, `proof`, `garbler` |
 //!
 //! # Correction to the printed figure
 //! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.
@@ -34,6 +34,7 @@ mod garbler;
 mod half_gates;
 mod hash;
 mod online;
+mod proof;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;

@@ -1,0 +1,243 @@
+//! How a garbler proves its half-gates to the evaluator, once that has proven its masked values: steps 11 and 12, of a
+//! whole circuit at once, or of one chunk after the other ([`crate::stream`] argues why).
+
+use std::collections::VecDeque;
+use std::thread;
+
+use symbolon_circuit::{Cursor, Linear, Plan};
+use symbolon_primitives::{
+    BitVec, Block, BlockHasher, PolyHash, add_key_where, add_where, same_digest,
+};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
+
+use super::online;
+use crate::{labels, masks::LOOKAHEAD, material::Material, ports};
+
+/// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
+struct MaskedValues {
+    bits: BitVec,
+    digest: [u8; 32],
+    chi: Block,
+}
+
+impl MaskedValues {
+    /// Step 11, of `n` gates.
+    fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
+        let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
+        let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
+        let bits = ports::decode_bits(channel, n, bits)?;
+        let (digest, chi) = rest.split_first_chunk().expect("a digest and chi");
+        let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
+        Ok(MaskedValues { bits, digest: *digest, chi })
+    }
+
+    /// What the digest has to be.
+    fn expected(&self, labels: &[Block], delta: Block) -> [u8; 32] {
+        let mut hasher = BlockHasher::new("symbolon ywz labels 1");
+        let mut chosen = Zeroizing::new([Block::ZERO; 1024]);
+        for (labels, first) in labels.chunks(chosen.len()).zip((0..).step_by(1024)) {
+            let chosen = &mut chosen[..labels.len()];
+            chosen.copy_from_slice(labels);
+            add_key_where(chosen, &self.bits, first, delta);
+            hasher.update(chosen);
+        }
+        hasher.finish()
+    }
+}
+
+/// The walk over masked values, and what their proof and that of the gates need to know.
+pub(super) struct Proof<'a> {
+    cursor: Cursor<'a>,
+    slots: Vec<bool>,
+    /// The evaluator's place among the peers.
+    evaluator: usize,
+    delta: Zeroizing<Block>,
+}
+
+/// Gates that are proven at a time.
+const SUMMED: usize = 1024;
+
+/// So many gates or more are proven on two threads, if there are as many lanes.
+pub(super) const TWO_THREADS: usize = 8192;
+
+impl<'a> Proof<'a> {
+    /// Starts from the masked inputs.
+    pub fn new(plan: &'a Plan, inputs: &BitVec, (evaluator, delta): (usize, Block)) -> Self {
+        let mut slots = vec![false; plan.slots()];
+        for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
+            *slot = inputs.get(w);
+        }
+        Proof { cursor: plan.cursor(), slots, evaluator, delta: Zeroizing::new(delta) }
+    }
+
+    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows of MACs these are; returns the
+    /// z that proves them to it (step 12a, c), which it is sent only if its own proof is right.
+    ///
+    /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
+    pub fn prove<'m>(
+        &mut self,
+        channels: &mut [Channel],
+        labels: &[Block],
+        macs: impl Iterator<Item = [&'m [Block]; 3]>,
+        two_threads: bool,
+    ) -> Result<Block> {
+        let values = MaskedValues::receive(&mut channels[self.evaluator], labels.len())?;
+        let delta = *self.delta;
+        let (mut digest, z) = thread::scope(|scope| {
+            let digest = || values.expected(labels, delta);
+            let beside = two_threads.then(|| scope.spawn(digest));
+            let z = self.sum(&values, labels.len(), macs);
+            let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
+            digest.map(|digest| (digest, z))
+        })
+        .map_err(|_| Error::internal("a thread of this party panicked"))?;
+        channels[self.evaluator].bend_state("masked value label", &mut digest);
+        if !same_digest(&digest, &values.digest) {
+            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
+        }
+        Ok(z)
+    }
+
+    /// Step 12c: sends the evaluator what [`prove`](Proof::prove) returned, of one run of gates after the other.
+    pub fn send(&self, channels: &mut [Channel], zs: &[Block]) -> Result<()> {
+        channels[self.evaluator].send(online::AUTHENTICATION, Block::as_bytes(zs))?;
+        channels[self.evaluator].flush()
+    }
+
+    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ, piece by piece.
+    fn sum<'m>(
+        &mut self,
+        values: &MaskedValues,
+        n: usize,
+        macs: impl Iterator<Item = [&'m [Block]; 3]>,
+    ) -> Block {
+        let [left, right] = self.inputs(values, n);
+        let mut hash = PolyHash::new(values.chi);
+        let mut ts = Zeroizing::new(Vec::with_capacity(SUMMED));
+        let mut done = 0;
+        for rows in macs {
+            let [alpha, beta, row0] = rows.map(|row| row.chunks(SUMMED));
+            for ((alpha, beta), row0) in alpha.zip(beta).zip(row0) {
+                let gates = done..done + row0.len();
+                done = gates.end;
+                ts.clear();
+                ts.extend_from_slice(row0);
+                add_where(&mut ts, &left.slice(gates.clone()), 0, beta);
+                add_where(&mut ts, &right.slice(gates), 0, alpha);
+                hash.update(&ts);
+            }
+        }
+        hash.finish()
+    }
+
+    /// The masked values of the left and the right inputs of the next `n` gates.
+    fn inputs(&mut self, values: &MaskedValues, n: usize) -> [BitVec; 2] {
+        let [mut left, mut right] = [(); 2].map(|()| BitVec::with_capacity(n));
+        while left.len() < n {
+            let batch = self.cursor.next_batch().expect("the plan holds every gate");
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
+            for ands in batch.ands.chunks(64) {
+                let (mut u, mut v) = (0, 0);
+                for (k, and) in ands.iter().enumerate() {
+                    u |= u64::from(slots[and.a as usize]) << k;
+                    v |= u64::from(slots[and.b as usize]) << k;
+                    slots[and.out as usize] = values.bits.get(left.len() + k);
+                }
+                left.push_word(u, ands.len());
+                right.push_word(v, ands.len());
+            }
+        }
+        [left, right]
+    }
+
+    /// The masked values of the outputs, once those of every gate are here.
+    pub fn finish(mut self, plan: &Plan) -> Vec<bool> {
+        while let Some(batch) = self.cursor.next_batch() {
+            let slots = &mut self.slots[batch.base..];
+            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
+        }
+        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
+    }
+}
+
+fn step_masked(slots: &mut [bool], linear: Linear) {
+    match linear {
+        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
+        Linear::Inv { a, out } => slots[out as usize] = !slots[a as usize],
+        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Const { value, out } => slots[out as usize] = value,
+    }
+}
+
+/// The proof of a stretch's gates, chunk by chunk while later chunks are garbled.
+///
+/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run [`LOOKAHEAD`] chunks ahead
+/// of that: chunk c's values come between its openings for chunk c + `LOOKAHEAD` and the next ones, in one stream. So they are
+/// taken then, neither sooner, which would wait for more than garbling needs, nor later.
+pub(super) struct StreamedProof<'a> {
+    proof: Proof<'a>,
+    /// L_γ,0 of the gates of each chunk that is garbled and not proven.
+    awaited: VecDeque<Zeroizing<Vec<Block>>>,
+    /// Lists whose memory is kept for the next chunks.
+    spare: Vec<Zeroizing<Vec<Block>>>,
+    /// How many gates of this stretch are proven.
+    proven: usize,
+    /// z of each chunk of this stretch that is proven.
+    zs: Vec<Block>,
+}
+
+impl<'a> StreamedProof<'a> {
+    pub fn new(proof: Proof<'a>) -> Self {
+        let (awaited, spare) = (VecDeque::new(), Vec::new());
+        StreamedProof { proof, awaited, spare, proven: 0, zs: Vec::new() }
+    }
+
+    /// An empty list for the labels L_γ,0 of the next chunk, with room for so many.
+    pub fn room(&mut self, gates: usize) -> Vec<Block> {
+        let mut list = self.spare.pop().unwrap_or_default();
+        labels::make_room(&mut *list, gates);
+        std::mem::take(&mut *list)
+    }
+
+    /// The gates with these labels are garbled and sent.
+    pub fn await_values(&mut self, labels: Vec<Block>) {
+        self.awaited.push_back(Zeroizing::new(labels));
+    }
+
+    /// Proves the chunk whose masked values come before the openings of the next chunk, if there is one.
+    pub fn keep_up(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
+        if self.awaited.len() > LOOKAHEAD { self.prove_next(channels, material) } else { Ok(()) }
+    }
+
+    /// Proves what is left of a stretch, and sends the evaluator z of all its chunks: not before all its masked values are
+    /// proven to be right, and each by itself, since of a sum a wrong part could be made up for by a later one.
+    pub fn finish_stretch(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
+        while !self.awaited.is_empty() {
+            self.prove_next(channels, material)?;
+        }
+        self.proven = 0;
+        self.proof.send(channels, &self.zs)?;
+        self.zs.clear();
+        Ok(())
+    }
+
+    fn prove_next(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
+        let Some(labels) = self.awaited.pop_front() else { return Ok(()) };
+        let (gates, evaluator) = (self.proven..self.proven + labels.len(), self.proof.evaluator);
+        self.proven = gates.end;
+        let macs = material.used(gates).map(|(batch, range)| {
+            let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
+            lists.map(|shares| &shares.towards[evaluator].macs[range.clone()])
+        });
+        self.zs.push(self.proof.prove(channels, &labels, macs, false)?);
+        self.spare.push(labels);
+        Ok(())
+    }
+
+    /// The masked values of the outputs, behind the last stretch.
+    pub fn finish(self, plan: &Plan) -> Vec<bool> {
+        self.proof.finish(plan)
+    }
+}

@@ -1,0 +1,235 @@
+//! Cheats in the proofs of half-gates, chunk by chunk: masked values are proven to garblers, and gates to the
+//! evaluator, while later chunks of the same stretch are garbled.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use common::{Ended, Setting, careless, message};
+use symbolon_circuit::{Circuit, Receivers};
+use symbolon_protocols::Protocol;
+use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::{Error, Result};
+
+/// AND gates of a chunk; the plan's batches divide them.
+const CHUNK: usize = 8192;
+
+/// Chunks of the circuit, which is one stretch: more than are under way at a time.
+const CHUNKS: usize = 10;
+
+/// So many chunks are garbled before the masked values of the first one are taken.
+const AHEAD: usize = 7;
+
+/// Messages of garbled gates for a chunk.
+const MESSAGES: usize = CHUNK / 1024;
+
+const WIDTH: usize = CHUNKS * CHUNK / 2;
+
+const GARBLED: &str = "garbled gates";
+const VALUES: &str = "masked values, label digest, chi";
+const PROOF: &str = "circuit authentication";
+const LABEL_CHECK: &str = "masked value label";
+
+fn setting(parties: u16) -> Setting {
+    Setting { protocol: Protocol::Ywz, parties, stretch: Some(1 << 20), ..Setting::default() }
+}
+
+fn circuit(parties: u16) -> Circuit {
+    match parties {
+        2 => common::two_layers(WIDTH as u32, Receivers::All),
+        n => common::circuit_of(WIDTH as u32, n),
+    }
+}
+
+/// Runs with these bends: from whom, to whom.
+fn run(parties: u16, bends: Vec<(u16, u16, FnBend)>) -> Vec<Ended> {
+    let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
+    let inputs: Vec<Vec<bool>> = (0..usize::from(parties)).map(bits).collect();
+    common::run_all(setting(parties), &circuit(parties), &inputs, |nets| {
+        for (from, to, bend) in bends {
+            let peers = &mut nets[usize::from(from)].lanes[0];
+            let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
+            channel.set_bend(Box::new(bend));
+        }
+    })
+}
+
+/// Counts the messages of two kinds.
+fn counting(kinds: [&'static str; 2]) -> (FnBend, [Arc<AtomicUsize>; 2]) {
+    let counts = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
+    let seen = counts.clone();
+    let bend = FnBend::new().on_outgoing(move |sent, _, _| {
+        for (kind, seen) in kinds.iter().zip(&seen) {
+            seen.fetch_add(usize::from(sent == *kind), Ordering::SeqCst);
+        }
+        Action::Send
+    });
+    (bend, counts)
+}
+
+/// The other party of two, with `cheater` bending what it sends, catches it at this check.
+#[track_caller]
+fn assert_caught(cheater: u16, bend: FnBend, check: &str) {
+    let ended = run(2, vec![(cheater, 1 - cheater, bend)]);
+    common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
+}
+
+/// An honest run has the chunks that these tests count on, each with a χ of its own and a z, the latter all in one message.
+#[test]
+fn every_chunk_has_a_chi_of_its_own() {
+    let (values, proofs) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
+    let (seen, proven) = (values.clone(), proofs.clone());
+    let listen = FnBend::new()
+        .on_incoming(move |kind, _, payload| {
+            if kind == VALUES {
+                assert_eq!(payload.len(), CHUNK / 8 + 32 + 16);
+                seen.lock().unwrap().push(payload[payload.len() - 16..].to_vec());
+            }
+        })
+        .on_outgoing(move |kind, _, payload| {
+            if kind == PROOF {
+                proven.lock().unwrap().push(payload.len());
+            }
+            Action::Send
+        });
+    let ended = run(2, vec![(1, 0, listen)]);
+    assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
+    let mut all = values.lock().unwrap().clone();
+    assert_eq!(all.len(), CHUNKS);
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), CHUNKS);
+    assert_eq!(*proofs.lock().unwrap(), [16 * CHUNKS]);
+}
+
+/// Step 11: another masked value of any chunk than its label stands for. The garbler garbles no more than is under way
+/// already, and proves nothing.
+#[test]
+fn another_masked_value_of_any_chunk() {
+    for chunk in 0..CHUNKS {
+        let lie = message(VALUES, chunk, move |p| p[100 * chunk] ^= 4);
+        let (count, [garbled, proven]) = counting([GARBLED, PROOF]);
+        let ended = run(2, vec![(0, 1, lie), (1, 0, count)]);
+        common::assert_caught(&ended[1], 0, LABEL_CHECK);
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+        let most = MESSAGES * (chunk + AHEAD).min(CHUNKS);
+        assert_eq!(garbled.load(Ordering::SeqCst), most, "chunk {chunk}");
+        assert_eq!(proven.load(Ordering::SeqCst), 0, "chunk {chunk}");
+    }
+}
+
+/// The same among three parties, towards one garbler: it does not say a word of its proof, and nobody has an output.
+#[test]
+fn another_masked_value_towards_one_of_two_garblers() {
+    for chunk in [0, CHUNKS / 2, CHUNKS - 1] {
+        let lie = message(VALUES, chunk, |p| p[CHUNK / 8 - 1] ^= 128);
+        let (count, [_, proven]) = counting([GARBLED, PROOF]);
+        let ended = run(3, vec![(0, 2, lie), (2, 0, count)]);
+        let Err(Error::PeerMisbehaved { check, .. }) = &ended[2].outputs else {
+            panic!("{:?}", ended[2].outputs);
+        };
+        assert_eq!(*check, LABEL_CHECK);
+        assert!(ended.iter().all(|ended| ended.outputs.is_err()));
+        assert_eq!(proven.load(Ordering::SeqCst), 0);
+        note_caught();
+    }
+}
+
+/// Step 11: the masked values of a chunk again in the place of the next one's, with all that proves them.
+#[test]
+fn the_masked_values_of_another_chunk() {
+    for chunk in [1, AHEAD, CHUNKS - 1] {
+        let mut before = Vec::new();
+        let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+            if kind == VALUES && index == chunk - 1 {
+                before.clone_from(payload);
+            } else if kind == VALUES && index == chunk {
+                payload.clone_from(&before);
+            }
+            Action::Send
+        });
+        assert_caught(0, replay, LABEL_CHECK);
+    }
+}
+
+/// Step 8: a garbler turns a masked value of any chunk round and stands by it. Step 12 always catches it.
+#[test]
+fn a_turned_gate_of_any_chunk() {
+    for chunk in 0..CHUNKS {
+        // The bits b_γ come last.
+        let turn = message(GARBLED, MESSAGES * chunk, |p| *p.last_mut().unwrap() ^= 1);
+        assert_caught(1, careless(turn), PROOF);
+    }
+}
+
+/// The same of one of two garblers: the other one sees that its own label does not fit, or the evaluator that the gate is wrong.
+#[test]
+fn a_turned_gate_of_one_of_two_garblers() {
+    for chunk in [0, CHUNKS - 1] {
+        let turn = message(GARBLED, MESSAGES * chunk, |p| *p.last_mut().unwrap() ^= 1);
+        let ended = run(3, vec![(1, 0, careless(turn))]);
+        let caught = |ended: &Ended| match &ended.outputs {
+            Err(Error::PeerMisbehaved { check, .. }) => [PROOF, LABEL_CHECK].contains(check),
+            Err(_) => false,
+            Ok(_) => panic!("the cheat went unnoticed"),
+        };
+        assert!(caught(&ended[0]) || caught(&ended[2]));
+        note_caught();
+    }
+}
+
+/// Step 12: a wrong z of any chunk, of two parties and of three.
+#[test]
+fn a_wrong_z_of_any_chunk() {
+    for chunk in 0..CHUNKS {
+        assert_caught(1, message(PROOF, 0, move |p| p[16 * chunk + chunk] ^= 1), PROOF);
+    }
+    let ended = run(3, vec![(2, 0, message(PROOF, 0, |p| p[16 * CHUNKS - 1] ^= 128))]);
+    assert_misbehaved(&ended[0].outputs);
+}
+
+#[track_caller]
+fn assert_misbehaved<T: std::fmt::Debug>(outputs: &Result<T>) {
+    assert!(
+        matches!(outputs, Err(Error::PeerMisbehaved { check, .. }) if *check == PROOF),
+        "{outputs:?}"
+    );
+    note_caught();
+}
+
+/// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in another order, and one twice.
+#[test]
+fn errors_in_z_that_would_cancel() {
+    let cancel = |(first, second): (usize, usize)| {
+        message(PROOF, 0, move |p| {
+            p[16 * first] ^= 1;
+            p[16 * second] ^= 1;
+        })
+    };
+    for chunks in [(0, 1), (0, CHUNKS - 1), (CHUNKS - 2, CHUNKS - 1)] {
+        assert_caught(1, cancel(chunks), PROOF);
+    }
+    let swap = message(PROOF, 0, |p| p.rotate_left(16));
+    let repeat = message(PROOF, 0, |p| p.copy_within(..16, 16 * (CHUNKS - 1)));
+    for bend in [swap, repeat] {
+        assert_caught(1, bend, PROOF);
+    }
+    let wrong = |chunk: usize| message(PROOF, 0, move |p| p[16 * chunk] ^= 1);
+    let ended = run(3, vec![(1, 0, wrong(0)), (2, 0, wrong(1))]);
+    assert_misbehaved(&ended[0].outputs);
+}
+
+/// Masked values, and z, of fewer or more gates or chunks than there are, and none.
+#[test]
+fn short_and_long_messages() {
+    for (cheater, kind, index) in [(0, VALUES, 0), (0, VALUES, CHUNKS - 1), (1, PROOF, 0)] {
+        let len = |change: fn(usize) -> usize| {
+            message(kind, index, move |p| p.resize(change(p.len()), 0))
+        };
+        for bend in [len(|n| n - 16), len(|n| n - 1), len(|n| n + 16), len(|_| 0)] {
+            assert_caught(cheater, bend, "message framing");
+        }
+    }
+}
