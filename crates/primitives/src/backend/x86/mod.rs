@@ -5,6 +5,7 @@
 
 mod aes;
 mod gf128;
+mod keys;
 mod tags;
 mod transpose;
 
@@ -12,6 +13,7 @@ use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{column_hash, inner_product, reduce, words_inner_product};
+pub(super) use keys::key_sums;
 pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
@@ -27,24 +29,53 @@ pub(super) fn supported() -> bool {
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 pub(super) fn load(block: &Block) -> __m128i {
     // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
     unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 pub(super) fn load_bytes(bytes: &[u8; 16]) -> __m128i {
     // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 pub(super) fn store(block: &mut Block, value: __m128i) {
     // SAFETY: the reference is valid for 16 bytes, and the store wants no alignment.
     unsafe { _mm_storeu_si128(std::ptr::from_mut(block).cast(), value) }
+}
+
+/// Two blocks, one to a lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_pair(blocks: &[Block; 2]) -> __m256i {
+    // SAFETY: the reference is valid for 32 bytes, and the load wants no alignment.
+    unsafe { _mm256_loadu_si256(blocks.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn store_pair(blocks: &mut [Block; 2], value: __m256i) {
+    // SAFETY: the reference is valid for 32 bytes, and the store wants no alignment.
+    unsafe { _mm256_storeu_si256(blocks.as_mut_ptr().cast(), value) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn load_wide(bytes: &[u8; 32]) -> __m256i {
+    // SAFETY: the reference is valid for 32 bytes, and the load wants no alignment.
+    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+}
+
+/// One block in both lanes.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(super) fn broadcast(block: &Block) -> __m256i {
+    _mm256_broadcastsi128_si256(load(block))
 }
 
 /// The portable kernel, which the compiler makes into AVX2 by itself.

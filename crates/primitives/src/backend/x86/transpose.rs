@@ -48,19 +48,19 @@ fn byte_columns(rows: &[u8], stride: usize) -> [__m256i; 16] {
 }
 
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 fn row(rows: &[u8], at: usize) -> __m128i {
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&rows[at..at + 16]);
     load_bytes(&bytes)
 }
 
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
     portable::bytes_of_rows(rows, out);
 }
 
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 pub(in super::super) fn rows_of_bytes(bytes: &[[u8; 64]], out: &mut [[u64; 8]]) {
     portable::rows_of_bytes(bytes, out);
 }
