@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load_pair, store_pair};
+use super::{broadcast, load_pair, store_pair, transpose_lanes};
 use crate::Block;
 
 /// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as there are; returns how
@@ -30,7 +30,7 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
             for ((out, auths), mask) in out.iter_mut().zip(auths[list][k].as_chunks().0).zip(masks)
             {
                 let [first, second]: &[[Block; 2]; 2] = auths;
-                let keys = _mm256_permute2x128_si256::<0x31>(load_pair(first), load_pair(second));
+                let [_, keys] = transpose_lanes([load_pair(first), load_pair(second)]);
                 *out = _mm256_xor_si256(keys, _mm256_and_si256(delta, mask));
             }
         }
@@ -39,9 +39,9 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
             match &mut pairs[..] {
                 [pair] => store_pair(pair, out[0][half]),
                 [first, second] => {
-                    let (a, b) = (out[0][half], out[1][half]);
-                    store_pair(first, _mm256_permute2x128_si256::<0x20>(a, b));
-                    store_pair(second, _mm256_permute2x128_si256::<0x31>(a, b));
+                    let [a, b] = transpose_lanes([out[0][half], out[1][half]]);
+                    store_pair(first, a);
+                    store_pair(second, b);
                 }
                 _ => unreachable!("one or two lists"),
             }

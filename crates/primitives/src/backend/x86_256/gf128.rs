@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{load_one, load_pair, load_wide, store_pair};
+use super::{load_one, load_pair, load_wide, load_words, store_pair, transpose_lanes};
 use crate::Block;
 use crate::backend::x86;
 
@@ -89,9 +89,9 @@ fn reduce_two(sums: [Sum; 2]) -> __m256i {
 /// Lane i of the result is the sum of the lanes of register i.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn lane_sums([a, b]: [__m256i; 2]) -> __m256i {
-    let lower = _mm256_permute2x128_si256::<0x20>(a, b);
-    _mm256_xor_si256(lower, _mm256_permute2x128_si256::<0x31>(a, b))
+fn lane_sums(registers: [__m256i; 2]) -> __m256i {
+    let [lower, upper] = transpose_lanes(registers);
+    _mm256_xor_si256(lower, upper)
 }
 
 #[inline]
@@ -124,12 +124,10 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
     let zero = _mm256_setzero_si256();
     let (mut low, mut middle) = (zero, zero);
     for (words, coeffs) in fours.iter().zip(coeff_fours) {
-        let words = load_pair(bytemuck::cast_ref(words));
+        let words = load_words(words);
         let [first, second]: &[[Block; 2]; 2] = bytemuck::cast_ref(coeffs);
-        let (first, second) = (load_pair(first), load_pair(second));
         // A lane of words belongs to one coefficient of even number and the one behind it.
-        let even = _mm256_permute2x128_si256::<0x20>(first, second);
-        let odd = _mm256_permute2x128_si256::<0x31>(first, second);
+        let [even, odd] = transpose_lanes([load_pair(first), load_pair(second)]);
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x00>(words, even));
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x01>(words, odd));
         middle = _mm256_xor_si256(middle, _mm256_clmulepi64_epi128::<0x10>(words, even));

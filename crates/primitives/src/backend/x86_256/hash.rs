@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load_pair, numbers, store_pair};
+use super::{broadcast, load_pair, numbers, store_pair, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, x86};
 use crate::hash::Tweaks;
@@ -337,8 +337,7 @@ fn by_group<const GROUP: usize>(xs: [__m256i; GROUP]) -> [__m256i; GROUP] {
     let mut out = xs;
     for i in 0..GROUP / 2 {
         let (a, b) = (xs[i], xs[i + GROUP / 2]);
-        out[2 * i] = _mm256_permute2x128_si256::<0x20>(a, b);
-        out[2 * i + 1] = _mm256_permute2x128_si256::<0x31>(a, b);
+        [out[2 * i], out[2 * i + 1]] = transpose_lanes([a, b]);
     }
     out
 }
@@ -350,8 +349,7 @@ fn in_order<const GROUP: usize>(xs: [__m256i; GROUP]) -> [__m256i; GROUP] {
     let mut out = xs;
     for i in 0..GROUP / 2 {
         let (a, b) = (xs[2 * i], xs[2 * i + 1]);
-        out[i] = _mm256_permute2x128_si256::<0x20>(a, b);
-        out[i + GROUP / 2] = _mm256_permute2x128_si256::<0x31>(a, b);
+        [out[i], out[i + GROUP / 2]] = transpose_lanes([a, b]);
     }
     out
 }

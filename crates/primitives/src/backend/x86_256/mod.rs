@@ -7,6 +7,7 @@ mod aes;
 mod gf128;
 mod hash;
 mod leaves;
+mod tags;
 
 use std::arch::x86_64::*;
 
@@ -14,14 +15,18 @@ pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{column_hash, inner_product, words_inner_product};
 pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use leaves::leaf_sums;
+pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 
 pub(super) use super::x86::{
     add_blocks, add_key_where, add_sums, add_where, add_words_where, bits_inner_product,
-    bytes_of_rows, carryless_products, lay_out, low_bits, low_words, pair_up, pair_up_where,
-    rows_of_bytes, selected_tag_products, sum_buckets, tag_products, transpose_128,
+    bytes_of_rows, lay_out, low_bits, low_words, pair_up, pair_up_where, rows_of_bytes,
+    sum_buckets, transpose_128,
 };
 
-use super::x86::{broadcast, load, load_pair, load_wide, store, store_pair};
+use super::x86::{
+    broadcast, load, load_pair, load_wide, load_words, store, store_pair, store_words,
+    transpose_lanes,
+};
 use crate::Block;
 
 /// Whether the processor has what this module needs.
