@@ -2,12 +2,15 @@
 //!
 //! Each kernel has a portable version, which is the specification, and faster ones; the best that
 //! the processor can run is picked once. Set the environment variable `SYMBOLON_BACKEND` to `portable`,
-//! `aesni` or `vaes512` to go below that, for tests and measurements; it cannot go above, and any
-//! other value means the best, as if it were not set.
+//! `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it cannot go above, and
+//! any other value means the best, as if it were not set.
 
+mod ciphers;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+#[cfg(target_arch = "x86_64")]
+mod x86_256;
 #[cfg(target_arch = "x86_64")]
 mod x86_512;
 
@@ -18,7 +21,9 @@ use zeroize::Zeroize;
 use crate::hash::Tweaks;
 use crate::records::{Buckets, Place, Records, Rows, check_buckets};
 use crate::tags::{Keys, Selected};
-use crate::{BitVec, Block, leaves};
+use crate::{BitVec, Block};
+
+pub(crate) use ciphers::{Cipher, LeafCiphers};
 
 /// AES key schedule constants, each in the lowest byte of a word.
 #[cfg(target_arch = "x86_64")]
@@ -31,6 +36,9 @@ macro_rules! run {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Aesni => unsafe { x86::$kernel $(::<$param>)? ($($arg),*) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Vaes256 => unsafe { x86_256::$kernel $(::<$param>)? ($($arg),*) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Backend::Vaes512 => unsafe { x86_512::$kernel $(::<$param>)? ($($arg),*) },
@@ -55,7 +63,9 @@ pub enum Backend {
     Portable,
     /// AES-NI, PCLMULQDQ, SSE4.1 and AVX2.
     Aesni,
-    /// VAES, VPCLMULQDQ, GFNI and AVX-512 (F, BW, DQ, VL, VBMI), BMI2, and what [`Backend::Aesni`] has.
+    /// VAES and VPCLMULQDQ on registers of 256 bits, BMI2, and what [`Backend::Aesni`] has.
+    Vaes256,
+    /// GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and what [`Backend::Vaes256`] has.
     Vaes512,
 }
 
@@ -75,13 +85,14 @@ impl Backend {
         match wish {
             Some("portable") => Backend::Portable,
             Some("aesni") => Backend::Aesni,
+            Some("vaes256") => Backend::Vaes256,
             _ => Backend::Vaes512,
         }
     }
 
     /// What the processor can run, in ascending order; [`Backend::Portable`] is always there.
     pub fn available() -> Vec<Backend> {
-        [Backend::Portable, Backend::Aesni, Backend::Vaes512]
+        [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512]
             .into_iter()
             .filter(|backend| *backend <= Backend::best())
             .collect()
@@ -95,6 +106,8 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             if x86_512::supported() {
                 return Backend::Vaes512;
+            } else if x86_256::supported() {
+                return Backend::Vaes256;
             } else if x86::supported() {
                 return Backend::Aesni;
             }
@@ -106,36 +119,6 @@ impl Backend {
     #[inline]
     fn usable(self) -> Backend {
         self.min(Backend::best())
-    }
-
-    /// A key for [`Cipher::encrypt`].
-    pub(crate) fn aes_cipher(self, key: Block) -> Cipher {
-        match self.usable() {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: `usable` names this backend only if the processor has its instructions.
-            Backend::Aesni => Cipher::Aesni(unsafe { x86::expand(key) }),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; whoever has VAES has AES-NI.
-            Backend::Vaes512 => Cipher::Vaes512(unsafe { x86::expand(key) }),
-            _ => Cipher::Portable(Box::new(portable::expand(key))),
-        }
-    }
-
-    /// Keys for [`LeafCiphers::sums`].
-    pub(crate) fn leaf_ciphers(self, seeds: &[Block]) -> LeafCiphers {
-        match self.usable() {
-            #[cfg(target_arch = "x86_64")]
-            Backend::Vaes512 => {
-                let mut keys = vec![[Block::ZERO; 11]; seeds.len()];
-                for (keys, &seed) in keys.iter_mut().zip(seeds) {
-                    // SAFETY: `usable` names this backend only if the processor has its instructions,
-                    // and whoever has VAES has AES-NI.
-                    *keys = unsafe { x86::expand(seed) };
-                }
-                LeafCiphers::Vaes512(keys)
-            }
-            backend => LeafCiphers::Each(seeds.iter().map(|&s| backend.aes_cipher(s)).collect()),
-        }
     }
 
     /// The hash of [`TweakedHash::hash_linear`](crate::TweakedHash::hash_linear).
@@ -170,8 +153,13 @@ impl Backend {
         assert_eq!(pairs.len(), labels.len(), "a label for each gate");
         let done = match self.usable() {
             #[cfg(target_arch = "x86_64")]
-            Backend::Vaes512 => {
+            Backend::Vaes256 => {
                 // SAFETY: `usable` names this backend only if the processor has its instructions.
+                unsafe { x86_256::half_gates((start, first, delta), pairs, message, labels) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes512 => {
+                // SAFETY: as above.
                 unsafe { x86_512::half_gates((start, first, delta), pairs, message, labels) }
             }
             _ => 0,
@@ -215,8 +203,13 @@ impl Backend {
         assert!(equal, "lists of equal length");
         let done = match self.usable() {
             #[cfg(target_arch = "x86_64")]
-            Backend::Vaes512 => {
+            Backend::Vaes256 => {
                 // SAFETY: `usable` names this backend only if the processor has its instructions.
+                unsafe { x86_256::leaky_hashes((starts, first, delta), auths, phi, s, u) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            Backend::Vaes512 => {
+                // SAFETY: as above.
                 unsafe { x86_512::leaky_hashes((starts, first, delta), auths, phi, s, u) }
             }
             _ => 0,
@@ -269,6 +262,9 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Vaes512 => unsafe { x86_512::key_sums(delta, bits, auths, sums) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Aesni | Backend::Vaes256 => unsafe { x86::key_sums(delta, bits, auths, sums) },
             _ => 0,
         };
         for (k, sums) in sums.iter_mut().enumerate().skip(done) {
@@ -516,94 +512,6 @@ fn check_matrix(cols: &[u8], stride: usize, row: usize) {
     );
 }
 
-/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes the
-/// forms for SIMD, and only if the processor has the instructions.
-pub(crate) enum Cipher {
-    /// For plain Rust; wiped by the `aes` crate.
-    Portable(Box<::aes::Aes128>),
-    /// The round keys, for AES-NI.
-    #[cfg(target_arch = "x86_64")]
-    Aesni([Block; 11]),
-    /// The round keys, for VAES.
-    #[cfg(target_arch = "x86_64")]
-    Vaes512([Block; 11]),
-}
-
-impl Drop for Cipher {
-    fn drop(&mut self) {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Cipher::Aesni(keys) | Cipher::Vaes512(keys) => zeroize::Zeroize::zeroize(keys),
-            Cipher::Portable(_) => {}
-        }
-    }
-}
-
-impl Cipher {
-    /// Encrypts each block in place.
-    #[inline]
-    pub(crate) fn encrypt(&self, blocks: &mut [Block]) {
-        match self {
-            Cipher::Portable(aes) => portable::encrypt(aes, blocks),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: this form exists only where the processor has the instructions.
-            Cipher::Aesni(keys) => unsafe { x86::encrypt(keys, blocks) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Cipher::Vaes512(keys) => unsafe { x86_512::encrypt(keys, blocks) },
-        }
-    }
-
-    /// Overwrites `out[i]` with the encryption of `first + i` modulo 2^128.
-    #[inline]
-    pub(crate) fn counter(&self, first: u128, out: &mut [Block]) {
-        match self {
-            Cipher::Portable(aes) => portable::counter(aes, first, out),
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: this form exists only where the processor has the instructions.
-            Cipher::Aesni(keys) => unsafe { x86::counter(keys, first, out) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Cipher::Vaes512(keys) => unsafe { x86_512::counter(keys, first, out) },
-        }
-    }
-}
-
-/// The expanded keys of many leaves, in the form that one backend wants.
-pub(crate) enum LeafCiphers {
-    /// Each leaf's on its own.
-    Each(Vec<Cipher>),
-    /// The round keys of all leaves, for VAES.
-    #[cfg(target_arch = "x86_64")]
-    Vaes512(Vec<[Block; 11]>),
-}
-
-impl Drop for LeafCiphers {
-    fn drop(&mut self) {
-        match self {
-            // Each wipes itself.
-            LeafCiphers::Each(_) => {}
-            #[cfg(target_arch = "x86_64")]
-            LeafCiphers::Vaes512(keys) => keys.as_flattened_mut().zeroize(),
-        }
-    }
-}
-
-impl LeafCiphers {
-    /// The kernel of [`Leaves::sums`](crate::Leaves::sums), for 2^`bits` leaves.
-    pub(crate) fn sums(&self, bits: usize, first: u128, total: &mut [u8], sums: &mut [u8]) {
-        match self {
-            LeafCiphers::Each(ciphers) => {
-                let fill = |z: usize, from, out: &mut [Block]| ciphers[z].counter(from, out);
-                leaves::sums_of(bits, first, total, sums, fill);
-            }
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: this form exists only where the processor has the instructions.
-            LeafCiphers::Vaes512(keys) => unsafe { x86_512::leaf_sums(keys, first, total, sums) },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -620,6 +528,7 @@ mod tests {
     fn the_environment_only_lowers() {
         assert_eq!(Backend::lowered(Some("portable")), Backend::Portable);
         assert_eq!(Backend::lowered(Some("aesni")), Backend::Aesni);
+        assert_eq!(Backend::lowered(Some("vaes256")), Backend::Vaes256);
         for best in [Some("vaes512"), Some("fastest"), Some(""), None] {
             assert_eq!(Backend::lowered(best), Backend::Vaes512);
         }
@@ -627,7 +536,7 @@ mod tests {
 
     #[test]
     fn naming_a_missing_backend_falls_back() {
-        for backend in [Backend::Portable, Backend::Aesni, Backend::Vaes512] {
+        for backend in [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512] {
             assert!(Backend::available().contains(&backend.usable()));
             assert_eq!(backend.inner_product(&[Block(2)], &[Block(1 << 127)]), Block(0x87));
         }

@@ -13,7 +13,7 @@ use crate::hash::Tweaks;
 
 /// The next round key of a schedule.
 #[inline]
-#[target_feature(enable = "aes,ssse3")]
+#[target_feature(enable = "aes,avx2")]
 fn next_key(key: __m128i, rcon: i32) -> __m128i {
     let rotate = _mm_set1_epi32(0x0c0f_0e0d);
     let word = _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotate), _mm_set1_epi32(rcon));
@@ -23,7 +23,7 @@ fn next_key(key: __m128i, rcon: i32) -> __m128i {
     _mm_xor_si128(prefix, word)
 }
 
-#[target_feature(enable = "aes,ssse3")]
+#[target_feature(enable = "aes,avx2")]
 pub(in super::super) fn expand(key: Block) -> [Block; 11] {
     let mut out = [key; 11];
     let mut round_key = load(&key);
@@ -36,7 +36,7 @@ pub(in super::super) fn expand(key: Block) -> [Block; 11] {
 
 /// Encrypts `N` blocks side by side.
 #[inline]
-#[target_feature(enable = "aes,sse2")]
+#[target_feature(enable = "aes,avx2")]
 fn encrypt_many<const N: usize>(keys: &[Block; 11], mut xs: [__m128i; N]) -> [__m128i; N] {
     let first = load(&keys[0]);
     for x in &mut xs {
@@ -56,7 +56,7 @@ fn encrypt_many<const N: usize>(keys: &[Block; 11], mut xs: [__m128i; N]) -> [__
 }
 
 #[inline]
-#[target_feature(enable = "aes,sse2")]
+#[target_feature(enable = "aes,avx2")]
 fn encrypt_in_place<const N: usize>(keys: &[Block; 11], blocks: &mut [Block; N]) {
     let mut xs = [_mm_setzero_si128(); N];
     for (x, block) in xs.iter_mut().zip(&*blocks) {
@@ -68,7 +68,7 @@ fn encrypt_in_place<const N: usize>(keys: &[Block; 11], blocks: &mut [Block; N])
     }
 }
 
-#[target_feature(enable = "aes,sse2")]
+#[target_feature(enable = "aes,avx2")]
 pub(in super::super) fn encrypt(keys: &[Block; 11], blocks: &mut [Block]) {
     let (chunks, tail) = blocks.as_chunks_mut::<8>();
     for chunk in chunks {
@@ -79,7 +79,7 @@ pub(in super::super) fn encrypt(keys: &[Block; 11], blocks: &mut [Block]) {
     }
 }
 
-#[target_feature(enable = "aes,sse2")]
+#[target_feature(enable = "aes,avx2")]
 pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Block]) {
     let (chunks, tail) = out.as_chunks_mut::<8>();
     let mut next = first;
@@ -95,7 +95,7 @@ pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Bloc
     }
 }
 
-#[target_feature(enable = "aes,ssse3")]
+#[target_feature(enable = "aes,avx2")]
 pub(in super::super) fn hash<const SIGMA: bool>(
     start: Block,
     tweaks: Tweaks<'_>,
@@ -113,7 +113,7 @@ pub(in super::super) fn hash<const SIGMA: bool>(
 
 /// Hashes groups of `GROUP` blocks, `KEYS` groups at a time.
 #[inline]
-#[target_feature(enable = "aes,ssse3")]
+#[target_feature(enable = "aes,avx2")]
 fn hash_groups<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
     start: Block,
     tweaks: Tweaks<'_>,
@@ -137,7 +137,7 @@ fn keys<const KEYS: usize>(start: Block, tweaks: Tweaks<'_>, first: usize) -> [B
 }
 
 #[inline]
-#[target_feature(enable = "aes,ssse3")]
+#[target_feature(enable = "aes,avx2")]
 fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
     keys: [Block; KEYS],
     chunk: &mut [[Block; GROUP]; KEYS],
@@ -178,7 +178,7 @@ fn hash_chunk<const SIGMA: bool, const GROUP: usize, const KEYS: usize>(
 
 /// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi.
 #[inline]
-#[target_feature(enable = "sse2")]
+#[target_feature(enable = "avx2")]
 fn sigma(x: __m128i) -> __m128i {
     _mm_xor_si128(_mm_shuffle_epi32::<0b11_10_11_10>(x), _mm_slli_si128::<8>(x))
 }

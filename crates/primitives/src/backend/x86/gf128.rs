@@ -15,14 +15,14 @@ struct Sum {
 
 impl Sum {
     #[inline]
-    #[target_feature(enable = "sse2")]
+    #[target_feature(enable = "avx2")]
     fn zero() -> Sum {
         let zero = _mm_setzero_si128();
         Sum { low: zero, middle: zero, high: zero }
     }
 
     #[inline]
-    #[target_feature(enable = "pclmulqdq,sse2")]
+    #[target_feature(enable = "pclmulqdq,avx2")]
     fn add_product(&mut self, a: __m128i, b: __m128i) {
         self.low = _mm_xor_si128(self.low, _mm_clmulepi64_si128::<0x00>(a, b));
         self.high = _mm_xor_si128(self.high, _mm_clmulepi64_si128::<0x11>(a, b));
@@ -32,7 +32,7 @@ impl Sum {
     }
 
     #[inline]
-    #[target_feature(enable = "pclmulqdq,sse2")]
+    #[target_feature(enable = "pclmulqdq,avx2")]
     fn reduce(self) -> Block {
         reduce(self.low, self.middle, self.high)
     }
@@ -41,7 +41,7 @@ impl Sum {
 /// The residue of low + 2^64·middle + 2^128·high. What stands above X^128 is multiplied by
 /// X^128 = X^7 + X^2 + X + 1, its upper word first, as that spills into the lower one.
 #[inline]
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn reduce(low: __m128i, middle: __m128i, high: __m128i) -> Block {
     let polynomial = _mm_set_epi64x(0, 0x87);
     let low = _mm_xor_si128(low, _mm_slli_si128::<8>(middle));
@@ -53,7 +53,7 @@ pub(in super::super) fn reduce(low: __m128i, middle: __m128i, high: __m128i) -> 
     Block(bytemuck::cast(low))
 }
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     let mut sum = Sum::zero();
     for (x, y) in a.iter().zip(b) {
@@ -62,7 +62,7 @@ pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     sum.reduce()
 }
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
     let zero = _mm_setzero_si128();
     let (mut low, mut middle) = (zero, zero);
@@ -74,7 +74,7 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
     reduce(low, middle, zero)
 }
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn column_hash(
     cols: &[u8],
     stride: usize,

@@ -7,7 +7,7 @@ use zeroize::Zeroize;
 use crate::backend::portable;
 use crate::tags::{Keys, Selected};
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn carryless_products(
     words: &[u64],
     factor: u64,
@@ -21,7 +21,7 @@ pub(in super::super) fn carryless_products(
     }
 }
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
     let mut sums = [_mm_setzero_si128(); 2];
     let pairs = keys[0].as_chunks::<2>().0.iter().zip(keys[1].as_chunks::<2>().0);
@@ -36,7 +36,7 @@ pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u12
     sums.map(bytemuck::cast)
 }
 
-#[target_feature(enable = "pclmulqdq,sse2")]
+#[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn selected_tag_products(
     tags: Selected<'_>,
     (keys, n): (Keys<'_>, usize),

@@ -1,0 +1,156 @@
+//! Expanded AES keys, each in the form that one backend wants.
+
+use zeroize::Zeroize;
+
+use super::{Backend, portable};
+#[cfg(target_arch = "x86_64")]
+use super::{x86, x86_256, x86_512};
+use crate::{Block, leaves};
+
+/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes the
+/// forms for SIMD, and only if the processor has the instructions.
+pub(crate) enum Cipher {
+    /// For plain Rust; wiped by the `aes` crate.
+    Portable(Box<::aes::Aes128>),
+    /// The round keys, for AES-NI.
+    #[cfg(target_arch = "x86_64")]
+    Aesni([Block; 11]),
+    /// The round keys, for VAES on registers of 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Vaes256([Block; 11]),
+    /// The round keys, for VAES on registers of 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    Vaes512([Block; 11]),
+}
+
+impl Backend {
+    /// A key for [`Cipher::encrypt`].
+    pub(crate) fn aes_cipher(self, key: Block) -> Cipher {
+        match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `usable` names this backend only if the processor has its instructions.
+            Backend::Aesni => Cipher::Aesni(unsafe { x86::expand(key) }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; whoever has VAES has AES-NI.
+            Backend::Vaes256 => Cipher::Vaes256(unsafe { x86::expand(key) }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Vaes512 => Cipher::Vaes512(unsafe { x86::expand(key) }),
+            _ => Cipher::Portable(Box::new(portable::expand(key))),
+        }
+    }
+
+    /// Keys for [`LeafCiphers::sums`].
+    pub(crate) fn leaf_ciphers(self, seeds: &[Block]) -> LeafCiphers {
+        match self.usable() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `usable` names this backend only if the processor has its instructions,
+            // and whoever has VAES has AES-NI.
+            Backend::Vaes256 => LeafCiphers::Vaes256(unsafe { round_keys(seeds) }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Backend::Vaes512 => LeafCiphers::Vaes512(unsafe { round_keys(seeds) }),
+            backend => LeafCiphers::Each(seeds.iter().map(|&s| backend.aes_cipher(s)).collect()),
+        }
+    }
+}
+
+/// The round keys of all leaves.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "aes,avx2")]
+fn round_keys(seeds: &[Block]) -> Vec<[Block; 11]> {
+    let mut keys = vec![[Block::ZERO; 11]; seeds.len()];
+    for (keys, &seed) in keys.iter_mut().zip(seeds) {
+        *keys = x86::expand(seed);
+    }
+    keys
+}
+
+impl Drop for Cipher {
+    fn drop(&mut self) {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Cipher::Aesni(keys) | Cipher::Vaes256(keys) | Cipher::Vaes512(keys) => keys.zeroize(),
+            Cipher::Portable(_) => {}
+        }
+    }
+}
+
+impl Cipher {
+    /// Encrypts each block in place.
+    #[inline]
+    pub(crate) fn encrypt(&self, blocks: &mut [Block]) {
+        match self {
+            Cipher::Portable(aes) => portable::encrypt(aes, blocks),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            Cipher::Aesni(keys) => unsafe { x86::encrypt(keys, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes256(keys) => unsafe { x86_256::encrypt(keys, blocks) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes512(keys) => unsafe { x86_512::encrypt(keys, blocks) },
+        }
+    }
+
+    /// Overwrites `out[i]` with the encryption of `first + i` modulo 2^128.
+    #[inline]
+    pub(crate) fn counter(&self, first: u128, out: &mut [Block]) {
+        match self {
+            Cipher::Portable(aes) => portable::counter(aes, first, out),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            Cipher::Aesni(keys) => unsafe { x86::counter(keys, first, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes256(keys) => unsafe { x86_256::counter(keys, first, out) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Cipher::Vaes512(keys) => unsafe { x86_512::counter(keys, first, out) },
+        }
+    }
+}
+
+/// The expanded keys of many leaves, in the form that one backend wants.
+pub(crate) enum LeafCiphers {
+    /// Each leaf's on its own.
+    Each(Vec<Cipher>),
+    /// The round keys of all leaves, for VAES on registers of 256 bits.
+    #[cfg(target_arch = "x86_64")]
+    Vaes256(Vec<[Block; 11]>),
+    /// The round keys of all leaves, for VAES on registers of 512 bits.
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(Vec<[Block; 11]>),
+}
+
+impl Drop for LeafCiphers {
+    fn drop(&mut self) {
+        match self {
+            // Each wipes itself.
+            LeafCiphers::Each(_) => {}
+            #[cfg(target_arch = "x86_64")]
+            LeafCiphers::Vaes256(keys) | LeafCiphers::Vaes512(keys) => {
+                keys.as_flattened_mut().zeroize();
+            }
+        }
+    }
+}
+
+impl LeafCiphers {
+    /// The kernel of [`Leaves::sums`](crate::Leaves::sums), for 2^`bits` leaves.
+    pub(crate) fn sums(&self, bits: usize, first: u128, total: &mut [u8], sums: &mut [u8]) {
+        match self {
+            LeafCiphers::Each(ciphers) => {
+                let fill = |z: usize, from, out: &mut [Block]| ciphers[z].counter(from, out);
+                leaves::sums_of(bits, first, total, sums, fill);
+            }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: this form exists only where the processor has the instructions.
+            LeafCiphers::Vaes256(keys) => unsafe { x86_256::leaf_sums(keys, first, total, sums) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            LeafCiphers::Vaes512(keys) => unsafe { x86_512::leaf_sums(keys, first, total, sums) },
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The re-keyed hash by VAES: two keys to a register.
+//!
+//! Lane l of a key register holds the key of group l, and lane l of a state register one block of that
+//! group, so blocks are permuted once on the way in and once on the way out, and round keys never.
+
+use std::arch::x86_64::*;
+
+use super::{broadcast, load_pair, numbers, store_pair, transpose_lanes};
+use crate::Block;
+use crate::backend::{RCON, x86};
+use crate::hash::Tweaks;
+
+#[target_feature(enable = "avx2,vaes")]
+pub(in super::super) fn hash<const SIGMA: bool>(
+    start: Block,
+    tweaks: Tweaks<'_>,
+    group: usize,
+    xs: &mut [Block],
+) {
+    match group {
+        1 => hash_groups::<SIGMA, 1, 1>(start, tweaks, xs),
+        2 => hash_groups::<SIGMA, 2, 1>(start, tweaks, xs),
+        4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
+        _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
+    }
+}
+
+/// Two groups' blocks, in memory order: pair p of the groups is `pairs[p]`.
+type Pairs<const GROUP: usize> = [[Block; 2]; GROUP];
+
+/// Hashes groups of `GROUP` blocks: small ones eight at a time, others `2 * N`, then two, then the rest in narrow registers.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
+    start: Block,
+    tweaks: Tweaks<'_>,
+    xs: &mut [Block],
+) {
+    let wide_start = broadcast(&start);
+    let (sets, tail) = xs.split_at_mut(xs.len() / (2 * GROUP) * (2 * GROUP));
+    let (sets, _) = sets.as_chunks_mut::<2>().0.as_chunks_mut::<GROUP>();
+    let mut g = 0;
+    let mut rest = sets;
+    if GROUP <= 2 {
+        let (chunks, left) = rest.as_chunks_mut::<4>();
+        for chunk in chunks {
+            let keys = group_keys(wide_start, tweaks, g);
+            g += 8;
+            let hashes = hash_lanes(keys, |i| inputs::<SIGMA, GROUP>(&chunk[i]));
+            for (set, hashes) in chunk.iter_mut().zip(hashes) {
+                write(set, hashes);
+            }
+        }
+        rest = left;
+    } else {
+        let (chunks, left) = rest.as_chunks_mut::<N>();
+        for chunk in chunks {
+            hash_two::<SIGMA, GROUP, N>(group_keys(wide_start, tweaks, g), chunk);
+            g += 2 * N;
+        }
+        rest = left;
+    }
+    for set in rest {
+        let keys = group_keys(wide_start, tweaks, g);
+        hash_two::<SIGMA, GROUP, 1>(keys, std::array::from_mut(set));
+        g += 2;
+    }
+    if !tail.is_empty() {
+        x86::hash::<SIGMA>(start, tweaks.after(g), GROUP, tail);
+    }
+}
+
+/// The keys of groups `g .. g + 2 * N`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn group_keys<const N: usize>(start: __m256i, tweaks: Tweaks<'_>, g: usize) -> [__m256i; N] {
+    let mut keys = [_mm256_setzero_si256(); N];
+    match tweaks {
+        Tweaks::From(first) => keys = numbers(first.wrapping_add(g as u128)),
+        Tweaks::List(list) => {
+            let list: &[Block] = bytemuck::cast_slice(&list[g..g + 2 * N]);
+            for (key, pair) in keys.iter_mut().zip(list.as_chunks().0) {
+                *key = load_pair(pair);
+            }
+        }
+    }
+    for key in &mut keys {
+        *key = _mm256_xor_si256(*key, start);
+    }
+    keys
+}
+
+/// The inputs of two groups, one group to a lane, after σ if wanted.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn inputs<const SIGMA: bool, const GROUP: usize>(set: &Pairs<GROUP>) -> [__m256i; GROUP] {
+    let mut inputs = [_mm256_setzero_si256(); GROUP];
+    for (input, pair) in inputs.iter_mut().zip(set) {
+        *input = load_pair(pair);
+    }
+    inputs = by_group(inputs);
+    if SIGMA {
+        for input in &mut inputs {
+            *input = sigma(*input);
+        }
+    }
+    inputs
+}
+
+/// Stores what two groups hashed to.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn write<const GROUP: usize>(set: &mut Pairs<GROUP>, hashes: [__m256i; GROUP]) {
+    for (pair, hashed) in set.iter_mut().zip(in_order(hashes)) {
+        store_pair(pair, hashed);
+    }
+}
+
+/// `N` times two groups, the key schedules of two in one register.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn hash_two<const SIGMA: bool, const GROUP: usize, const N: usize>(
+    mut keys: [__m256i; N],
+    sets: &mut [Pairs<GROUP>; N],
+) {
+    let mut ins = [[_mm256_setzero_si256(); GROUP]; N];
+    let mut states = ins;
+    for n in 0..N {
+        ins[n] = inputs::<SIGMA, GROUP>(&sets[n]);
+        for (state, input) in states[n].iter_mut().zip(ins[n]) {
+            *state = _mm256_xor_si256(input, keys[n]);
+        }
+        keys[n] = next_keys(keys[n], RCON[0]);
+    }
+    for &rcon in &RCON[1..] {
+        for n in 0..N {
+            // Begun before the round ahead of it, which hides the latency of the schedule.
+            let next = next_keys(keys[n], rcon);
+            for state in &mut states[n] {
+                *state = _mm256_aesenc_epi128(*state, keys[n]);
+            }
+            keys[n] = next;
+        }
+    }
+    for n in 0..N {
+        for (state, input) in states[n].iter_mut().zip(ins[n]) {
+            *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, keys[n]), input);
+        }
+        write(&mut sets[n], states[n]);
+    }
+}
+
+/// What the lanes of inputs hash to, `GROUP` of them under each lane of eight keys. The key schedules go word by word:
+/// register i has word i of eight keys, and in that form a step is one substitution and four XORs. Transposing the words
+/// makes round keys of them.
+///
+/// Each caller has a closure of its own and with it a copy of this function, which is compiled into it: registers do not
+/// go through memory.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn hash_lanes<const GROUP: usize>(
+    keys: [__m256i; 4],
+    input: impl Fn(usize) -> [__m256i; GROUP],
+) -> [[__m256i; GROUP]; 4] {
+    let mut ins = [[_mm256_setzero_si256(); GROUP]; 4];
+    for (i, ins) in ins.iter_mut().enumerate() {
+        *ins = input(i);
+    }
+    let mut states = ins;
+    for (states, key) in states.iter_mut().zip(keys) {
+        for state in states {
+            *state = _mm256_xor_si256(*state, key);
+        }
+    }
+    let mut words = next_words(transpose_words(keys), RCON[0]);
+    for &rcon in &RCON[1..] {
+        // Begun before the round ahead of it, which hides the latency.
+        let next = next_words(words, rcon);
+        for (states, key) in states.iter_mut().zip(transpose_words(words)) {
+            for state in states {
+                *state = _mm256_aesenc_epi128(*state, key);
+            }
+        }
+        words = next;
+    }
+    for ((states, key), ins) in states.iter_mut().zip(transpose_words(words)).zip(ins) {
+        for (state, input) in states.iter_mut().zip(ins) {
+            *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, key), input);
+        }
+    }
+    states
+}
+
+/// Gates that [`half_gates`] makes at a time.
+const GATES: usize = 4;
+
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole fours of gates as there are; returns
+/// how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
+/// nothing is permuted but for the sums.
+#[target_feature(enable = "avx2,vaes")]
+pub(in super::super) fn half_gates(
+    (start, first, delta): (Block, u128, Block),
+    pairs: &[[Block; 2]],
+    message: &mut [[Block; 2]],
+    labels: &mut [Block],
+) -> usize {
+    let start = broadcast(&start);
+    let delta = sigma(broadcast(&delta));
+    let pairs = pairs.as_chunks::<GATES>().0;
+    let message = message.as_chunks_mut::<GATES>().0;
+    let labels = labels.as_chunks_mut::<GATES>().0;
+    let mut tweak = first;
+    for ((pairs, message), labels) in pairs.iter().zip(message).zip(labels) {
+        let keys = group_keys(start, Tweaks::From(tweak), 0);
+        tweak = tweak.wrapping_add(2 * GATES as u128);
+        let hashes = hash_lanes(keys, |i| {
+            let input = sigma(load_pair(&pairs[i]));
+            [input, _mm256_xor_si256(input, delta)]
+        });
+        for ((message, pair), [zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
+            let pair = load_pair(pair);
+            // Nothing for α, α for β.
+            let alpha = _mm256_permute2x128_si256::<0x08>(pair, pair);
+            let half = _mm256_xor_si256(_mm256_xor_si256(zero, one), alpha);
+            store_pair(message, _mm256_xor_si256(load_pair(message), half));
+        }
+        for (j, labels) in labels.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            let [alphas, betas] = in_order([hashes[2 * j][0], hashes[2 * j + 1][0]]);
+            let sum = _mm256_xor_si256(alphas, betas);
+            store_pair(labels, _mm256_xor_si256(load_pair(labels), sum));
+        }
+    }
+    pairs.len() * GATES
+}
+
+/// Triples that [`leaky_hashes`] makes at a time.
+const TRIPLES: usize = 8;
+
+/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
+/// returns how many triples that is. A register holds what two triples hash, each lane under a key of its own: nothing is
+/// permuted.
+#[target_feature(enable = "avx2,vaes")]
+pub(in super::super) fn leaky_hashes(
+    (starts, first, delta): ([Block; 2], u128, Block),
+    auths: [&[Block]; 2],
+    phi: &[Block],
+    s: &mut [Block],
+    u: &mut [Block],
+) -> usize {
+    let starts = [broadcast(&starts[0]), broadcast(&starts[1])];
+    let delta = sigma(broadcast(&delta));
+    let [macs, keys] = auths.map(|row| row.as_chunks::<TRIPLES>().0);
+    let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
+    let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
+    let mut tweak = first;
+    let triples = macs.iter().zip(keys).zip(phi);
+    for (((macs, keys), phi), (s, u)) in triples.zip(s.iter_mut().zip(u)) {
+        let [macs, keys, phi] = [macs, keys, phi].map(|row| row.as_chunks::<2>().0);
+        let own_keys = group_keys(starts[0], Tweaks::From(tweak), 0);
+        let own = hash_lanes(own_keys, |i| {
+            let input = sigma(load_pair(&keys[i]));
+            [input, _mm256_xor_si256(input, delta)]
+        });
+        let their_keys = group_keys(starts[1], Tweaks::From(tweak), 0);
+        let theirs = hash_lanes(their_keys, |i| [sigma(load_pair(&macs[i]))]);
+        tweak = tweak.wrapping_add(TRIPLES as u128);
+        let out = s.as_chunks_mut::<2>().0.iter_mut().zip(u.as_chunks_mut::<2>().0);
+        for (j, (s, u)) in out.enumerate() {
+            let ([zero, one], [single]) = (own[j], theirs[j]);
+            let both = _mm256_xor_si256(zero, one);
+            store_pair(u, _mm256_xor_si256(load_pair(&phi[j]), both));
+            let mine = _mm256_xor_si256(zero, single);
+            store_pair(s, _mm256_xor_si256(load_pair(s), mine));
+        }
+    }
+    done
+}
+
+/// The next round keys of eight schedules, word by word.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
+    // RotWord, and the inverse of the ShiftRows that AESENCLAST will do to four keys' words.
+    let rotate = _mm256_broadcastsi128_si256(_mm_set_epi32(
+        0x0007_0a0d,
+        0x0c03_0609,
+        0x080f_0205,
+        0x040b_0e01,
+    ));
+    let rotated = _mm256_shuffle_epi8(w[3], rotate);
+    let word = _mm256_aesenclast_epi128(rotated, _mm256_set1_epi32(rcon));
+    let w0 = _mm256_xor_si256(w[0], word);
+    let w1 = _mm256_xor_si256(w[1], w0);
+    let w2 = _mm256_xor_si256(w[2], w1);
+    // Not w[3] ^ w2, for the sake of latency.
+    let w3 = _mm256_xor_si256(_mm256_xor_si256(w[3], w[2]), w1);
+    [w0, w1, w2, w3]
+}
+
+/// Transposes the 4×4 matrix of 32-bit words in each lane of four registers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn transpose_words([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    let (ab_low, ab_high) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+    let (cd_low, cd_high) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+    [
+        _mm256_unpacklo_epi64(ab_low, cd_low),
+        _mm256_unpackhi_epi64(ab_low, cd_low),
+        _mm256_unpacklo_epi64(ab_high, cd_high),
+        _mm256_unpackhi_epi64(ab_high, cd_high),
+    ]
+}
+
+/// The next round keys of two schedules; see the 128-bit kernel.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
+    let rotated = _mm256_shuffle_epi8(keys, _mm256_set1_epi32(0x0c0f_0e0d));
+    let word = _mm256_aesenclast_epi128(rotated, _mm256_set1_epi32(rcon));
+    let pairs = _mm256_xor_si256(keys, _mm256_bslli_epi128::<4>(keys));
+    let prefix = _mm256_xor_si256(pairs, _mm256_bslli_epi128::<8>(pairs));
+    _mm256_xor_si256(prefix, word)
+}
+
+/// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sigma(x: __m256i) -> __m256i {
+    let high = _mm256_shuffle_epi32::<0b11_10_11_10>(x);
+    _mm256_xor_si256(high, _mm256_bslli_epi128::<8>(x))
+}
+
+/// From memory order to one group a lane: lane l of register j becomes block j of group l.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn by_group<const GROUP: usize>(xs: [__m256i; GROUP]) -> [__m256i; GROUP] {
+    let mut out = xs;
+    for i in 0..GROUP / 2 {
+        let (a, b) = (xs[i], xs[i + GROUP / 2]);
+        [out[2 * i], out[2 * i + 1]] = transpose_lanes([a, b]);
+    }
+    out
+}
+
+/// The inverse of [`by_group`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn in_order<const GROUP: usize>(xs: [__m256i; GROUP]) -> [__m256i; GROUP] {
+    let mut out = xs;
+    for i in 0..GROUP / 2 {
+        let (a, b) = (xs[2 * i], xs[2 * i + 1]);
+        [out[i], out[i + GROUP / 2]] = transpose_lanes([a, b]);
+    }
+    out
+}

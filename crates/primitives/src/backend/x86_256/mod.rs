@@ -1,0 +1,62 @@
+//! Kernels for VAES and VPCLMULQDQ on registers of 256 bits: two blocks to a register.
+//!
+//! As in the 128-bit kernels, every function names the instructions it needs. What AVX2 does as well is
+//! there, for both.
+
+mod aes;
+mod gf128;
+mod hash;
+mod leaves;
+mod tags;
+
+use std::arch::x86_64::*;
+
+pub(super) use aes::{counter, encrypt};
+pub(super) use gf128::{column_hash, inner_product, words_inner_product};
+pub(super) use hash::{half_gates, hash, leaky_hashes};
+pub(super) use leaves::leaf_sums;
+pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
+
+pub(super) use super::x86::{
+    add_blocks, add_key_where, add_sums, add_where, add_words_where, bits_inner_product,
+    bytes_of_rows, lay_out, low_bits, low_words, pair_up, pair_up_where, rows_of_bytes,
+    sum_buckets, transpose_128,
+};
+
+use super::x86::{
+    broadcast, load, load_pair, load_wide, load_words, store, store_pair, store_words,
+    transpose_lanes,
+};
+use crate::Block;
+
+/// Whether the processor has what this module needs.
+pub(super) fn supported() -> bool {
+    super::x86::supported()
+        && is_x86_feature_detected!("vaes")
+        && is_x86_feature_detected!("vpclmulqdq")
+        && is_x86_feature_detected!("bmi2")
+}
+
+/// One block in the lower lane, and zero in the other.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn load_one(block: &Block) -> __m256i {
+    _mm256_zextsi128_si256(load(block))
+}
+
+/// `2 * N` consecutive 128-bit numbers modulo 2^128.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers<const N: usize>(first: u128) -> [__m256i; N] {
+    let mut out = [broadcast(&Block(first)); N];
+    // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+    let carries = first as u64 > u64::MAX - 2 * N as u64;
+    for (out, i) in out.iter_mut().zip((0..).step_by(2)) {
+        *out = if carries {
+            load_pair(&[i, i + 1].map(|i| Block(first.wrapping_add(i))))
+        } else {
+            _mm256_add_epi64(*out, _mm256_set_epi64x(0, i as i64 + 1, 0, i as i64))
+        };
+    }
+    out
+}
