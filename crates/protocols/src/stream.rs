@@ -44,9 +44,21 @@
 //!
 //! # Tables that are checked after evaluation
 //! Half-gates are checked by a polynomial at a point χ that the evaluator draws, over all gates ([`crate::ywz`], steps 11 and
-//! 12). Here every stretch has a point of its own, drawn by the evaluator and told to nobody before all tables of
-//! that stretch are with it, and its check is over before the next stretch begins: each stands for its gates as the
-//! check of a whole circuit does for all of them.
+//! 12). Here that goes chunk by chunk ([`crate::ywz`]'s `proof`): when the evaluator has evaluated a chunk, it tells the
+//! garblers its masked values, the digest that proves them, and a χ for this chunk alone; the garblers check and prove it while
+//! they garble the chunks behind it, so that nobody waits for a proof but at a stretch's end. Why that is as good as a check of a
+//! whole circuit:
+//! * A chunk's χ is drawn by the evaluator and told to nobody before all tables of that chunk are with it, and serves for
+//!   nothing else. What is wrong in them is fixed by then, and passes with a probability of (gates)·2^-128.
+//! * Each chunk's z is compared by itself. Of their sum a cheater could make up for an error in one chunk, whose χ it knows,
+//!   by what it does wrong in a later one.
+//! * A garbler sends z of a stretch's chunks all together, when every masked value of that stretch has been proven to it: z of gates
+//!   whose masked inputs are a lie would tell of their masks. A lie ends a garbler at that chunk: it garbles no more than is under way.
+//! * The masked values of a chunk are told before its gates are proven. So are they of a whole circuit, all at once. What is new is that
+//!   they come before the next chunk's tables, and that these may follow wrong gates: by the argument above they are uniform bits
+//!   to everybody, whatever a cheater did wrong before, since each has a mask of its own with an honest party's share in it that
+//!   nothing else shows.
+//! * A stretch's checks are over before the next stretch begins.
 
 use std::sync::{
     atomic::{AtomicBool, Ordering},
