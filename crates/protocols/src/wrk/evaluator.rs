@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 
 use super::{
     EVALUATOR, online,
-    table::{self, ROWS, RowHash},
+    table::{self, Cut, ROWS, RowHash},
 };
 #[cfg(feature = "measure")]
 use crate::kernels;
@@ -129,16 +129,27 @@ impl Table {
     /// The own MAC M\[s\] and key K\[r\] of each row, of the gates up to `end` that do not have them yet: what is left of it,
     /// once the garbler's part is added and it is hashed, is the label itself, and r times the cut Δ_B.
     fn begin(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
-        let one = Share { bit: true, ..Share::default() };
+        match table::are_words(mac_bytes) {
+            true => self.begin_with::<u64>(chunk, end, mac_bytes),
+            false => self.begin_with::<u128>(chunk, end, mac_bytes),
+        }
+    }
+
+    fn begin_with<C: Cut>(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
-            let mut nibble = 0;
-            for (row, share) in table::rows(chunk, g, one).into_iter().enumerate() {
-                let key = table::cut(share.key, mac_bytes);
-                table::put_at(&mut self.macs, ROWS * g + row, key, mac_bytes);
-                nibble |= u8::from(share.bit) << row;
-                self.labels.push(share.mac);
+            let [row0, alpha, beta] =
+                [&chunk.row0, &chunk.alpha, &chunk.beta].map(|rows| rows.pair(g));
+            self.labels.extend(table::rows(row0.mac, alpha.mac, beta.mac));
+            let [key_row0, key_alpha, key_beta] =
+                [row0, alpha, beta].map(|share| C::of(share.key, mac_bytes));
+            let keys = table::rows(key_row0, key_alpha, key_beta);
+            for (row, key) in keys.into_iter().enumerate() {
+                key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
             }
-            self.bits.push(nibble);
+            let bits = table::rows(row0.bit, alpha.bit, beta.bit);
+            // The constant 1 in row 3 is the evaluator's.
+            let bits = (0..).zip(bits).fold(1 << 3, |all, (row, bit)| all ^ u8::from(bit) << row);
+            self.bits.push(bits);
         }
     }
 
@@ -355,7 +366,7 @@ pub(crate) struct Evaluation {
     first_tweak: u64,
     mac_bytes: usize,
     /// Δ_B, cut as the MACs are.
-    delta: u128,
+    delta: Block,
     /// Not zero once any MAC was neither of the two that it may be.
     wrong: u128,
     /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those for MACs.
@@ -399,7 +410,7 @@ impl<'a> Walk<'a> {
             hash: RowHash::new(&keys.session),
             first_tweak: keys.first_tweak,
             mac_bytes: keys.mac_bytes,
-            delta: table::cut(keys.delta, keys.mac_bytes),
+            delta: u128::of(keys.delta, keys.mac_bytes).widened(),
             wrong: 0,
             inputs: [Block::ZERO; RUN],
             macs: [Block::ZERO; RUN],
@@ -448,12 +459,16 @@ impl Evaluation {
         for (run, ands) in batch.ands.chunks(RUN).enumerate() {
             let from = RUN * run;
             let first = self.first_tweak + batch.first_and + from as u64;
-            self.open_rows((batch.base, ands), (table, done + from), first);
+            let (ands, gate) = ((batch.base, ands), (table, done + from));
+            match table::are_words(self.mac_bytes) {
+                true => self.open_rows::<u64>(ands, gate, first),
+                false => self.open_rows::<u128>(ands, gate, first),
+            }
         }
     }
 
     /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
-    fn open_rows(
+    fn open_rows<C: Cut>(
         &mut self,
         (base, ands): (usize, &[And]),
         (table, g): (&Table, usize),
@@ -470,10 +485,10 @@ impl Evaluation {
             let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
             // Λ is public to the evaluator, and says nothing to it.
             let row = 2 * usize::from(a) + usize::from(b);
-            let mac = table::cut(*mac, self.mac_bytes)
-                ^ table::take(&table.macs, ROWS * gate + row, self.mac_bytes);
-            let r = Block(mac).ct_eq(&Block(self.delta));
-            self.wrong |= Block(mac).select(!r).0;
+            let sent = C::take(&table.macs, ROWS * gate + row, self.mac_bytes);
+            let mac = (C::of(*mac, self.mac_bytes) ^ sent).widened();
+            let r = mac.ct_eq(&self.delta);
+            self.wrong |= mac.select(!r).0;
             slots[and.out as usize] = Wire {
                 label: *hash ^ table.labels[ROWS * gate + row],
                 masked: r ^ (table.bits[gate] >> row & 1 == 1),
@@ -569,7 +584,7 @@ impl Evaluation {
             hash: RowHash::new(&[7; 32]),
             first_tweak: 1,
             mac_bytes,
-            delta: table::cut(blocks.array::<1>()[0], mac_bytes),
+            delta: u128::of(blocks.array::<1>()[0], mac_bytes).widened(),
             wrong: 0,
             inputs: [Block::ZERO; RUN],
             macs: [Block::ZERO; RUN],

@@ -1,11 +1,13 @@
 //! How the garbler makes the rows of gates that are independent of each other: step 4d.
 
+use std::ops::Range;
+
 use symbolon_circuit::And;
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
-use super::table::{self, ROWS, RowHash};
+use super::table::{self, Cut, ROWS, RowHash};
 use crate::{
     labels::{self, MESSAGE, RUN},
     masks::Chunk,
@@ -78,7 +80,11 @@ impl Rows {
             let from = RUN * run;
             self.hash_rows(slots, ands, first + from as u64);
             self.put_labels(slots, ands, (chunk, done + from));
-            self.put_macs(ands.len(), (chunk, done + from));
+            let gates = done + from..done + from + ands.len();
+            match table::are_words(self.mac_bytes) {
+                true => self.put_macs::<u64>(chunk, gates),
+                false => self.put_macs::<u128>(chunk, gates),
+            }
         }
     }
 
@@ -112,24 +118,24 @@ impl Rows {
         }
     }
 
-    /// The cut MACs of rows 0 to 3.
-    fn put_macs(&mut self, n: usize, (chunk, g): (&Chunk, usize)) {
+    /// The cut MACs of rows 0 to 3 of these gates.
+    fn put_macs<C: Cut>(&mut self, chunk: &Chunk, gates: Range<usize>) {
         let mac_bytes = self.mac_bytes;
         let start = self.macs.len();
-        let end = start + ROWS * n * mac_bytes;
+        let end = start + ROWS * gates.len() * mac_bytes;
         // The last is written with zeros behind it.
-        self.macs.resize(end + 16, 0);
+        self.macs.resize(end + C::BYTES, 0);
         let out = &mut self.macs[start..];
         let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
-        let [alpha, beta, row0] = rows.map(|rows| rows.auths(g, n).map(|towards| towards[0][0]));
+        let macs = rows.map(|rows| rows.auths(gates.start, gates.len()));
+        let [alpha, beta, row0] = macs.map(|auths| auths.map(|auth| C::of(auth[0][0], mac_bytes)));
         let hashes = self.hashes[1].as_chunks::<ROWS>().0.iter();
         for (k, (((alpha, beta), row0), hashes)) in
             alpha.zip(beta).zip(row0).zip(hashes).enumerate()
         {
-            let row1 = row0 ^ alpha;
-            let own = [row0, row1, row0 ^ beta, row1 ^ beta];
+            let own = table::rows(row0, alpha, beta);
             for (row, (own, hash)) in own.into_iter().zip(hashes).enumerate() {
-                table::put_at(out, ROWS * k + row, table::cut(own ^ *hash, mac_bytes), mac_bytes);
+                (own ^ C::of(*hash, mac_bytes)).put_at(out, ROWS * k + row, mac_bytes);
             }
         }
         self.macs.truncate(end);
