@@ -129,7 +129,9 @@ mod tests {
             assert_eq!(bytes[index * mac_bytes..][..mac_bytes], cut.to_le_bytes()[..mac_bytes]);
             assert_eq!(C::take(&bytes, index, mac_bytes).widened(), Block(cut), "{mac_bytes}");
         }
-        assert_eq!(bytes[3 * mac_bytes], 0, "zeros behind the last");
+        let written = 2 * mac_bytes + C::BYTES;
+        assert!(bytes[3 * mac_bytes..written].iter().all(|&byte| byte == 0));
+        assert!(bytes[written..].iter().all(|&byte| byte == 0xff));
     }
 
     #[test]
