@@ -18,7 +18,12 @@ pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to
     let (s_pairs, s_rest) = s.as_chunks_mut::<2>();
     let mut places = records.iter_mut().skip(peer).step_by(peers);
     for (p, (phi, s)) in phi_pairs.iter_mut().zip(s_pairs).enumerate() {
-        let [mx, kx, my, ky, mz, kz] = twos.map(|row| load_pair(&row[p]));
+        // No closure here: it would be a call.
+        let mut row_pairs = [_mm256_setzero_si256(); 6];
+        for (pair, row) in row_pairs.iter_mut().zip(twos) {
+            *pair = load_pair(&row[p]);
+        }
+        let [mx, kx, my, ky, mz, kz] = row_pairs;
         let (y, z) = (_mm256_xor_si256(my, ky), _mm256_xor_si256(mz, kz));
         store_pair(phi, _mm256_xor_si256(load_pair(phi), y));
         store_pair(s, _mm256_xor_si256(load_pair(s), z));
