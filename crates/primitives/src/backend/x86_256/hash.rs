@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load_pair, numbers, store_pair, transpose_lanes};
+use super::{broadcast, load_pair, store_pair, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, x86};
 use crate::hash::Tweaks;
@@ -19,7 +19,7 @@ pub(in super::super) fn hash<const SIGMA: bool>(
 ) {
     match group {
         1 => hash_groups::<SIGMA, 1, 2>(start, tweaks, xs),
-        2 => hash_groups::<SIGMA, 2, 1>(start, tweaks, xs),
+        2 => hash_groups::<SIGMA, 2, 2>(start, tweaks, xs),
         4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
         _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
     }
@@ -37,7 +37,9 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     tweaks: Tweaks<'_>,
     xs: &mut [Block],
 ) {
-    let wide_start = broadcast(&start);
+    let Some(wide_tweaks) = WideTweaks::new(start, tweaks, xs.len() / GROUP) else {
+        return x86::hash::<SIGMA>(start, tweaks, GROUP, xs);
+    };
     let (sets, tail) = xs.split_at_mut(xs.len() / (2 * GROUP) * (2 * GROUP));
     let (sets, _) = sets.as_chunks_mut::<2>().0.as_chunks_mut::<GROUP>();
     let mut g = 0;
@@ -45,9 +47,9 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     if GROUP <= 2 {
         let (chunks, left) = rest.split_at_mut(rest.len() / (4 * N) * (4 * N));
         for chunk in chunks.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0 {
-            let mut keys = [[wide_start; 4]; N];
+            let mut keys = [[_mm256_setzero_si256(); 4]; N];
             for keys in &mut keys {
-                *keys = group_keys(wide_start, tweaks, g);
+                *keys = wide_tweaks.keys(g);
                 g += 8;
             }
             let hashes = hash_lanes(keys, |n, i| inputs::<SIGMA, GROUP>(&chunk[n][i]));
@@ -60,13 +62,13 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     } else {
         let (chunks, left) = rest.as_chunks_mut::<N>();
         for chunk in chunks {
-            hash_two::<SIGMA, GROUP, N>(group_keys(wide_start, tweaks, g), chunk);
+            hash_two::<SIGMA, GROUP, N>(wide_tweaks.keys(g), chunk);
             g += 2 * N;
         }
         rest = left;
     }
     for set in rest {
-        let keys = group_keys(wide_start, tweaks, g);
+        let keys = wide_tweaks.keys(g);
         hash_two::<SIGMA, GROUP, 1>(keys, std::array::from_mut(set));
         g += 2;
     }
@@ -75,24 +77,55 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     }
 }
 
-/// The keys of groups `g .. g + 2 * N`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn group_keys<const N: usize>(start: __m256i, tweaks: Tweaks<'_>, g: usize) -> [__m256i; N] {
-    let mut keys = [_mm256_setzero_si256(); N];
-    match tweaks {
-        Tweaks::From(first) => keys = numbers(first.wrapping_add(g as u128)),
-        Tweaks::List(list) => {
-            let list: &[Block] = bytemuck::cast_slice(&list[g..g + 2 * N]);
-            for (key, pair) in keys.iter_mut().zip(list.as_chunks().0) {
-                *key = load_pair(pair);
+/// Tweaks that become keys, two to a register.
+#[derive(Clone, Copy)]
+struct WideTweaks<'a> {
+    /// In both lanes.
+    start: __m256i,
+    /// In both lanes the tweak of group 0, if the others count up from it without a carry between their halves.
+    first: __m256i,
+    /// The others, if they do not count.
+    list: Option<&'a [Block]>,
+}
+
+impl<'a> WideTweaks<'a> {
+    /// The tweaks of `groups` groups; nothing if a low half overflows, for which there is no addition. That happens once
+    /// in 2^64 tweaks, and is seen here once for all of them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(start: Block, tweaks: Tweaks<'a>, groups: usize) -> Option<WideTweaks<'a>> {
+        let start = broadcast(&start);
+        match tweaks {
+            Tweaks::From(first) if first as u64 > u64::MAX - groups as u64 => None,
+            Tweaks::From(first) => {
+                Some(WideTweaks { start, first: broadcast(&Block(first)), list: None })
+            }
+            Tweaks::List(list) => {
+                let list = Some(bytemuck::cast_slice(list));
+                Some(WideTweaks { start, first: _mm256_setzero_si256(), list })
             }
         }
     }
-    for key in &mut keys {
-        *key = _mm256_xor_si256(*key, start);
+
+    /// The keys of groups `g .. g + 2 * N`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn keys<const N: usize>(&self, g: usize) -> [__m256i; N] {
+        let mut keys = [self.start; N];
+        if let Some(list) = self.list {
+            for (key, pair) in keys.iter_mut().zip(list[g..g + 2 * N].as_chunks().0) {
+                *key = _mm256_xor_si256(*key, load_pair(pair));
+            }
+        } else {
+            let g = _mm256_set_epi64x(0, g as i64, 0, g as i64);
+            let first = _mm256_add_epi64(self.first, g);
+            for (key, i) in keys.iter_mut().zip((0..).step_by(2)) {
+                let tweaks = _mm256_add_epi64(first, _mm256_set_epi64x(0, i + 1, 0, i));
+                *key = _mm256_xor_si256(*key, tweaks);
+            }
+        }
+        keys
     }
-    keys
 }
 
 /// The inputs of two groups, one group to a lane, after σ if wanted.
@@ -207,10 +240,10 @@ fn hash_lanes<const GROUP: usize, const N: usize>(
 }
 
 /// Gates that [`half_gates`] makes at a time.
-const GATES: usize = 4;
+const GATES: usize = 8;
 
-/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole fours of gates as there are; returns
-/// how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of [`GATES`] as there are, or for
+/// none if tweaks carry; returns how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
 /// nothing is permuted but for the sums.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn half_gates(
@@ -219,20 +252,21 @@ pub(in super::super) fn half_gates(
     message: &mut [[Block; 2]],
     labels: &mut [Block],
 ) -> usize {
-    let start = broadcast(&start);
+    let Some(tweaks) = WideTweaks::new(start, Tweaks::From(first), 2 * pairs.len()) else {
+        return 0;
+    };
     let delta = sigma(broadcast(&delta));
     let pairs = pairs.as_chunks::<GATES>().0;
     let message = message.as_chunks_mut::<GATES>().0;
     let labels = labels.as_chunks_mut::<GATES>().0;
-    let mut tweak = first;
-    for ((pairs, message), labels) in pairs.iter().zip(message).zip(labels) {
-        let keys = group_keys(start, Tweaks::From(tweak), 0);
-        tweak = tweak.wrapping_add(2 * GATES as u128);
-        let [hashes] = hash_lanes([keys], |_, i| {
-            let input = sigma(load_pair(&pairs[i]));
+    for (run, ((pairs, message), labels)) in pairs.iter().zip(message).zip(labels).enumerate() {
+        let g = 2 * GATES * run;
+        let hashes = hash_lanes([tweaks.keys(g), tweaks.keys(g + 8)], |n, i| {
+            let input = sigma(load_pair(&pairs[4 * n + i]));
             [input, _mm256_xor_si256(input, delta)]
         });
-        for ((message, pair), [zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
+        let hashes = hashes.as_flattened();
+        for ((message, pair), &[zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
             let pair = load_pair(pair);
             // Nothing for α, α for β.
             let alpha = _mm256_permute2x128_si256::<0x08>(pair, pair);
@@ -252,8 +286,8 @@ pub(in super::super) fn half_gates(
 const TRIPLES: usize = 16;
 
 /// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
-/// returns how many triples that is. A register holds what two triples hash, each lane under a key of its own: nothing is
-/// permuted.
+/// returns how many triples that is, none if tweaks carry. A register holds what two triples hash, each lane under a key of
+/// its own: nothing is permuted.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),
@@ -262,27 +296,27 @@ pub(in super::super) fn leaky_hashes(
     s: &mut [Block],
     u: &mut [Block],
 ) -> usize {
-    let starts = [broadcast(&starts[0]), broadcast(&starts[1])];
+    let tweaks = (
+        WideTweaks::new(starts[0], Tweaks::From(first), phi.len()),
+        WideTweaks::new(starts[1], Tweaks::From(first), phi.len()),
+    );
+    let (Some(own_tweaks), Some(their_tweaks)) = tweaks else {
+        return 0;
+    };
     let delta = sigma(broadcast(&delta));
     let [macs, keys] = [auths[0].as_chunks::<TRIPLES>().0, auths[1].as_chunks::<TRIPLES>().0];
     let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
     let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
-    let mut tweak = first;
-    let triples = macs.iter().zip(keys).zip(phi);
-    for (((macs, keys), phi), (s, u)) in triples.zip(s.iter_mut().zip(u)) {
+    let triples = macs.iter().zip(keys).zip(phi).zip(s.iter_mut().zip(u));
+    for (run, (((macs, keys), phi), (s, u))) in triples.enumerate() {
+        let g = TRIPLES * run;
         let (macs, keys) = (macs.as_chunks::<2>().0, keys.as_chunks::<2>().0);
-        let later = tweak.wrapping_add(8);
-        let their_keys = [
-            group_keys(starts[1], Tweaks::From(tweak), 0),
-            group_keys(starts[1], Tweaks::From(later), 0),
-        ];
+        let their_keys = [their_tweaks.keys(g), their_tweaks.keys(g + 8)];
         let theirs = hash_lanes(their_keys, |n, i| [sigma(load_pair(&macs[4 * n + i]))]);
         let rows = phi.as_chunks::<2>().0.iter().zip(s.as_chunks_mut::<2>().0);
         let mut out = rows.zip(u.as_chunks_mut::<2>().0);
         for (n, theirs) in theirs.iter().enumerate() {
-            let own_keys = group_keys(starts[0], Tweaks::From(tweak), 0);
-            tweak = tweak.wrapping_add(8);
-            let [own] = hash_lanes([own_keys], |_, i| {
+            let [own] = hash_lanes([own_tweaks.keys(g + 8 * n)], |_, i| {
                 let input = sigma(load_pair(&keys[4 * n + i]));
                 [input, _mm256_xor_si256(input, delta)]
             });
