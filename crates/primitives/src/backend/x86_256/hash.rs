@@ -17,9 +17,13 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     group: usize,
     xs: &mut [Block],
 ) {
+    if xs.len() < 2 * group {
+        return x86::hash::<SIGMA>(start, tweaks, group, xs);
+    }
+    // As much at a time as hides the latency; more would only move registers to memory and back.
     match group {
         1 => hash_groups::<SIGMA, 1, 2>(start, tweaks, xs),
-        2 => hash_groups::<SIGMA, 2, 2>(start, tweaks, xs),
+        2 => hash_groups::<SIGMA, 2, 1>(start, tweaks, xs),
         4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
         _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
     }
@@ -240,7 +244,7 @@ fn hash_lanes<const GROUP: usize, const N: usize>(
 }
 
 /// Gates that [`half_gates`] makes at a time.
-const GATES: usize = 8;
+const GATES: usize = 4;
 
 /// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of [`GATES`] as there are, or for
 /// none if tweaks carry; returns how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
@@ -261,12 +265,11 @@ pub(in super::super) fn half_gates(
     let labels = labels.as_chunks_mut::<GATES>().0;
     for (run, ((pairs, message), labels)) in pairs.iter().zip(message).zip(labels).enumerate() {
         let g = 2 * GATES * run;
-        let hashes = hash_lanes([tweaks.keys(g), tweaks.keys(g + 8)], |n, i| {
-            let input = sigma(load_pair(&pairs[4 * n + i]));
+        let [hashes] = hash_lanes([tweaks.keys(g)], |_, i| {
+            let input = sigma(load_pair(&pairs[i]));
             [input, _mm256_xor_si256(input, delta)]
         });
-        let hashes = hashes.as_flattened();
-        for ((message, pair), &[zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
+        for ((message, pair), [zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
             let pair = load_pair(pair);
             // Nothing for α, α for β.
             let alpha = _mm256_permute2x128_si256::<0x08>(pair, pair);
