@@ -99,6 +99,40 @@ fn low_words(bencher: Bencher<'_, '_>, backend: Backend) {
 }
 
 #[divan::bench(args = backends())]
+fn low_bits(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (xs, mut out) = (words(N), words(N / 64));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.low_bits(&xs, &mut out));
+}
+
+#[divan::bench(args = backends())]
+fn blocks_added(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut out, values) = (blocks(N), blocks(N));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.add_blocks(&mut out, &values));
+}
+
+#[divan::bench(args = backends())]
+fn sums_added(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (mut out, a, b) = (blocks(N), blocks(N), blocks(N));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.add_sums(&mut out, &a, &b));
+}
+
+#[divan::bench(args = backends())]
+fn rows_paired_up(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (macs, keys, mut out) = (blocks(N), blocks(N), vec![[Block::ZERO; 2]; N]);
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.pair_up(&macs, &keys, &mut out));
+}
+
+#[divan::bench(args = backends())]
+fn rows_paired_up_where(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (rows, bits, mut out) = (blocks(4 * N), words(N / 64), vec![[Block::ZERO; 2]; N]);
+    let row = |which: usize| &rows[which * N..][..N];
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| {
+        backend.pair_up_where([row(0), row(1)], &bits, [row(2), row(3)], &mut out);
+    });
+}
+
+#[divan::bench(args = backends())]
 fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
     let (a, bits) = (blocks(N), BitVec::random(N, &mut Prg::from_seed(Block(2))));
     bencher.counter(ItemsCount::new(N)).bench_local(|| backend.bits_inner_product(&bits, &a));
@@ -132,6 +166,15 @@ fn key_sums(bencher: Bencher<'_, '_>, backend: Backend) {
     let mut sums = vec![[Block::ZERO; 2]; N];
     let counted = bencher.counter(ItemsCount::new(N));
     counted.bench_local(|| backend.key_sums(Block(77), [&bits; 2], [&auths; 2], &mut sums));
+}
+
+#[divan::bench(args = backends())]
+fn leaky_hashes(bencher: Bencher<'_, '_>, backend: Backend) {
+    let (rows, mut s, mut u) = (blocks(3 * N), blocks(N), blocks(N));
+    let row = |which: usize| &rows[which * N..][..N];
+    let by = ([Block(77), Block(78)], 5, Block(9));
+    let counted = bencher.counter(ItemsCount::new(N));
+    counted.bench_local(|| backend.leaky_hashes(by, [row(0), row(1)], row(2), &mut s, &mut u));
 }
 
 #[divan::bench(args = backends())]
@@ -184,6 +227,16 @@ fn leaf_sums<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut total, mut sums) = (vec![0u8; 4096], vec![0u8; BITS * 4096]);
     bencher
         .counter(ItemsCount::new(256usize << BITS))
+        .bench_local(|| leaves.sums(3, &mut total, &mut sums));
+}
+
+/// The same for what a draw of triples takes of each tree.
+#[divan::bench(args = backends(), consts = [2, 4])]
+fn leaf_sums_of_a_draw<const BITS: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
+    let leaves = Leaves::with_backend(backend, &blocks(1 << BITS));
+    let (mut total, mut sums) = (vec![0u8; 1600], vec![0u8; BITS * 1600]);
+    bencher
+        .counter(ItemsCount::new(100usize << BITS))
         .bench_local(|| leaves.sums(3, &mut total, &mut sums));
 }
 

@@ -268,7 +268,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(2));
         let (start, delta) = (prg.block(), prg.block());
         let hash = TweakedHash::new(start);
-        for gates in [0, 1, 15, 16, 17, 32, 64, 77] {
+        for gates in (0..10).chain([15, 16, 17, 31, 32, 33, 64, 77]) {
             // A tweak whose low half overflows on the way.
             for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
                 let pairs: Vec<_> = (0..gates).map(|_| [prg.block(), prg.block()]).collect();
@@ -296,7 +296,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(6));
         let (starts, delta) = ([prg.block(), prg.block()], prg.block());
         let hashes = starts.map(TweakedHash::new);
-        for n in [0, 1, 31, 32, 33, 64, 95, 128, 200] {
+        for n in [0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 95, 128, 200] {
             // A tweak whose low half overflows on the way.
             for first in [6, u128::from(u64::MAX) - 5, u128::MAX - 40] {
                 let mut blocks = || (0..n).map(|_| prg.block()).collect::<Vec<_>>();

@@ -77,14 +77,14 @@ const STRIP: usize = 32;
 type Strip = [Block; STRIP];
 
 /// What is left over of one strip, wiped when it is done with.
-struct Sums {
+struct Sums<const BITS: usize> {
     /// Nodes that wait for their sibling, by level.
-    waiting: [Strip; Leaves::MAX_BITS],
-    sums: [Strip; Leaves::MAX_BITS],
+    waiting: [Strip; BITS],
+    sums: [Strip; BITS],
     node: Strip,
 }
 
-impl Drop for Sums {
+impl<const BITS: usize> Drop for Sums<BITS> {
     fn drop(&mut self) {
         self.waiting.as_flattened_mut().zeroize();
         self.sums.as_flattened_mut().zeroize();
@@ -101,30 +101,55 @@ pub(crate) fn sums_of(
     sums: &mut [u8],
     fill: impl Fn(usize, u128, &mut [Block]),
 ) {
+    // A tree has memory for its own levels alone, which takes time to clear and to wipe.
+    match bits {
+        2 => all_strips::<2>(first, total, sums, fill),
+        3 => all_strips::<3>(first, total, sums, fill),
+        4 => all_strips::<4>(first, total, sums, fill),
+        5 => all_strips::<5>(first, total, sums, fill),
+        6 => all_strips::<6>(first, total, sums, fill),
+        7 => all_strips::<7>(first, total, sums, fill),
+        8 => all_strips::<8>(first, total, sums, fill),
+        _ => unreachable!("there are no more than 2^{} leaves", Leaves::MAX_BITS),
+    }
+}
+
+fn all_strips<const BITS: usize>(
+    first: u128,
+    total: &mut [u8],
+    sums: &mut [u8],
+    fill: impl Fn(usize, u128, &mut [Block]),
+) {
     let stride = total.len();
     let mut work = Sums {
-        waiting: [[Block::ZERO; STRIP]; Leaves::MAX_BITS],
-        sums: [[Block::ZERO; STRIP]; Leaves::MAX_BITS],
+        waiting: [[Block::ZERO; STRIP]; BITS],
+        sums: [[Block::ZERO; STRIP]; BITS],
         node: [Block::ZERO; STRIP],
     };
     for start in (0..stride).step_by(16 * STRIP) {
         let bytes = (stride - start).min(16 * STRIP);
-        work.sums.as_flattened_mut().fill(Block::ZERO);
-        for z in 0..1usize << bits {
-            let from = first.wrapping_add((start / 16) as u128);
-            fill(z, from, &mut work.node[..bytes / 16]);
+        let from = first.wrapping_add((start / 16) as u128);
+        for z in (0..1usize << BITS).step_by(2) {
+            // A leaf of even number waits for the next.
+            fill(z, from, &mut work.waiting[0][..bytes / 16]);
+            fill(z + 1, from, &mut work.node[..bytes / 16]);
             // As in counting: a leaf ends as many subtrees as its number ends in ones.
-            let ends = z.trailing_ones() as usize;
-            for level in 0..ends.min(bits) {
-                add(&mut work.sums[level], &work.node);
+            let ends = (z + 1).trailing_ones() as usize;
+            for level in 0..ends {
+                // The first node of a level that counts overwrites what the strip before has left.
+                if z + 2 == 2 << level {
+                    work.sums[level] = work.node;
+                } else {
+                    add(&mut work.sums[level], &work.node);
+                }
                 add(&mut work.node, &work.waiting[level]);
             }
-            if ends < bits {
+            if ends < BITS {
                 work.waiting[ends] = work.node;
             }
         }
         total[start..][..bytes].copy_from_slice(&Block::as_bytes(&work.node)[..bytes]);
-        for (level, sum) in work.sums[..bits].iter().enumerate() {
+        for (level, sum) in work.sums.iter().enumerate() {
             sums[level * stride + start..][..bytes].copy_from_slice(&Block::as_bytes(sum)[..bytes]);
         }
     }
@@ -150,7 +175,8 @@ mod tests {
             let mut seeds = vec![Block::ZERO; 1 << bits];
             prg.fill_blocks(&mut seeds);
             let ciphers: Vec<Aes128> = seeds.iter().map(|&seed| Aes128::new(seed)).collect();
-            for (case, blocks) in [0, 1, 3, 4, 5, 16, 17, 31, 33, 64, 75].into_iter().enumerate() {
+            let lengths = (0..24).chain([31, 32, 33, 39, 40, 41, 64, 75]);
+            for (case, blocks) in lengths.enumerate() {
                 let first = firsts[case % firsts.len()];
                 let mut expected = vec![Block::ZERO; (1 + bits) * blocks];
                 for (z, cipher) in ciphers.iter().enumerate() {

@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn eight_rows_become_bytes_and_back() {
         let mut prg = Prg::from_seed(Block(5));
-        for words in [0, 1, 2, 5] {
+        for words in [0, 1, 2, 3, 4, 5, 7, 8, 9] {
             let rows: [Vec<u64>; 8] = [(); 8].map(|()| (0..words).map(|_| prg.u64()).collect());
             for backend in Backend::available() {
                 let mut out = vec![1; 64 * words];

@@ -84,15 +84,34 @@ pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Bloc
     let (chunks, tail) = out.as_chunks_mut::<8>();
     let mut next = first;
     for chunk in chunks {
-        *chunk = std::array::from_fn(|i| Block(next.wrapping_add(i as u128)));
+        let ys = encrypt_many(keys, numbers::<8>(next));
         next = next.wrapping_add(8);
-        encrypt_in_place(keys, chunk);
+        for (block, y) in chunk.iter_mut().zip(ys) {
+            store(block, y);
+        }
     }
     for block in tail {
-        *block = Block(next);
+        let [y] = encrypt_many(keys, numbers(next));
         next = next.wrapping_add(1);
-        encrypt_in_place(keys, std::array::from_mut(block));
+        store(block, y);
     }
+}
+
+/// `N` consecutive 128-bit numbers modulo 2^128.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn numbers<const N: usize>(first: u128) -> [__m128i; N] {
+    let mut out = [load(&Block(first)); N];
+    // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
+    let carries = first as u64 > u64::MAX - N as u64;
+    for (out, i) in out.iter_mut().zip(0..) {
+        *out = if carries {
+            load(&Block(first.wrapping_add(i)))
+        } else {
+            _mm_add_epi64(*out, _mm_set_epi64x(0, i as i64))
+        };
+    }
+    out
 }
 
 #[target_feature(enable = "aes,avx2")]

@@ -5,7 +5,24 @@ use std::arch::x86_64::*;
 use super::{load, load_bytes};
 use crate::Block;
 
-/// A sum of products before reduction: low + 2^64·middle + 2^128·high.
+/// A factor, and in the low half of `both` the sum of its halves.
+#[derive(Clone, Copy)]
+struct Factor {
+    halves: __m128i,
+    both: __m128i,
+}
+
+impl Factor {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(halves: __m128i) -> Factor {
+        let swapped = _mm_shuffle_epi32::<0b01_00_11_10>(halves);
+        Factor { halves, both: _mm_xor_si128(halves, swapped) }
+    }
+}
+
+/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low + 2^64·(low + middle + high) +
+/// 2^128·high.
 #[derive(Clone, Copy)]
 struct Sum {
     low: __m128i,
@@ -23,18 +40,17 @@ impl Sum {
 
     #[inline]
     #[target_feature(enable = "pclmulqdq,avx2")]
-    fn add_product(&mut self, a: __m128i, b: __m128i) {
-        self.low = _mm_xor_si128(self.low, _mm_clmulepi64_si128::<0x00>(a, b));
-        self.high = _mm_xor_si128(self.high, _mm_clmulepi64_si128::<0x11>(a, b));
-        let cross =
-            _mm_xor_si128(_mm_clmulepi64_si128::<0x01>(a, b), _mm_clmulepi64_si128::<0x10>(a, b));
-        self.middle = _mm_xor_si128(self.middle, cross);
+    fn add_product(&mut self, a: Factor, b: Factor) {
+        self.low = _mm_xor_si128(self.low, _mm_clmulepi64_si128::<0x00>(a.halves, b.halves));
+        self.high = _mm_xor_si128(self.high, _mm_clmulepi64_si128::<0x11>(a.halves, b.halves));
+        self.middle = _mm_xor_si128(self.middle, _mm_clmulepi64_si128::<0x00>(a.both, b.both));
     }
 
     #[inline]
     #[target_feature(enable = "pclmulqdq,avx2")]
     fn reduce(self) -> Block {
-        reduce(self.low, self.middle, self.high)
+        let middle = _mm_xor_si128(_mm_xor_si128(self.low, self.middle), self.high);
+        reduce(self.low, middle, self.high)
     }
 }
 
@@ -57,7 +73,7 @@ pub(in super::super) fn reduce(low: __m128i, middle: __m128i, high: __m128i) -> 
 pub(in super::super) fn inner_product(a: &[Block], b: &[Block]) -> Block {
     let mut sum = Sum::zero();
     for (x, y) in a.iter().zip(b) {
-        sum.add_product(load(x), load(y));
+        sum.add_product(Factor::new(load(x)), Factor::new(load(y)));
     }
     sum.reduce()
 }
@@ -81,12 +97,20 @@ pub(in super::super) fn column_hash(
     coeffs: &[Block],
     out: &mut [Block; 128],
 ) {
-    for (i, hash) in out.iter_mut().enumerate() {
-        let (row, _) = cols[i * stride..][..16 * coeffs.len()].as_chunks::<16>();
-        let mut sum = Sum::zero();
-        for (block, coeff) in row.iter().zip(coeffs) {
-            sum.add_product(load_bytes(block), load(coeff));
+    // Two rows at a time share the loads of the coefficients.
+    for (i, hashes) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let (first, second) = (&cols[2 * i * stride..], &cols[(2 * i + 1) * stride..]);
+        let (first, second) = (first.as_chunks::<16>().0, second.as_chunks::<16>().0);
+        let rows = [&first[..coeffs.len()], &second[..coeffs.len()]];
+        let mut sums = [Sum::zero(); 2];
+        for (k, coeff) in coeffs.iter().enumerate() {
+            let coeff = Factor::new(load(coeff));
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                sum.add_product(Factor::new(load_bytes(&row[k])), coeff);
+            }
         }
-        *hash = sum.reduce();
+        for (hash, sum) in hashes.iter_mut().zip(sums) {
+            *hash = sum.reduce();
+        }
     }
 }

@@ -18,7 +18,12 @@ pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to
     let (s_pairs, s_rest) = s.as_chunks_mut::<2>();
     let mut places = records.iter_mut().skip(peer).step_by(peers);
     for (p, (phi, s)) in phi_pairs.iter_mut().zip(s_pairs).enumerate() {
-        let [mx, kx, my, ky, mz, kz] = twos.map(|row| load_pair(&row[p]));
+        // No closure here: it would be a call.
+        let mut row_pairs = [_mm256_setzero_si256(); 6];
+        for (pair, row) in row_pairs.iter_mut().zip(twos) {
+            *pair = load_pair(&row[p]);
+        }
+        let [mx, kx, my, ky, mz, kz] = row_pairs;
         let (y, z) = (_mm256_xor_si256(my, ky), _mm256_xor_si256(mz, kz));
         store_pair(phi, _mm256_xor_si256(load_pair(phi), y));
         store_pair(s, _mm256_xor_si256(load_pair(s), z));
@@ -42,6 +47,7 @@ pub(in super::super) fn sum_buckets(
     [x_macs, x_keys, z_macs, z_keys]: [&mut [Block]; 4],
 ) {
     let size = buckets.size;
+    let correction = load_pair(&[Block::ZERO, buckets.correction]);
     let mut ahead = buckets.ahead.chunks(size);
     let mut f = 0;
     let sums = x_macs.iter_mut().zip(x_keys).zip(z_macs.iter_mut().zip(z_keys));
@@ -49,15 +55,15 @@ pub(in super::super) fn sum_buckets(
         for &triple in ahead.next().unwrap_or_default() {
             records.of_all(triple).iter().for_each(prefetch_early);
         }
-        let corrected = buckets.correction.select(buckets.corrected >> k & 1 == 1);
-        let (mut x, mut z) = (_mm256_setzero_si256(), load_pair(&[Block::ZERO, corrected]));
+        let corrected = mask(buckets.corrected >> k & 1 == 1);
+        let (mut x, mut z) = (_mm256_setzero_si256(), _mm256_and_si256(correction, corrected));
         for (i, &member) in members.iter().enumerate() {
             let record = records.get(member, peer);
             let own = load_pair(&record.x);
             let absorbs = i == 0 && buckets.absorbing;
             let d = !absorbs && buckets.d[f / 64] >> (f % 64) & 1 == 1;
             f += usize::from(!absorbs);
-            let product = _mm256_and_si256(own, _mm256_set1_epi64x(mask64(d).cast_signed()));
+            let product = _mm256_and_si256(own, mask(d));
             x = _mm256_xor_si256(x, own);
             z = _mm256_xor_si256(z, _mm256_xor_si256(load_pair(&record.z), product));
         }
@@ -65,6 +71,13 @@ pub(in super::super) fn sum_buckets(
         add_lanes([x_mac, x_key], x);
         add_lanes([z_mac, z_key], z);
     }
+}
+
+/// All ones if `bit`, else zero.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn mask(bit: bool) -> __m256i {
+    _mm256_set1_epi64x(mask64(bit).cast_signed())
 }
 
 /// Adds a lane to each.

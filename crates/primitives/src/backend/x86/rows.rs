@@ -55,11 +55,12 @@ pub(in super::super) fn pair_up_where(
         let pairs = rows.map(|row| row.as_chunks::<2>().0);
         let (out, out_tail) = out.as_chunks_mut::<2>();
         for (p, out) in out.iter_mut().enumerate() {
-            let [macs, keys, more_macs, more_keys] = pairs.map(|row| load_pair(&row[p]));
+            let [macs, keys, more_macs, more_keys] = pairs;
             let mask = next_pair_mask(&mut bits);
-            let macs = _mm256_xor_si256(macs, _mm256_and_si256(mask, more_macs));
-            let keys = _mm256_xor_si256(keys, _mm256_and_si256(mask, more_keys));
-            write(out, [macs, keys]);
+            let mac = _mm256_and_si256(mask, load_pair(&more_macs[p]));
+            let key = _mm256_and_si256(mask, load_pair(&more_keys[p]));
+            let mac = _mm256_xor_si256(mac, load_pair(&macs[p]));
+            write(out, [mac, _mm256_xor_si256(key, load_pair(&keys[p]))]);
         }
         if !out_tail.is_empty() {
             let done = 2 * out.len();

@@ -15,7 +15,17 @@ pub(in super::super) fn carryless_products(
     high: &mut [u64],
 ) {
     let factor = _mm_set_epi64x(0, factor.cast_signed());
-    for (&word, (low, high)) in words.iter().zip(low.iter_mut().zip(high)) {
+    let (twos, rest) = words.as_chunks::<2>();
+    let (low, low_rest) = low.as_chunks_mut::<2>();
+    let (high, high_rest) = high.as_chunks_mut::<2>();
+    for (words, (low, high)) in twos.iter().zip(low.iter_mut().zip(high)) {
+        let words = bytemuck::cast(*words);
+        let even = _mm_clmulepi64_si128::<0x00>(words, factor);
+        let odd = _mm_clmulepi64_si128::<0x01>(words, factor);
+        *low = bytemuck::cast(_mm_unpacklo_epi64(even, odd));
+        *high = bytemuck::cast(_mm_unpackhi_epi64(even, odd));
+    }
+    if let ([word], [low], [high]) = (rest, low_rest, high_rest) {
         let word = _mm_set_epi64x(0, word.cast_signed());
         [*low, *high] = bytemuck::cast(_mm_clmulepi64_si128::<0x00>(word, factor));
     }

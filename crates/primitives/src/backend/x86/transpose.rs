@@ -193,7 +193,12 @@ pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
     let fours = rows.map(|row| row.as_chunks::<WORDS>().0);
     let (chunks, rest) = out.as_chunks_mut::<WORDS>();
     for (k, out) in chunks.iter_mut().enumerate() {
-        let mut bytes = transposed_bits(fours.map(|row| load_words(&row[k])));
+        // No closure here: it would be a call.
+        let mut bytes = [_mm256_setzero_si256(); 8];
+        for (bytes, row) in bytes.iter_mut().zip(fours) {
+            *bytes = load_words(&row[k]);
+        }
+        bytes = transposed_bits(bytes);
         // Byte p of register s goes to byte 8p + s.
         for _ in 0..3 {
             bytes = interleaved(bytes);

@@ -73,10 +73,10 @@ impl Karatsuba {
 /// The residues of two sums, one to a lane; the steps are those of the 128-bit kernel.
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq")]
-fn reduce_two(sums: [Sum; 2]) -> __m256i {
-    let low = lane_sums(sums.map(|sum| sum.low));
-    let middle = lane_sums(sums.map(|sum| sum.middle));
-    let high = lane_sums(sums.map(|sum| sum.high));
+fn reduce_two([a, b]: [Sum; 2]) -> __m256i {
+    let low = lane_sums([a.low, b.low]);
+    let middle = lane_sums([a.middle, b.middle]);
+    let high = lane_sums([a.high, b.high]);
     let polynomial = _mm256_set1_epi64x(0x87);
     let low = _mm256_xor_si256(low, _mm256_bslli_epi128::<8>(middle));
     let high = _mm256_xor_si256(high, _mm256_bsrli_epi128::<8>(middle));
@@ -147,9 +147,10 @@ pub(in super::super) fn column_hash(
     let (pairs, tail) = coeffs.as_chunks::<2>();
     // Two rows at a time share the loads of the coefficients, and the reduction.
     for (i, hashes) in out.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-        let row = |r: usize| &cols[(2 * i + r) * stride..][..16 * coeffs.len()];
-        let rows: [&[u8]; 2] = std::array::from_fn(row);
-        let bodies = rows.map(|row| &row.as_chunks::<32>().0[..pairs.len()]);
+        let (first, second) = (&cols[2 * i * stride..], &cols[(2 * i + 1) * stride..]);
+        let rows = [&first[..16 * coeffs.len()], &second[..16 * coeffs.len()]];
+        let (first, second) = (rows[0].as_chunks::<32>().0, rows[1].as_chunks::<32>().0);
+        let bodies = [&first[..pairs.len()], &second[..pairs.len()]];
         let mut sums = [Karatsuba::zero(); 2];
         for (k, pair) in pairs.iter().enumerate() {
             let coeff = Factor::new(load_pair(pair));
@@ -164,6 +165,7 @@ pub(in super::super) fn column_hash(
                 sum.add(Factor::new(load_one(&Block::from_bytes(*last))), coeff);
             }
         }
-        store_pair(hashes, reduce_two(sums.map(|sum| sum.sum())));
+        let [a, b] = sums;
+        store_pair(hashes, reduce_two([a.sum(), b.sum()]));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{broadcast, load_pair, numbers, store_pair, transpose_lanes};
+use super::{broadcast, load_pair, store_pair, transpose_lanes};
 use crate::Block;
 use crate::backend::{RCON, x86};
 use crate::hash::Tweaks;
@@ -17,8 +17,12 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     group: usize,
     xs: &mut [Block],
 ) {
+    if xs.len() < 2 * group {
+        return x86::hash::<SIGMA>(start, tweaks, group, xs);
+    }
+    // As much at a time as hides the latency; more would only move registers to memory and back.
     match group {
-        1 => hash_groups::<SIGMA, 1, 1>(start, tweaks, xs),
+        1 => hash_groups::<SIGMA, 1, 2>(start, tweaks, xs),
         2 => hash_groups::<SIGMA, 2, 1>(start, tweaks, xs),
         4 => hash_groups::<SIGMA, 4, 2>(start, tweaks, xs),
         _ => hash_groups::<SIGMA, 8, 1>(start, tweaks, xs),
@@ -28,7 +32,8 @@ pub(in super::super) fn hash<const SIGMA: bool>(
 /// Two groups' blocks, in memory order: pair p of the groups is `pairs[p]`.
 type Pairs<const GROUP: usize> = [[Block; 2]; GROUP];
 
-/// Hashes groups of `GROUP` blocks: small ones eight at a time, others `2 * N`, then two, then the rest in narrow registers.
+/// Hashes groups of `GROUP` blocks: small ones `8 * N` at a time, others `2 * N`, then two, then the rest in narrow
+/// registers.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
@@ -36,32 +41,38 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     tweaks: Tweaks<'_>,
     xs: &mut [Block],
 ) {
-    let wide_start = broadcast(&start);
+    let Some(wide_tweaks) = WideTweaks::new(start, tweaks, xs.len() / GROUP) else {
+        return x86::hash::<SIGMA>(start, tweaks, GROUP, xs);
+    };
     let (sets, tail) = xs.split_at_mut(xs.len() / (2 * GROUP) * (2 * GROUP));
     let (sets, _) = sets.as_chunks_mut::<2>().0.as_chunks_mut::<GROUP>();
     let mut g = 0;
     let mut rest = sets;
     if GROUP <= 2 {
-        let (chunks, left) = rest.as_chunks_mut::<4>();
-        for chunk in chunks {
-            let keys = group_keys(wide_start, tweaks, g);
-            g += 8;
-            let hashes = hash_lanes(keys, |i| inputs::<SIGMA, GROUP>(&chunk[i]));
-            for (set, hashes) in chunk.iter_mut().zip(hashes) {
-                write(set, hashes);
+        let (chunks, left) = rest.split_at_mut(rest.len() / (4 * N) * (4 * N));
+        for chunk in chunks.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0 {
+            let mut keys = [[_mm256_setzero_si256(); 4]; N];
+            for keys in &mut keys {
+                *keys = wide_tweaks.keys(g);
+                g += 8;
+            }
+            let hashes = hash_lanes(keys, |n, i| inputs::<SIGMA, GROUP>(&chunk[n][i]));
+            let sets = chunk.as_flattened_mut().iter_mut();
+            for (set, hashes) in sets.zip(hashes.as_flattened()) {
+                write(set, *hashes);
             }
         }
         rest = left;
     } else {
         let (chunks, left) = rest.as_chunks_mut::<N>();
         for chunk in chunks {
-            hash_two::<SIGMA, GROUP, N>(group_keys(wide_start, tweaks, g), chunk);
+            hash_two::<SIGMA, GROUP, N>(wide_tweaks.keys(g), chunk);
             g += 2 * N;
         }
         rest = left;
     }
     for set in rest {
-        let keys = group_keys(wide_start, tweaks, g);
+        let keys = wide_tweaks.keys(g);
         hash_two::<SIGMA, GROUP, 1>(keys, std::array::from_mut(set));
         g += 2;
     }
@@ -70,24 +81,55 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     }
 }
 
-/// The keys of groups `g .. g + 2 * N`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn group_keys<const N: usize>(start: __m256i, tweaks: Tweaks<'_>, g: usize) -> [__m256i; N] {
-    let mut keys = [_mm256_setzero_si256(); N];
-    match tweaks {
-        Tweaks::From(first) => keys = numbers(first.wrapping_add(g as u128)),
-        Tweaks::List(list) => {
-            let list: &[Block] = bytemuck::cast_slice(&list[g..g + 2 * N]);
-            for (key, pair) in keys.iter_mut().zip(list.as_chunks().0) {
-                *key = load_pair(pair);
+/// Tweaks that become keys, two to a register.
+#[derive(Clone, Copy)]
+struct WideTweaks<'a> {
+    /// In both lanes.
+    start: __m256i,
+    /// In both lanes the tweak of group 0, if the others count up from it without a carry between their halves.
+    first: __m256i,
+    /// The others, if they do not count.
+    list: Option<&'a [Block]>,
+}
+
+impl<'a> WideTweaks<'a> {
+    /// The tweaks of `groups` groups; nothing if a low half overflows, for which there is no addition. That happens once
+    /// in 2^64 tweaks, and is seen here once for all of them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn new(start: Block, tweaks: Tweaks<'a>, groups: usize) -> Option<WideTweaks<'a>> {
+        let start = broadcast(&start);
+        match tweaks {
+            Tweaks::From(first) if first as u64 > u64::MAX - groups as u64 => None,
+            Tweaks::From(first) => {
+                Some(WideTweaks { start, first: broadcast(&Block(first)), list: None })
+            }
+            Tweaks::List(list) => {
+                let list = Some(bytemuck::cast_slice(list));
+                Some(WideTweaks { start, first: _mm256_setzero_si256(), list })
             }
         }
     }
-    for key in &mut keys {
-        *key = _mm256_xor_si256(*key, start);
+
+    /// The keys of groups `g .. g + 2 * N`.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn keys<const N: usize>(&self, g: usize) -> [__m256i; N] {
+        let mut keys = [self.start; N];
+        if let Some(list) = self.list {
+            for (key, pair) in keys.iter_mut().zip(list[g..g + 2 * N].as_chunks().0) {
+                *key = _mm256_xor_si256(*key, load_pair(pair));
+            }
+        } else {
+            let g = _mm256_set_epi64x(0, g as i64, 0, g as i64);
+            let first = _mm256_add_epi64(self.first, g);
+            for (key, i) in keys.iter_mut().zip((0..).step_by(2)) {
+                let tweaks = _mm256_add_epi64(first, _mm256_set_epi64x(0, i + 1, 0, i));
+                *key = _mm256_xor_si256(*key, tweaks);
+            }
+        }
+        keys
     }
-    keys
 }
 
 /// The inputs of two groups, one group to a lane, after σ if wanted.
@@ -150,42 +192,52 @@ fn hash_two<const SIGMA: bool, const GROUP: usize, const N: usize>(
     }
 }
 
-/// What the lanes of inputs hash to, `GROUP` of them under each lane of eight keys. The key schedules go word by word:
-/// register i has word i of eight keys, and in that form a step is one substitution and four XORs. Transposing the words
-/// makes round keys of them.
+/// What the lanes of inputs hash to, `GROUP` of them under each lane of eight keys, `N` times. The key schedules go word by
+/// word: register i has word i of eight keys, and in that form a step is one substitution and a few XORs. Transposing the
+/// words makes round keys of them.
 ///
 /// Each caller has a closure of its own and with it a copy of this function, which is compiled into it: registers do not
 /// go through memory.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
-fn hash_lanes<const GROUP: usize>(
-    keys: [__m256i; 4],
-    input: impl Fn(usize) -> [__m256i; GROUP],
-) -> [[__m256i; GROUP]; 4] {
-    let mut ins = [[_mm256_setzero_si256(); GROUP]; 4];
-    for (i, ins) in ins.iter_mut().enumerate() {
-        *ins = input(i);
+fn hash_lanes<const GROUP: usize, const N: usize>(
+    keys: [[__m256i; 4]; N],
+    input: impl Fn(usize, usize) -> [__m256i; GROUP],
+) -> [[[__m256i; GROUP]; 4]; N] {
+    let mut ins = [[[_mm256_setzero_si256(); GROUP]; 4]; N];
+    for (n, ins) in ins.iter_mut().enumerate() {
+        for (i, ins) in ins.iter_mut().enumerate() {
+            *ins = input(n, i);
+        }
     }
     let mut states = ins;
-    for (states, key) in states.iter_mut().zip(keys) {
-        for state in states {
-            *state = _mm256_xor_si256(*state, key);
-        }
-    }
-    let mut words = next_words(transpose_words(keys), RCON[0]);
-    for &rcon in &RCON[1..] {
-        // Begun before the round ahead of it, which hides the latency.
-        let next = next_words(words, rcon);
-        for (states, key) in states.iter_mut().zip(transpose_words(words)) {
+    let mut words = keys;
+    for n in 0..N {
+        for (states, key) in states[n].iter_mut().zip(keys[n]) {
             for state in states {
-                *state = _mm256_aesenc_epi128(*state, key);
+                *state = _mm256_xor_si256(*state, key);
             }
         }
-        words = next;
+        words[n] = next_words(transpose_words(keys[n]), RCON[0]);
     }
-    for ((states, key), ins) in states.iter_mut().zip(transpose_words(words)).zip(ins) {
-        for (state, input) in states.iter_mut().zip(ins) {
-            *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, key), input);
+    for &rcon in &RCON[1..] {
+        for n in 0..N {
+            // Begun before the round ahead of it, which hides the latency.
+            let next = next_words(words[n], rcon);
+            for (states, key) in states[n].iter_mut().zip(transpose_words(words[n])) {
+                for state in states {
+                    *state = _mm256_aesenc_epi128(*state, key);
+                }
+            }
+            words[n] = next;
+        }
+    }
+    for n in 0..N {
+        let last = transpose_words(words[n]);
+        for i in 0..4 {
+            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
+                *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, last[i]), input);
+            }
         }
     }
     states
@@ -194,8 +246,8 @@ fn hash_lanes<const GROUP: usize>(
 /// Gates that [`half_gates`] makes at a time.
 const GATES: usize = 4;
 
-/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole fours of gates as there are; returns
-/// how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of [`GATES`] as there are, or for
+/// none if tweaks carry; returns how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
 /// nothing is permuted but for the sums.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn half_gates(
@@ -204,16 +256,16 @@ pub(in super::super) fn half_gates(
     message: &mut [[Block; 2]],
     labels: &mut [Block],
 ) -> usize {
-    let start = broadcast(&start);
+    let Some(tweaks) = WideTweaks::new(start, Tweaks::From(first), 2 * pairs.len()) else {
+        return 0;
+    };
     let delta = sigma(broadcast(&delta));
     let pairs = pairs.as_chunks::<GATES>().0;
     let message = message.as_chunks_mut::<GATES>().0;
     let labels = labels.as_chunks_mut::<GATES>().0;
-    let mut tweak = first;
-    for ((pairs, message), labels) in pairs.iter().zip(message).zip(labels) {
-        let keys = group_keys(start, Tweaks::From(tweak), 0);
-        tweak = tweak.wrapping_add(2 * GATES as u128);
-        let hashes = hash_lanes(keys, |i| {
+    for (run, ((pairs, message), labels)) in pairs.iter().zip(message).zip(labels).enumerate() {
+        let g = 2 * GATES * run;
+        let [hashes] = hash_lanes([tweaks.keys(g)], |_, i| {
             let input = sigma(load_pair(&pairs[i]));
             [input, _mm256_xor_si256(input, delta)]
         });
@@ -234,11 +286,11 @@ pub(in super::super) fn half_gates(
 }
 
 /// Triples that [`leaky_hashes`] makes at a time.
-const TRIPLES: usize = 8;
+const TRIPLES: usize = 16;
 
 /// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
-/// returns how many triples that is. A register holds what two triples hash, each lane under a key of its own: nothing is
-/// permuted.
+/// returns how many triples that is, none if tweaks carry. A register holds what two triples hash, each lane under a key of
+/// its own: nothing is permuted.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),
@@ -247,30 +299,36 @@ pub(in super::super) fn leaky_hashes(
     s: &mut [Block],
     u: &mut [Block],
 ) -> usize {
-    let starts = [broadcast(&starts[0]), broadcast(&starts[1])];
+    let tweaks = (
+        WideTweaks::new(starts[0], Tweaks::From(first), phi.len()),
+        WideTweaks::new(starts[1], Tweaks::From(first), phi.len()),
+    );
+    let (Some(own_tweaks), Some(their_tweaks)) = tweaks else {
+        return 0;
+    };
     let delta = sigma(broadcast(&delta));
-    let [macs, keys] = auths.map(|row| row.as_chunks::<TRIPLES>().0);
+    let [macs, keys] = [auths[0].as_chunks::<TRIPLES>().0, auths[1].as_chunks::<TRIPLES>().0];
     let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
     let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
-    let mut tweak = first;
-    let triples = macs.iter().zip(keys).zip(phi);
-    for (((macs, keys), phi), (s, u)) in triples.zip(s.iter_mut().zip(u)) {
-        let [macs, keys, phi] = [macs, keys, phi].map(|row| row.as_chunks::<2>().0);
-        let own_keys = group_keys(starts[0], Tweaks::From(tweak), 0);
-        let own = hash_lanes(own_keys, |i| {
-            let input = sigma(load_pair(&keys[i]));
-            [input, _mm256_xor_si256(input, delta)]
-        });
-        let their_keys = group_keys(starts[1], Tweaks::From(tweak), 0);
-        let theirs = hash_lanes(their_keys, |i| [sigma(load_pair(&macs[i]))]);
-        tweak = tweak.wrapping_add(TRIPLES as u128);
-        let out = s.as_chunks_mut::<2>().0.iter_mut().zip(u.as_chunks_mut::<2>().0);
-        for (j, (s, u)) in out.enumerate() {
-            let ([zero, one], [single]) = (own[j], theirs[j]);
-            let both = _mm256_xor_si256(zero, one);
-            store_pair(u, _mm256_xor_si256(load_pair(&phi[j]), both));
-            let mine = _mm256_xor_si256(zero, single);
-            store_pair(s, _mm256_xor_si256(load_pair(s), mine));
+    let triples = macs.iter().zip(keys).zip(phi).zip(s.iter_mut().zip(u));
+    for (run, (((macs, keys), phi), (s, u))) in triples.enumerate() {
+        let g = TRIPLES * run;
+        let (macs, keys) = (macs.as_chunks::<2>().0, keys.as_chunks::<2>().0);
+        let their_keys = [their_tweaks.keys(g), their_tweaks.keys(g + 8)];
+        let theirs = hash_lanes(their_keys, |n, i| [sigma(load_pair(&macs[4 * n + i]))]);
+        let rows = phi.as_chunks::<2>().0.iter().zip(s.as_chunks_mut::<2>().0);
+        let mut out = rows.zip(u.as_chunks_mut::<2>().0);
+        for (n, theirs) in theirs.iter().enumerate() {
+            let [own] = hash_lanes([own_tweaks.keys(g + 8 * n)], |_, i| {
+                let input = sigma(load_pair(&keys[4 * n + i]));
+                [input, _mm256_xor_si256(input, delta)]
+            });
+            for (([zero, one], [single]), ((phi, s), u)) in own.iter().zip(theirs).zip(&mut out) {
+                let both = _mm256_xor_si256(*zero, *one);
+                store_pair(u, _mm256_xor_si256(load_pair(phi), both));
+                let mine = _mm256_xor_si256(*zero, *single);
+                store_pair(s, _mm256_xor_si256(load_pair(s), mine));
+            }
         }
     }
     done
@@ -289,11 +347,12 @@ fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
     ));
     let rotated = _mm256_shuffle_epi8(w[3], rotate);
     let word = _mm256_aesenclast_epi128(rotated, _mm256_set1_epi32(rcon));
+    // More XORs than it takes, but w3, which the next step waits for, has one after the substitution.
+    let (w01, w23) = (_mm256_xor_si256(w[0], w[1]), _mm256_xor_si256(w[2], w[3]));
     let w0 = _mm256_xor_si256(w[0], word);
-    let w1 = _mm256_xor_si256(w[1], w0);
+    let w1 = _mm256_xor_si256(w01, word);
     let w2 = _mm256_xor_si256(w[2], w1);
-    // Not w[3] ^ w2, for the sake of latency.
-    let w3 = _mm256_xor_si256(_mm256_xor_si256(w[3], w[2]), w1);
+    let w3 = _mm256_xor_si256(_mm256_xor_si256(w01, w23), word);
     [w0, w1, w2, w3]
 }
 
