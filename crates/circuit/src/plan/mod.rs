@@ -82,12 +82,16 @@ pub enum Linear {
         /// Result's slot.
         out: u32,
     },
-    /// Slot `out` becomes slot `from`: an argument or a result of a call; no gate of the program.
+    /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results of a
+    /// call; no gate of the program. The two ranges have no slot in common, as a frame lies behind that
+    /// of its caller.
     Copy {
-        /// The slot read.
+        /// The first slot read.
         from: u32,
-        /// The slot written.
+        /// The first slot written.
         out: u32,
+        /// How many there are; at least 1.
+        len: u32,
     },
 }
 

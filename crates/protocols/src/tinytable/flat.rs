@@ -1,5 +1,7 @@
 //! Flat arrays of shares between two parties.
 
+use std::ops::Range;
+
 use symbolon_circuit::{Linear, PartyId};
 use symbolon_preprocessing::{Shares, Towards};
 use symbolon_primitives::{BitVec, Block};
@@ -104,12 +106,9 @@ impl MaskSlices {
                     }
                 }
             }
-            Linear::Inv { a: from, out } | Linear::Copy { from, out } => {
-                let (from, out) = (from as usize, out as usize);
-                self.bits.copy(from, out);
-                for list in [&mut self.macs, &mut self.keys] {
-                    list.copy_within(from * lanes..(from + 1) * lanes, out * lanes);
-                }
+            Linear::Inv { a, out } => self.copy(a as usize..a as usize + 1, out as usize),
+            Linear::Copy { from, out, len } => {
+                self.copy(from as usize..(from + len) as usize, out as usize);
             }
             Linear::Const { out, .. } => {
                 let out = out as usize;
@@ -118,6 +117,15 @@ impl MaskSlices {
                     list[out * lanes..(out + 1) * lanes].fill(Block::ZERO);
                 }
             }
+        }
+    }
+
+    /// The masks of wires from `out` on become those of wires `from`, in order.
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        let lanes = self.bits.lanes();
+        self.bits.copy(from.clone(), out);
+        for list in [&mut self.macs, &mut self.keys] {
+            list.copy_within(from.start * lanes..from.end * lanes, out * lanes);
         }
     }
 

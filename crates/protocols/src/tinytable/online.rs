@@ -251,10 +251,12 @@ fn step(values: &mut Slices, linear: Linear) {
     match linear {
         Linear::Xor { a, b, out } => values.xor(a as usize, b as usize, out as usize),
         Linear::Inv { a, out } => {
-            values.copy(a as usize, out as usize);
+            values.copy(a as usize..a as usize + 1, out as usize);
             values.flip(out as usize);
         }
-        Linear::Copy { from, out } => values.copy(from as usize, out as usize),
+        Linear::Copy { from, out, len } => {
+            values.copy(from as usize..(from + len) as usize, out as usize);
+        }
         Linear::Const { value, out } => values.fill(out as usize, value),
     }
 }
