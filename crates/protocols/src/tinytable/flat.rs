@@ -149,3 +149,34 @@ impl MaskSlices {
         shares.towards[0].keys.extend_from_slice(&self.keys[range]);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of every wire, bits, MACs and keys go along.
+    #[test]
+    fn masks_are_copied_in_order() {
+        const LANES: usize = 3;
+        let mut masks = MaskSlices::zeros(6, LANES);
+        for slot in 0..3 {
+            masks.bits.row_mut(slot)[0] = slot as u64 + 1;
+            for lane in 0..LANES {
+                let place = slot * LANES + lane;
+                masks.macs[place] = Block(place as u128 + 1);
+                masks.keys[place] = Block(place as u128 + 100);
+            }
+        }
+        masks.step(Linear::Copy { from: 1, out: 3, len: 2 });
+        for (from, out) in [(0, 0), (1, 1), (2, 2), (1, 3), (2, 4)] {
+            assert_eq!(masks.bits.row(out), [from as u64 + 1]);
+            for lane in 0..LANES {
+                let (place, copied) = (from * LANES + lane, out * LANES + lane);
+                assert_eq!(masks.macs[copied], Block(place as u128 + 1));
+                assert_eq!(masks.keys[copied], Block(place as u128 + 100));
+            }
+        }
+        assert_eq!(masks.bits.row(5), [0], "a copy of two");
+        assert_eq!(masks.macs[5 * LANES..], [Block::ZERO; LANES], "a copy of two");
+    }
+}
