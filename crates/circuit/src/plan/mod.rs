@@ -20,7 +20,8 @@
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
 //! live wires stay about those of the program as written; slots are handed out by liveness. A call
-//! puts the callee's frame behind the caller's, and copies the arguments in and the results out.
+//! puts the callee's frame behind the caller's, and copies the arguments in and the results out, run
+//! of slots by run; results that nobody reads stay where they are.
 //! Small components are first written out where they are called, and calls of one component that do
 //! not depend on each other are made together, so that their gates share batches.
 

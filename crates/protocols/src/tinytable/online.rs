@@ -296,3 +296,18 @@ fn outputs<T: Tag>(
     opened.xor_assign(&spread(&masks, ready.stock(), *lanes));
     Ok(opened)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Layers have no copies, so that no run of the protocol makes one.
+    #[test]
+    fn values_are_copied_in_order() {
+        let mut values = Slices::zeros(6, 3);
+        (0..3).for_each(|slot| values.row_mut(slot)[0] = slot as u64 + 1);
+        step(&mut values, Linear::Copy { from: 1, out: 3, len: 2 });
+        let rows: Vec<u64> = (0..6).map(|slot| values.row(slot)[0]).collect();
+        assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
+    }
+}
