@@ -71,7 +71,9 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
                 Linear::Const { value, out } => {
                     slots[out as usize] = if value { L::ONES } else { L::ZEROS };
                 }
-                Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+                Linear::Copy { from, out, len } => {
+                    slots.copy_within(from as usize..(from + len) as usize, out as usize);
+                }
             }
         }
         for &And { a, b, out } in ands {

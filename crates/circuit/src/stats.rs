@@ -118,7 +118,10 @@ fn and_depth(plan: &Plan) -> u32 {
                 Linear::Xor { a, b, out } => (out, depths[a as usize].max(depths[b as usize])),
                 Linear::Inv { a, out } => (out, depths[a as usize]),
                 Linear::Const { out, .. } => (out, 0),
-                Linear::Copy { from, out } => (out, depths[from as usize]),
+                Linear::Copy { from, out, len } => {
+                    depths.copy_within(from as usize..(from + len) as usize, out as usize);
+                    continue;
+                }
             };
             depths[out as usize] = depth;
         }

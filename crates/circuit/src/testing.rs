@@ -52,8 +52,8 @@ pub(crate) fn circuit(program: impl Into<Program>) -> Circuit {
 }
 
 /// Programs of a few components with all kinds of steps, dead gates, repeated and aliased outputs,
-/// wires numbered out of order, empty argument ranges, components without inputs or outputs, and, in
-/// half of them, look-ups.
+/// wires numbered out of order, empty argument ranges, components without inputs or outputs, in half of
+/// them look-ups, and in a third many inputs and outputs, so that calls pass long runs of wires.
 pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
     (any::<u64>(), 1usize..5, 1u32..60).prop_map(|(seed, components, steps)| {
         let mut choices = Choices::new(seed);
@@ -61,9 +61,10 @@ pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
         if choices.below(2) == 0 {
             program.tables = (0..1 + choices.below(4)).map(|_| table(&mut choices)).collect();
         }
+        let wide = choices.below(3) == 0;
         for _ in 0..components {
             let steps = choices.below(steps + 1);
-            let next = component(&mut choices, &program, steps);
+            let next = component(&mut choices, &program, steps, wide);
             program.components.push(next);
         }
         circuit(program)
@@ -89,9 +90,10 @@ fn table(choices: &mut Choices) -> Table {
     Table::new(inputs, outputs, entries.iter().map(cut).collect::<Vec<_>>()).expect("a table")
 }
 
-fn component(choices: &mut Choices, program: &Program, steps: u32) -> Component {
+fn component(choices: &mut Choices, program: &Program, steps: u32, wide: bool) -> Component {
     let earlier = &program.components[..];
-    let inputs = choices.below(9);
+    let ports = if wide { 50 } else { 9 };
+    let inputs = choices.below(ports);
     let mut made = Component { name: "random".into(), inputs, ..Component::default() };
     let mut wires = inputs;
     for _ in 0..steps {
@@ -119,7 +121,13 @@ fn component(choices: &mut Choices, program: &Program, steps: u32) -> Component 
     }
     made.wires = wires;
     if wires > 0 {
-        made.outputs = (0..choices.below(9)).map(|_| choices.below(wires)).collect();
+        let outputs = choices.below(ports);
+        let longest = if wide { 20 } else { 1 };
+        while made.outputs.len() < outputs as usize {
+            let first = choices.below(wires);
+            let len = 1 + choices.below(longest.min(wires - first));
+            made.outputs.extend(first..first + len);
+        }
     }
     renumber(choices, &mut made);
     made

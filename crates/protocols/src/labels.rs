@@ -36,7 +36,9 @@ pub(crate) fn step(slots: &mut [Block], linear: Linear, delta: Block) {
     match linear {
         Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
         Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
-        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Copy { from, out, len } => {
+            slots.copy_within(from as usize..(from + len) as usize, out as usize);
+        }
         Linear::Const { value, out } => slots[out as usize] = delta.select(value),
     }
 }

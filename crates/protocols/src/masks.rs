@@ -476,7 +476,8 @@ pub(crate) fn step(slots: &mut ShareRows, base: usize, linear: Linear) {
     let at = |slot: u32| base + slot as usize;
     match linear {
         Linear::Xor { a, b, out } => slots.xor(at(a), at(b), at(out)),
-        Linear::Inv { a, out } | Linear::Copy { from: a, out } => slots.copy(at(a), at(out)),
+        Linear::Inv { a, out } => slots.copy(at(a), at(out)),
+        Linear::Copy { from, out, len } => slots.copy_run(at(from)..at(from + len), at(out)),
         Linear::Const { out, .. } => slots.clear(at(out)),
     }
 }

@@ -240,12 +240,19 @@ impl ShareRows {
 
     /// Share `out` becomes share `from`.
     pub fn copy(&mut self, from: usize, out: usize) {
-        self.bits[out] = self.bits[from];
         if self.peers == 1 {
+            self.bits[out] = self.bits[from];
             self.auth[out] = self.auth[from];
             return;
         }
-        self.auth.copy_within(from * self.peers..(from + 1) * self.peers, out * self.peers);
+        self.copy_run(from..from + 1, out);
+    }
+
+    /// Shares from `out` on become shares `from`, in order.
+    pub fn copy_run(&mut self, from: Range<usize>, out: usize) {
+        self.bits.copy_within(from.clone(), out);
+        let peers = self.peers;
+        self.auth.copy_within(from.start * peers..from.end * peers, out * peers);
     }
 
     /// Share `out` becomes a share of zero: bit, MACs and keys all zero.

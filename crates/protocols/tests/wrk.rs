@@ -86,6 +86,17 @@ fn both_forms_compute_every_small_built_in() {
 }
 
 #[test]
+fn calls_pass_long_runs_of_wires() {
+    for form in Form::ALL {
+        for known in [false, true] {
+            let setting = Setting { form, known, ..Setting::default() };
+            let (circuit, all) = common::long_runs(setting);
+            assert_runs(setting, &circuit, &all);
+        }
+    }
+}
+
+#[test]
 fn a_form_that_a_protocol_does_not_have_is_refused() {
     let [mut net, _other] = common::networks(Setting::default());
     net.form = Form::FourRow;

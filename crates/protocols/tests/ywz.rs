@@ -42,6 +42,15 @@ proptest! {
 }
 
 #[test]
+fn calls_pass_long_runs_of_wires() {
+    for (parties, known) in [(2, false), (2, true), (3, false), (3, true)] {
+        let setting = Setting { known, ..setting(parties) };
+        let (circuit, all) = common::long_runs(setting);
+        assert_runs(setting, &circuit, &all);
+    }
+}
+
+#[test]
 fn many_parties_every_rho_and_several_lanes() {
     let steps: Vec<_> = (0..200u32).map(|i| ((i % 5) as u8, i * 7 + 1, i * 11 + 3)).collect();
     let outputs =

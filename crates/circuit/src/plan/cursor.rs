@@ -1,6 +1,6 @@
 //! Walking a plan: a resumable position in the flattened program.
 
-use super::frame::{Frame, Run, SKIP, Segment};
+use super::frame::{Frame, Run, Segment};
 use super::{And, Linear, LookupGates, Plan};
 
 /// A piece of the walk: free operations, then independent AND gates and look-ups.
@@ -131,11 +131,10 @@ impl<'a> Cursor<'a> {
     fn copy_arguments(&mut self, caller: &Frame, call: usize) {
         self.copies.clear();
         let mut out = caller.slots;
-        for run in caller.runs_of(&caller.calls[call].args) {
-            for from in run.slots() {
-                self.copies.push(Linear::Copy { from, out });
-                out += 1;
-            }
+        // The callee's inputs lie together, so that only the arguments' own runs cut the copies.
+        for &Run { first: from, len } in caller.runs_of(&caller.calls[call].args) {
+            self.copies.push(Linear::Copy { from, out, len });
+            out += len;
         }
     }
 
@@ -163,14 +162,21 @@ impl<'a> Cursor<'a> {
         };
         position.segment += 1;
         self.copies.clear();
-        let mut results = callee.outputs.iter();
-        for run in caller.runs_of(&caller.calls[call as usize].results) {
-            let Run { first, len } = *run;
-            for (i, from) in results.by_ref().take(len as usize).enumerate() {
-                if first != SKIP {
-                    let from = caller.slots + from;
-                    self.copies.push(Linear::Copy { from, out: first + i as u32 });
+        // Both lists have as many slots; a copy ends where a run of either does.
+        let mut sources = callee.output_runs.iter();
+        let mut source = Run { first: 0, len: 0 };
+        for &run in caller.runs_of(&caller.calls[call as usize].results) {
+            let mut target = run;
+            while target.len > 0 {
+                if source.len == 0 {
+                    source = *sources.next().expect("a call has a place for every result");
                 }
+                let len = source.len.min(target.len);
+                if !target.is_skipped() {
+                    let from = caller.slots + source.first;
+                    self.copies.push(Linear::Copy { from, out: target.first, len });
+                }
+                (source, target) = (source.behind(len), target.behind(len));
             }
         }
         !self.copies.is_empty()

@@ -40,7 +40,10 @@ pub(crate) fn walk<E>(
                 }
                 Linear::Inv { a, out } => (out, one(Gate::Inv(numbers[a as usize]))?),
                 Linear::Const { value, out } => (out, one(Gate::Const(value))?),
-                Linear::Copy { from, out } => (out, numbers[from as usize]),
+                Linear::Copy { from, out, len } => {
+                    numbers.copy_within(from as usize..(from + len) as usize, out as usize);
+                    continue;
+                }
             };
             numbers[out as usize] = number;
         }

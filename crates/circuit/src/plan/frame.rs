@@ -28,6 +28,8 @@ pub(super) struct Frame {
     runs: Vec<Run>,
     /// The slots of the component's outputs.
     pub(super) outputs: Vec<u32>,
+    /// The same as runs, for its callers' walks: so that none looks for them at every call.
+    pub(super) output_runs: Vec<Run>,
     /// Gates, with those of everything it calls.
     pub(super) counts: GateCounts,
 }
@@ -58,8 +60,15 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn slots(self) -> Range<u32> {
-        self.first..self.first + self.len
+    /// Whether these are results that nobody reads.
+    pub(super) fn is_skipped(self) -> bool {
+        self.first == SKIP
+    }
+
+    /// What is left behind its first `n` slots, which are at most all.
+    pub(super) fn behind(self, n: u32) -> Run {
+        let first = if self.is_skipped() { SKIP } else { self.first + n };
+        Run { first, len: self.len - n }
     }
 }
 
@@ -348,6 +357,8 @@ impl<'a> Planner<'a> {
         frame.slots = self.free.high_water();
         frame.depth = frame.slots as usize + self.callee_depth;
         frame.outputs = self.component.outputs.iter().map(|&w| self.slot[w as usize]).collect();
+        frame.outputs.iter().for_each(|&slot| push_slot(&mut frame.output_runs, 0, slot));
+        frame.output_runs.shrink_to_fit();
         frame
     }
 }

@@ -20,7 +20,8 @@
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
 //! live wires stay about those of the program as written; slots are handed out by liveness. A call
-//! puts the callee's frame behind the caller's, and copies the arguments in and the results out.
+//! puts the callee's frame behind the caller's, and copies the arguments in and the results out, run
+//! of slots by run; results that nobody reads stay where they are.
 //! Small components are first written out where they are called, and calls of one component that do
 //! not depend on each other are made together, so that their gates share batches.
 
@@ -82,12 +83,16 @@ pub enum Linear {
         /// Result's slot.
         out: u32,
     },
-    /// Slot `out` becomes slot `from`: an argument or a result of a call; no gate of the program.
+    /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results of a
+    /// call; no gate of the program. The two ranges have no slot in common, as a frame lies behind that
+    /// of its caller.
     Copy {
-        /// The slot read.
+        /// The first slot read.
         from: u32,
-        /// The slot written.
+        /// The first slot written.
         out: u32,
+        /// How many there are; at least 1.
+        len: u32,
     },
 }
 

@@ -22,6 +22,7 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
         assert!(ands.len() + lookups.len() <= plan.limits().batch);
         assert_eq!(first_and, counts.and);
         let slots = &mut slots[base..];
+        copies_are_whole(linear);
         for op in linear {
             let (out, value) = match *op {
                 Linear::Xor { a, b, out } => {
@@ -36,9 +37,10 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
                     counts.constants += 1;
                     (out, value)
                 }
-                Linear::Copy { from, out } => {
-                    counts.copies += 1;
-                    (out, slots[from as usize])
+                Linear::Copy { from, out, len } => {
+                    counts.copies += u64::from(len);
+                    slots.copy_within(from as usize..(from + len) as usize, out as usize);
+                    continue;
                 }
             };
             slots[out as usize] = value;
@@ -72,6 +74,23 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     assert_eq!(cursor.ands_done(), plan.and_count());
     assert_eq!(counts, plan.counts());
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
+}
+
+/// Checks that every copy of a batch is of some slots to others, and that no copy of arguments, which go
+/// behind where they come from, goes on where the one before it ends. (Those of results may: between
+/// them may lie results that nobody reads.)
+fn copies_are_whole(linear: &[Linear]) {
+    let mut ends = None;
+    for op in linear {
+        let Linear::Copy { from, out, len } = *op else {
+            ends = None;
+            continue;
+        };
+        assert!(len > 0, "a copy of nothing");
+        assert!(from + len <= out || out + len <= from, "a copy overlaps with itself");
+        assert!(from > out || ends != Some((from, out)), "one copy would do");
+        ends = Some((from + len, out + len));
+    }
 }
 
 proptest! {
@@ -287,4 +306,103 @@ fn dependent_calls_are_not_joined() {
     let plan = Plan::new(&chain(10_000));
     assert_eq!(plan.counts().copies, 20_000);
     assert_eq!(walk(&plan, &[false]), [false]);
+}
+
+/// The first slots read and written by every copy of a walk, and its length.
+fn copies(plan: &Plan) -> Vec<[u32; 3]> {
+    let mut copies = Vec::new();
+    let mut cursor = plan.cursor();
+    while let Some(batch) = cursor.next_batch() {
+        copies.extend(batch.linear.iter().filter_map(|op| match *op {
+            Linear::Copy { from, out, len } => Some([from, out, len]),
+            _ => None,
+        }));
+    }
+    copies
+}
+
+/// Six inputs, `args` of which go through a component that gives those of its inputs that `results`
+/// names; the outputs are the results `read`. Nothing is written out in full.
+fn passing(args: &[(u32, u32)], results: &[u32], read: &[u32]) -> Plan {
+    let inputs = args.iter().map(|&(_, len)| len).sum();
+    let pass =
+        Component { inputs, wires: inputs, outputs: results.to_vec(), ..Component::default() };
+    let main = Component {
+        inputs: 6,
+        wires: 6 + results.len() as u32,
+        steps: vec![Step::Call(0)],
+        calls: vec![crate::Call {
+            component: 0,
+            first_arg: 0,
+            arg_count: args.len() as u32,
+            first_output: 6,
+        }],
+        call_args: args.iter().map(|&(first, len)| crate::WireRange { first, len }).collect(),
+        outputs: read.iter().map(|result| 6 + result).collect(),
+        ..Component::default()
+    };
+    let circuit = crate::testing::circuit(vec![pass, main]);
+    let plan = Plan::with_limits(&circuit, Limits { window: 1, batch: 256 });
+    for seed in 0..8 {
+        let inputs = bits(seed, 6);
+        assert_eq!(walk(&plan, &inputs), reference::eval(&circuit, &inputs));
+    }
+    plan
+}
+
+/// What is copied is said in as few copies as can be: the callee's frame begins behind the caller's six
+/// slots, and results go to the lowest slots, as no input is read any more.
+#[test]
+fn what_lies_together_is_copied_at_once() {
+    let all = [0, 1, 2, 3, 4, 5];
+    let plan = passing(&[(0, 6)], &all, &all);
+    assert_eq!(copies(&plan), [[0, 6, 6], [6, 0, 6]]);
+    assert_eq!(plan.counts().copies, 12);
+    // Ranges of arguments that lie together are one.
+    let plan = passing(&[(0, 2), (2, 0), (2, 4)], &all, &all);
+    assert_eq!(copies(&plan), [[0, 6, 6], [6, 0, 6]]);
+    let plan = passing(&[(4, 2), (0, 3), (0, 1)], &all, &all);
+    assert_eq!(copies(&plan), [[4, 6, 2], [0, 8, 3], [0, 11, 1], [6, 0, 6]]);
+    // Results are cut where the callee's slots are not consecutive.
+    let plan = passing(&[(0, 6)], &[3, 4, 5, 5, 0, 1], &all);
+    assert_eq!(copies(&plan), [[0, 6, 6], [9, 0, 3], [11, 3, 1], [6, 4, 2]]);
+    assert_eq!(plan.counts().copies, 12);
+}
+
+#[test]
+fn results_that_nobody_reads_are_not_copied() {
+    let all = [0, 1, 2, 3, 4, 5];
+    let plan = passing(&[(0, 6)], &all, &[1, 2, 5]);
+    assert_eq!(copies(&plan), [[0, 6, 6], [7, 0, 2], [11, 2, 1]]);
+    assert_eq!(plan.counts().copies, 9);
+    // Those of several runs that nobody reads, and the end of one of which is read.
+    let plan = passing(&[(0, 6)], &[4, 5, 0, 1, 2], &[0, 4]);
+    assert_eq!(copies(&plan), [[0, 6, 6], [10, 0, 1], [8, 1, 1]]);
+    assert_eq!(plan.counts().copies, 8);
+    let plan = passing(&[(0, 6)], &all, &[]);
+    assert_eq!(copies(&plan), [[0, 6, 6]]);
+    // Nor is there a batch of nothing.
+    let plan = passing(&[], &[], &[]);
+    assert!(plan.cursor().next_batch().is_none());
+}
+
+/// Results go to slots that do not lie together, too: the inputs between them are still read.
+#[test]
+fn results_are_cut_where_their_places_are_apart() {
+    let pass = Component { inputs: 6, wires: 6, outputs: (0..6).collect(), ..Component::default() };
+    let main = Component {
+        inputs: 6,
+        wires: 12,
+        steps: vec![Step::Call(0)],
+        calls: vec![crate::Call { component: 0, first_arg: 0, arg_count: 1, first_output: 6 }],
+        call_args: vec![crate::WireRange { first: 0, len: 6 }],
+        outputs: vec![2, 3, 6, 7, 8, 9, 10, 11],
+        ..Component::default()
+    };
+    let circuit = crate::testing::circuit(vec![pass, main]);
+    let plan = Plan::with_limits(&circuit, Limits { window: 1, batch: 256 });
+    // Eight slots; 2 and 3 stay what they are.
+    assert_eq!(copies(&plan), [[0, 8, 6], [8, 0, 2], [10, 4, 4]]);
+    let inputs = bits(1, 6);
+    assert_eq!(walk(&plan, &inputs), reference::eval(&circuit, &inputs));
 }

@@ -1,5 +1,7 @@
 //! Flat arrays of shares between two parties.
 
+use std::ops::Range;
+
 use symbolon_circuit::{Linear, PartyId};
 use symbolon_preprocessing::{Shares, Towards};
 use symbolon_primitives::{BitVec, Block};
@@ -104,12 +106,9 @@ impl MaskSlices {
                     }
                 }
             }
-            Linear::Inv { a: from, out } | Linear::Copy { from, out } => {
-                let (from, out) = (from as usize, out as usize);
-                self.bits.copy(from, out);
-                for list in [&mut self.macs, &mut self.keys] {
-                    list.copy_within(from * lanes..(from + 1) * lanes, out * lanes);
-                }
+            Linear::Inv { a, out } => self.copy(a as usize..a as usize + 1, out as usize),
+            Linear::Copy { from, out, len } => {
+                self.copy(from as usize..(from + len) as usize, out as usize);
             }
             Linear::Const { out, .. } => {
                 let out = out as usize;
@@ -118,6 +117,15 @@ impl MaskSlices {
                     list[out * lanes..(out + 1) * lanes].fill(Block::ZERO);
                 }
             }
+        }
+    }
+
+    /// The masks of wires from `out` on become those of wires `from`, in order.
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        let lanes = self.bits.lanes();
+        self.bits.copy(from.clone(), out);
+        for list in [&mut self.macs, &mut self.keys] {
+            list.copy_within(from.start * lanes..from.end * lanes, out * lanes);
         }
     }
 
@@ -139,5 +147,36 @@ impl MaskSlices {
         let range = slot * lanes..(slot + 1) * lanes;
         shares.towards[0].macs.extend_from_slice(&self.macs[range.clone()]);
         shares.towards[0].keys.extend_from_slice(&self.keys[range]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of every wire, bits, MACs and keys go along.
+    #[test]
+    fn masks_are_copied_in_order() {
+        const LANES: usize = 3;
+        let mut masks = MaskSlices::zeros(6, LANES);
+        for slot in 0..3 {
+            masks.bits.row_mut(slot)[0] = slot as u64 + 1;
+            for lane in 0..LANES {
+                let place = slot * LANES + lane;
+                masks.macs[place] = Block(place as u128 + 1);
+                masks.keys[place] = Block(place as u128 + 100);
+            }
+        }
+        masks.step(Linear::Copy { from: 1, out: 3, len: 2 });
+        for (from, out) in [(0, 0), (1, 1), (2, 2), (1, 3), (2, 4)] {
+            assert_eq!(masks.bits.row(out), [from as u64 + 1]);
+            for lane in 0..LANES {
+                let (place, copied) = (from * LANES + lane, out * LANES + lane);
+                assert_eq!(masks.macs[copied], Block(place as u128 + 1));
+                assert_eq!(masks.keys[copied], Block(place as u128 + 100));
+            }
+        }
+        assert_eq!(masks.bits.row(5), [0], "a copy of two");
+        assert_eq!(masks.macs[5 * LANES..], [Block::ZERO; LANES], "a copy of two");
     }
 }

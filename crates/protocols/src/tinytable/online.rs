@@ -251,10 +251,12 @@ fn step(values: &mut Slices, linear: Linear) {
     match linear {
         Linear::Xor { a, b, out } => values.xor(a as usize, b as usize, out as usize),
         Linear::Inv { a, out } => {
-            values.copy(a as usize, out as usize);
+            values.copy(a as usize..a as usize + 1, out as usize);
             values.flip(out as usize);
         }
-        Linear::Copy { from, out } => values.copy(from as usize, out as usize),
+        Linear::Copy { from, out, len } => {
+            values.copy(from as usize..(from + len) as usize, out as usize);
+        }
         Linear::Const { value, out } => values.fill(out as usize, value),
     }
 }
@@ -293,4 +295,19 @@ fn outputs<T: Tag>(
     let masks = check::receive_masks(ready, channel, (&transcript, &mine))?;
     opened.xor_assign(&spread(&masks, ready.stock(), *lanes));
     Ok(opened)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Layers have no copies, so that no run of the protocol makes one.
+    #[test]
+    fn values_are_copied_in_order() {
+        let mut values = Slices::zeros(6, 3);
+        (0..3).for_each(|slot| values.row_mut(slot)[0] = slot as u64 + 1);
+        step(&mut values, Linear::Copy { from: 1, out: 3, len: 2 });
+        let rows: Vec<u64> = (0..6).map(|slot| values.row(slot)[0]).collect();
+        assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
+    }
 }

@@ -1,5 +1,7 @@
 //! Bits of many executions side by side.
 
+use std::ops::Range;
+
 use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
 use zeroize::Zeroize;
 
@@ -42,10 +44,10 @@ impl Slices {
         }
     }
 
-    /// Row `out` becomes row `from`.
-    pub fn copy(&mut self, from: usize, out: usize) {
-        let start = from * self.words;
-        self.rows.copy_within(start..start + self.words, out * self.words);
+    /// Rows from `out` on become rows `from`, in order.
+    pub fn copy(&mut self, from: Range<usize>, out: usize) {
+        let words = self.words;
+        self.rows.copy_within(from.start * words..from.end * words, out * words);
     }
 
     /// Flips all bits of a row.
@@ -185,10 +187,25 @@ mod tests {
         }
 
         #[test]
+        fn rows_are_copied_in_order(lanes in 1usize..200, first in 0usize..4, n in 0usize..3) {
+            let mut slices = Slices::zeros(8, lanes);
+            for row in 0..6 {
+                slices.row_mut(row)[0] = row as u64 & 1;
+                slices.row_mut(row)[(lanes - 1) / 64] |= u64::from(row > 2);
+            }
+            let before: Vec<Vec<u64>> = (0..8).map(|row| slices.row(row).to_vec()).collect();
+            slices.copy(first..first + n, 5);
+            for row in 0..8 {
+                let from = if (5..5 + n).contains(&row) { row - 5 + first } else { row };
+                prop_assert_eq!(slices.row(row), &before[from][..]);
+            }
+        }
+
+        #[test]
         fn unused_bits_stay_zero(lanes in 1usize..200) {
             let mut slices = Slices::zeros(3, lanes);
             slices.fill(0, true);
-            slices.copy(0, 1);
+            slices.copy(0..1, 1);
             slices.flip(1);
             slices.xor(0, 1, 2);
             let ones = |row: usize| -> u32 {

@@ -507,7 +507,9 @@ fn step(slots: &mut [Wire], linear: Linear) {
             let Wire { label, masked } = slots[a as usize];
             slots[out as usize] = Wire { label, masked: !masked };
         }
-        Linear::Copy { from, out } => slots[out as usize] = slots[from as usize],
+        Linear::Copy { from, out, len } => {
+            slots.copy_within(from as usize..(from + len) as usize, out as usize);
+        }
         Linear::Const { value, out } => {
             slots[out as usize] = Wire { label: Block::ZERO, masked: value };
         }

@@ -578,10 +578,10 @@ impl Evaluation {
                 }
             }
             Linear::Inv { a, out } => {
-                self.copy(at(a), at(out));
+                self.copy(at(a), at(out), 1);
                 self.masked[at(out)] ^= true;
             }
-            Linear::Copy { from, out } => self.copy(at(from), at(out)),
+            Linear::Copy { from, out, len } => self.copy(at(from), at(out), len as usize),
             Linear::Const { value, out } => {
                 self.masked[at(out)] = value;
                 self.labels[at(out) * n..][..n].fill(Block::ZERO);
@@ -589,10 +589,11 @@ impl Evaluation {
         }
     }
 
-    fn copy(&mut self, from: usize, out: usize) {
+    /// The `len` wires from slot `out` on become those from slot `from` on.
+    fn copy(&mut self, from: usize, out: usize, len: usize) {
         let n = self.garblers;
-        self.masked[out] = self.masked[from];
-        self.labels.copy_within(from * n..(from + 1) * n, out * n);
+        self.masked.copy_within(from..from + len, out);
+        self.labels.copy_within(from * n..(from + len) * n, out * n);
     }
 }
 

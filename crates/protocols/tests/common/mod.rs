@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use symbolon_circuit::plan::Limits;
-use symbolon_circuit::{Circuit, Component, Input, Output, Plan, Receivers, Step, Type};
+use symbolon_circuit::{
+    Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
+};
 use symbolon_protocols::{
     Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho, STRETCH,
 };
@@ -319,6 +321,23 @@ pub fn of_steps(width: u32, steps: Vec<Step>, outputs: Vec<u32>, to: Receivers) 
     };
     let inputs = [(0, "a"), (1, "b")].map(input).into();
     Circuit::new("two layers", inputs, vec![output], vec![component]).unwrap()
+}
+
+/// A circuit whose calls pass 32 wires and more at once, and inputs for it.
+pub fn long_runs(setting: Setting) -> (Circuit, Vec<Vec<bool>>) {
+    let circuit = builtin::by_name("sort:8x32").expect("it is built in");
+    let plan = plan(setting, &circuit);
+    let (mut cursor, mut runs) = (plan.cursor(), 0);
+    while let Some(batch) = cursor.next_batch() {
+        let long = |op: &&Linear| matches!(op, Linear::Copy { len, .. } if *len >= 32);
+        runs += batch.linear.iter().filter(long).count();
+    }
+    assert!(runs > 0, "no calls, or none of long runs");
+    let bits = |(place, input): (usize, &Input)| {
+        (0..input.ty.width()).map(|i| (i * i + i / 3 + place as u64) % 5 < 2).collect()
+    };
+    let all = circuit.inputs().iter().enumerate().map(bits).collect();
+    (circuit, all)
 }
 
 /// A circuit of one component from a list of steps: (kind, left operand, right operand).
