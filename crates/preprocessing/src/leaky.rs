@@ -63,11 +63,13 @@ pub use records::{LeakyTriples, Record};
 pub(crate) use right::RightFactors;
 pub use width::Width;
 
-/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache.
-pub const CHUNK: usize = 4096;
+/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache. With three
+/// correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store lies across two of them, and whole strips of the
+/// trees' sums ([`symbolon_primitives::leaves`]); and an odd number, so that columns do not push each other out of the caches.
+pub const CHUNK: usize = 4224;
 
-/// The same where bytes matter more: with its three correlated OTs per triple just below the largest draw.
-const LARGE_CHUNK: usize = 10_240;
+/// The same where bytes matter more, just below the largest draw: 63 cache lines.
+const LARGE_CHUNK: usize = 10_688;
 
 /// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth of what a small draw of
 /// `softspoken8` sends, which is there for slow links.

@@ -63,7 +63,7 @@ pub enum Backend {
     Portable,
     /// AES-NI, PCLMULQDQ, SSE4.1 and AVX2.
     Aesni,
-    /// VAES and VPCLMULQDQ on registers of 256 bits, BMI2, and what [`Backend::Aesni`] has.
+    /// VAES and VPCLMULQDQ on registers of 256 bits, and what [`Backend::Aesni`] has.
     Vaes256,
     /// GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and what [`Backend::Vaes256`] has.
     Vaes512,

@@ -34,7 +34,6 @@ pub(super) fn supported() -> bool {
     super::x86::supported()
         && is_x86_feature_detected!("vaes")
         && is_x86_feature_detected!("vpclmulqdq")
-        && is_x86_feature_detected!("bmi2")
 }
 
 /// One block in the lower lane, and zero in the other.
