@@ -24,25 +24,36 @@ fn cheat<T: Send>(
     run(parties, f).into_iter().map(|(_, result)| result).collect()
 }
 
-/// Changes S of a lane's first triple.
-fn first_s() -> FnBend {
-    let mut done = false;
-    state("leaky AND: S", move |s| {
-        if !std::mem::replace(&mut done, true) {
-            s[5] ^= 8;
-        }
+/// For each of two lanes a change of S of those of these triples of a batch that the lane makes.
+fn wrong_s(triples: &[usize]) -> [FnBend; 2] {
+    let chunks = BATCH.leaky().div_ceil(leaky::CHUNK);
+    let lane_len = chunks.div_ceil(2) * leaky::CHUNK;
+    [0, 1].map(|lane| {
+        let own = triples.iter().filter(|&&triple| triple / lane_len == lane);
+        let own: Vec<usize> = own.map(|triple| triple % lane_len).collect();
+        let mut first = 0;
+        state("leaky AND: S", move |s| {
+            let n = s.len() / 8;
+            for place in own.iter().filter_map(|&triple| triple.checked_sub(first)) {
+                if place < n {
+                    s[8 * place + 5] ^= 8;
+                }
+            }
+            first += n;
+        })
     })
 }
 
-/// Fig. 14 step 5: the same error in the first S of each thread's part. With coefficients that were the same on both
+/// Fig. 14 step 5: the same error in the first S of each thread's part of V. With coefficients that were the same on both
 /// threads the two would cancel each other. Caught by the check of step 5, always.
 #[test]
 fn errors_in_s_that_would_cancel_between_threads() {
+    // V's parts are cut where as many products end as are added up at a time.
+    let second = BATCH.leaky().div_ceil(2).next_multiple_of(2048);
+    assert!(second < BATCH.leaky());
     for cheater in [0, 1] {
-        // V's parts are cut where the lanes' are.
-        assert_eq!(BATCH.leaky().div_ceil(2).next_multiple_of(2048), 2 * leaky::CHUNK);
-        for bends in [[first_s(), first_s()], [FnBend::new(), first_s()]] {
-            let ended = cheat(cheater, bends, |open, lanes| open.triples(lanes, BATCH));
+        for wrong in [&[0, second][..], &[second]] {
+            let ended = cheat(cheater, wrong_s(wrong), |open, lanes| open.triples(lanes, BATCH));
             mesh::assert_caught(&ended, &[cheater], leaky::CHECK);
         }
     }
