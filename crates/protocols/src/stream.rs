@@ -16,7 +16,7 @@
 //!
 //! # Why inputs may come first
 //! The figures of all protocols garble before inputs are known. Here a party has sent its masked inputs, and with
-//! half-gates the evaluator the masked values of all gates of earlier stretches, before the next triples and tables are made.
+//! half-gates the evaluator the masked values of all gates of earlier chunks and stretches, before the next tables and triples are made.
 //! What a cheater gains by that is to choose what it does wrong by these values. They tell it nothing: a masked value is
 //! the value XORed with a mask of which at least one honest party's share is uniform, known to nobody else, and
 //! used for this wire alone, and every AND gate has a fresh one; so they are uniform bits whatever the inputs
