@@ -195,7 +195,7 @@ fn column_hash<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) 
     });
 }
 
-#[divan::bench(args = backends(), consts = [64, 512, 528, 1024, 4096, 4160])]
+#[divan::bench(args = backends(), consts = [64, 512, 528, 1024, 1600, 4096, 4160])]
 fn transpose<const STRIDE: usize>(bencher: Bencher<'_, '_>, backend: Backend) {
     let cols = blocks(128 * STRIDE / 16);
     let mut out = blocks(STRIDE / 16 * 128);

@@ -2,13 +2,12 @@
 
 use std::arch::x86_64::*;
 
-use super::aes::rounds;
-use super::numbers;
+use super::{broadcast, numbers};
 use crate::{Block, Leaves};
 
-/// Registers of one leaf's stream in flight, at most: they hide the latency of a round, and the draws that triples are
-/// made of are five strips of so many.
-const WIDTH: usize = 10;
+/// Registers of one leaf's stream in flight, at most: those of two leaves hide the latency of a round, and the draws that
+/// triples are made of are ten strips of so many.
+const WIDTH: usize = 5;
 
 /// The leaves that are added up without a place for each node: a subtree of two levels.
 const GROUP: usize = 4;
@@ -50,7 +49,6 @@ fn all_strips<const UPPER: usize>(
         at += match (stride - at).div_ceil(32) {
             1 | 2 => strip::<2, UPPER>(keys, from, out),
             3 | 4 => strip::<4, UPPER>(keys, from, out),
-            5 | 6 => strip::<6, UPPER>(keys, from, out),
             _ => strip::<WIDTH, UPPER>(keys, from, out),
         };
     }
@@ -79,18 +77,15 @@ fn strip<const N: usize, const UPPER: usize>(
     let (mut waiting, mut upper) = ([zero; UPPER], [zero; UPPER]);
     let mut node = zero;
     for (g, group) in groups.iter().enumerate().take(1 << UPPER) {
-        // One leaf after the other: a stream fills the registers.
-        node = rounds(&group[0], counters);
-        let leaf = rounds(&group[1], counters);
-        add(&mut low, &leaf);
-        add(&mut node, &leaf);
-        let leaf = rounds(&group[2], counters);
-        add(&mut high, &leaf);
-        add(&mut node, &leaf);
-        let leaf = rounds(&group[3], counters);
-        add(&mut low, &leaf);
-        add(&mut high, &leaf);
-        add(&mut node, &leaf);
+        let [first, second] = two_streams([&group[0], &group[1]], counters);
+        let [third, fourth] = two_streams([&group[2], &group[3]], counters);
+        add(&mut low, &second);
+        add(&mut low, &fourth);
+        node = third;
+        add(&mut node, &fourth);
+        add(&mut high, &node);
+        add(&mut node, &first);
+        add(&mut node, &second);
         for level in 0..UPPER {
             if g >> level & 1 == 0 {
                 waiting[level] = node;
@@ -109,6 +104,37 @@ fn strip<const N: usize, const UPPER: usize>(
     bytes
 }
 
+/// The same counters under two leaves' keys, round by round.
+#[inline]
+#[target_feature(enable = "avx2,vaes")]
+fn two_streams<const N: usize>(
+    keys: [&[Block; 11]; 2],
+    counters: [__m256i; N],
+) -> [[__m256i; N]; 2] {
+    let mut streams = [counters; 2];
+    for (stream, keys) in streams.iter_mut().zip(keys) {
+        let first = broadcast(&keys[0]);
+        for x in stream {
+            *x = _mm256_xor_si256(*x, first);
+        }
+    }
+    for round in 1..10 {
+        for (stream, keys) in streams.iter_mut().zip(keys) {
+            let key = broadcast(&keys[round]);
+            for x in stream {
+                *x = _mm256_aesenc_epi128(*x, key);
+            }
+        }
+    }
+    for (stream, keys) in streams.iter_mut().zip(keys) {
+        let last = broadcast(&keys[10]);
+        for x in stream {
+            *x = _mm256_aesenclast_epi128(*x, last);
+        }
+    }
+    streams
+}
+
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add<const N: usize>(into: &mut [__m256i; N], other: &[__m256i; N]) {
@@ -121,13 +147,26 @@ fn add<const N: usize>(into: &mut [__m256i; N], other: &[__m256i; N]) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn write<const N: usize>(out: &mut [u8], values: &[__m256i; N]) {
-    let (whole, rest) = out.as_chunks_mut::<32>();
-    for (out, &value) in whole.iter_mut().zip(values) {
-        // SAFETY: 32 bytes, and the store wants no alignment.
-        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), value) }
+    let (pairs, rest) = out.as_chunks_mut::<32>();
+    // A whole strip goes from the registers to where it belongs; what the length is known of only now, by way of the stack.
+    if let Some(pairs) = pairs.first_chunk_mut::<N>() {
+        for (pair, &value) in pairs.iter_mut().zip(values) {
+            store_wide(pair, value);
+        }
+        return;
     }
-    if let (Some(&value), Some(out)) = (values.get(whole.len()), rest.first_chunk_mut::<16>()) {
+    for (pair, &value) in pairs.iter_mut().zip(values) {
+        store_wide(pair, value);
+    }
+    if let (Some(&value), Some(out)) = (values.get(pairs.len()), rest.first_chunk_mut::<16>()) {
         // SAFETY: 16 bytes, and the store wants no alignment.
         unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), _mm256_castsi256_si128(value)) }
     }
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn store_wide(out: &mut [u8; 32], value: __m256i) {
+    // SAFETY: 32 bytes, and the store wants no alignment.
+    unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), value) }
 }
