@@ -137,8 +137,8 @@ impl Table {
 
     fn begin_with<C: Cut>(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
-            let [row0, alpha, beta] =
-                [&chunk.row0, &chunk.alpha, &chunk.beta].map(|rows| rows.pair(g));
+            // No closure here: it would be a call for every gate.
+            let [row0, alpha, beta] = [chunk.row0.pair(g), chunk.alpha.pair(g), chunk.beta.pair(g)];
             self.labels.extend(table::rows(row0.mac, alpha.mac, beta.mac));
             let [key_row0, key_alpha, key_beta] =
                 [row0, alpha, beta].map(|share| C::of(share.key, mac_bytes));
