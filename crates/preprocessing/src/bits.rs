@@ -143,6 +143,10 @@ impl BitLane {
             (draw * cot::MAX_DRAW).min(n)..((draw + 1) * cot::MAX_DRAW).min(n)
         };
         for step in 0..draws + AHEAD {
+            if step == draws.max(AHEAD) {
+                // The end of the last own draw: nothing of it waits for what one of the peers has to say.
+                channels.iter_mut().try_for_each(Channel::flush)?;
+            }
             let own = range(bits.len(), step);
             if !own.is_empty() {
                 let mut macs: Vec<&mut [Block]> =

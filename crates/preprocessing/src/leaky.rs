@@ -345,6 +345,10 @@ impl LeakyLane {
         self.tweak += n as u128;
         self.scratch.memory.reset(Room::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
+            if step == chunks.max(LOOKAHEAD) {
+                // The end of the last draw: nothing of it waits for what one of the peers has to say.
+                channels.iter_mut().try_for_each(Channel::flush)?;
+            }
             let theirs = (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step);
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;

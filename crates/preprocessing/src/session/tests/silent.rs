@@ -1,0 +1,54 @@
+//! Who waits for one peer has told the others all that it owes them: a wait for each would otherwise come before the next one's, and
+//! what takes a trip over a long link with two parties would take as many as there are peers.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use symbolon_ot::cot;
+
+use super::*;
+
+/// Of three parties the last one hears the first one's whole draw of `n` bits while the second one says nothing.
+#[track_caller]
+fn assert_last_hears_draw<T>(
+    n: usize,
+    f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
+) {
+    let [first, silent, mut last] =
+        parties(3, 1, 91).try_into().unwrap_or_else(|_| unreachable!("three parties"));
+    let Party { mut open, mut lanes, .. } = first;
+    let (tell, told) = mpsc::channel();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let result = f(&mut open, &mut lanes).map(drop);
+            drop(lanes);
+            result
+        });
+        scope.spawn(move || {
+            let from_first = &mut last.lanes[0][0];
+            let draw = [
+                ("iknp: u", COLUMNS * cot::column_bytes(n)),
+                ("aBit: digests", 32),
+                ("aBit: check", cot::CHECK_BYTES),
+            ];
+            let heard = draw.iter().all(|&(kind, bytes)| from_first.recv(kind, bytes).is_ok());
+            tell.send(heard).expect("somebody waits for this");
+        });
+        let heard = told.recv_timeout(Duration::from_secs(20));
+        drop(silent);
+        assert_eq!(heard, Ok(true));
+        assert!(matches!(waits.join().expect("no panic"), Err(Error::Transport { .. })));
+    });
+}
+
+#[test]
+fn shares_are_drawn_with_all_at_once() {
+    assert_last_hears_draw(100, |open, lanes| open.shares(lanes, 100));
+}
+
+#[test]
+fn triples_of_one_chunk_are_drawn_with_all_at_once() {
+    let batch = Batch { triples: 7, bucket: 3, tied: false };
+    assert_last_hears_draw(3 * batch.leaky(), |open, lanes| open.triples(lanes, batch));
+}
