@@ -120,6 +120,11 @@ pub struct PhaseMeasured {
     pub rounds: u64,
 }
 
+/// So many threads, in words.
+pub fn threads(n: usize) -> String {
+    if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
+}
+
 impl Measured {
     /// What is counted.
     pub fn unit(&self) -> &'static str {
@@ -134,8 +139,12 @@ impl Measured {
             if self.batch > 1 { format!(", {} at a time", self.batch) } else { String::new() };
         let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
         format!(
-            "{}: {protocol}{} parties, {} threads each, rho {}, {}{link}{batch}{mac}",
-            self.workload, self.parties, self.threads, self.rho, self.transport
+            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}",
+            self.workload,
+            self.parties,
+            threads(self.threads),
+            self.rho,
+            self.transport
         )
     }
 

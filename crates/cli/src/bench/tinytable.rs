@@ -7,7 +7,7 @@ use super::TINYTABLE;
 use super::args::BenchArgs;
 use super::machine::Machine;
 use super::plan::combined;
-use super::result::Table;
+use super::result::{Table, threads};
 use super::spread::Spread;
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
@@ -201,8 +201,12 @@ impl Blocks {
         let link = self.link.as_ref().map_or(String::new(), |link| format!(", link {link}"));
         let dealt = if self.dealt { ", dealt by a trusted dealer" } else { "" };
         format!(
-            "tinytable: {}-bit MACs, rho {}, OT {}, {} threads each, {}{link}{dealt}",
-            self.mac_bits, self.rho, self.ot, self.threads, self.transport
+            "tinytable: {}-bit MACs, rho {}, OT {}, {} each, {}{link}{dealt}",
+            self.mac_bits,
+            self.rho,
+            self.ot,
+            threads(self.threads),
+            self.transport
         )
     }
 
