@@ -44,8 +44,10 @@ impl Backend {
     pub(crate) fn leaf_ciphers(self, seeds: &[Block]) -> LeafCiphers {
         match self.usable() {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: `usable` names this backend only if the processor has its instructions,
-            // and whoever has VAES has AES-NI.
+            // SAFETY: `usable` names this backend only if the processor has its instructions.
+            Backend::Aesni => LeafCiphers::Aesni(unsafe { round_keys(seeds) }),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above; whoever has VAES has AES-NI.
             Backend::Vaes256 => LeafCiphers::Vaes256(unsafe { round_keys(seeds) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -116,10 +118,13 @@ impl Cipher {
 pub(crate) enum LeafCiphers {
     /// Each leaf's on its own.
     Each(Vec<Cipher>),
-    /// The round keys of all leaves, for VAES on registers of 256 bits.
+    /// The round keys of all leaves, for AES-NI.
+    #[cfg(target_arch = "x86_64")]
+    Aesni(Vec<[Block; 11]>),
+    /// The same, for VAES on registers of 256 bits.
     #[cfg(target_arch = "x86_64")]
     Vaes256(Vec<[Block; 11]>),
-    /// The round keys of all leaves, for VAES on registers of 512 bits.
+    /// The same, for VAES on registers of 512 bits.
     #[cfg(target_arch = "x86_64")]
     Vaes512(Vec<[Block; 11]>),
 }
@@ -130,7 +135,7 @@ impl Drop for LeafCiphers {
             // Each wipes itself.
             LeafCiphers::Each(_) => {}
             #[cfg(target_arch = "x86_64")]
-            LeafCiphers::Vaes256(keys) | LeafCiphers::Vaes512(keys) => {
+            LeafCiphers::Aesni(keys) | LeafCiphers::Vaes256(keys) | LeafCiphers::Vaes512(keys) => {
                 keys.as_flattened_mut().zeroize();
             }
         }
@@ -147,6 +152,9 @@ impl LeafCiphers {
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this form exists only where the processor has the instructions.
+            LeafCiphers::Aesni(keys) => unsafe { x86::leaf_sums(keys, first, total, sums) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
             LeafCiphers::Vaes256(keys) => unsafe { x86_256::leaf_sums(keys, first, total, sums) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.

@@ -100,7 +100,7 @@ pub(in super::super) fn counter(keys: &[Block; 11], first: u128, out: &mut [Bloc
 /// `N` consecutive 128-bit numbers modulo 2^128.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn numbers<const N: usize>(first: u128) -> [__m128i; N] {
+pub(super) fn numbers<const N: usize>(first: u128) -> [__m128i; N] {
     let mut out = [load(&Block(first)); N];
     // There is no 128-bit addition: carry by hand, once in 2^64 numbers.
     let carries = first as u64 > u64::MAX - N as u64;

@@ -7,6 +7,7 @@
 mod aes;
 mod gf128;
 mod keys;
+mod leaves;
 mod records;
 mod rows;
 mod select;
@@ -18,6 +19,7 @@ use std::arch::x86_64::*;
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{column_hash, inner_product, reduce, words_inner_product};
 pub(super) use keys::key_sums;
+pub(super) use leaves::leaf_sums;
 pub(super) use records::{lay_out, sum_buckets};
 pub(super) use rows::{add_blocks, add_sums, pair_up, pair_up_where};
 pub(super) use select::{
