@@ -1,7 +1,6 @@
 //! Sessions in one process whose correlated OT starts from known seeds: everything after the base OTs,
 //! honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`tied`] and [`threads`], a
-//! silent one in [`silent`]; whole attacks, as
-//! often as they should succeed, in [`attack`].
+//! silent one in [`silent`]; whole attacks, as often as they should succeed, in [`attack`].
 
 mod attack;
 mod bits;

@@ -148,7 +148,7 @@ fn add<const N: usize>(into: &mut [__m256i; N], other: &[__m256i; N]) {
 #[target_feature(enable = "avx2")]
 fn write<const N: usize>(out: &mut [u8], values: &[__m256i; N]) {
     let (pairs, rest) = out.as_chunks_mut::<32>();
-    // A whole strip goes from the registers to where it belongs; what the length is known of only now, by way of the stack.
+    // A whole strip is stored from registers. Where the length is not a constant, the compiler copies by way of the stack.
     if let Some(pairs) = pairs.first_chunk_mut::<N>() {
         for (pair, &value) in pairs.iter_mut().zip(values) {
             store_wide(pair, value);
