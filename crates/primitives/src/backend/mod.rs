@@ -6,6 +6,8 @@
 //! any other value means the best, as if it were not set.
 
 mod ciphers;
+#[cfg(target_arch = "x86_64")]
+mod leaf_kernel;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -24,6 +26,8 @@ use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
+#[cfg(target_arch = "x86_64")]
+use leaf_kernel::leaf_kernel;
 
 /// AES key schedule constants, each in the lowest byte of a word.
 #[cfg(target_arch = "x86_64")]
