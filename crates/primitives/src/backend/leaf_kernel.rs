@@ -6,7 +6,7 @@
 /// Writes `leaf_sums` for a kind of register, which must be given in the place of the call:
 ///
 /// - `BLOCKS`, how many blocks it holds, and functions of `$features` at most that are named as what they do:
-/// - `xor` and `xor3` of two and three of them; `encrypt` and `encrypt_last`, a round of AES under a round key;
+/// - `zero`; `xor` and `xor3` of two and three of them; `encrypt` and `encrypt_last`, a round of AES under a round key;
 /// - `broadcast`, the same block in all places; `numbers::<N>`, consecutive numbers modulo 2^128 in `N` registers;
 /// - `write`, which stores as many blocks of `N` registers as there is room for.
 macro_rules! leaf_kernel {
@@ -77,13 +77,13 @@ macro_rules! leaf_kernel {
             from: u128,
             Out { at, total, sums }: Out<'_>,
         ) -> usize {
-            let zero = [broadcast(&Block::ZERO); N];
+            let zeros = [zero(); N];
             let counters = numbers::<N>(from);
             let (groups, _) = keys.as_chunks::<GROUP>();
-            let (mut low, mut high) = (zero, zero);
+            let (mut low, mut high) = (zeros, zeros);
             // Of the levels above: the node that waits for its sibling, and the sum of the level's bit.
-            let (mut waiting, mut upper) = ([zero; UPPER], [zero; UPPER]);
-            let mut node = zero;
+            let (mut waiting, mut upper) = ([zeros; UPPER], [zeros; UPPER]);
+            let mut node = zeros;
             for (g, group) in groups.iter().enumerate().take(1 << UPPER) {
                 let [first, second] = two_streams([&group[0], &group[1]], counters);
                 for i in 0..N {

@@ -7,6 +7,8 @@
 
 mod ciphers;
 #[cfg(target_arch = "x86_64")]
+mod hash_kernel;
+#[cfg(target_arch = "x86_64")]
 mod leaf_kernel;
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -26,6 +28,8 @@ use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
+#[cfg(target_arch = "x86_64")]
+use hash_kernel::hash_kernel;
 #[cfg(target_arch = "x86_64")]
 use leaf_kernel::leaf_kernel;
 

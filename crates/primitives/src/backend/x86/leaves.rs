@@ -1,8 +1,8 @@
 //! Sums of many leaves' streams by AES-NI.
 
 use std::arch::x86_64::{
-    __m128i, _mm_aesenc_si128 as encrypt, _mm_aesenclast_si128 as encrypt_last, _mm_storeu_si128,
-    _mm_xor_si128 as xor,
+    __m128i, _mm_aesenc_si128 as encrypt, _mm_aesenclast_si128 as encrypt_last,
+    _mm_setzero_si128 as zero, _mm_storeu_si128, _mm_xor_si128 as xor,
 };
 
 use super::aes::numbers;

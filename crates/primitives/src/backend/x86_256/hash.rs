@@ -1,14 +1,17 @@
-//! The re-keyed hash by VAES: two keys to a register.
-//!
-//! Lane l of a key register holds the key of group l, and lane l of a state register one block of that
-//! group, so blocks are permuted once on the way in and once on the way out, and round keys never.
+//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of [`hash_kernel`].
 
 use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    _mm256_aesenc_epi128 as encrypt, _mm256_aesenclast_epi128 as encrypt_last,
+    _mm256_setzero_si256 as zero, _mm256_xor_si256 as xor,
+};
 
-use super::{broadcast, load_pair, store_pair, transpose_lanes};
+use super::{broadcast, load_pair as load, store_pair as store, transpose_lanes};
 use crate::Block;
-use crate::backend::{RCON, x86};
+use crate::backend::{RCON, hash_kernel, x86};
 use crate::hash::Tweaks;
+
+hash_kernel!("avx2,vaes", __m256i, 2);
 
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn hash<const SIGMA: bool>(
@@ -29,9 +32,6 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     }
 }
 
-/// Two groups' blocks, in memory order: pair p of the groups is `pairs[p]`.
-type Pairs<const GROUP: usize> = [[Block; 2]; GROUP];
-
 /// Hashes groups of `GROUP` blocks: small ones `8 * N` at a time, others `2 * N`, then two, then the rest in narrow
 /// registers.
 #[inline]
@@ -51,7 +51,7 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     if GROUP <= 2 {
         let (chunks, left) = rest.split_at_mut(rest.len() / (4 * N) * (4 * N));
         for chunk in chunks.as_chunks_mut::<4>().0.as_chunks_mut::<N>().0 {
-            let mut keys = [[_mm256_setzero_si256(); 4]; N];
+            let mut keys = [[zero(); 4]; N];
             for keys in &mut keys {
                 *keys = wide_tweaks.keys(g);
                 g += 8;
@@ -66,14 +66,14 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     } else {
         let (chunks, left) = rest.as_chunks_mut::<N>();
         for chunk in chunks {
-            hash_two::<SIGMA, GROUP, N>(wide_tweaks.keys(g), chunk);
+            hash_few::<SIGMA, GROUP, N>(wide_tweaks.keys(g), chunk);
             g += 2 * N;
         }
         rest = left;
     }
     for set in rest {
         let keys = wide_tweaks.keys(g);
-        hash_two::<SIGMA, GROUP, 1>(keys, std::array::from_mut(set));
+        hash_few::<SIGMA, GROUP, 1>(keys, std::array::from_mut(set));
         g += 2;
     }
     if !tail.is_empty() {
@@ -106,7 +106,7 @@ impl<'a> WideTweaks<'a> {
             }
             Tweaks::List(list) => {
                 let list = Some(bytemuck::cast_slice(list));
-                Some(WideTweaks { start, first: _mm256_setzero_si256(), list })
+                Some(WideTweaks { start, first: zero(), list })
             }
         }
     }
@@ -118,129 +118,18 @@ impl<'a> WideTweaks<'a> {
         let mut keys = [self.start; N];
         if let Some(list) = self.list {
             for (key, pair) in keys.iter_mut().zip(list[g..g + 2 * N].as_chunks().0) {
-                *key = _mm256_xor_si256(*key, load_pair(pair));
+                *key = xor(*key, load(pair));
             }
         } else {
             let g = _mm256_set_epi64x(0, g as i64, 0, g as i64);
             let first = _mm256_add_epi64(self.first, g);
             for (key, i) in keys.iter_mut().zip((0..).step_by(2)) {
                 let tweaks = _mm256_add_epi64(first, _mm256_set_epi64x(0, i + 1, 0, i));
-                *key = _mm256_xor_si256(*key, tweaks);
+                *key = xor(*key, tweaks);
             }
         }
         keys
     }
-}
-
-/// The inputs of two groups, one group to a lane, after σ if wanted.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn inputs<const SIGMA: bool, const GROUP: usize>(set: &Pairs<GROUP>) -> [__m256i; GROUP] {
-    let mut inputs = [_mm256_setzero_si256(); GROUP];
-    for (input, pair) in inputs.iter_mut().zip(set) {
-        *input = load_pair(pair);
-    }
-    inputs = by_group(inputs);
-    if SIGMA {
-        for input in &mut inputs {
-            *input = sigma(*input);
-        }
-    }
-    inputs
-}
-
-/// Stores what two groups hashed to.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn write<const GROUP: usize>(set: &mut Pairs<GROUP>, hashes: [__m256i; GROUP]) {
-    for (pair, hashed) in set.iter_mut().zip(in_order(hashes)) {
-        store_pair(pair, hashed);
-    }
-}
-
-/// `N` times two groups, the key schedules of two in one register.
-#[inline]
-#[target_feature(enable = "avx2,vaes")]
-fn hash_two<const SIGMA: bool, const GROUP: usize, const N: usize>(
-    mut keys: [__m256i; N],
-    sets: &mut [Pairs<GROUP>; N],
-) {
-    let mut ins = [[_mm256_setzero_si256(); GROUP]; N];
-    let mut states = ins;
-    for n in 0..N {
-        ins[n] = inputs::<SIGMA, GROUP>(&sets[n]);
-        for (state, input) in states[n].iter_mut().zip(ins[n]) {
-            *state = _mm256_xor_si256(input, keys[n]);
-        }
-        keys[n] = next_keys(keys[n], RCON[0]);
-    }
-    for &rcon in &RCON[1..] {
-        for n in 0..N {
-            // Begun before the round ahead of it, which hides the latency of the schedule.
-            let next = next_keys(keys[n], rcon);
-            for state in &mut states[n] {
-                *state = _mm256_aesenc_epi128(*state, keys[n]);
-            }
-            keys[n] = next;
-        }
-    }
-    for n in 0..N {
-        for (state, input) in states[n].iter_mut().zip(ins[n]) {
-            *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, keys[n]), input);
-        }
-        write(&mut sets[n], states[n]);
-    }
-}
-
-/// What the lanes of inputs hash to, `GROUP` of them under each lane of eight keys, `N` times. The key schedules go word by
-/// word: register i has word i of eight keys, and in that form a step is one substitution and a few XORs. Transposing the
-/// words makes round keys of them.
-///
-/// Each caller has a closure of its own and with it a copy of this function, which is compiled into it: registers do not
-/// go through memory.
-#[inline]
-#[target_feature(enable = "avx2,vaes")]
-fn hash_lanes<const GROUP: usize, const N: usize>(
-    keys: [[__m256i; 4]; N],
-    input: impl Fn(usize, usize) -> [__m256i; GROUP],
-) -> [[[__m256i; GROUP]; 4]; N] {
-    let mut ins = [[[_mm256_setzero_si256(); GROUP]; 4]; N];
-    for (n, ins) in ins.iter_mut().enumerate() {
-        for (i, ins) in ins.iter_mut().enumerate() {
-            *ins = input(n, i);
-        }
-    }
-    let mut states = ins;
-    let mut words = keys;
-    for n in 0..N {
-        for (states, key) in states[n].iter_mut().zip(keys[n]) {
-            for state in states {
-                *state = _mm256_xor_si256(*state, key);
-            }
-        }
-        words[n] = next_words(transpose_words(keys[n]), RCON[0]);
-    }
-    for &rcon in &RCON[1..] {
-        for n in 0..N {
-            // Begun before the round ahead of it, which hides the latency.
-            let next = next_words(words[n], rcon);
-            for (states, key) in states[n].iter_mut().zip(transpose_words(words[n])) {
-                for state in states {
-                    *state = _mm256_aesenc_epi128(*state, key);
-                }
-            }
-            words[n] = next;
-        }
-    }
-    for n in 0..N {
-        let last = transpose_words(words[n]);
-        for i in 0..4 {
-            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
-                *state = _mm256_xor_si256(_mm256_aesenclast_epi128(*state, last[i]), input);
-            }
-        }
-    }
-    states
 }
 
 /// Gates that [`half_gates`] makes at a time.
@@ -266,20 +155,20 @@ pub(in super::super) fn half_gates(
     for (run, ((pairs, message), labels)) in pairs.iter().zip(message).zip(labels).enumerate() {
         let g = 2 * GATES * run;
         let [hashes] = hash_lanes([tweaks.keys(g)], |_, i| {
-            let input = sigma(load_pair(&pairs[i]));
-            [input, _mm256_xor_si256(input, delta)]
+            let input = sigma(load(&pairs[i]));
+            [input, xor(input, delta)]
         });
         for ((message, pair), [zero, one]) in message.iter_mut().zip(pairs).zip(hashes) {
-            let pair = load_pair(pair);
+            let pair = load(pair);
             // Nothing for α, α for β.
             let alpha = _mm256_permute2x128_si256::<0x08>(pair, pair);
-            let half = _mm256_xor_si256(_mm256_xor_si256(zero, one), alpha);
-            store_pair(message, _mm256_xor_si256(load_pair(message), half));
+            let half = xor(xor(zero, one), alpha);
+            store(message, xor(load(message), half));
         }
         for (j, labels) in labels.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             let [alphas, betas] = in_order([hashes[2 * j][0], hashes[2 * j + 1][0]]);
-            let sum = _mm256_xor_si256(alphas, betas);
-            store_pair(labels, _mm256_xor_si256(load_pair(labels), sum));
+            let sum = xor(alphas, betas);
+            store(labels, xor(load(labels), sum));
         }
     }
     pairs.len() * GATES
@@ -315,19 +204,19 @@ pub(in super::super) fn leaky_hashes(
         let g = TRIPLES * run;
         let (macs, keys) = (macs.as_chunks::<2>().0, keys.as_chunks::<2>().0);
         let their_keys = [their_tweaks.keys(g), their_tweaks.keys(g + 8)];
-        let theirs = hash_lanes(their_keys, |n, i| [sigma(load_pair(&macs[4 * n + i]))]);
+        let theirs = hash_lanes(their_keys, |n, i| [sigma(load(&macs[4 * n + i]))]);
         let rows = phi.as_chunks::<2>().0.iter().zip(s.as_chunks_mut::<2>().0);
         let mut out = rows.zip(u.as_chunks_mut::<2>().0);
         for (n, theirs) in theirs.iter().enumerate() {
             let [own] = hash_lanes([own_tweaks.keys(g + 8 * n)], |_, i| {
-                let input = sigma(load_pair(&keys[4 * n + i]));
-                [input, _mm256_xor_si256(input, delta)]
+                let input = sigma(load(&keys[4 * n + i]));
+                [input, xor(input, delta)]
             });
             for (([zero, one], [single]), ((phi, s), u)) in own.iter().zip(theirs).zip(&mut out) {
-                let both = _mm256_xor_si256(*zero, *one);
-                store_pair(u, _mm256_xor_si256(load_pair(phi), both));
-                let mine = _mm256_xor_si256(*zero, *single);
-                store_pair(s, _mm256_xor_si256(load_pair(s), mine));
+                let both = xor(*zero, *one);
+                store(u, xor(load(phi), both));
+                let mine = xor(*zero, *single);
+                store(s, xor(load(s), mine));
             }
         }
     }
@@ -346,13 +235,13 @@ fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
         0x040b_0e01,
     ));
     let rotated = _mm256_shuffle_epi8(w[3], rotate);
-    let word = _mm256_aesenclast_epi128(rotated, _mm256_set1_epi32(rcon));
+    let word = encrypt_last(rotated, _mm256_set1_epi32(rcon));
     // More XORs than it takes, but w3, which the next step waits for, has one after the substitution.
-    let (w01, w23) = (_mm256_xor_si256(w[0], w[1]), _mm256_xor_si256(w[2], w[3]));
-    let w0 = _mm256_xor_si256(w[0], word);
-    let w1 = _mm256_xor_si256(w01, word);
-    let w2 = _mm256_xor_si256(w[2], w1);
-    let w3 = _mm256_xor_si256(_mm256_xor_si256(w01, w23), word);
+    let (w01, w23) = (xor(w[0], w[1]), xor(w[2], w[3]));
+    let w0 = xor(w[0], word);
+    let w1 = xor(w01, word);
+    let w2 = xor(w[2], w1);
+    let w3 = xor(xor(w01, w23), word);
     [w0, w1, w2, w3]
 }
 
@@ -375,10 +264,10 @@ fn transpose_words([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
 #[target_feature(enable = "avx2,vaes")]
 fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
     let rotated = _mm256_shuffle_epi8(keys, _mm256_set1_epi32(0x0c0f_0e0d));
-    let word = _mm256_aesenclast_epi128(rotated, _mm256_set1_epi32(rcon));
-    let pairs = _mm256_xor_si256(keys, _mm256_bslli_epi128::<4>(keys));
-    let prefix = _mm256_xor_si256(pairs, _mm256_bslli_epi128::<8>(pairs));
-    _mm256_xor_si256(prefix, word)
+    let word = encrypt_last(rotated, _mm256_set1_epi32(rcon));
+    let pairs = xor(keys, _mm256_bslli_epi128::<4>(keys));
+    let prefix = xor(pairs, _mm256_bslli_epi128::<8>(pairs));
+    xor(prefix, word)
 }
 
 /// σ(hi ‖ lo) = (hi ⊕ lo) ‖ hi in each lane.
@@ -386,7 +275,7 @@ fn next_keys(keys: __m256i, rcon: i32) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn sigma(x: __m256i) -> __m256i {
     let high = _mm256_shuffle_epi32::<0b11_10_11_10>(x);
-    _mm256_xor_si256(high, _mm256_bslli_epi128::<8>(x))
+    xor(high, _mm256_bslli_epi128::<8>(x))
 }
 
 /// From memory order to one group a lane: lane l of register j becomes block j of group l.

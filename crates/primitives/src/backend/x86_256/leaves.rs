@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::{
     __m256i, _mm_storeu_si128, _mm256_aesenc_epi128 as encrypt,
-    _mm256_aesenclast_epi128 as encrypt_last, _mm256_castsi256_si128, _mm256_storeu_si256,
-    _mm256_xor_si256 as xor,
+    _mm256_aesenclast_epi128 as encrypt_last, _mm256_castsi256_si128, _mm256_setzero_si256 as zero,
+    _mm256_storeu_si256, _mm256_xor_si256 as xor,
 };
 
 use super::{broadcast, numbers};

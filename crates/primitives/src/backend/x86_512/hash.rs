@@ -1,14 +1,17 @@
-//! The re-keyed hash by VAES: four keys to a register.
-//!
-//! Lane l of a key register holds the key of group l, and lane l of a state register one block of that
-//! group, so blocks are permuted once on the way in and once on the way out, and round keys never.
+//! The re-keyed hash by VAES, four keys to a register: what surrounds the rounds of [`hash_kernel`].
 
 use std::arch::x86_64::*;
+use std::arch::x86_64::{
+    _mm512_aesenc_epi128 as encrypt, _mm512_aesenclast_epi128 as encrypt_last,
+    _mm512_setzero_si512 as zero, _mm512_xor_si512 as xor,
+};
 
 use super::{XOR3, broadcast, load, numbers, store, transpose_lanes};
 use crate::Block;
-use crate::backend::{RCON, x86};
+use crate::backend::{RCON, hash_kernel, x86};
 use crate::hash::Tweaks;
+
+hash_kernel!("avx512f,avx512bw,vaes", __m512i, 4);
 
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(in super::super) fn hash<const SIGMA: bool>(
@@ -25,9 +28,6 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     }
 }
 
-/// Four groups' blocks, in memory order: quad q of the groups is `quads[q]`.
-type Quads<const GROUP: usize> = [[Block; 4]; GROUP];
-
 /// Hashes groups of `GROUP` blocks, sixteen at a time, then four, then the rest in narrow registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
@@ -42,7 +42,7 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
     let mut g = 0;
     let mut four_keys = || {
         g += 4;
-        _mm512_xor_si512(wide_start, four_tweaks(tweaks, g - 4))
+        xor(wide_start, four_tweaks(tweaks, g - 4))
     };
     let mut rest = sets;
     if GROUP < 8 {
@@ -52,7 +52,10 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
             for key in keys.as_flattened_mut() {
                 *key = four_keys();
             }
-            hash_sixteen::<SIGMA, GROUP, N>(keys, chunk);
+            let hashes = hash_lanes(keys, |n, i| inputs::<SIGMA, GROUP>(&chunk[n][i]));
+            for (set, hashes) in chunk.as_flattened_mut().iter_mut().zip(hashes.as_flattened()) {
+                write(set, *hashes);
+            }
         }
         rest = left;
     } else {
@@ -62,12 +65,12 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
             for key in &mut keys {
                 *key = four_keys();
             }
-            hash_four::<SIGMA, GROUP, N>(keys, chunk);
+            hash_few::<SIGMA, GROUP, N>(keys, chunk);
         }
         rest = left;
     }
     for set in rest {
-        hash_four::<SIGMA, GROUP, 1>([four_keys()], std::array::from_mut(set));
+        hash_few::<SIGMA, GROUP, 1>([four_keys()], std::array::from_mut(set));
     }
     if !tail.is_empty() {
         x86::hash::<SIGMA>(start, tweaks.after(g), GROUP, tail);
@@ -85,124 +88,6 @@ fn four_tweaks(tweaks: Tweaks<'_>, g: usize) -> __m512i {
             load(list.first_chunk().expect("four tweaks"))
         }
     }
-}
-
-/// The inputs of four groups, one group to a lane, after σ if wanted.
-#[inline]
-#[target_feature(enable = "avx512f")]
-fn inputs<const SIGMA: bool, const GROUP: usize>(set: &Quads<GROUP>) -> [__m512i; GROUP] {
-    let mut inputs = [_mm512_setzero_si512(); GROUP];
-    for (input, quad) in inputs.iter_mut().zip(set) {
-        *input = load(quad);
-    }
-    inputs = by_group(inputs);
-    if SIGMA {
-        for input in &mut inputs {
-            *input = sigma(*input);
-        }
-    }
-    inputs
-}
-
-/// `N` times four groups, the key schedules of four in one register.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash_four<const SIGMA: bool, const GROUP: usize, const N: usize>(
-    mut keys: [__m512i; N],
-    sets: &mut [Quads<GROUP>; N],
-) {
-    let mut ins = [[_mm512_setzero_si512(); GROUP]; N];
-    let mut states = ins;
-    for n in 0..N {
-        ins[n] = inputs::<SIGMA, GROUP>(&sets[n]);
-        for (state, input) in states[n].iter_mut().zip(ins[n]) {
-            *state = _mm512_xor_si512(input, keys[n]);
-        }
-        keys[n] = next_keys(keys[n], RCON[0]);
-    }
-    for &rcon in &RCON[1..] {
-        for n in 0..N {
-            // Begun before the round ahead of it, which hides the latency of the schedule.
-            let next = next_keys(keys[n], rcon);
-            for state in &mut states[n] {
-                *state = _mm512_aesenc_epi128(*state, keys[n]);
-            }
-            keys[n] = next;
-        }
-    }
-    for n in 0..N {
-        for (state, input) in states[n].iter_mut().zip(ins[n]) {
-            *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, keys[n]), input);
-        }
-        for (quad, hashed) in sets[n].iter_mut().zip(in_order(states[n])) {
-            store(quad, hashed);
-        }
-    }
-}
-
-/// `N` times sixteen groups, the key schedules word by word: register i has word i of sixteen keys, and in
-/// that form a step is one substitution and four XORs. Transposing the words makes round keys of them.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash_sixteen<const SIGMA: bool, const GROUP: usize, const N: usize>(
-    keys: [[__m512i; 4]; N],
-    sets: &mut [[Quads<GROUP>; 4]; N],
-) {
-    let hashes = hash_lanes(keys, |n, i| inputs::<SIGMA, GROUP>(&sets[n][i]));
-    for n in 0..N {
-        for i in 0..4 {
-            for (quad, hashed) in sets[n][i].iter_mut().zip(in_order(hashes[n][i])) {
-                store(quad, hashed);
-            }
-        }
-    }
-}
-
-/// What the lanes of inputs hash to, `GROUP` of them under each lane of keys; see [`hash_sixteen`]. Each caller has a
-/// closure of its own and with it a copy of this function, which is compiled into it: registers do not go through memory.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn hash_lanes<const GROUP: usize, const N: usize>(
-    keys: [[__m512i; 4]; N],
-    input: impl Fn(usize, usize) -> [__m512i; GROUP],
-) -> [[[__m512i; GROUP]; 4]; N] {
-    let mut ins = [[[_mm512_setzero_si512(); GROUP]; 4]; N];
-    for (n, ins) in ins.iter_mut().enumerate() {
-        for (i, ins) in ins.iter_mut().enumerate() {
-            *ins = input(n, i);
-        }
-    }
-    let mut states = ins;
-    let mut words = keys;
-    for n in 0..N {
-        for (states, key) in states[n].iter_mut().zip(keys[n]) {
-            for state in states {
-                *state = _mm512_xor_si512(*state, key);
-            }
-        }
-        words[n] = next_words(transpose_words(keys[n]), RCON[0]);
-    }
-    for &rcon in &RCON[1..] {
-        for n in 0..N {
-            // Begun before the round ahead of it, which hides the latency.
-            let next = next_words(words[n], rcon);
-            for (states, key) in states[n].iter_mut().zip(transpose_words(words[n])) {
-                for state in states {
-                    *state = _mm512_aesenc_epi128(*state, key);
-                }
-            }
-            words[n] = next;
-        }
-    }
-    for n in 0..N {
-        let last = transpose_words(words[n]);
-        for i in 0..4 {
-            for (state, input) in states[n][i].iter_mut().zip(ins[n][i]) {
-                *state = _mm512_xor_si512(_mm512_aesenclast_epi128(*state, last[i]), input);
-            }
-        }
-    }
-    states
 }
 
 /// Gates that [`half_gates`] makes at a time.
@@ -228,12 +113,12 @@ pub(in super::super) fn half_gates(
         let pairs = pairs.as_flattened().as_chunks::<4>().0;
         let mut keys = [[start; 4]; 2];
         for key in keys.as_flattened_mut() {
-            *key = _mm512_xor_si512(start, numbers(tweak));
+            *key = xor(start, numbers(tweak));
             tweak = tweak.wrapping_add(4);
         }
         let hashes = hash_lanes(keys, |n, i| {
             let input = sigma(load(&pairs[4 * n + i]));
-            [input, _mm512_xor_si512(input, delta)]
+            [input, xor(input, delta)]
         });
         let message = message.as_flattened_mut().as_chunks_mut::<4>().0;
         for j in 0..8 {
@@ -245,7 +130,7 @@ pub(in super::super) fn half_gates(
                 load(&pairs[j]),
             );
             let half = _mm512_ternarylogic_epi64::<XOR3>(zero, one, alpha);
-            let half = _mm512_xor_si512(half, load(&message[j]));
+            let half = xor(half, load(&message[j]));
             store(&mut message[j], half);
         }
         for (j, labels) in labels.as_chunks_mut::<4>().0.iter_mut().enumerate() {
@@ -286,13 +171,13 @@ pub(in super::super) fn leaky_hashes(
         let under = own_keys.as_flattened_mut().iter_mut().zip(their_keys.as_flattened_mut());
         for (own, theirs) in under {
             let tweaks = numbers(tweak);
-            *own = _mm512_xor_si512(*own, tweaks);
-            *theirs = _mm512_xor_si512(*theirs, tweaks);
+            *own = xor(*own, tweaks);
+            *theirs = xor(*theirs, tweaks);
             tweak = tweak.wrapping_add(4);
         }
         let own = hash_lanes(own_keys, |n, i| {
             let input = sigma(load(&keys[4 * n + i]));
-            [input, _mm512_xor_si512(input, delta)]
+            [input, xor(input, delta)]
         });
         let theirs = hash_lanes(their_keys, |n, i| [sigma(load(&macs[4 * n + i]))]);
         let out = s.as_chunks_mut::<4>().0.iter_mut().zip(u.as_chunks_mut::<4>().0);
@@ -313,10 +198,10 @@ fn next_words(w: [__m512i; 4], rcon: i32) -> [__m512i; 4] {
     let rotate =
         _mm512_broadcast_i32x4(_mm_set_epi32(0x0007_0a0d, 0x0c03_0609, 0x080f_0205, 0x040b_0e01));
     let rotated = _mm512_shuffle_epi8(w[3], rotate);
-    let word = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(rcon));
-    let w0 = _mm512_xor_si512(w[0], word);
+    let word = encrypt_last(rotated, _mm512_set1_epi32(rcon));
+    let w0 = xor(w[0], word);
     let w1 = _mm512_ternarylogic_epi64::<XOR3>(w[1], w[0], word);
-    let w2 = _mm512_xor_si512(w[2], w1);
+    let w2 = xor(w[2], w1);
     // Not w[3] ^ w2, for the sake of latency.
     let w3 = _mm512_ternarylogic_epi64::<XOR3>(w[3], w[2], w1);
     [w0, w1, w2, w3]
@@ -342,8 +227,8 @@ fn transpose_words([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
 fn next_keys(keys: __m512i, rcon: i32) -> __m512i {
     let rotate = _mm512_set1_epi32(0x0c0f_0e0d);
     let rotated = _mm512_shuffle_epi8(keys, rotate);
-    let word = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(rcon));
-    let pairs = _mm512_xor_si512(keys, _mm512_bslli_epi128::<4>(keys));
+    let word = encrypt_last(rotated, _mm512_set1_epi32(rcon));
+    let pairs = xor(keys, _mm512_bslli_epi128::<4>(keys));
     _mm512_ternarylogic_epi64::<XOR3>(pairs, _mm512_bslli_epi128::<8>(pairs), word)
 }
 

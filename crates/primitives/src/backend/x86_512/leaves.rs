@@ -3,8 +3,8 @@
 
 use std::arch::x86_64::{
     __m512i, _mm512_aesenc_epi128 as encrypt, _mm512_aesenclast_epi128 as encrypt_last,
-    _mm512_mask_storeu_epi64, _mm512_storeu_si512, _mm512_ternarylogic_epi64,
-    _mm512_xor_si512 as xor,
+    _mm512_mask_storeu_epi64, _mm512_setzero_si512 as zero, _mm512_storeu_si512,
+    _mm512_ternarylogic_epi64, _mm512_xor_si512 as xor,
 };
 
 use super::{XOR3, tail_mask};
