@@ -15,19 +15,25 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
     sums: &mut [[Block; LISTS]],
 ) -> usize {
     let delta = broadcast(&delta);
-    let (bits, auths) = (bits.map(|b| b.as_chunks::<4>().0), auths.map(|a| a.as_chunks::<4>().0));
     let sums = sums.as_chunks_mut::<4>().0;
+    // No closures over lists here: they would be calls.
+    let (mut bits_of, mut auths_of) = ([&[][..]; LISTS], [&[][..]; LISTS]);
+    for list in 0..LISTS {
+        bits_of[list] = &bits[list].as_chunks::<4>().0[..sums.len()];
+        auths_of[list] = &auths[list].as_chunks::<4>().0[..sums.len()];
+    }
     for (k, sums) in sums.iter_mut().enumerate() {
         let mut out = [[_mm256_setzero_si256(); 2]; LISTS];
         for (list, out) in out.iter_mut().enumerate() {
-            let bits = u32::from_le_bytes(bits[list][k].map(u8::from));
+            let bits = u32::from_le_bytes(bits_of[list][k].map(u8::from));
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits.cast_signed()));
             let masks = _mm256_sub_epi64(_mm256_setzero_si256(), bits);
             let masks = [
                 _mm256_permute4x64_epi64::<0b01_01_00_00>(masks),
                 _mm256_permute4x64_epi64::<0b11_11_10_10>(masks),
             ];
-            for ((out, auths), mask) in out.iter_mut().zip(auths[list][k].as_chunks().0).zip(masks)
+            for ((out, auths), mask) in
+                out.iter_mut().zip(auths_of[list][k].as_chunks().0).zip(masks)
             {
                 let [first, second]: &[[Block; 2]; 2] = auths;
                 let [_, keys] = transpose_lanes([load_pair(first), load_pair(second)]);

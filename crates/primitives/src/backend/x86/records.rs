@@ -12,13 +12,16 @@ use crate::{Block, mask64};
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
     let Place { records, peers, peer } = to;
-    let twos = rows.all().map(|row| row.as_chunks::<2>().0);
-    let pairs = twos[0].len();
     let (phi_pairs, phi_rest) = phi.as_chunks_mut::<2>();
     let (s_pairs, s_rest) = s.as_chunks_mut::<2>();
+    let pairs = phi_pairs.len();
+    // No closures over rows here: they would be calls.
+    let mut twos = [&[][..]; 6];
+    for (twos, row) in twos.iter_mut().zip(rows.all()) {
+        *twos = &row.as_chunks::<2>().0[..pairs];
+    }
     let mut places = records.iter_mut().skip(peer).step_by(peers);
     for (p, (phi, s)) in phi_pairs.iter_mut().zip(s_pairs).enumerate() {
-        // No closure here: it would be a call.
         let mut row_pairs = [_mm256_setzero_si256(); 6];
         for (pair, row) in row_pairs.iter_mut().zip(twos) {
             *pair = load_pair(&row[p]);

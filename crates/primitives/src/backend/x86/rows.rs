@@ -44,29 +44,29 @@ pub(in super::super) fn pair_up_where(
     more: [&[Block]; 2],
     out: &mut [[Block; 2]],
 ) {
-    let [macs, keys, more_macs, more_keys] =
-        [rows[0], rows[1], more[0], more[1]].map(|row| row.chunks(64));
-    let rows = macs.zip(keys).zip(more_macs.zip(more_keys));
+    let rows = rows[0].chunks(64).zip(rows[1].chunks(64));
+    let more = more[0].chunks(64).zip(more[1].chunks(64));
     for ((&word, out), ((macs, keys), (more_macs, more_keys))) in
-        words.iter().zip(out.chunks_mut(64)).zip(rows)
+        words.iter().zip(out.chunks_mut(64)).zip(rows.zip(more))
     {
         let mut bits = spread(word);
-        let rows = [macs, keys, more_macs, more_keys];
-        let pairs = rows.map(|row| row.as_chunks::<2>().0);
+        // No closures over rows here: they would be calls.
+        let ((macs, macs_tail), (keys, keys_tail)) = (macs.as_chunks::<2>(), keys.as_chunks::<2>());
+        let (more_macs, more_macs_tail) = more_macs.as_chunks::<2>();
+        let (more_keys, more_keys_tail) = more_keys.as_chunks::<2>();
         let (out, out_tail) = out.as_chunks_mut::<2>();
-        for (p, out) in out.iter_mut().enumerate() {
-            let [macs, keys, more_macs, more_keys] = pairs;
+        let pairs = macs.iter().zip(keys).zip(more_macs.iter().zip(more_keys));
+        for (out, ((macs, keys), (more_macs, more_keys))) in out.iter_mut().zip(pairs) {
             let mask = next_pair_mask(&mut bits);
-            let mac = _mm256_and_si256(mask, load_pair(&more_macs[p]));
-            let key = _mm256_and_si256(mask, load_pair(&more_keys[p]));
-            let mac = _mm256_xor_si256(mac, load_pair(&macs[p]));
-            write(out, [mac, _mm256_xor_si256(key, load_pair(&keys[p]))]);
+            let mac = _mm256_and_si256(mask, load_pair(more_macs));
+            let key = _mm256_and_si256(mask, load_pair(more_keys));
+            let mac = _mm256_xor_si256(mac, load_pair(macs));
+            write(out, [mac, _mm256_xor_si256(key, load_pair(keys))]);
         }
         if !out_tail.is_empty() {
-            let done = 2 * out.len();
-            let [macs, keys, more_macs, more_keys] = rows.map(|row| &row[done..]);
-            let words = [word >> done];
-            portable::pair_up_where([macs, keys], &words, [more_macs, more_keys], out_tail);
+            let words = [word >> (2 * out.len())];
+            let more = [more_macs_tail, more_keys_tail];
+            portable::pair_up_where([macs_tail, keys_tail], &words, more, out_tail);
         }
     }
 }

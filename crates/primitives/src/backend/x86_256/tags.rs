@@ -52,7 +52,7 @@ impl Sums {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn finish(self) -> [u128; 2] {
-        self.0.map(|sum| bytemuck::cast(xor_lanes(sum)))
+        [bytemuck::cast(xor_lanes(self.0[0])), bytemuck::cast(xor_lanes(self.0[1]))]
     }
 }
 
@@ -60,7 +60,7 @@ impl Sums {
 pub(in super::super) fn tag_products(tags: &[u64], keys: Keys<'_>) -> [u128; 2] {
     let mut sums = Sums::new();
     let (fours, rest) = tags.as_chunks::<4>();
-    let [first, second] = keys.0.map(|keys| keys.as_chunks::<4>().0);
+    let (first, second) = (keys.0[0].as_chunks::<4>().0, keys.0[1].as_chunks::<4>().0);
     for (tags, (first, second)) in fours.iter().zip(first.iter().zip(second)) {
         sums.add(load_words(tags), [load_words(first), load_words(second)]);
     }
@@ -105,7 +105,7 @@ fn words<const SHARED: bool>(
         *same = spread(row[0]);
         *chunks = row.as_chunks::<64>().0;
     }
-    let keys = keys.0.map(|keys| keys.as_chunks::<64>().0);
+    let keys = [keys.0[0].as_chunks::<64>().0, keys.0[1].as_chunks::<64>().0];
     for word in 0..n {
         let (mut c, mut d) = (spread(tags.bits[0][word]), spread(tags.bits[1][word]));
         let mut flips = spread(tags.flips[word]);

@@ -167,9 +167,12 @@ pub(in super::super) fn column_hash(
     let (quads, tail) = coeffs.as_chunks::<4>();
     // Four rows at a time share the loads of the coefficients, and the reduction.
     for (i, hashes) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let row = |r: usize| &cols[(4 * i + r) * stride..][..16 * coeffs.len()];
-        let rows: [&[u8]; 4] = std::array::from_fn(row);
-        let bodies = rows.map(|row| &row.as_chunks::<64>().0[..quads.len()]);
+        let (mut rows, mut bodies) = ([&[][..]; 4], [&[][..]; 4]);
+        for (r, (row, body)) in rows.iter_mut().zip(&mut bodies).enumerate() {
+            // No closure here: it would be a call.
+            *row = &cols[(4 * i + r) * stride..][..16 * coeffs.len()];
+            *body = &row.as_chunks::<64>().0[..quads.len()];
+        }
         let mut sums = [Karatsuba(Sum::zero()); 4];
         for (k, quad) in quads.iter().enumerate() {
             let coeff = Factor::new(load(quad));

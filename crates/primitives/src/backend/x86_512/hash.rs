@@ -160,13 +160,15 @@ pub(in super::super) fn leaky_hashes(
 ) -> usize {
     let starts = [broadcast(starts[0]), broadcast(starts[1])];
     let delta = sigma(broadcast(delta));
-    let [macs, keys] = auths.map(|row| row.as_chunks::<TRIPLES>().0);
+    // No closures over rows here: they would be calls.
+    let (macs, keys) = (auths[0].as_chunks::<TRIPLES>().0, auths[1].as_chunks::<TRIPLES>().0);
     let (phi, s) = (phi.as_chunks::<TRIPLES>().0, s.as_chunks_mut::<TRIPLES>().0);
     let (u, done) = (u.as_chunks_mut::<TRIPLES>().0, TRIPLES * s.len());
     let mut tweak = first;
     let triples = macs.iter().zip(keys).zip(phi);
     for (((macs, keys), phi), (s, u)) in triples.zip(s.iter_mut().zip(u)) {
-        let [macs, keys, phi] = [macs, keys, phi].map(|row| row.as_chunks::<4>().0);
+        let (macs, keys) = (macs.as_chunks::<4>().0, keys.as_chunks::<4>().0);
+        let phi = phi.as_chunks::<4>().0;
         let (mut own_keys, mut their_keys) = ([[starts[0]; 4]; 2], [[starts[1]; 4]; 2]);
         let under = own_keys.as_flattened_mut().iter_mut().zip(their_keys.as_flattened_mut());
         for (own, theirs) in under {

@@ -16,16 +16,21 @@ pub(in super::super) fn key_sums<const LISTS: usize>(
     sums: &mut [[Block; LISTS]],
 ) -> usize {
     let delta = broadcast(delta);
-    let (bits, auths) = (bits.map(|b| b.as_chunks::<4>().0), auths.map(|a| a.as_chunks::<4>().0));
     let sums = sums.as_chunks_mut::<4>().0;
+    // No closures over lists here: they would be calls.
+    let (mut bits_of, mut auths_of) = ([&[][..]; LISTS], [&[][..]; LISTS]);
+    for list in 0..LISTS {
+        bits_of[list] = &bits[list].as_chunks::<4>().0[..sums.len()];
+        auths_of[list] = &auths[list].as_chunks::<4>().0[..sums.len()];
+    }
     for (k, sums) in sums.iter_mut().enumerate() {
         let mut out = [_mm512_setzero_si512(); LISTS];
         for (list, out) in out.iter_mut().enumerate() {
-            let [low, high] = auths[list][k].as_flattened().as_chunks::<4>().0 else {
+            let [low, high] = auths_of[list][k].as_flattened().as_chunks::<4>().0 else {
                 unreachable!("eight blocks are two fours");
             };
             let keys = _mm512_shuffle_i64x2::<0b11_01_11_01>(load(low), load(high));
-            let bits = u32::from_le_bytes(bits[list][k].map(u8::from));
+            let bits = u32::from_le_bytes(bits_of[list][k].map(u8::from));
             let bits = _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bits as i32));
             let bits = _mm512_permutexvar_epi64(
                 _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0),

@@ -13,14 +13,21 @@ use crate::records::{Buckets, Place, Record, Records, Rows};
 #[target_feature(enable = "avx512f,avx512vl")]
 pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
     let Place { records, peers, peer } = to;
-    let fours = rows.all().map(|row| row.as_chunks::<4>().0);
-    let quads = fours[0].len();
     let (phi_quads, phi_rest) = phi.as_chunks_mut::<4>();
     let (s_quads, s_rest) = s.as_chunks_mut::<4>();
+    let quads = phi_quads.len();
+    // No closures over rows here: they would be calls.
+    let mut fours = [&[][..]; 6];
+    for (fours, row) in fours.iter_mut().zip(rows.all()) {
+        *fours = &row.as_chunks::<4>().0[..quads];
+    }
     let mut places = records.iter_mut().skip(peer).step_by(peers);
-    for q in 0..quads {
-        let [mx, kx, my, ky, mz, kz] = fours.map(|row| load(&row[q]));
-        let (phi, s) = (&mut phi_quads[q], &mut s_quads[q]);
+    for (q, (phi, s)) in phi_quads.iter_mut().zip(s_quads).enumerate() {
+        let mut row_quads = [_mm512_setzero_si512(); 6];
+        for (quad, row) in row_quads.iter_mut().zip(fours) {
+            *quad = load(&row[q]);
+        }
+        let [mx, kx, my, ky, mz, kz] = row_quads;
         store(phi, _mm512_ternarylogic_epi64::<XOR3>(load(phi), my, ky));
         store(s, _mm512_ternarylogic_epi64::<XOR3>(load(s), mz, kz));
         for (record, place) in transpose_lanes([mx, kx, mz, kz]).into_iter().zip(&mut places) {

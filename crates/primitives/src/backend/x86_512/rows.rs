@@ -44,28 +44,30 @@ pub(in super::super) fn pair_up_where(
     more: [&[Block]; 2],
     out: &mut [[Block; 2]],
 ) {
-    let [macs, keys, more_macs, more_keys] =
-        [rows[0], rows[1], more[0], more[1]].map(|row| row.chunks(64));
-    let rows = macs.zip(keys).zip(more_macs.zip(more_keys));
+    let rows = rows[0].chunks(64).zip(rows[1].chunks(64));
+    let more = more[0].chunks(64).zip(more[1].chunks(64));
     for ((&word, out), ((macs, keys), (more_macs, more_keys))) in
-        words.iter().zip(out.chunks_mut(64)).zip(rows)
+        words.iter().zip(out.chunks_mut(64)).zip(rows.zip(more))
     {
         let masks = quad_masks(word);
-        let rows = [macs, keys, more_macs, more_keys];
-        let quads = rows.map(|row| row.as_chunks::<4>().0);
+        // No closures over rows here: they would be calls.
+        let ((macs, macs_tail), (keys, keys_tail)) = (macs.as_chunks::<4>(), keys.as_chunks::<4>());
+        let (more_macs, more_macs_tail) = more_macs.as_chunks::<4>();
+        let (more_keys, more_keys_tail) = more_keys.as_chunks::<4>();
         let (out, out_tail) = out.as_chunks_mut::<4>();
-        for (q, out) in out.iter_mut().enumerate() {
-            let [macs, keys, more_macs, more_keys] = quads.map(|row| load(&row[q]));
-            let mask = quad_mask(masks, q);
-            let macs = _mm512_mask_xor_epi64(macs, mask, macs, more_macs);
-            let keys = _mm512_mask_xor_epi64(keys, mask, keys, more_keys);
+        let quads = macs.iter().zip(keys).zip(more_macs.iter().zip(more_keys));
+        for (q, (out, ((macs, keys), (more_macs, more_keys)))) in
+            out.iter_mut().zip(quads).enumerate()
+        {
+            let (mask, macs, keys) = (quad_mask(masks, q), load(macs), load(keys));
+            let macs = _mm512_mask_xor_epi64(macs, mask, macs, load(more_macs));
+            let keys = _mm512_mask_xor_epi64(keys, mask, keys, load(more_keys));
             write(out, [macs, keys]);
         }
         if !out_tail.is_empty() {
-            let done = 4 * out.len();
-            let [macs, keys, more_macs, more_keys] = rows.map(|row| &row[done..]);
-            let words = [word >> done];
-            portable::pair_up_where([macs, keys], &words, [more_macs, more_keys], out_tail);
+            let words = [word >> (4 * out.len())];
+            let more = [more_macs_tail, more_keys_tail];
+            portable::pair_up_where([macs_tail, keys_tail], &words, more, out_tail);
         }
     }
 }

@@ -56,9 +56,12 @@ pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
     let (out, out_tail) = out.split_at_mut(wholes.len());
     for (words, out) in wholes.iter().zip(out) {
         let eights: &[[u8; 64]; 8] = bytemuck::cast_ref(words);
-        *out = u64::from_le_bytes(
-            eights.map(|eight| _mm512_test_epi64_mask(load_bytes(&eight), ones)),
-        );
+        // No closure here: it would be a call.
+        let mut bits = [0; 8];
+        for (bits, eight) in bits.iter_mut().zip(eights) {
+            *bits = _mm512_test_epi64_mask(load_bytes(eight), ones);
+        }
+        *out = u64::from_le_bytes(bits);
     }
     portable::low_bits(tail, out_tail);
 }

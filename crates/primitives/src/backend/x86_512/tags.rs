@@ -70,7 +70,7 @@ impl Sums {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn finish(self) -> [u128; 2] {
-        self.0.map(|sum| bytemuck::cast(xor_lanes(sum)))
+        [bytemuck::cast(xor_lanes(self.0[0])), bytemuck::cast(xor_lanes(self.0[1]))]
     }
 }
 
@@ -138,9 +138,12 @@ fn words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
     }
     // Bits by the byte, so that masks are loaded and not shifted.
     let bits = [tags.bits[0], tags.bits[1], tags.flips];
-    let bits = bits.map(|words| bytemuck::cast_slice::<u64, [u8; 8]>(&words[..n]));
-    let keys = keys.0.map(|keys| keys.as_chunks::<64>().0);
-    let masks = bits[0].iter().zip(bits[1]).zip(bits[2]).zip(keys[0].iter().zip(keys[1]));
+    let mut masks: [&[[u8; 8]]; 3] = [&[]; 3];
+    for (masks, words) in masks.iter_mut().zip(bits) {
+        *masks = bytemuck::cast_slice(&words[..n]);
+    }
+    let keys = keys.0[0].as_chunks::<64>().0.iter().zip(keys.0[1].as_chunks::<64>().0);
+    let masks = masks[0].iter().zip(masks[1]).zip(masks[2]).zip(keys);
     for (word, (((c, d), flips), (first, second))) in masks.enumerate() {
         for eight in 0..8 {
             let row = |list: usize, row: usize| match SHARED {
@@ -162,5 +165,5 @@ fn words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
             }
         }
     }
-    sums.map(|sums| sums.finish())
+    [sums[0].finish(), sums[1].finish()]
 }

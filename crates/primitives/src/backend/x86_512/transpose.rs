@@ -172,8 +172,16 @@ const fn shuffle(reverse: bool) -> [u8; 64] {
 pub(in super::super) fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [[u8; 64]]) {
     const LAST_FIRST: [u8; 64] = shuffle(true);
     let (shuffle, units) = (load_bytes(&LAST_FIRST), _mm512_set1_epi64(UNITS));
-    for (word, out) in out.iter_mut().enumerate() {
-        let words = rows.map(|row| row[word]);
+    let mut all = rows;
+    for row in &mut all {
+        *row = &row[..out.len()];
+    }
+    for (k, out) in out.iter_mut().enumerate() {
+        // No closure here: it would be a call.
+        let mut words = [0; 8];
+        for (word, row) in words.iter_mut().zip(all) {
+            *word = row[k];
+        }
         let squares = _mm512_permutexvar_epi8(shuffle, load_bytes(bytemuck::cast_ref(&words)));
         store_bytes(out, _mm512_gf2p8affine_epi64_epi8::<0>(units, squares));
     }
