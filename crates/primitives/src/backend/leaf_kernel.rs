@@ -1,12 +1,12 @@
-//! Sums of many leaves' streams, added up in the registers in which they are made: one text for registers of all widths.
+//! Sums of many leaves' streams, added up as soon as they are there: one text for registers of all widths.
 //!
-//! It is a macro, for a function must name the instructions that it is compiled for, and can do so neither by its type
-//! parameters nor by those of a trait.
+//! It is a macro, for a function must name the instructions that it is compiled for, and cannot do so by its type
+//! parameters.
 
-/// Writes `leaf_sums` for a kind of register, which must be given in the place of the call:
+/// Writes `leaf_sums` for a kind of register. The place of the call must have, with no more than `$features`:
 ///
-/// - `BLOCKS`, how many blocks it holds, and functions of `$features` at most that are named as what they do:
-/// - `zero`; `xor` and `xor3` of two and three of them; `encrypt` and `encrypt_last`, a round of AES under a round key;
+/// - `BLOCKS`, how many blocks a register holds;
+/// - `zero`, `xor` of two and `xor3` of three; `encrypt` and `encrypt_last`, a round of AES under a round key;
 /// - `broadcast`, the same block in all places; `numbers::<N>`, consecutive numbers modulo 2^128 in `N` registers;
 /// - `write`, which stores as many blocks of `N` registers as there is room for.
 macro_rules! leaf_kernel {
