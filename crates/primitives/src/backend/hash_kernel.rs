@@ -3,7 +3,7 @@
 //! Lane l of a key register holds the key of group l, and lane l of a state register one block of that
 //! group, so blocks are permuted once on the way in and once on the way out, and round keys never.
 //!
-//! It is a macro for the reason that [`leaf_kernel`](super::leaf_kernel) is one.
+//! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
 
 /// Writes `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with `$lanes` lanes. The place of
 /// the call must have, with no more than `$features`:

@@ -1,4 +1,4 @@
-//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of [`hash_kernel`].
+//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of [`hash_kernel`](mod@crate::backend::hash_kernel).
 
 use std::arch::x86_64::*;
 use std::arch::x86_64::{
