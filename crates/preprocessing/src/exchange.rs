@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::rows::add_blocks;
+use symbolon_primitives::rows::{add_blocks, append_blocks};
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
     commit, same_digest,
@@ -159,7 +159,7 @@ impl Proof {
     fn extend_sums(&mut self, [mut x, mut y]: [&[Block]; 2], keys: [&[Block]; 2]) {
         let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
-            out.extend_from_slice(x);
+            append_blocks(out, x);
             add_blocks(&mut out[start..], y);
         };
         sums(&mut self.keys, keys);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::rows::{add_blocks, add_sums};
+use symbolon_primitives::rows::{add_blocks, add_sums, copy_blocks};
 use symbolon_primitives::{BitVec, Block};
 
 use super::Holds;
@@ -91,15 +91,15 @@ impl<'a> Heads<'a> {
     ) {
         let HeadsTowards { x, y, z } = &mut self.towards[peer];
         for (side, (x, z)) in x.iter_mut().zip(z).enumerate() {
-            x[places.clone()].copy_from_slice(fresh.x[side]);
+            copy_blocks(&mut x[places.clone()], fresh.x[side]);
             let z = &mut z[places.clone()];
             match self.holds.addends {
                 true => add_blocks(z, fresh.z[side]),
-                false => z.copy_from_slice(fresh.z[side]),
+                false => copy_blocks(z, fresh.z[side]),
             }
         }
         for (y, fresh) in y.iter_mut().zip(fresh.y.iter().flatten()) {
-            y[places.clone()].copy_from_slice(fresh);
+            copy_blocks(&mut y[places.clone()], fresh);
         }
         let [y_macs, y_keys] = y.each_ref().map(|row| &row[places.clone()]);
         let [z_macs, z_keys] = fresh.z;

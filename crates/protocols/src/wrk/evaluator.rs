@@ -476,8 +476,9 @@ impl Evaluation {
     ) {
         let slots = &mut self.slots[base..];
         let (inputs, macs) = (&mut self.inputs[..ands.len()], &mut self.macs[..ands.len()]);
-        for (input, and) in inputs.iter_mut().zip(ands) {
+        for ((input, mac), and) in inputs.iter_mut().zip(&mut *macs).zip(ands) {
             *input = labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
+            *mac = *input;
         }
         self.hash.hash(first, 1, inputs, macs);
         for (k, ((and, hash), mac)) in ands.iter().zip(inputs).zip(macs).enumerate() {

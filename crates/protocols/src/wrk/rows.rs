@@ -90,8 +90,10 @@ impl Rows {
 
     fn hash_rows(&mut self, slots: &[Block], ands: &[And], first: u64) {
         let [rows, macs] = self.hashes.each_mut().map(|hashes| &mut hashes[..ROWS * ands.len()]);
-        for (rows, and) in rows.as_chunks_mut().0.iter_mut().zip(ands) {
+        let both = rows.as_chunks_mut().0.iter_mut().zip(macs.as_chunks_mut().0);
+        for ((rows, macs), and) in both.zip(ands) {
             *rows = labels::row_inputs(slots[and.a as usize], slots[and.b as usize], self.delta);
+            *macs = *rows;
         }
         self.hash.hash(first, ROWS, rows, macs);
     }

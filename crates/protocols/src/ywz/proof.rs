@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::thread;
 
 use symbolon_circuit::{Cursor, Linear, Plan};
+use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, PolyHash, add_key_where, add_where, same_digest,
 };
@@ -122,7 +123,7 @@ impl<'a> Proof<'a> {
                 let gates = done..done + row0.len();
                 done = gates.end;
                 ts.clear();
-                ts.extend_from_slice(row0);
+                append_blocks(&mut ts, row0);
                 add_where(&mut ts, &left.slice(gates.clone()), 0, beta);
                 add_where(&mut ts, &right.slice(gates), 0, alpha);
                 hash.update(&ts);
