@@ -34,8 +34,8 @@ impl RowHash {
         RowHash { labels: hash(0), macs: hash(1) }
     }
 
-    /// Hashes `group` inputs per gate, gates numbered from `first`. The inputs are in `labels` as well as in `macs`, in place of
-    /// which come their hashes for labels and for MACs: whoever makes them has both at hand, and to copy so much costs more.
+    /// Hashes `group` inputs per gate, gates numbered from `first`. `labels` and `macs` hold the same inputs, which become their
+    /// hashes for labels and for MACs: whoever makes the inputs writes both at once, which costs less than a copy here.
     pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut [Block]) {
         self.labels.hash_linear(u128::from(first), group, labels);
         self.macs.hash_linear(u128::from(first), group, macs);
