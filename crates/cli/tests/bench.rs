@@ -163,7 +163,13 @@ fn blocks_are_measured_in_all_combinations() {
 
     let page = std::fs::read_to_string(path).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>"));
-    for part in ["bits of a MAC", "threads of each party", "one block alone", "insecure"] {
+    for part in [
+        "bits of a MAC",
+        "threads of each party",
+        "one block alone",
+        "insecure",
+        ", 1 thread, local,",
+    ] {
         assert!(page.contains(part), "no `{part}` in the page");
     }
     // For each measurement six, and three along either axis.

@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 
-use super::result::{Measured, rate};
+use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
 use crate::table::{bytes, time};
 
@@ -21,13 +21,15 @@ const PHASES: [(&str, RGBColor); 5] = [
     ("online", RGBColor(44, 160, 44)),
     ("streamed", RGBColor(148, 103, 189)),
 ];
-const SERIES: [RGBColor; 6] = [
+const SERIES: [RGBColor; 8] = [
     RGBColor(31, 119, 180),
     RGBColor(214, 39, 40),
     RGBColor(44, 160, 44),
     RGBColor(255, 127, 14),
     RGBColor(148, 103, 189),
     RGBColor(140, 86, 75),
+    RGBColor(227, 119, 194),
+    RGBColor(23, 190, 207),
 ];
 
 const WIDTH: u32 = 760;
@@ -43,9 +45,14 @@ pub fn phase_colour(name: &str) -> RGBColor {
     PHASES.iter().find(|(known, _)| *known == name).map_or(BLACK, |(_, colour)| *colour)
 }
 
-/// The colour of a series.
+/// The colour of a series; no two have the same.
 pub fn series_colour(number: usize) -> RGBColor {
-    SERIES[number % SERIES.len()]
+    SERIES.get(number).copied().unwrap_or_else(|| {
+        // Turned by the golden ratio, hues stay apart however many there are.
+        let hue = number as f64 * 0.618_033_988_75 % 1.0;
+        let (red, green, blue) = HSLColor(hue, 0.6, 0.45).to_backend_color().rgb;
+        RGBColor(red, green, blue)
+    })
 }
 
 /// A piece of a bar: where it begins and ends, and its colour.
@@ -189,9 +196,9 @@ impl Axis {
             parts.push(format!("{parties} parties"));
         }
         if self != Axis::Threads {
-            parts.push(format!("{threads} threads"));
+            parts.push(result::threads(*threads));
         }
-        parts.extend(link.clone());
+        parts.push(link_name(link.as_deref()));
         parts.push(format!("rho {rho}"));
         if let Some(bits) = measured.mac_bits.filter(|_| self != Axis::MacBits) {
             parts.push(format!("{bits}-bit MACs"));
@@ -308,4 +315,19 @@ fn drawn(height: u32, draw: impl FnOnce(&Canvas<'_>) -> Result<(), Box<dyn Error
         root.present()?;
     }
     Ok(svg)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_series_look_alike() {
+        let colours: Vec<RGBColor> = (0..100).map(series_colour).collect();
+        for (number, RGBColor(red, green, blue)) in colours.iter().enumerate() {
+            assert!(!colours[..number].contains(&colours[number]), "{number}");
+            // None is as light as the paper.
+            assert!([red, green, blue].into_iter().any(|part| *part < 160), "{number}");
+        }
+    }
 }

@@ -125,6 +125,11 @@ pub fn threads(n: usize) -> String {
     if n == 1 { "1 thread".to_string() } else { format!("{n} threads") }
 }
 
+/// A link's name, also of none.
+pub fn link_name(link: Option<&str>) -> String {
+    link.unwrap_or("local").to_string()
+}
+
 impl Measured {
     /// What is counted.
     pub fn unit(&self) -> &'static str {
@@ -250,7 +255,7 @@ pub fn table(many: &[Measured]) -> Table {
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
         ("threads", |m| m.threads.to_string()),
-        ("link", |m| m.link.clone().unwrap_or_else(|| "local".to_string())),
+        ("link", |m| link_name(m.link.as_deref())),
         ("rho", |m| m.rho.to_string()),
         ("form", |m| m.choice.form.clone().unwrap_or_else(|| "–".to_string())),
         ("OT", |m| m.choice.ot.clone()),

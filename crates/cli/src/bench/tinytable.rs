@@ -7,7 +7,7 @@ use super::TINYTABLE;
 use super::args::BenchArgs;
 use super::machine::Machine;
 use super::plan::combined;
-use super::result::{Table, threads};
+use super::result::{Table, link_name, threads};
 use super::spread::Spread;
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
@@ -242,7 +242,7 @@ pub fn overview(many: &[Blocks]) -> Table {
     let columns: [Column; 5] = [
         ("MAC", |b| b.mac_bits.to_string()),
         ("threads", |b| b.threads.to_string()),
-        ("link", |b| b.link.clone().unwrap_or_else(|| "local".to_string())),
+        ("link", |b| link_name(b.link.as_deref())),
         ("rho", |b| b.rho.to_string()),
         ("OT", |b| b.ot.clone()),
     ];

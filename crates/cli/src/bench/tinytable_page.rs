@@ -5,6 +5,7 @@ use plotters::style::RGBColor;
 
 use super::page::{document, key, lines, overview, svg};
 use super::plots::{Axis, Piece, Quantity, bars, css, grouped, phase_colour};
+use super::result::{link_name, threads};
 use super::tinytable::{self, Blocks, BlocksJson, Variant};
 use crate::failure::Outcome;
 use crate::table::{bytes, time};
@@ -75,11 +76,11 @@ fn place(axis: Axis, blocks: &Blocks) -> f64 {
 /// Everything else that a measurement is of.
 fn others(axis: Axis, blocks: &Blocks) -> String {
     let own = match axis {
-        Axis::MacBits => format!("{} threads", blocks.threads),
+        Axis::MacBits => threads(blocks.threads),
         _ => format!("{}-bit MACs", blocks.mac_bits),
     };
-    let link = blocks.link.as_ref().map_or(String::new(), |link| format!(", {link}"));
-    format!(", {own}{link}, rho {}, {}", blocks.rho, blocks.ot)
+    let link = link_name(blocks.link.as_deref());
+    format!(", {own}, {link}, rho {}, {}", blocks.rho, blocks.ot)
 }
 
 fn one(blocks: &Blocks) -> Outcome<Markup> {
