@@ -110,15 +110,21 @@ pub(super) fn build(entries: &[Entry], spec: &str) -> Result<Circuit, CircuitErr
     }
 }
 
-/// A decimal number in the range.
+/// A decimal number in the range, or two of them as in `2^20`.
 fn number(text: &str, range: &RangeInclusive<u32>) -> Result<u32, String> {
-    let digits = !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
-    if !digits {
+    let (base, exponent) = text.split_once('^').unwrap_or((text, "1"));
+    if ![base, exponent].iter().all(|part| is_decimal(part)) {
         return Err(format!("`{}` is not a number", shown(text)));
     }
-    text.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
+    let value = base.parse().ok().zip(exponent.parse().ok());
+    let value = value.and_then(|(base, exponent): (u32, u32)| base.checked_pow(exponent));
+    value.filter(|value| range.contains(value)).ok_or_else(|| {
         format!("{} is not within {} to {}", shown(text), range.start(), range.end())
     })
+}
+
+fn is_decimal(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
 fn no_such(entries: &[Entry], name: &str) -> String {
@@ -206,7 +212,9 @@ mod tests {
         assert!(refusal("sort:16").contains("needs two numbers"));
         assert!(refusal("sort:1x8").contains("1 is not within 2 to 65536"));
         assert!(refusal("sort:65536x33").contains("65536 times 33 is more than 2097152"));
-        for number in ["", "0", "-1", "+1", " 1", "1e3", "0x10", "99999999999999999999"] {
+        let numbers =
+            ",0,-1,+1, 1,1e3,0x10,99999999999999999999,^,2^,^2,2^+1,2^2^1,2^32,3^4294967296,0^1";
+        for number in numbers.split(',') {
             for name in ["add", "hamming", "random", "cbcmac"] {
                 assert!(refusal(&format!("{name}:{number}")).contains("for example"));
             }
@@ -215,6 +223,19 @@ mod tests {
         assert!(refusal("random:10/0").contains("0 is not within 1 to"));
         assert!(refusal("random:0/1").contains("1 does not divide 0"));
         assert!(refusal("random:4000000000/1").contains("more than 1048576 parts of 1"));
+    }
+
+    #[test]
+    fn a_power_is_its_number() {
+        for (power, number) in [
+            ("random:2^9/2^4", "random:512/16"),
+            ("sort:2^2x2^3", "sort:4x8"),
+            ("add:7^1", "add:7"),
+        ] {
+            let circuit = by_name(power).unwrap();
+            assert_eq!(circuit.name(), by_name(number).unwrap().name());
+            assert_eq!(circuit, by_name(number).unwrap());
+        }
     }
 
     #[test]
