@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 fn ground(bits: usize) -> Ground<'static> {
     let sizes = [BlockBits::Two, BlockBits::Four, BlockBits::Eight];
     let k = sizes.into_iter().find(|k| k.bits() == bits).expect("one of the three");
-    Ground { session: &[1; 32], planter: 0, k }
+    Ground { session: &[1; 32], planter: 0, puncturer: 1, k }
 }
 
 fn leaves(ground: Ground<'_>) -> ItemsCount {

@@ -274,6 +274,8 @@ impl Drop for GlobalKey {
 /// Which of a session's extensions this is; enters its challenges.
 #[derive(Clone, Copy, Debug)]
 pub struct Stream {
+    /// The party that holds Δ; `None` where all parties but the receiver check one draw together.
+    pub sender: Option<u16>,
     /// The party that holds the choice bits.
     pub receiver: u16,
     /// The lane, or 0 for the set-up's own draw.
@@ -283,7 +285,11 @@ pub struct Stream {
 impl Stream {
     /// A transcript that has absorbed session and stream.
     pub fn transcript(self, session: &[u8; 32]) -> Transcript {
-        let mut transcript = Transcript::new("symbolon correlated ot 1", session);
+        let mut transcript = Transcript::new("symbolon correlated ot 2", session);
+        match self.sender {
+            Some(sender) => transcript.absorb("sender", &sender.to_le_bytes()),
+            None => transcript.absorb("senders", b"all others"),
+        }
         transcript.absorb("receiver", &self.receiver.to_le_bytes());
         transcript.absorb("lane", &self.lane.to_le_bytes());
         transcript
@@ -294,16 +300,23 @@ impl Stream {
 mod tests {
     use super::*;
 
-    /// Session, direction and lane enter the challenge before anything is said.
+    /// Session, both parties and the lane enter the challenge before anything is said.
     #[test]
     fn challenges_of_other_streams_are_others() {
-        let of = |session: u8, receiver: u16, lane: u64| {
-            let mut transcript = Stream { receiver, lane }.transcript(&[session; 32]);
+        let of = |session: u8, sender: Option<u16>, receiver: u16, lane: u64| {
+            let mut transcript = Stream { sender, receiver, lane }.transcript(&[session; 32]);
             challenge(&mut transcript, &[7; 32], 1)
         };
-        let first = of(1, 0, 1);
-        assert_eq!(first, of(1, 0, 1));
-        for other in [of(2, 0, 1), of(1, 1, 1), of(1, 0, 2)] {
+        let first = of(1, Some(2), 0, 1);
+        assert_eq!(first, of(1, Some(2), 0, 1));
+        for other in [
+            of(2, Some(2), 0, 1),
+            of(1, Some(3), 0, 1),
+            of(1, Some(0), 2, 1),
+            of(1, None, 0, 1),
+            of(1, Some(2), 1, 1),
+            of(1, Some(2), 0, 2),
+        ] {
             assert_ne!(first[0], other[0]);
         }
     }

@@ -85,6 +85,8 @@ pub struct Ground<'a> {
     pub session: &'a [u8; 32],
     /// The planter's party number.
     pub planter: u16,
+    /// The puncturer's party number.
+    pub puncturer: u16,
     /// The bits of a block.
     pub k: BlockBits,
 }
@@ -92,13 +94,19 @@ pub struct Ground<'a> {
 impl Ground<'_> {
     fn hasher(&self, context: &str) -> Hasher {
         let mut hasher = Hasher::new_derive_key(context);
-        hasher.update(self.session).update(&self.planter.to_le_bytes());
+        hasher.update(self.session).update(&self.direction());
         hasher.update(&[self.k.bits() as u8]);
         hasher
     }
 
+    /// Who plants and who punctures: without both, two pairs with one planter would share a domain.
+    fn direction(&self) -> [u8; 4] {
+        let ([a, b], [c, d]) = (self.planter.to_le_bytes(), self.puncturer.to_le_bytes());
+        [a, b, c, d]
+    }
+
     fn level_keys(&self) -> LevelKeys<'_> {
-        LevelKeys { ground: self, oracle: Oracle::new("symbolon punctured trees 1: level") }
+        LevelKeys { ground: self, oracle: Oracle::new("symbolon punctured trees 2: level") }
     }
 }
 
@@ -110,9 +118,9 @@ struct LevelKeys<'a> {
 
 impl LevelKeys<'_> {
     fn of(&mut self, seed: Block) -> Block {
-        let Ground { session, planter, k } = *self.ground;
+        let Ground { session, k, .. } = *self.ground;
         let seed = Zeroizing::new(seed.to_bytes());
-        let parts: [&[u8]; 4] = [session, &planter.to_le_bytes(), &[k.bits() as u8], &*seed];
+        let parts: [&[u8]; 4] = [session, &self.ground.direction(), &[k.bits() as u8], &*seed];
         block(&self.oracle.digest(&parts)[..16])
     }
 }
@@ -130,7 +138,7 @@ pub(crate) struct Leaves {
 impl Leaves {
     /// The seeds for one lane, one tree after another.
     pub fn lane(&self, lane: u64) -> impl Iterator<Item = Zeroizing<Vec<Block>>> {
-        let start = derive_block("symbolon punctured trees 1: lane", &self.binding, lane);
+        let start = derive_block("symbolon punctured trees 2: lane", &self.binding, lane);
         let hash = TweakedHash::new(start);
         self.seeds.chunks_exact(self.k.leaves()).enumerate().map(move |(tree, seeds)| {
             let mut out = Zeroizing::new(seeds.to_vec());
@@ -248,7 +256,7 @@ fn descend_hash(
     (seeds, all.finalize())
 }
 
-const HASH: &str = "symbolon punctured trees 1: hash of leaves";
+const HASH: &str = "symbolon punctured trees 2: hash of leaves";
 
 /// The number of a leaf's hashes: its seed, and the two halves of f.
 const SEED: usize = 32;
@@ -263,8 +271,9 @@ struct Growth {
 
 impl Growth {
     fn new(ground: Ground<'_>, tree: usize, shift: u128) -> Self {
-        let index = u64::from(ground.planter) << 8 | ground.k.bits() as u64;
-        let start = derive_block("symbolon punctured trees 1: nodes", ground.session, index);
+        let direction = u64::from(u32::from_le_bytes(ground.direction()));
+        let index = direction << 8 | ground.k.bits() as u64;
+        let start = derive_block("symbolon punctured trees 2: nodes", ground.session, index);
         Growth { hash: TweakedHash::new(start), tree, shift }
     }
 

@@ -153,7 +153,8 @@ struct Pair<'a> {
 impl<'a> Pair<'a> {
     /// The draw from which the second direction starts.
     fn bootstrap(&self) -> Stream {
-        Stream { receiver: self.me.min(self.peer), lane: 0 }
+        let (smaller, larger) = (self.me.min(self.peer), self.me.max(self.peer));
+        Stream { sender: Some(larger), receiver: smaller, lane: 0 }
     }
 
     /// With a larger peer: this party sends base OTs, and is the receiver of the first draw.
@@ -220,7 +221,9 @@ struct DirectedSeeds<'a> {
 impl DirectedSeeds<'_> {
     /// What is sent to the peer and what comes from it on a lane.
     fn streams(&self, lane: u64) -> (Stream, Stream) {
-        (Stream { receiver: self.peer, lane }, Stream { receiver: self.me, lane })
+        let DirectedSeeds { me, peer, .. } = *self;
+        let stream = |sender, receiver| Stream { sender: Some(sender), receiver, lane };
+        (stream(me, peer), stream(peer, me))
     }
 
     fn iknp(&self, lanes: usize, prg: &mut Prg) -> Vec<Lane> {
@@ -238,7 +241,7 @@ impl DirectedSeeds<'_> {
 
     /// Plants the own trees and sends what the peer needs of them.
     fn plant(&self, channel: &mut Channel, k: BlockBits) -> Result<Planted> {
-        let ground = Ground { session: self.session, planter: self.me, k };
+        let ground = Ground { session: self.session, planter: self.me, puncturer: self.peer, k };
         let (planted, message) = pprf::plant(ground, &self.pairs);
         channel.send("softspoken: pprf", &message)?;
         channel.flush()?;
@@ -256,7 +259,7 @@ impl DirectedSeeds<'_> {
         let session = self.session;
         let GlobalKey { delta, ref verdicts } = self.key;
         let theirs = channel.recv("softspoken: pprf", pprf::message_bytes(k))?;
-        let ground = Ground { session, planter: self.peer, k };
+        let ground = Ground { session, planter: self.peer, puncturer: self.me, k };
         let punctured = pprf::puncture(ground, delta, &self.chosen, &theirs, verdicts)?;
         let lane = |lane: u64| {
             let (sent, received) = self.streams(lane);

@@ -215,7 +215,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(1));
         let mut forest = |lane| {
             let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
-            let ground = Ground { session: &[0; 32], planter: 0, k: BlockBits::Four };
+            let ground = Ground { session: &[0; 32], planter: 0, puncturer: 1, k: BlockBits::Four };
             Forest::new(&pprf::plant(ground, &pairs).0.0, lane)
         };
         let (ours, theirs) = (forest(1), forest(1));

@@ -97,11 +97,15 @@ impl BitLane {
     /// Takes the lane's correlated OT with each peer, peers in ascending order.
     pub fn new(pairs: Vec<Lane>, session: &[u8; 32], me: u16, lane: u64, prg: &mut Prg) -> Self {
         let parties = pairs.len() + 1;
-        let transcript = |receiver| cot::Stream { receiver, lane }.transcript(session);
+        // Draws are checked by all others together, of which between two parties there is one.
+        let transcript = |receiver, verifier: u16| {
+            let sender = (parties == 2).then_some(verifier);
+            cot::Stream { sender, receiver, lane }.transcript(session)
+        };
         BitLane {
             me,
-            own: transcript(me),
-            theirs: peers_of(me, parties).map(transcript).collect(),
+            own: transcript(me, peers_of(me, parties).next().unwrap_or(me)),
+            theirs: peers_of(me, parties).map(|peer| transcript(peer, me)).collect(),
             columns: pairs.iter().map(|_| Columns::default()).collect(),
             correction: Correction::default(),
             pairs,

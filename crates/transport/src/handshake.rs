@@ -9,7 +9,7 @@ use blake3::Hasher;
 use crate::{Channel, Error, Result};
 
 /// The version of the protocols' messages.
-pub const PROTOCOL_VERSION: u32 = 12;
+pub const PROTOCOL_VERSION: u32 = 13;
 
 /// The longest encoded [`Hello`], in bytes.
 pub const MAX_HELLO: usize = 16 << 10;

@@ -8,7 +8,7 @@ const SESSION: [u8; 32] = [3; 32];
 type Pairs = [[Block; 2]; COLUMNS];
 
 fn ground(k: BlockBits) -> Ground<'static> {
-    Ground { session: &SESSION, planter: 1, k }
+    Ground { session: &SESSION, planter: 1, puncturer: 2, k }
 }
 
 fn pairs(prg: &mut Prg) -> Pairs {
@@ -84,12 +84,18 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
 }
 
 #[test]
-fn seeds_differ_by_leaf_tree_lane_planter_and_session() {
+fn seeds_differ_by_leaf_tree_lane_parties_and_session() {
     let pairs = pairs(&mut Prg::from_seed(Block(6)));
     let mut seen = std::collections::HashSet::new();
     for k in BlockBits::ALL {
         let here = ground(k);
-        for ground in [here, Ground { planter: 0, ..here }, Ground { session: &[4; 32], ..here }] {
+        for ground in [
+            here,
+            Ground { planter: 0, ..here },
+            Ground { puncturer: 0, ..here },
+            Ground { planter: 2, puncturer: 1, ..here },
+            Ground { session: &[4; 32], ..here },
+        ] {
             let (planted, _) = plant(ground, &pairs);
             for lane in [1, 2] {
                 for tree in planted.0.lane(lane) {
@@ -249,19 +255,21 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
 }
 
-/// Session, planter and the length of blocks enter every hash of the trees; so does what it is for.
+/// Session, both parties and the length of blocks enter every hash of the trees; so does what it is for.
 #[test]
 fn hashes_of_other_grounds_are_others() {
-    let of = |session: u8, planter: u16, k: BlockBits, context: &str| {
-        Ground { session: &[session; 32], planter, k }.hasher(context).finalize()
+    let of = |session: u8, (planter, puncturer): (u16, u16), k: BlockBits, context: &str| {
+        Ground { session: &[session; 32], planter, puncturer, k }.hasher(context).finalize()
     };
-    let first = of(1, 0, BlockBits::Two, HASH);
-    assert_eq!(first, of(1, 0, BlockBits::Two, HASH));
+    let first = of(1, (0, 2), BlockBits::Two, HASH);
+    assert_eq!(first, of(1, (0, 2), BlockBits::Two, HASH));
     for other in [
-        of(2, 0, BlockBits::Two, HASH),
-        of(1, 1, BlockBits::Two, HASH),
-        of(1, 0, BlockBits::Four, HASH),
-        of(1, 0, BlockBits::Two, "another"),
+        of(2, (0, 2), BlockBits::Two, HASH),
+        of(1, (1, 2), BlockBits::Two, HASH),
+        of(1, (0, 3), BlockBits::Two, HASH),
+        of(1, (2, 0), BlockBits::Two, HASH),
+        of(1, (0, 2), BlockBits::Four, HASH),
+        of(1, (0, 2), BlockBits::Two, "another"),
     ] {
         assert_ne!(first, other);
     }

@@ -113,7 +113,7 @@ impl Direction {
         let pairs: [[Block; 2]; COLUMNS] =
             std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
         let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
-        let stream = Stream { receiver: 1, lane };
+        let stream = Stream { sender: Some(0), receiver: 1, lane };
         let tails = Prg::from_seed(prg.block());
         let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match generator {
             Generator::Iknp => (
@@ -121,7 +121,7 @@ impl Direction {
                 Box::new(iknp::Receiver::new(&pairs, &SESSION, stream, tails)),
             ),
             Generator::SoftSpoken { k } => {
-                let ground = Ground { session: &SESSION, planter: 1, k };
+                let ground = Ground { session: &SESSION, planter: 1, puncturer: 0, k };
                 let (planted, message) = pprf::plant(ground, &pairs);
                 let trees = pprf::puncture(ground, delta, &chosen, &message, &verdicts).unwrap();
                 (

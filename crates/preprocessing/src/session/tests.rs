@@ -63,10 +63,9 @@ fn parties_with(
                 let (i, j) = (usize::from(me), usize::from(peer));
                 let delta = delta(me, peer);
                 let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
-                let (to, from) = (
-                    Stream { receiver: peer, lane: number },
-                    Stream { receiver: me, lane: number },
-                );
+                let stream =
+                    |sender, receiver| Stream { sender: Some(sender), receiver, lane: number };
+                let (to, from) = (stream(me, peer), stream(peer, me));
                 let own = &seeds[j][i][lane];
                 let tails = Prg::from_seed(prg.block());
                 pairs.push(Lane {
