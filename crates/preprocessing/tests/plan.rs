@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use num_bigint::BigUint;
-use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch};
+use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_tied};
 
 fn choose(n: u64, k: u64) -> BigUint {
     let product = |range: std::ops::RangeInclusive<u64>| {
@@ -11,11 +11,26 @@ fn choose(n: u64, k: u64) -> BigUint {
     product(n - k + 1..=n) / product(1..=k)
 }
 
-/// Whether P(n, B) ≤ 2^-ρ: n·C(t, B)·2^ρ ≤ 2^t·C(nB, B) for every t. The ratio of two neighbouring t
-/// falls with t, so that the maximum lies where it passes 1, far below 4B.
+/// 2^k − 1.
+fn ones(k: u64) -> BigUint {
+    (BigUint::from(1u8) << k) - 1u8
+}
+
+/// Whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) that is w·(2^ρ − 1) ≤ 2^t − 1, for every t. The ratio of two
+/// neighbouring t falls with t, so that the maximum lies where it passes 1, far below 4B.
 fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
     let all = choose(n * bucket, bucket);
-    (bucket..=(4 * bucket).min(n * bucket)).all(|t| (choose(t, bucket) * n) << rho <= &all << t)
+    (bucket..=(4 * bucket).min(n * bucket))
+        .all(|t| choose(t, bucket) * n * ones(rho) <= &all * ones(t))
+}
+
+/// The same for tied triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
+fn is_enough_tied(n: u64, bucket: u64, rho: u64) -> bool {
+    let others = bucket - 1;
+    let all = choose(n * others, others);
+    let free = others..=(4 * others).min(n * others);
+    let mut tries = free.flat_map(|t2| (1..=4.min(n)).map(move |t1| (t1, t2)));
+    tries.all(|(t1, t2)| choose(t2, others) * t1 * ones(rho) <= &all * ones(t1 + t2))
 }
 
 #[test]
@@ -26,17 +41,20 @@ fn smallest_batches_are_exact() {
             let (bucket, rho) = (bucket as u64, u64::from(rho));
             assert!(is_enough(n, bucket, rho), "rho {rho} B {bucket} n {n}");
             assert!(!is_enough(n - 1, bucket, rho), "rho {rho} B {bucket} n {n}");
+            let n = smallest_batch_tied(bucket as usize, rho as u32).unwrap() as u64;
+            assert!(is_enough_tied(n, bucket, rho), "tied: rho {rho} B {bucket} n {n}");
+            assert!(!is_enough_tied(n - 1, bucket, rho), "tied: rho {rho} B {bucket} n {n}");
         }
     }
 }
 
 #[test]
 fn the_known_smallest_batches() {
-    assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [276_325, 3_044, 320].map(Some));
-    assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [779_083, 20_434].map(Some));
-    assert_eq!(smallest_batch(5, 80), Some(326_933));
-    // By hand: P(n, 2) = (6/16)/(2n − 1).
-    assert_eq!(smallest_batch(2, 40), Some(3 * (1 << 36) + 1));
+    assert_eq!([3, 4, 5].map(|b| smallest_batch(b, 40)), [280_747, 3_052, 320].map(Some));
+    assert_eq!([4, 5].map(|b| smallest_batch(b, 64)), [781_122, 20_444].map(Some));
+    assert_eq!(smallest_batch(5, 80), Some(327_093));
+    // By hand: the best t is 3, with w = 3/(2n − 1), which must be at most 7/(2^40 − 1).
+    assert_eq!(smallest_batch(2, 40), Some((3 * (1usize << 40) / 7).div_ceil(2) + 1));
     // One triple alone is as good as its leak, and below 2^40 no pairs are enough at 2^-64.
     assert_eq!([(0, 40), (1, 40), (2, 64)].map(|(b, rho)| smallest_batch(b, rho)), [None; 3]);
 }
@@ -48,14 +66,14 @@ fn plans_at_the_edges() {
     assert_eq!(plan(0, 40, 1), []);
     assert_eq!(plan(319, 40, 1), one(320, 5), "rounded up to what a bucket of five needs");
     assert_eq!(plan(320, 40, 1), one(320, 5));
-    assert_eq!(plan(344, 40, 1), one(344, 5));
-    assert_eq!(plan(345, 40, 1), tied(345, 5), "large enough for heads that are not thrown");
-    assert_eq!(plan(2_435, 40, 1), tied(2_435, 5));
-    // From here on 3 044 buckets of four cost less than n of five.
-    assert_eq!(plan(2_436, 40, 1), one(3_044, 4));
-    assert_eq!(plan(3_045, 40, 1), one(3_045, 4));
-    assert_eq!(plan(207_243, 40, 1), tied(207_243, 4));
-    assert_eq!(plan(207_244, 40, 1), one(276_325, 3));
+    assert_eq!(plan(345, 40, 1), one(345, 5));
+    assert_eq!(plan(346, 40, 1), tied(346, 5), "large enough for heads that are not thrown");
+    assert_eq!(plan(2_441, 40, 1), tied(2_441, 5));
+    // From here on 3 052 buckets of four cost less than n of five.
+    assert_eq!(plan(2_442, 40, 1), one(3_052, 4));
+    assert_eq!(plan(3_053, 40, 1), one(3_053, 4));
+    assert_eq!(plan(210_560, 40, 1), tied(210_560, 4));
+    assert_eq!(plan(210_561, 40, 1), one(280_747, 3));
     // Several batches, as equal as can be, each large enough by itself.
     let million: Vec<Batch> =
         [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: true }).into();
@@ -73,7 +91,7 @@ fn plans_among_many() {
         // Rather than seven of 285 715.
         (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
         // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of four.
-        (500_000, 3, 4, vec![276_325; 2], false),
+        (500_000, 3, 4, vec![280_747; 2], false),
         // Here they would cost more.
         (300_000, 4, 5, vec![60_000; 5], true),
         // 2^18 leaky triples a batch, and 2^22 records.
