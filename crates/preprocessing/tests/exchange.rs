@@ -23,7 +23,7 @@ fn prg(seed: u128) -> Prg {
 
 /// Runs `f` for all of `n` parties.
 fn all<T: Send>(n: u16, f: impl Fn(&mut [Channel]) -> Result<T> + Sync) -> Vec<Result<T>> {
-    mesh::run(mesh::mesh(n, 1), |mut lanes: Lanes| f(&mut lanes[0]))
+    mesh::run(mesh::mesh(n, 1), |lanes| f(&mut lanes[0]))
 }
 
 /// Two parties, of which party 0 cheats by `bend`.
@@ -33,7 +33,7 @@ fn against<T: Send>(
 ) -> Vec<Result<T>> {
     let mut parties = mesh::mesh(2, 1);
     mesh::cheat(&mut parties[0], 1, bend);
-    mesh::run(parties, |mut lanes: Lanes| f(&mut lanes[0]))
+    mesh::run(parties, |lanes| f(&mut lanes[0]))
 }
 
 fn exchange(channels: &mut [Channel], index: u64, value: &[u8]) -> Result<Vec<Vec<u8>>> {
@@ -103,7 +103,7 @@ fn a_commitment_of_another_maker_is_refused() {
             });
             let mut parties = mesh::mesh(2, 1);
             mesh::cheat(&mut parties[usize::from(cheater)], 1 - cheater, bend);
-            let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+            let ended = mesh::run(parties, |lanes| exchange(&mut lanes[0], 0, b"same"));
             if maker == cheater {
                 assert!(ended.iter().all(Result::is_ok), "the cheat itself works");
             } else {
@@ -209,7 +209,7 @@ fn open_as(
     let (shares, deltas) = deal(usize::from(parties), n);
     let mut lanes = mesh::mesh(parties, 1);
     bend(&mut lanes);
-    mesh::run(lanes, |mut lanes: Lanes| {
+    mesh::run(lanes, |lanes| {
         let channels = &mut lanes[0][..];
         let me = usize::from(channels[0].me());
         let mut opening = ShareOpening::new(usize::from(parties) - 1);
@@ -387,10 +387,10 @@ fn equivocated_commitments() {
                 );
                 for (me, lanes) in (0..).zip(&mut parties).filter(|(me, _)| *me != cheater) {
                     for peer in (0..n).filter(|&peer| peer != me) {
-                        mesh::cheat(lanes, peer, nothing_of("o"));
+                        mesh::listen(lanes, peer, nothing_of("o"));
                     }
                 }
-                let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+                let ended = mesh::run(parties, |lanes| exchange(&mut lanes[0], 0, b"same"));
                 assert_caught(&ended, &[cheater], BROADCAST_CHECK);
             }
         }
@@ -412,7 +412,7 @@ fn another_opening_towards_one_peer() {
         for (cheater, victim) in [(0, n - 1), (n - 1, 0), (1, 2)] {
             let mut parties = mesh::mesh(n, 1);
             mesh::cheat(&mut parties[usize::from(cheater)], victim, message("o", |o| o[33] ^= 1));
-            let ended = mesh::run(parties, |mut lanes| exchange(&mut lanes[0], 0, b"same"));
+            let ended = mesh::run(parties, |lanes| exchange(&mut lanes[0], 0, b"same"));
             // The opening is the last message: the others had all they needed, and the same values.
             assert_caught_by(&ended, &[victim], cheater, NAMES.check);
         }

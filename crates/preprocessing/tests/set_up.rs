@@ -24,12 +24,12 @@ fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
 /// What one party has: Δ, shares and triples.
 type Made = (Block, Shares, Triples);
 
-fn make(mut lanes: Lanes) -> Result<Made> {
-    let mut open = set_up(&mut lanes)?;
+fn make(lanes: &mut Lanes) -> Result<Made> {
+    let mut open = set_up(lanes)?;
     let batch = open.plan(10)[0];
-    let triples = open.triples(&mut lanes, batch)?;
+    let triples = open.triples(lanes, batch)?;
     assert!(triples.len() >= 10);
-    Ok((open.delta(), open.shares(&mut lanes, 9)?, triples))
+    Ok((open.delta(), open.shares(lanes, 9)?, triples))
 }
 
 fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &Shares) {
@@ -82,7 +82,7 @@ fn another_delta_towards_one_peer() {
             let mut parties = mesh::mesh(n, 1);
             let other = state("set-up: delta", move |delta| delta[byte] ^= 0x10);
             mesh::cheat(&mut parties[cheater as usize], victim, other);
-            let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes).map(drop));
+            let ended = mesh::run(parties, |lanes| set_up(lanes).map(drop));
             assert_caught(&ended, &[cheater], global_keys::CHECK);
         }
     }

@@ -10,8 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, FnBend, note_caught};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::bend::{Action, FnBend};
 
 /// AND gates of a chunk; the plan's batches divide them.
 const CHUNK: usize = 8192;
@@ -66,7 +65,7 @@ fn counting(kinds: [&'static str; 2]) -> (FnBend, [Arc<AtomicUsize>; 2]) {
         }
         Action::Send
     });
-    (bend, counts)
+    (bend.listening(), counts)
 }
 
 /// The other party of two, with `cheater` bending what it sends, catches it at this check.
@@ -127,13 +126,9 @@ fn another_masked_value_towards_one_of_two_garblers() {
         let lie = message(VALUES, chunk, |p| p[CHUNK / 8 - 1] ^= 128);
         let (count, [_, proven]) = counting([GARBLED, PROOF]);
         let ended = run(3, vec![(0, 2, lie), (2, 0, count)]);
-        let Err(Error::PeerMisbehaved { check, .. }) = &ended[2].outputs else {
-            panic!("{:?}", ended[2].outputs);
-        };
-        assert_eq!(*check, LABEL_CHECK);
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         assert_eq!(proven.load(Ordering::SeqCst), 0);
-        note_caught();
+        common::endings(&ended, &[0]).assert_caught_by([2], &[LABEL_CHECK]);
     }
 }
 
@@ -170,13 +165,7 @@ fn a_turned_gate_of_one_of_two_garblers() {
     for chunk in [0, CHUNKS - 1] {
         let turn = message(GARBLED, MESSAGES * chunk, |p| *p.last_mut().unwrap() ^= 1);
         let ended = run(3, vec![(1, 0, careless(turn))]);
-        let caught = |ended: &Ended| match &ended.outputs {
-            Err(Error::PeerMisbehaved { check, .. }) => [PROOF, LABEL_CHECK].contains(check),
-            Err(_) => false,
-            Ok(_) => panic!("the cheat went unnoticed"),
-        };
-        assert!(caught(&ended[0]) || caught(&ended[2]));
-        note_caught();
+        common::endings(&ended, &[1]).assert_caught(&[PROOF, LABEL_CHECK]);
     }
 }
 
@@ -187,16 +176,7 @@ fn a_wrong_z_of_any_chunk() {
         assert_caught(1, message(PROOF, 0, move |p| p[16 * chunk + chunk] ^= 1), PROOF);
     }
     let ended = run(3, vec![(2, 0, message(PROOF, 0, |p| p[16 * CHUNKS - 1] ^= 128))]);
-    assert_misbehaved(&ended[0].outputs);
-}
-
-#[track_caller]
-fn assert_misbehaved<T: std::fmt::Debug>(outputs: &Result<T>) {
-    assert!(
-        matches!(outputs, Err(Error::PeerMisbehaved { check, .. }) if *check == PROOF),
-        "{outputs:?}"
-    );
-    note_caught();
+    common::endings(&ended, &[2]).assert_caught_by([0], &[PROOF]);
 }
 
 /// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in another order, and one twice.
@@ -218,7 +198,7 @@ fn errors_in_z_that_would_cancel() {
     }
     let wrong = |chunk: usize| message(PROOF, 0, move |p| p[16 * chunk] ^= 1);
     let ended = run(3, vec![(1, 0, wrong(0)), (2, 0, wrong(1))]);
-    assert_misbehaved(&ended[0].outputs);
+    common::endings(&ended, &[1, 2]).assert_caught_by([0], &[PROOF]);
 }
 
 /// Masked values, and z, of fewer or more gates or chunks than there are, and none.

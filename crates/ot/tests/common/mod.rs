@@ -8,13 +8,14 @@ use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
 use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::bend::{Action, FnBend, assert_noticed, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
 
-pub fn prg(seed: u128) -> Prg {
-    Prg::from_seed(Block(seed))
+/// A generator that is the same for the same number, as long as this process lives.
+pub fn prg(number: u128) -> Prg {
+    Prg::from_seed(Block(fresh(number)))
 }
 
 /// Connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
@@ -67,17 +68,10 @@ pub fn recorder(kind: &'static str) -> (Record, Box<FnBend>) {
     (record, Box::new(bend))
 }
 
-/// The error is `PeerMisbehaved` by `party` at `check`.
+/// The honest party of two noticed what the other one, `cheater`, did, at this check.
 #[track_caller]
-pub fn assert_caught<T>(result: Result<T, Error>, by: u16, at: &str) {
-    match result {
-        Err(Error::PeerMisbehaved { party, check, .. }) => {
-            assert_eq!((party, check), (by, at));
-            note_caught();
-        }
-        Err(error) => panic!("another error: {error}"),
-        Ok(_) => panic!("the cheat went unnoticed"),
-    }
+pub fn assert_caught<T>(honest: Result<T, Error>, cheater: u16, at: &str) {
+    assert_noticed(&honest, cheater, at);
 }
 
 /// One direction of correlated OT without base OTs: party 1 has the choice bits, party 0 has Δ. A

@@ -16,6 +16,7 @@ mod tied;
 use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
 use symbolon_ot::iknp::{self, COLUMNS};
 use symbolon_ot::setup::Lane;
+use symbolon_transport::bend::fresh;
 
 use super::*;
 use crate::bucketing::Batch;
@@ -44,7 +45,7 @@ fn parties_with(
     seed: u128,
     delta: impl Fn(u16, u16) -> Block,
 ) -> Vec<Party> {
-    let mut prg = Prg::from_seed(Block(seed));
+    let mut prg = Prg::from_seed(Block(fresh(seed)));
     let of_all = 0..usize::from(parties);
     // By holder of Δ, holder of the bits and lane.
     let seeds: Vec<Vec<Vec<Seeds>>> = of_all
@@ -112,9 +113,9 @@ fn parties_under(deltas: &[Block], lanes: usize, seed: u128) -> Vec<Party> {
     parties_with(deltas.len() as u16, lanes, seed, |me, _| deltas[usize::from(me)])
 }
 
-/// Global keys whose last bits add up to 1.
+/// Global keys whose last bits add up to 1; the same for the same seed, as long as this process lives.
 fn deltas(parties: u16, seed: u128) -> Vec<Block> {
-    let mut prg = Prg::from_seed(Block(seed ^ 1 << 100));
+    let mut prg = Prg::from_seed(Block(fresh(seed) ^ 1 << 100));
     (0..parties).map(|me| prg.block().with_lsb(me != 0 || parties % 2 == 1)).collect()
 }
 
@@ -127,8 +128,9 @@ fn run<T: Send>(
     parties: Vec<Party>,
     f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
 ) -> Vec<(Preprocessor, Result<T>)> {
-    mesh::run(parties, |Party { mut open, mut lanes, .. }| {
-        let result = f(&mut open, &mut lanes);
+    let parties = parties.into_iter().map(|Party { open, lanes, .. }| (open, lanes));
+    mesh::play(parties.collect(), |mut open, lanes| {
+        let result = f(&mut open, lanes);
         (open, result)
     })
 }

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use symbolon_transport::bend::{Action, FnBend, note_caught};
-use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_lanes};
+use symbolon_transport::bend::{Action, Endings, FnBend, Stage};
+use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
 pub type Lanes = Vec<Vec<Channel>>;
@@ -31,13 +31,25 @@ pub fn mesh(parties: u16, lanes: usize) -> Vec<Lanes> {
     all
 }
 
-/// Runs `f` for all parties at once, each with something of its own; a party that ends closes its
-/// lanes.
-pub fn run<P: Send, T: Send>(parties: Vec<P>, f: impl Fn(P) -> T + Sync) -> Vec<T> {
+/// Runs `f` for all parties at once. An honest party that ends closes its lanes; a cheater waits for that.
+pub fn run<T: Send>(parties: Vec<Lanes>, f: impl Fn(&mut Lanes) -> T + Sync) -> Vec<T> {
+    play(parties.into_iter().map(|lanes| ((), lanes)).collect(), |(), lanes| f(lanes))
+}
+
+/// The same for parties that have something of their own.
+pub fn play<S: Send, T: Send>(
+    parties: Vec<(S, Lanes)>,
+    f: impl Fn(S, &mut Lanes) -> T + Sync,
+) -> Vec<T> {
+    let cheats = |lanes: &Lanes| lanes.iter().flatten().any(Channel::cheats);
+    let stage = &Stage::new(parties.iter().filter(|(_, lanes)| !cheats(lanes)).count());
+    let f = &f;
     std::thread::scope(|scope| {
-        let f = &f;
-        let threads: Vec<_> =
-            parties.into_iter().map(|party| scope.spawn(move || f(party))).collect();
+        let start = |(own, lanes): (S, Lanes)| {
+            let cheats = cheats(&lanes);
+            scope.spawn(move || stage.play(cheats, lanes, |lanes| f(own, lanes)))
+        };
+        let threads: Vec<_> = parties.into_iter().map(start).collect();
         threads.into_iter().map(|thread| thread.join().expect("a party panicked")).collect()
     })
 }
@@ -50,6 +62,11 @@ pub fn towards(lanes: &mut Lanes, peer: u16) -> &mut Channel {
 /// Makes a party a cheater towards one peer, on the first lane.
 pub fn cheat(lanes: &mut Lanes, peer: u16, bend: FnBend) {
     towards(lanes, peer).set_bend(Box::new(bend));
+}
+
+/// Listens to an honest party's channel to one peer, on the first lane.
+pub fn listen(lanes: &mut Lanes, peer: u16, spy: FnBend) {
+    towards(lanes, peer).set_bend(Box::new(spy.listening()));
 }
 
 /// Changes the first message of one kind.
@@ -78,34 +95,14 @@ pub fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static)
     })
 }
 
-/// Every honest party ended in an error: at this check, accusing one of the cheaters or nobody by name, or
-/// because the connection ended.
-///
-/// Whose check fails first is a matter of speed. It may be the cheater's own, which goes on honestly and then
-/// closes its channels before the others have compared anything; but somebody must have seen it fail, and an
-/// honest party that is alone must have seen it itself.
+/// No honest party has a result, and one at least noticed: see [`Endings`].
 #[track_caller]
 pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
-    let (parties, mut seen) = (ended.len(), 0);
-    let alone = cheaters.len() + 1 == parties;
-    for (me, ended) in (0..).zip(ended) {
-        match ended {
-            Err(Error::PeerMisbehaved { check, .. }) if cheaters.contains(&me) => {
-                seen += usize::from(*check == at && !alone);
-            }
-            _ if cheaters.contains(&me) => {}
-            Err(Error::PeerMisbehaved { party, check, .. }) => {
-                assert_eq!(*check, at, "party {me}");
-                // Between two parties there is no doubt who it was.
-                let doubt = *party == SOMEBODY && parties > 2;
-                assert!(doubt || cheaters.contains(party), "party {me} accuses {party}");
-                seen += 1;
-            }
-            Err(Error::Transport { .. }) => {}
-            Err(error) => panic!("party {me}: another error: {error}"),
-            Ok(_) => panic!("party {me}: the cheat went unnoticed"),
-        }
-    }
-    assert!(seen > 0, "nobody saw the {at} check fail");
-    note_caught();
+    Endings::new(ended, cheaters).assert_caught(&[at]);
+}
+
+/// Every honest party noticed by itself.
+#[track_caller]
+pub fn assert_caught_by_all<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
+    Endings::new(ended, cheaters).assert_caught_by_all(&[at]);
 }

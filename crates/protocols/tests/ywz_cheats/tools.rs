@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Form, OutputBits, Protocol};
-use symbolon_transport::bend::{Action, Bend, FnBend, note_caught};
-use symbolon_transport::{Error, SOMEBODY};
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Action, Bend, Endings, FnBend, Outcome};
 
 use crate::common::{self, Ended, Setting};
 pub use crate::common::{careless, circuit_of};
@@ -113,7 +113,7 @@ fn run_setting<'a>(
             for channel in net.lanes[0].iter_mut() {
                 let at = |cheat: &Cheat| (cheat.0, cheat.1) == (net.me, channel.peer());
                 let bend = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
-                let bend = bend.unwrap_or_else(FnBend::new);
+                let bend = bend.unwrap_or_else(|| FnBend::new().listening());
                 let tap = Tap { bend, me: usize::from(net.me), masked: masked.clone() };
                 channel.set_bend(Box::new(tap));
             }
@@ -147,6 +147,10 @@ impl Bend for Tap {
     fn state(&mut self, point: &'static str, data: &mut [u8]) {
         self.bend.state(point, data);
     }
+
+    fn cheats(&self) -> bool {
+        self.bend.cheats()
+    }
 }
 
 impl Run {
@@ -168,55 +172,31 @@ impl Run {
     }
 
     /// The same where honest parties may end at different checks.
-    ///
-    /// Whose check fails first is a matter of speed: it may be that of a cheater, which goes on honestly. An
-    /// honest party that is alone must have seen it itself.
     #[track_caller]
     pub fn assert_caught_by_one_of(&self, checks: &[&str]) {
-        let at_check = |ended: &Ended| match &ended.outputs {
-            Err(Error::PeerMisbehaved { check, .. }) => checks.contains(check),
-            _ => false,
-        };
-        let cheaters = self.cheaters.iter().map(|&cheater| &self.ended[usize::from(cheater)]);
-        let alone = self.honest().count() == 1;
-        let mut seen = cheaters.filter(|ended| at_check(ended) && !alone).count();
-        for (party, ended) in self.honest() {
-            seen += usize::from(self.is_caught(party, ended, checks));
-            assert!(ended.is_err(), "party {party}: the cheat went unnoticed");
-        }
-        assert!(seen > 0, "nobody saw a check of {checks:?} fail: {:?}", self.errors());
-        note_caught();
+        self.endings().assert_caught(checks);
     }
 
-    /// A cheat in the last messages: some honest party sees the check fail; the others may have had all that
-    /// they needed, and nobody has anything wrong.
+    /// Every honest party ended at this check.
+    #[track_caller]
+    pub fn assert_caught_by_all(&self, at: &str) {
+        self.endings().assert_caught_by_all(&[at]);
+    }
+
+    /// A cheat in the last messages: the victim sees the check fail; the others may have had all that they needed, and
+    /// nobody has anything wrong.
     #[track_caller]
     pub fn assert_caught_at_the_end(&self, victim: u16, at: &str) {
-        let parties = self.ended.len() as u16;
+        self.endings().assert_caught_by([victim], &[at]);
         for (party, ended) in self.honest() {
-            let caught = self.is_caught(party, ended, &[at]);
-            assert!(caught || party != victim, "party {party}: {ended:?}");
-            if let Ok(outputs) = ended {
-                assert_eq!(outputs, &right(parties, party));
+            if self.endings().of(party, &[at]) == Outcome::Finished {
+                assert_eq!(ended.as_ref(), Ok(&right(self.ended.len() as u16, party)));
             }
         }
-        note_caught();
     }
 
-    /// Whether a party ended at one of these checks, accusing a cheater, or nobody by name. It may have lost
-    /// its connection instead, or have outputs; everything else is an error.
-    #[track_caller]
-    fn is_caught(&self, me: u16, ended: &Result<OutputBits, Error>, checks: &[&str]) -> bool {
-        match ended {
-            Err(Error::PeerMisbehaved { party, check, .. }) => {
-                assert!(checks.contains(check), "party {me}: {check}");
-                let doubt = *party == SOMEBODY && self.ended.len() > 2;
-                assert!(doubt || self.cheaters.contains(party), "party {me} accuses {party}");
-                true
-            }
-            Err(Error::Transport { .. }) | Ok(_) => false,
-            Err(error) => panic!("party {me}: another error: {error}"),
-        }
+    fn endings(&self) -> Endings<'_> {
+        Endings::new(self.ended.iter().map(|ended| &ended.outputs), &self.cheaters)
     }
 
     /// Every honest party has the right outputs.
@@ -234,10 +214,6 @@ impl Run {
         for (party, ended) in self.honest() {
             assert!(matches!(ended, Err(Error::Transport { .. })), "party {party}: {ended:?}");
         }
-    }
-
-    fn errors(&self) -> Vec<Option<&Error>> {
-        self.ended.iter().map(|ended| ended.outputs.as_ref().err()).collect()
     }
 }
 

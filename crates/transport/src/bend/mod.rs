@@ -3,14 +3,20 @@
 //! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither the
 //! code nor the hooks.
 
+mod endings;
 mod interpose;
 mod rate;
+mod seed;
+mod stage;
 mod table;
 
 use std::collections::HashMap;
 
+pub use endings::{Endings, Outcome, assert_noticed};
 pub use interpose::{Tamper, Verdict, interposed_pair, tampers};
 pub use rate::Rate;
+pub use seed::fresh;
+pub use stage::Stage;
 pub use table::note_caught;
 
 /// What to do with a message after [`Bend::outgoing`] had its way with the payload.
@@ -40,6 +46,11 @@ pub trait Bend: Send {
 
     /// Called by a protocol at a named point, with state that a cheat may change.
     fn state(&mut self, _point: &'static str, _data: &mut [u8]) {}
+
+    /// Whether this makes its party a cheater, or only listens to an honest one.
+    fn cheats(&self) -> bool {
+        true
+    }
 }
 
 type Outgoing = Box<dyn FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Send>;
@@ -52,12 +63,19 @@ pub struct FnBend {
     outgoing: Option<Outgoing>,
     incoming: Option<Incoming>,
     state: Option<State>,
+    listens: bool,
 }
 
 impl FnBend {
     /// Changes nothing.
     pub fn new() -> Self {
         FnBend::default()
+    }
+
+    /// For an honest party, to which it only listens.
+    pub fn listening(mut self) -> Self {
+        self.listens = true;
+        self
     }
 
     /// Sets [`Bend::outgoing`].
@@ -115,6 +133,10 @@ impl Bend for FnBend {
             f(point, data);
         }
     }
+
+    fn cheats(&self) -> bool {
+        !self.listens
+    }
 }
 
 /// A bend with the counters that give it its indices.
@@ -149,5 +171,9 @@ impl Bender {
 
     pub(crate) fn state(&mut self, point: &'static str, data: &mut [u8]) {
         self.bend.state(point, data);
+    }
+
+    pub(crate) fn cheats(&self) -> bool {
+        self.bend.cheats()
     }
 }

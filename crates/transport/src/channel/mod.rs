@@ -339,6 +339,12 @@ impl Channel {
         self.bender = Some(Bender::new(bend));
     }
 
+    /// Whether a bend makes this side a cheater.
+    #[cfg(any(test, feature = "bend"))]
+    pub fn cheats(&self) -> bool {
+        self.bender.as_ref().is_some_and(Bender::cheats)
+    }
+
     #[inline(always)]
     fn bend_incoming(&mut self, _kind: &'static str, _payload: &[u8]) {
         #[cfg(any(test, feature = "bend"))]

@@ -49,7 +49,7 @@ impl Ended {
 fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnBend, spy: FnBend) -> Ended {
     let deltas = parties.iter().map(|party| party.open.delta).collect();
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
-    mesh::cheat(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
+    mesh::listen(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
     let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
     let (mut opens, results): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
     let open = opens.swap_remove(usize::from(1 - cheater));

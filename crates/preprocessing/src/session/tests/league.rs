@@ -31,8 +31,8 @@ fn spoiled() -> FnBend {
 
 /// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the second.
 fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
-    let ended = mesh::run(mesh::mesh(3, 2), |mut lanes| {
-        let mut open = set_up(&mut lanes, generator).unwrap();
+    let ended = mesh::run(mesh::mesh(3, 2), |lanes| {
+        let mut open = set_up(lanes, generator).unwrap();
         let me = lanes[0][0].me();
         let mut blocks = [[Block::ZERO; BITS]; 2];
         let [one, other] = &mut blocks;
@@ -43,7 +43,7 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
             [first, open.lanes[1].bits().draw_theirs(&mut lanes[1], from_party_1)]
         } else {
             if me == 0 && cheat {
-                mesh::cheat(&mut lanes, VICTIM, spoiled());
+                mesh::cheat(lanes, VICTIM, spoiled());
             }
             let (lane, bits) = (usize::from(me), BitVec::zeros(BITS));
             let macs: &mut [&mut [Block]] = &mut [one, other];
@@ -52,7 +52,7 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
             [drawn, Ok(())]
         };
         // The senders' channels stay open until the victim has seen both.
-        (results, lanes)
+        (results, std::mem::take(lanes))
     });
     let (results, _) = ended.into_iter().nth(usize::from(VICTIM)).expect("three parties");
     results
@@ -79,7 +79,7 @@ fn the_first_culprit_of_a_set_up_is_named() {
             let bend = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
             mesh::cheat(&mut parties[cheater], VICTIM, bend);
         }
-        let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes, generator).map(drop));
+        let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
         assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
         assert!(ended.iter().all(Result::is_err));
     }
@@ -94,7 +94,7 @@ fn a_failed_check_ends_a_set_up_without_the_other_peer() {
         let spoil = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
         mesh::cheat(&mut parties[0], VICTIM, spoil);
         mesh::cheat(&mut parties[1], VICTIM, FnBend::new().on_outgoing(|_, _, _| Action::Stall));
-        let ended = mesh::run(parties, |mut lanes| set_up(&mut lanes, generator).map(drop));
+        let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
         assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
         assert!(ended.iter().all(Result::is_err));
     }

@@ -1,0 +1,164 @@
+//! Who noticed a cheat: decided here, for all tests of cheats alike.
+//!
+//! Only what an honest party notices counts. A cheater mostly runs honest code around its cheat, so its own checks fail
+//! as well; a real one would look away. And an honest party that merely loses a connection has noticed nothing.
+
+use super::note_caught;
+use crate::{Error, Result, SOMEBODY};
+
+/// What an honest party ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It saw a check fail, the awaited one, and accuses a cheater, or nobody by name where it cannot know.
+    Noticed,
+    /// It lost a connection, as when another honest party noticed first and ended.
+    LostConnection,
+    /// It has its result.
+    Finished,
+}
+
+/// What all parties of a run with cheats ended with.
+pub struct Endings<'a> {
+    /// By party: `None` for one that has its result.
+    ended: Vec<Option<&'a Error>>,
+    cheaters: &'a [u16],
+}
+
+impl<'a> Endings<'a> {
+    /// Of all parties' results, in order, in a run in which these cheat.
+    pub fn new<T: 'a>(
+        ended: impl IntoIterator<Item = &'a Result<T>>,
+        cheaters: &'a [u16],
+    ) -> Endings<'a> {
+        let ended = ended.into_iter().map(|ended| ended.as_ref().err()).collect();
+        Endings { ended, cheaters }
+    }
+
+    /// The honest parties.
+    pub fn honest(&self) -> impl Iterator<Item = u16> {
+        (0..self.ended.len() as u16).filter(|party| !self.cheaters.contains(party))
+    }
+
+    /// What an honest party ended with.
+    ///
+    /// # Panics
+    /// When it accuses another honest party, at whatever check, or nobody by name though it has one peer only; when it
+    /// names a check that is none of these; and when it ended in any other error.
+    #[track_caller]
+    pub fn of(&self, me: u16, checks: &[&str]) -> Outcome {
+        match self.ended[usize::from(me)] {
+            Some(Error::PeerMisbehaved { party, check, .. }) => {
+                let doubt = *party == SOMEBODY && self.ended.len() > 2;
+                assert!(doubt || self.cheaters.contains(party), "party {me} accuses {party}");
+                assert!(checks.contains(check), "party {me}: {check}, not one of {checks:?}");
+                Outcome::Noticed
+            }
+            Some(Error::Transport { .. }) => Outcome::LostConnection,
+            Some(error) => panic!("party {me}: another error: {error}"),
+            None => Outcome::Finished,
+        }
+    }
+
+    /// No honest party has a result, and one of them at least noticed.
+    ///
+    /// # Panics
+    /// When that is not so.
+    #[track_caller]
+    pub fn assert_caught(&self, checks: &[&str]) {
+        let mut noticed = 0;
+        for party in self.honest() {
+            let outcome = self.of(party, checks);
+            assert_ne!(outcome, Outcome::Finished, "party {party}: the cheat went unnoticed");
+            noticed += usize::from(outcome == Outcome::Noticed);
+        }
+        assert!(noticed > 0, "no honest party saw {checks:?} fail: {:?}", self.ended);
+        note_caught();
+    }
+
+    /// Every one of these honest parties noticed by itself.
+    ///
+    /// # Panics
+    /// When one did not.
+    #[track_caller]
+    pub fn assert_caught_by(&self, parties: impl IntoIterator<Item = u16>, checks: &[&str]) {
+        for party in parties {
+            let outcome = self.of(party, checks);
+            assert_eq!(outcome, Outcome::Noticed, "party {party}: {:?}", self.ended);
+        }
+        note_caught();
+    }
+
+    /// Every honest party noticed by itself.
+    ///
+    /// # Panics
+    /// When one did not.
+    #[track_caller]
+    pub fn assert_caught_by_all(&self, checks: &[&str]) {
+        self.assert_caught_by(self.honest(), checks);
+    }
+}
+
+/// This honest party noticed at this check, and names the cheater.
+///
+/// # Panics
+/// When it did not.
+#[track_caller]
+pub fn assert_noticed<T>(honest: &Result<T>, cheater: u16, at: &str) {
+    match honest {
+        Err(Error::PeerMisbehaved { party, check, .. }) => {
+            assert_eq!((*party, *check), (cheater, at));
+            note_caught();
+        }
+        Err(error) => panic!("another error: {error}"),
+        Ok(_) => panic!("the cheat went unnoticed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::TransportReason;
+
+    fn refused(ended: &[Result<()>], cheaters: &[u16], by_all: bool) -> bool {
+        let endings = Endings::new(ended, cheaters);
+        let check = || match by_all {
+            false => endings.assert_caught(&["a check"]),
+            true => endings.assert_caught_by_all(&["a check"]),
+        };
+        catch_unwind(AssertUnwindSafe(check)).is_err()
+    }
+
+    const CHEATER: u16 = 2;
+
+    fn noticed(party: u16) -> Result<()> {
+        Err(Error::misbehaved(party, "a check"))
+    }
+
+    fn lost() -> Result<()> {
+        Err(Error::transport(1, TransportReason::Closed))
+    }
+
+    #[test]
+    fn only_what_an_honest_party_notices_counts() {
+        for honest in [noticed(CHEATER), noticed(SOMEBODY)] {
+            assert!(!refused(&[honest.clone(), lost(), Ok(())], &[CHEATER], false));
+            assert!(refused(&[honest.clone(), lost(), Ok(())], &[CHEATER], true));
+            assert!(!refused(&[honest, noticed(CHEATER), Ok(())], &[CHEATER], true));
+        }
+        assert!(refused(&[lost(), lost(), noticed(0)], &[CHEATER], false), "the cheater's own");
+        assert!(refused(&[lost(), lost(), lost()], &[CHEATER], false), "lost connections");
+        assert!(refused(&[noticed(CHEATER), Ok(()), lost()], &[CHEATER], false), "a result");
+    }
+
+    #[test]
+    fn accusations_must_be_true_and_name_the_check() {
+        let another = Err(Error::misbehaved(CHEATER, "another check"));
+        assert!(refused(&[noticed(1), noticed(CHEATER), Ok(())], &[CHEATER], false));
+        assert!(refused(&[another, noticed(CHEATER), Ok(())], &[CHEATER], false));
+        assert!(refused(&[Err(Error::internal("a defect")), lost(), Ok(())], &[CHEATER], false));
+        // One peer is no doubt about whom.
+        assert!(refused(&[noticed(SOMEBODY), Ok(())], &[1], false));
+    }
+}
