@@ -151,7 +151,8 @@ pub struct TuningArgs {
 #[derive(Args, Debug, Default, Clone)]
 pub struct PortArgs {
     /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or `share`:
-    /// then every party brings a share of the input, which is the XOR of all
+    /// then every party brings a share of the input, which is the XOR of all; any of them can flip its bits by
+    /// bringing another share
     #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
     pub owners: Vec<(String, Owner)>,
     /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1

@@ -17,11 +17,19 @@
 //! if it asks for H_j(u_j) before s is fixed, and then t = u_j ⊕ H'_j(s). To have both so it needs
 //! u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose before it knew either H', which q questions of each kind reach with
 //! a probability of q³/2^3κ. The other point is s, which is known by then, plus an answer of the oracle: a uniform one, into which a
-//! proof puts a point of which it wants the product with A. One A
-//! serves all OTs: every oracle call and every KDF call carries the index of its OT, and the points
-//! of different OTs are independent, so that a distinguisher for many is one for Diffie–Hellman by
-//! random self-reduction, at no loss in the number of OTs.
+//! proof puts a point X of which it wants the product with A. One A
+//! serves all OTs: every oracle call and every KDF call carries the index of its OT.
 //!
+//! # The assumption
+//! The proof against a cheating receiver needs *gap* Diffie–Hellman: a·X is hard to find from A and X even with an oracle
+//! that tells whether Q = a·P for given P and Q. Without a, the proof has to see among the questions to the KDF those
+//! that contain a·P_j: those about the chosen key must get the answer that the sender has as its key, and the first about the
+//! other key holds the solution. Guessing instead would cost a factor for each OT. Nor does it know which s, of the many
+//! that the receiver may ask H' about before it settles on one, belongs to an answer H_j(u) = X − s + r·G: it guesses
+//! one question, in one OT, and so loses a factor of the number of questions to H' over all OTs, but none besides for the
+//! number of OTs. The proof against a cheating sender needs no assumption: it puts points with known logarithms on both sides.
+//!
+//! # What is bound
 //! Without the index such a batch is broken, as the paper shows of several programs. The oracles take the session, the numbers
 //! of sender and receiver, and the OT's index and slot, the
 //! KDF also a digest of the whole transcript (A and every s and t), so that messages replayed from another

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! j knows the digest of the u_j it got, so χ is fixed only after every u is. Digests and x̃ are
-//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before anything made here is
-//! relied on. If the logs agree, honest verifiers used the same χ and x̃, and by the universality of the
+//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before they send anything that is
+//! only safe if the bits are the same towards all. (U of [`crate::leaky`] is safe without, and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the universality of the
 //! hash a party whose bits differ between two of them passes with probability 2^-128 only, besides
 //! guessing bits of their Δ.
 

@@ -20,6 +20,12 @@
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
 //! and nothing of y or z. That is the leak that [`crate::combine`] removes.
 //!
+//! *Among more than two parties* U is sent before the broadcasts of the draws behind it (the digests and x̃ of [`crate::bits`]) are
+//! echoed; d and everything later come after the echo. U_ij relies on no broadcast. It is sent to P_j only after P_i's own check
+//! of P_j's columns, whose χ has absorbed the correction that P_i got at first hand: so there are bits x^j that P_j holds towards P_i,
+//! whatever it told others. And whatever bits those are, U_ij is masked by the hashes of K_i\[x^j\] and K_i\[x^j\] ⊕ Δ_i, of
+//! which P_j knows one. Where bits differ towards two parties, the echo ends all before a d is committed to.
+//!
 //! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as many as ρ asks for: see
 //! [`Width`], which says why that is enough.
 //!

@@ -11,6 +11,10 @@
 //! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the exchange that
 //! half-gates are checked by. Nothing of the walk is in flight between two stretches. Output masks are opened behind the last one.
 //!
+//! A stretch's last gates, fewer than the largest batch of the plan, are walked with the next stretch: the walk stops where its material
+//! might not be enough for the plan's next batch. Their triples have passed every check on triples; as gates they are opened, garbled and checked with
+//! those of the next stretch.
+//!
 //! With several lanes the next stretch's material is made meanwhile, by a thread of its own on all lanes but the first:
 //! there are two stretches at a time.
 //!
@@ -58,7 +62,9 @@
 //!   they come before the next chunk's tables, and that these may follow wrong gates: by the argument above they are uniform bits
 //!   to everybody, whatever a cheater did wrong before, since each has a mask of its own with an honest party's share in it that
 //!   nothing else shows.
-//! * A stretch's checks are over before the next stretch begins.
+//! * A party begins its next stretch when its own checks of this one are over. A garbler does not hear what the evaluator makes of its z:
+//!   it may have made triples, openings and tables for the next stretch when the evaluator refuses another garbler's z and ends. They
+//!   depend on nothing that was wrong, and the evaluator tells no more masked values.
 
 use std::sync::{
     atomic::{AtomicBool, Ordering},
