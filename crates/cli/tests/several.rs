@@ -224,7 +224,7 @@ fn mistakes_in_the_list_are_told() {
     let three = three();
     let list = three.list();
     let other = "ab".repeat(32);
-    let cases: [(String, usize, &str); 9] = [
+    let cases: [(String, usize, &str); 11] = [
         (list.replace("id = 1", "id = 3"), 0, "none has id = 1"),
         (list.replace("id = 1", "id = 0"), 0, "id = 0 is given twice"),
         (list.replace("id = 1", "id = one"), 0, "line"),
@@ -234,6 +234,8 @@ fn mistakes_in_the_list_are_told() {
         (list.replacen("fingerprint = ", "# ", 1), 0, "[[party]] 1 has no fingerprint"),
         (list.replace(&three.prints[1], "12"), 0, "[[party]] 1"),
         (list.replace(&three.prints[1], &other), 1, "is this the right --key"),
+        (list.replace(&three.prints[1], &three.prints[2]), 0, "parties 1 and 2 have one key"),
+        (list.replace(&three.prints[0], &three.prints[2]), 2, "given for party 0 is our own"),
     ];
     for (list, party, text) in cases {
         three.write("bad.toml", &format!("circuit = \"auction:3x8\"\n{list}"));

@@ -225,9 +225,37 @@ impl Transport {
         }
     }
 
+    /// Two parties that would prove the same key, one of which may be `party` itself.
+    fn one_key_twice(&self, party: PartyId) -> Option<(PartyId, PartyId)> {
+        let own = self.identity()?.fingerprint();
+        let mut keys: Vec<Option<Fingerprint>> = self.pins(party);
+        if let Some(key) = keys.get_mut(usize::from(party)) {
+            *key = Some(own);
+        }
+        let keys: Vec<(PartyId, Option<Fingerprint>)> = (0..).zip(keys).collect();
+        let earlier = |place: usize, key: Fingerprint| {
+            keys[..place].iter().find(|(_, other)| *other == Some(key)).map(|(party, _)| *party)
+        };
+        let mut twice = keys
+            .iter()
+            .enumerate()
+            .filter_map(|(place, &(party, key))| earlier(place, key?).map(|other| (other, party)));
+        twice.next()
+    }
+
     /// Refuses what cannot work for `party` and `threads`, before anything is sent.
     pub(crate) fn check(&self, party: PartyId, threads: usize) -> Result<()> {
         let refuse = |reason: String| Err(Error::invalid_input(reason));
+        if let Some((one, other)) = self.one_key_twice(party) {
+            let holder = "its holder would be both of them";
+            return refuse(match [one, other].contains(&party) {
+                true => format!(
+                    "the fingerprint given for party {} is our own: {holder}",
+                    one ^ other ^ party
+                ),
+                false => format!("parties {one} and {other} have one key: {holder}"),
+            });
+        }
         match &self.0 {
             Way::Pair { .. } => {}
             Way::Mesh { door, identity, contacts } => {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder};
 use symbolon::{
-    Config, Contact, Error, Fingerprint, Identity, Inputs, Listener, Outputs, Protocol, Result,
-    Rho, Session, Transport, TransportReason,
+    Config, Contact, Error, Fingerprint, Identity, Inputs, Listener, Meeting, Outputs, Protocol,
+    Result, Rho, Session, Transport, TransportReason,
 };
 
 /// Every party's number; all learn the sum, and the last one whether all are the same.
@@ -288,4 +288,31 @@ fn impossible_meshes_are_refused() {
     let last = Transport::tls_mesh(door, key(), contacts.clone());
     refused(Config::new(2, last), &three, "nobody dials party 2");
     assert!(Transport::memory_mesh(1, 1, None).is_err());
+}
+
+/// Whoever holds a key that two parties prove would be both, and all but one of the parties: refused before anything is
+/// sent, whether the key is two others' or this party's own.
+#[test]
+fn two_parties_with_one_key_are_refused() {
+    let refused = |party, transport, text: &str| {
+        let parties = Transport::parties(&transport) as u16;
+        let config = Config::new(party, transport).timeout(Duration::from_secs(600));
+        let error = Session::connect(config, &circuit(parties, 8)).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(why) if why.contains(text)), "{error}");
+    };
+    let mut of_three = town(3);
+    of_three.contacts[1].fingerprint = of_three.contacts[2].fingerprint;
+    let (key, door) = (of_three.keys.remove(0), of_three.doors[0].take());
+    let others = Transport::tls_mesh(door, key, of_three.contacts);
+    refused(0, others, "parties 1 and 2 have one key");
+
+    let mut of_three = town(3);
+    of_three.contacts[0].fingerprint = of_three.contacts[2].fingerprint;
+    let ours = Transport::tls_mesh(None, of_three.keys.remove(2), of_three.contacts);
+    refused(2, ours, "given for party 0 is our own");
+
+    let key = Identity::generate().unwrap();
+    let own = key.fingerprint();
+    let pair = Transport::tls(Meeting::Dial("127.0.0.1:9".into()), key, own);
+    refused(0, pair, "given for party 1 is our own");
 }

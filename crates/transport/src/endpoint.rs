@@ -168,6 +168,11 @@ impl Options {
                 let text = format!("the fingerprint given for party {} is our own", peer.party);
                 return Err(Error::InvalidInput(text));
             }
+            if let Some(other) = peers[..i].iter().find(|other| other.fingerprint == Some(pin)) {
+                let (one, other) = (other.party, peer.party);
+                let text = format!("parties {one} and {other} have one key");
+                return Err(Error::InvalidInput(text));
+            }
         }
         match u16::try_from(lanes) {
             Ok(n) if n > 0 && lanes <= MAX_LANES => Ok(n),
@@ -326,6 +331,8 @@ mod tests {
         assert!(refused(&[good.clone(), good.clone()], 1).contains("named twice"));
         assert!(refused(&[Peer::unauthenticated(1)], 1).contains("is needed"));
         assert!(refused(&[Peer::pinned(1, me.fingerprint())], 1).contains("is our own"));
+        let one_key = [good.clone(), Peer::pinned(2, other)];
+        assert!(refused(&one_key, 1).contains("parties 1 and 2 have one key"));
         for lanes in [0, MAX_LANES + 1, 1 << 20] {
             assert!(refused(std::slice::from_ref(&good), lanes).contains("lanes"));
         }
