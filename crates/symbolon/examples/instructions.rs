@@ -1,79 +1,184 @@
-//! One small run of a protocol, all parties as threads over channels in memory: what `.ci/instructions` counts the
-//! instructions of. The argument is a name of [`WORK`]; without one, the names are printed.
+//! One small run of a protocol, all parties as threads of one process over channels in memory. `.ci/instructions` counts
+//! its instructions and compares its peak memory. The argument is a name of [`RUNS`]; without one, the names are printed.
 //!
-//! Everything that could be chosen by the clock is given, so that a run does the same each time but for what the
-//! randomness decides.
+//! A run prints its peak resident memory in KiB, where the system tells it.
+//!
+//! Every parameter that the measured link could decide is fixed, so runs differ only by their randomness.
 
 #![allow(clippy::print_stdout)]
 
+use std::thread;
 use std::time::Duration;
 
-use symbolon::circuit::{Circuit, builtin};
-use symbolon::{BlockBits, Config, Generator, Inputs, Protocol, Result, Session, Transport};
+use symbolon::circuit::{Circuit, Stats, builtin};
+use symbolon::store::{Protection, Store};
+use symbolon::stored::{self, Amount};
+use symbolon::{
+    BlockBits, Config, Error, Generator, Inputs, Protocol, Result, Session, Transport, make_triples,
+};
 
-/// What makes the correlated OTs.
+/// How correlated OTs are made.
 const OT: Generator = Generator::SoftSpoken { k: BlockBits::Four };
 
-/// What the parties compute.
+/// AND gates in a segment of a streamed run.
+const SEGMENT: u64 = 8192;
+
+/// How the phases of a run follow each other.
+#[derive(Clone, Copy)]
+enum Phases {
+    /// All at once, with triples for this circuit.
+    Together,
+    /// Segment by segment.
+    Streamed,
+    /// Function-independent preprocessing first.
+    Independent,
+    /// Three sessions over stores on disk: a pool, a circuit prepared from it, the evaluation.
+    Stored,
+}
+
+/// What a run computes.
 #[derive(Clone, Copy)]
 enum Work {
-    /// A circuit, in a protocol.
-    Circuit(Protocol, &'static str),
-    /// The set-up, and so many triples.
+    /// A circuit.
+    Circuit(Protocol, &'static str, Phases),
+    /// The set-up and this many triples.
     Triples(u64),
 }
 
-/// By name: how many parties, and what. Large enough that the set-up is the smaller part.
-const WORK: [(&str, u16, Work); 6] = [
-    ("set-up", 2, Work::Circuit(Protocol::Wrk, "add:2")),
-    ("wrk", 2, Work::Circuit(Protocol::Wrk, "random:32768/1024")),
-    ("ywz-2", 2, Work::Circuit(Protocol::Ywz, "random:32768/1024")),
-    ("ywz-3", 3, Work::Circuit(Protocol::Ywz, "random:8192/1024")),
-    ("tinytable", 2, Work::Circuit(Protocol::TinyTable, "aes128:sbox")),
-    ("triples", 2, Work::Triples(32768)),
+/// A run: its name, how many parties it has, how many threads each of them has, and what they compute. Each is large
+/// enough that the set-up is the smaller part.
+const RUNS: [(&str, u16, usize, Work); 14] = [
+    ("set-up", 2, 1, Work::Circuit(Protocol::Wrk, "add:2", Phases::Together)),
+    ("wrk", 2, 1, Work::Circuit(Protocol::Wrk, "random:32768/1024", Phases::Together)),
+    ("wrk-streamed", 2, 1, Work::Circuit(Protocol::Wrk, "random:20480/1024", Phases::Streamed)),
+    (
+        "wrk-independent",
+        2,
+        1,
+        Work::Circuit(Protocol::Wrk, "random:16384/1024", Phases::Independent),
+    ),
+    ("wrk-stored", 2, 1, Work::Circuit(Protocol::Wrk, "random:16384/1024", Phases::Stored)),
+    ("wrk-two-lanes", 2, 2, Work::Circuit(Protocol::Wrk, "random:20480/1024", Phases::Streamed)),
+    ("ywz-2", 2, 1, Work::Circuit(Protocol::Ywz, "random:32768/1024", Phases::Together)),
+    ("ywz-3", 3, 1, Work::Circuit(Protocol::Ywz, "random:8192/1024", Phases::Together)),
+    ("ywz-streamed", 2, 1, Work::Circuit(Protocol::Ywz, "random:20480/1024", Phases::Streamed)),
+    (
+        "ywz-independent",
+        2,
+        1,
+        Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Independent),
+    ),
+    ("ywz-stored", 2, 1, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Stored)),
+    ("ywz-two-lanes", 2, 2, Work::Circuit(Protocol::Ywz, "random:16384/1024", Phases::Together)),
+    ("tinytable", 2, 1, Work::Circuit(Protocol::TinyTable, "aes128:sbox", Phases::Together)),
+    ("triples", 2, 1, Work::Triples(32768)),
 ];
 
 fn main() -> Result<()> {
     let Some(name) = std::env::args().nth(1) else {
-        WORK.iter().for_each(|(name, ..)| println!("{name}"));
+        RUNS.iter().for_each(|(name, ..)| println!("{name}"));
         return Ok(());
     };
-    let Some((_, parties, work)) = WORK.into_iter().find(|(known, ..)| *known == name) else {
+    let Some((_, parties, threads, work)) = RUNS.into_iter().find(|(known, ..)| *known == name)
+    else {
         eprintln!("no `{}`: see the list without an argument", name.escape_default());
         std::process::exit(2);
     };
-    let circuit = match work {
-        Work::Circuit(_, name) => Some(builtin::by_name(name).expect("it is built in")),
-        Work::Triples(_) => None,
-    };
-    let party = |number: u16, transport| -> Result<()> {
-        // Nothing is fast under an emulator.
-        let config = Config::new(number, transport).timeout(Duration::from_secs(600)).ot(OT);
-        match (work, &circuit) {
-            (Work::Circuit(protocol, _), Some(circuit)) => {
-                let form = protocol.forms().first().copied();
-                evaluate(config.protocol(protocol).form(form), circuit, number)
-            }
-            (Work::Triples(count), _) => symbolon::make_triples(config, count).map(drop),
-            (Work::Circuit(..), None) => unreachable!("made above"),
+    match work {
+        Work::Triples(count) => {
+            together(parties, threads, |config, _| make_triples(config, count).map(drop))?;
         }
-    };
-    let party = &party;
-    std::thread::scope(|scope| {
-        let mesh = (0..parties).zip(Transport::memory_mesh(parties, 1, None)?);
-        let threads: Vec<_> =
-            mesh.map(|(number, transport)| scope.spawn(move || party(number, transport))).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("no party panics"))
+        Work::Circuit(protocol, circuit, phases) => {
+            let circuit = builtin::by_name(circuit).expect("it is built in");
+            let form = protocol.forms().first().copied();
+            let config = |config: Config| config.protocol(protocol).form(form);
+            if let Phases::Stored = phases {
+                return stored(parties, threads, &circuit, config).map(|()| print_peak());
+            }
+            together(parties, threads, |open, me| {
+                evaluate(config(open), &circuit, &zeros(&circuit, me)?, phases)
+            })?;
+        }
+    }
+    print_peak();
+    Ok(())
+}
+
+/// Runs `part` for every party, each on a thread of its own, over new channels.
+fn together(
+    parties: u16,
+    threads: usize,
+    part: impl Fn(Config, u16) -> Result<()> + Sync,
+) -> Result<()> {
+    let part = &part;
+    thread::scope(|scope| {
+        let mesh = (0..parties).zip(Transport::memory_mesh(parties, threads, None)?);
+        let start = |(me, transport)| {
+            // Nothing is fast under an emulator.
+            let config = Config::new(me, transport).timeout(Duration::from_secs(600)).ot(OT);
+            scope.spawn(move || part(config, me))
+        };
+        let running: Vec<_> = mesh.map(start).collect();
+        running.into_iter().try_for_each(|thread| thread.join().expect("no party panics"))
     })
 }
 
-/// The three phases, on inputs of zeros.
-fn evaluate(config: Config, circuit: &Circuit, number: u16) -> Result<()> {
-    let mut inputs = Inputs::builder(circuit, number);
+fn zeros(circuit: &Circuit, me: u16) -> Result<Inputs> {
+    let mut inputs = Inputs::builder(circuit, me);
     for (place, input) in circuit.inputs().iter().enumerate() {
-        if input.owner == number {
+        if input.owner == me {
             inputs = inputs.bits(place, vec![false; input.ty.width() as usize])?;
         }
     }
-    Session::connect(config, circuit)?.evaluate(&inputs.finish()?).map(drop)
+    inputs.finish()
+}
+
+/// All phases in one session.
+fn evaluate(config: Config, circuit: &Circuit, inputs: &Inputs, phases: Phases) -> Result<()> {
+    let config = match phases {
+        Phases::Streamed => config.stretch(SEGMENT),
+        _ => config,
+    };
+    let mut session = Session::connect(config, circuit)?;
+    if let Phases::Independent = phases {
+        let material = session.preprocess()?;
+        let ready = session.prepare(material)?;
+        return session.run(ready, inputs).map(drop);
+    }
+    assert_eq!(session.streams(), matches!(phases, Phases::Streamed));
+    session.evaluate(inputs).map(drop)
+}
+
+/// Each phase in a session of its own, over a store of each party.
+fn stored(
+    parties: u16,
+    threads: usize,
+    circuit: &Circuit,
+    config: impl Fn(Config) -> Config + Sync,
+) -> Result<()> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Store(error.to_string()))?;
+    let make = |party: u16| Store::create(folder.path().join(party.to_string()), &Protection::None);
+    let stores: std::result::Result<Vec<Store>, _> = (0..parties).map(make).collect();
+    let stores = stores.map_err(|error| Error::Store(error.to_string()))?;
+    let store = |me: u16| &stores[usize::from(me)];
+    // A byte's worth of input bits more than the circuit has: a pool is rarely used up exactly.
+    let amount = Amount { and_gates: Stats::of(circuit).and, input_bits: 136 };
+    together(parties, threads, |open, me| stored::fill(config(open), store(me), amount).map(drop))?;
+    together(parties, threads, |open, me| {
+        let made = stored::prepare(config(open), store(me), circuit, 1)?;
+        assert_eq!(made.from_pools, 1, "the pool is large enough");
+        Ok(())
+    })?;
+    together(parties, threads, |open, me| {
+        stored::run(config(open), store(me), circuit, &zeros(circuit, me)?).map(drop)
+    })
+}
+
+/// Prints the most memory that this process had at any time, in KiB.
+fn print_peak() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    if let Some(peak) = peak {
+        println!("{}", peak.trim().trim_end_matches(" kB"));
+    }
 }
