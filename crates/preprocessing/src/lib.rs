@@ -18,6 +18,8 @@ pub mod dealer;
 pub mod exchange;
 pub mod global_keys;
 pub mod leaky;
+#[cfg(test)]
+mod reference;
 mod session;
 mod shares;
 mod threads;

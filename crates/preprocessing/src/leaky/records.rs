@@ -155,6 +155,30 @@ impl LeakyTriples {
     }
 }
 
+#[cfg(test)]
+impl LeakyTriples {
+    /// The low bits of S_i of a triple.
+    pub(crate) fn s_of(&self, triple: usize, width: Width) -> Block {
+        match width {
+            Width::Half => Block(bytemuck::cast_slice::<_, u64>(&self.s)[triple].into()),
+            Width::Whole => self.s[triple],
+        }
+    }
+
+    /// MAC and key of a triple's x, y and r with the peer in place `peer`. Of y there must be all bits.
+    pub(crate) fn auths_of(&self, triple: usize, peer: usize) -> [[Block; 2]; 3] {
+        let Some(thrown) = triple.checked_sub(self.heads) else {
+            let Triples { a, b, c } = &self.made;
+            return [a, b, c].map(|shares| {
+                let share = shares.pair(triple, peer);
+                [share.mac, share.key]
+            });
+        };
+        let Record { x, z } = &self.records[thrown * self.peers + peer];
+        [*x, self.right.get(thrown, peer), *z]
+    }
+}
+
 impl Drop for LeakyTriples {
     fn drop(&mut self) {
         self.correcting.zeroize();

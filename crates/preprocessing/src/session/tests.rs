@@ -9,6 +9,7 @@ mod league;
 mod many;
 #[path = "../../tests/mesh/mod.rs"]
 mod mesh;
+mod plain;
 mod silent;
 mod threads;
 mod tied;

@@ -1,0 +1,144 @@
+//! The fused LaAND and aAND against the plain ones in [`crate::reference`], on random batches.
+
+use symbolon_primitives::{Transcript, TweakedHash, derive_block};
+
+use super::*;
+use crate::combine::Combine;
+use crate::leaky::Finish;
+use crate::reference::{self, Shared};
+use crate::throw;
+
+/// One party's part of a share, as [`pairs`] needs it: peers in their places.
+type OfParty = (bool, Vec<[Block; 2]>);
+
+/// What one party has of a batch on its way to triples.
+struct Snapshot {
+    /// x, y and r of each leaky triple.
+    drawn: Vec<[OfParty; 3]>,
+    /// The low bits of S of each leaky triple.
+    s: Vec<Block>,
+    triples: Triples,
+    order: Vec<u32>,
+}
+
+fn challenge() -> symbolon_primitives::Challenge {
+    Transcript::new("test", &SESSION).challenge("buckets")
+}
+
+/// Everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
+fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
+    let peers = lanes[0].len();
+    let width = Width::for_rho(open.rho);
+    let room = open.buckets.room((batch, peers), None, None);
+    open.leaky.reset((batch, peers), width, room, Holds::default());
+    let parts = leaky::split(&mut open.leaky, lanes.len(), (open.chunk, width));
+    let bits = generate(&mut open.lanes, lanes, parts)?;
+    open.leaky.set_bits(bits);
+    let triples = 0..batch.leaky();
+    let drawn = triples.clone().map(|t| drawn(&open.leaky, t)).collect();
+    let s = triples.map(|t| open.leaky.s_of(t, width)).collect();
+    open.confirm(lanes)?;
+    let channels = &mut lanes[0];
+    let (session, delta) = (&open.session, open.delta);
+    let prg = &mut open.prg;
+    let mut finish = Finish { session, delta, width, batch: 0, prg, threads: 1 };
+    leaky::finish(channels, &mut open.leaky, &mut finish)?;
+    let made = open.leaky.take_made();
+    let leaky = &open.leaky;
+    let combine = Combine { leaky, batch, session, number: 0, delta, threads: 2 };
+    let triples = combine.run(channels, challenge(), made)?;
+    let order = throw::thrown(batch, challenge().into_block(), 1)?;
+    Ok(Snapshot { drawn, s, triples, order })
+}
+
+/// x, y and r of leaky triple `t`.
+fn drawn(leaky: &LeakyTriples, t: usize) -> [OfParty; 3] {
+    let bits = leaky.own_bits(t);
+    let mut auths = [const { Vec::new() }; 3];
+    for peer in 0..leaky.peers() {
+        for (auths, auth) in auths.iter_mut().zip(leaky.auths_of(t, peer)) {
+            auths.push(auth);
+        }
+    }
+    let mut auths = auths.into_iter();
+    bits.map(|bit| (bit, auths.next().expect("three")))
+}
+
+/// The parts of all parties.
+fn shared<'a>(of_parties: impl Iterator<Item = &'a OfParty>) -> Shared {
+    let of_parties: Vec<&OfParty> = of_parties.collect();
+    let n = of_parties.len();
+    let part = |(me, (bit, auths)): (usize, &&OfParty)| {
+        let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
+        for (peer, [mac, key]) in (0..n).filter(|&peer| peer != me).zip(auths) {
+            (macs[peer], keys[peer]) = (*mac, *key);
+        }
+        reference::Share { bit: *bit, macs, keys }
+    };
+    of_parties.iter().enumerate().map(part).collect()
+}
+
+fn of_shares(shares: &Shares, k: usize) -> OfParty {
+    let auth = |towards: &Towards| [towards.macs[k], towards.keys[k]];
+    (shares.bits.get(k), shares.towards.iter().map(auth).collect())
+}
+
+/// H(k, ij‖t).
+fn hash(from: usize, to: usize, k: Block, t: usize) -> Block {
+    let direction = (from as u64) << 16 | to as u64;
+    let hash = TweakedHash::new(derive_block("symbolon leaky and 1", &SESSION, direction));
+    let mut hashed = [k];
+    hash.hash(t as u128, 1, &mut hashed);
+    hashed[0]
+}
+
+#[test]
+fn leaky_and_good_triples_are_those_of_the_figures() {
+    for (n, rho, triples, bucket, tied) in [
+        (2, 40, 1, 2, false),
+        (2, 40, 300, 3, false),
+        (2, 80, 1_000, 3, true),
+        (3, 40, 200, 4, false),
+        (3, 80, 200, 3, true),
+        (5, 80, 30, 2, true),
+    ] {
+        let batch = Batch { triples, bucket, tied };
+        let ended = run(parties(n, 1, 7), |open, lanes| {
+            open.rho = rho;
+            make(open, lanes, batch)
+        });
+        let made = all_end_well(ended);
+        let deltas = deltas(n, 7);
+        let low = |s: Block| match Width::for_rho(rho) {
+            Width::Half => Block(s.0 as u64 as u128),
+            Width::Whole => s,
+        };
+        let mut leaky: Vec<[Shared; 3]> = Vec::new();
+        for t in 0..batch.leaky() {
+            let of = |which: usize| shared(made.iter().map(|made| &made.drawn[t][which]));
+            let [x, y, r] = [0, 1, 2].map(of);
+            let by = |from, to, k| hash(from, to, k, t);
+            let plain = reference::laand([&x, &y, &r], &deltas, by);
+            for (s, made) in plain.s.iter().zip(&made) {
+                assert_eq!(low(*s), made.s[t], "S of leaky triple {t} of {batch:?}");
+            }
+            let values = [&x, &y, &plain.z].map(|share| reference::open(share, &deltas));
+            assert_eq!(values[2], values[0] & values[1], "leaky triple {t} of {batch:?}");
+            leaky.push([x, y, plain.z]);
+        }
+        let order = &made[0].order;
+        for (k, thrown) in order.chunks_exact(batch.thrown()).enumerate() {
+            let head = leaky[..batch.heads()].get(k);
+            let others = thrown.iter().map(|&t| &leaky[batch.heads() + t as usize]);
+            let bucket: Vec<[Shared; 3]> = head.into_iter().chain(others).cloned().collect();
+            let plain = reference::aand(&bucket, &deltas);
+            let fused = |which: fn(&Triples) -> &Shares| {
+                let parts: Vec<OfParty> =
+                    made.iter().map(|made| of_shares(which(&made.triples), k)).collect();
+                shared(parts.iter())
+            };
+            let fused = [fused(|t| &t.a), fused(|t| &t.b), fused(|t| &t.c)];
+            assert_eq!(fused, plain, "triple {k} of {batch:?}");
+        }
+    }
+}
