@@ -1,18 +1,13 @@
 //! `symbolon store`, and how a store is opened.
 
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use symbolon::store::{Kind, Protection, State, Store, StoreError, create_key_file};
-use symbolon::zeroize::Zeroizing;
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::failure::{Failure, Outcome};
 use crate::results::{print, print_json, tell};
 use crate::table::{align, bytes};
-
-/// The longest passphrase file that is read, in bytes.
-const LONGEST_PASSPHRASE: u64 = 4096;
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -75,21 +70,7 @@ fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> Outcome<Protecti
             "a store is opened by a key file or by a passphrase: say --store-key or --store-passphrase",
         )),
         (Some(file), None) => Ok(Protection::KeyFile(file.to_path_buf())),
-        (None, Some(file)) => {
-            let unreadable = |error: std::io::Error| {
-                Failure::usage(format!("cannot read a passphrase from {}: {error}", file.display()))
-            };
-            let file = std::fs::File::open(file).map_err(unreadable)?;
-            let mut line = Zeroizing::new(String::new());
-            BufReader::new(file.take(LONGEST_PASSPHRASE))
-                .read_line(&mut line)
-                .map_err(unreadable)?;
-            let text = line.trim_end_matches(['\r', '\n']);
-            if text.is_empty() {
-                return Err(Failure::usage("the passphrase is empty"));
-            }
-            Ok(Protection::passphrase(text))
-        }
+        (None, Some(file)) => Ok(Protection::passphrase_file(file)?),
         (None, None) => Ok(Protection::None),
     }
 }

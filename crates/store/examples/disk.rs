@@ -50,7 +50,7 @@ fn stamp(sequence: u64) -> Stamp {
 
 fn measure(name: &str, path: &std::path::Path, protection: &Protection, bytes: u64) -> Result<()> {
     let store = Store::create(path, protection)?;
-    let records = Section::Records { counter: 0, bits: 8 * RECORD as u32 };
+    let records = Section::Records { counter: 0, bits: 8 * RECORD };
     let chunk: Vec<u8> = (0..1 << 16).map(|i: u32| ((i * i) >> 7) as u8).collect();
 
     let start = Instant::now();

@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use crate::access::Mode;
 use crate::files::Flock;
 use crate::frame::{FileKeys, Header};
 use crate::index::{Core, Locked};
 use crate::keys::random;
 use crate::record::{Edit, Record, SectionFile, State};
 use crate::stamp::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
-use crate::{ItemId, Result, Section, Stamp, StoreError, fault, files};
+use crate::{ItemId, Result, Section, Stamp, StoreError, access, fault, files};
 
 /// An item being written. Dropping it removes what was written.
 pub struct Draft {
@@ -68,7 +69,7 @@ impl Draft {
             moved: false,
         };
         let path = draft.directory.join("lock");
-        draft.lock = Flock::try_exclusive(files::create_private(&path)?, &path)?;
+        draft.lock = Flock::try_exclusive(access::open(&path, Mode::New)?, &path)?;
         drop(locked);
         for section in 0..sections.len() {
             let writer = SectionWriter::create(&draft, section, frame)?;
@@ -232,7 +233,7 @@ impl SectionWriter {
         };
         let keys = FileKeys::new(&draft.core.root, &header);
         let path = section_path(&draft.directory, section);
-        let mut file = files::create_private(&path)?;
+        let mut file = access::open(&path, Mode::New)?;
         fault::write("begin.files")
             .and_then(|()| file.write_all(&keys.header()))
             .map_err(|e| StoreError::io("write", &path, &e))?;

@@ -64,6 +64,26 @@ pub enum StoreError {
         /// What differs from where the store was made.
         what: &'static str,
     },
+    /// Files of the store were put back to an earlier state, in place.
+    #[error(
+        "the store {} was put back to an earlier state: {what}. What it says is left may have been \
+         used since, and must never be used twice. Adopt the store, which voids all material in it",
+        path.display()
+    )]
+    PutBack {
+        /// The store's directory.
+        path: PathBuf,
+        /// By what it was noticed.
+        what: &'static str,
+    },
+    /// A file or directory of the store could be changed, or was replaced, by somebody else.
+    #[error("the store cannot be used safely: {} {what}", path.display())]
+    Unsafe {
+        /// The file or directory.
+        path: PathBuf,
+        /// What is wrong with it, and what to do.
+        what: &'static str,
+    },
     /// The store cannot be written, so nothing in it could be marked as used.
     #[error(
         "the store needs {} to be writable, and it is not ({why}): nothing is offered from a store in \

@@ -20,6 +20,8 @@ pub const POINTS: &[&str] = &[
     "finish.renamed",
     "finish.committed",
     "commit.written",
+    "head.created",
+    "head.written",
     "commit.decided",
     "commit.done",
     "take.checked",
@@ -57,6 +59,34 @@ mod active {
         *count += 1;
         *count == time
     }
+}
+
+/// Whether a test wants files to have no birth times, as some file systems do.
+#[cfg(any(test, feature = "faults"))]
+pub(crate) fn hides_births() -> bool {
+    std::env::var_os("SYMBOLON_NO_BIRTHS").is_some()
+}
+
+/// Whether a test wants files to have no birth times, as some file systems do.
+#[cfg(not(any(test, feature = "faults")))]
+#[inline(always)]
+pub(crate) fn hides_births() -> bool {
+    false
+}
+
+/// Writes the head of a store that was put back to an earlier state anew, so that it is
+/// taken for the latest one: as if nobody could tell files from their copies.
+///
+/// # Errors
+/// The manifest or the head is not one of this store.
+#[cfg(any(test, feature = "faults"))]
+pub fn pass_for_latest(
+    directory: &std::path::Path,
+    protection: &crate::Protection,
+) -> crate::Result<()> {
+    let (manifest, root) = crate::manifest::Manifest::load(directory, protection)?;
+    let core = crate::store::core(directory.to_path_buf(), &manifest, root);
+    core.pass_for_latest()
 }
 
 /// A point at which a test may end the process.

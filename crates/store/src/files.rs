@@ -1,11 +1,12 @@
 //! Small things about files that the standard library leaves to its users: private modes, replacing
 //! a file as a whole, making directory entries last, removing what held secrets.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use crate::{Result, StoreError, fault};
+use crate::access::Mode;
+use crate::{Result, StoreError, access, fault};
 
 /// Creates a directory that only its owner may enter; it may exist already.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
@@ -17,22 +18,6 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
         Err(e) => Err(StoreError::io("create", path, &e)),
         Ok(()) => Ok(()),
     }
-}
-
-/// Creates a file that only its owner may read; it must not exist.
-pub(crate) fn create_private(path: &Path) -> Result<File> {
-    private(path, OpenOptions::new().read(true).write(true).create_new(true))
-}
-
-/// Opens a file for reading and writing, creating it for its owner only.
-pub(crate) fn open_or_create_private(path: &Path) -> Result<File> {
-    private(path, OpenOptions::new().read(true).write(true).create(true).truncate(false))
-}
-
-fn private(path: &Path, options: &mut OpenOptions) -> Result<File> {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options.open(path).map_err(|e| StoreError::io("create", path, &e))
 }
 
 /// Makes the entries of a directory survive a crash of the machine.
@@ -53,21 +38,21 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let fresh = path.with_file_name(name);
+    remove_if_there(&fresh)?;
     overwrite(&fresh, bytes)?;
     fs::rename(&fresh, path).map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// Writes a file, whatever was in it before, and flushes it. If that fails, it is removed.
-pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Writes a file, whatever was in it before, and flushes it. If that fails, it is removed. Returns
+/// what the operating system says of the file afterwards.
+pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<Metadata> {
+    let mut file = access::open(path, Mode::Create)?;
     let written = (|| {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
+        file.set_len(0)?;
         fault::write("replace.write")?;
         file.write_all(bytes)?;
-        file.sync_all()
+        file.sync_all()?;
+        file.metadata()
     })();
     written.map_err(|e| {
         let _ = fs::remove_file(path);
@@ -75,19 +60,30 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8]) -> Result<()> {
     })
 }
 
+/// Removes a file if it is there.
+pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path, &e)),
+        _ => Ok(()),
+    }
+}
+
 /// Reads a file of at most `limit` bytes; none if there is no file.
 pub(crate) fn read_small(path: &Path, limit: u64) -> Result<Option<Vec<u8>>> {
-    let failed = |e: &io::Error| StoreError::io("read", path, e);
-    let file = match File::open(path) {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other.map_err(|e| failed(&e))?,
-    };
+    let file = access::open_if_there(path, Mode::Read)?;
+    file.map(|file| read_bounded(file, path, limit)).transpose()
+}
+
+/// Reads a file of at most `limit` bytes to its end. Memory is taken for what is read, whatever
+/// length the file claims.
+pub(crate) fn read_bounded(file: File, path: &Path, limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(limit + 1).read_to_end(&mut bytes).map_err(|e| failed(&e))?;
+    let read = file.take(limit.saturating_add(1)).read_to_end(&mut bytes);
+    read.map_err(|e| StoreError::io("read", path, &e))?;
     if bytes.len() as u64 > limit {
         return Err(StoreError::damaged(path, "is far too long"));
     }
-    Ok(Some(bytes))
+    Ok(bytes)
 }
 
 /// A lock on a file, released when dropped.
@@ -160,37 +156,40 @@ pub(crate) enum Discarded {
 /// the old bytes.
 pub(crate) fn discard(directory: &Path, wipe: bool) -> Result<Discarded> {
     let failed = |e: &io::Error| StoreError::io("remove", directory, e);
+    if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
+        // What a link leads to is not ours.
+        return remove_if_there(directory).map(|()| Discarded::Gone(0));
+    }
     let entries = match fs::read_dir(directory) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Discarded::Gone(0)),
         other => other.map_err(|e| failed(&e))?,
     };
+    let mode = if wipe { Mode::Write } else { Mode::Read };
     let mut files = Vec::new();
     for entry in entries {
         let path = entry.map_err(|e| failed(&e))?.path();
-        let options = OpenOptions::new().read(true).write(wipe).open(&path);
-        let file = match options {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            other => other.map_err(|e| StoreError::io("remove", &path, &e))?,
-        };
-        match Flock::try_exclusive(file, &path)? {
-            Some(lock) => files.push((path, lock)),
-            None => return Ok(Discarded::Busy),
+        match access::open_if_there(&path, mode) {
+            Ok(None) => {}
+            // Not a file of ours, and what a link leads to is not ours to wipe.
+            Err(StoreError::Unsafe { .. }) => files.push((path, None)),
+            Ok(Some(file)) => match Flock::try_exclusive(file, &path)? {
+                Some(lock) => files.push((path, Some(lock))),
+                None => return Ok(Discarded::Busy),
+            },
+            Err(other) => return Err(other),
         }
     }
     let mut freed = 0;
     for (path, mut lock) in files {
-        let file = lock.file();
-        freed += file.metadata().map(|m| m.len()).unwrap_or(0);
-        if wipe {
-            // A disk that refuses keeps the bytes; removing the file is still right.
-            let _ = wipe_file(file);
-        }
-        match fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &path, &e));
+        if let Some(file) = lock.as_mut().map(Flock::file) {
+            freed += file.metadata().map(|m| m.len()).unwrap_or(0);
+            if wipe {
+                // A disk that refuses keeps the bytes; removing the file is still right.
+                let _ = wipe_file(file);
             }
-            _ => fault::point("discard.file"),
         }
+        remove_if_there(&path)?;
+        fault::point("discard.file");
     }
     match fs::remove_dir(directory) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(&e)),

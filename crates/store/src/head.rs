@@ -1,4 +1,4 @@
-//! The head: which index is the right one.
+//! The head: which index is the right one, and which file says so.
 //!
 //! An embedded database recovers from a crash by going back to its last whole transaction, and
 //! damage can make it go back further than what was promised to be on disk. For this store that
@@ -6,18 +6,45 @@
 //! makes a new database file, flushes it, and then replaces this small file, which holds the digest
 //! of the right one. That is the moment at which the transaction happens. An index of another
 //! digest, be it damaged, older or newer, is none.
+//!
+//! # A head that was put back
+//! Digests alone do not tell an older state from the latest one if head *and* index are put back
+//! (`cp -a backup/. store/`). So a head names its own file: every transaction writes a new file,
+//! whose inode number and birth time are in it, and moves it over the old one. A head that was put
+//! back names a file that no longer exists, and is refused:
+//!
+//! - `cp` over it keeps the file and changes what it says: the file is another one than it names.
+//! - `rsync`, `tar` and the like make a new file, which is younger than the one it names.
+//! - Many file systems give a removed file's inode number to the next new file, so that heads
+//!   alternate between two numbers. Their birth times still differ: a new head that was born in the
+//!   same tick of the clock as the old one is made again.
+//! - Where the file system tells no birth time, the last change of the index (its ctime) stands in
+//!   for it: the head is written after the index and names that time, and writing the index again
+//!   changes it. There, so does `chmod` or a new hard link, which makes the store unusable.
+//! - An old head under another hard link could be moved back, and would be the file that it names:
+//!   so heads are emptied once they are replaced, as old indices are.
+//!
+//! What cannot be told apart is a file system, disk or machine that went back as a whole.
 
+use std::fs::{self, Metadata};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::access::Mode;
+use crate::identity::{self, Identity};
 use crate::keys::{RootKey, same_tag};
-use crate::{Result, StoreError, files, hexed};
+use crate::{Result, StoreError, access, fault, files, hexed};
 
 /// No head is longer, in bytes.
 const MAX_HEAD: u64 = 4096;
 /// The length of its tag, and the end of the line.
 const TAG: usize = 65;
+/// How often a head is made again that was born at the same time as the one before, each a
+/// millisecond later: longer than the tick of any clock by which files are stamped to nanoseconds.
+const ATTEMPTS: u32 = 100;
 
 /// What the head says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,9 +55,20 @@ pub struct Head {
     /// The digest of the database file.
     #[serde(with = "hexed")]
     pub digest: [u8; 32],
+    /// The file that the head itself was written to.
+    pub file: Identity,
+    /// When the database file was last changed, in nanoseconds since 1970.
+    pub changed: Option<u64>,
 }
 
 impl Head {
+    /// A head that names the database file with this digest, as it is now; it names its own file
+    /// once it is saved.
+    pub(crate) fn new(generation: u64, digest: [u8; 32], database: &Metadata) -> Self {
+        let changed = identity::changed(database);
+        Head { generation, digest, file: Identity::default(), changed }
+    }
+
     /// The path of the head of the store in `directory`.
     pub(crate) fn path(directory: &Path) -> PathBuf {
         directory.join("head")
@@ -50,34 +88,117 @@ impl Head {
         Ok((out, rest, head))
     }
 
-    pub(crate) fn load(directory: &Path, root: &RootKey) -> Result<Self> {
+    /// Reads the head, and says in which file it was found.
+    pub(crate) fn load(directory: &Path, root: &RootKey) -> Result<(Self, Identity)> {
         let path = Self::path(directory);
-        let Some(bytes) = files::read_small(&path, MAX_HEAD)? else {
-            return Err(StoreError::damaged(&path, "is missing"));
-        };
+        let missing = || StoreError::damaged(&path, "is missing");
+        let file = access::open_if_there(&path, Mode::Read)?.ok_or_else(missing)?;
+        let metadata = file.metadata().map_err(|e| StoreError::io("look at", &path, &e))?;
+        let bytes = files::read_bounded(file, &path, MAX_HEAD)?;
         let (tag, rest, head) =
             Self::decode(&bytes).map_err(|what| StoreError::damaged(&path, what))?;
         if !same_tag(&root.tag("head", rest), &tag) {
             return Err(StoreError::damaged(&path, "was changed, or is another store's"));
         }
-        Ok(head)
+        Ok((head, Identity::of(&metadata)))
     }
 
-    /// Replaces the head, on disk when this returns.
-    pub(crate) fn save(&self, directory: &Path, root: &RootKey) -> Result<()> {
-        let rest = serde_json::to_vec(self)
+    /// Whether a head that was found in `file` was written there, and nothing was written to the
+    /// database file since.
+    pub(crate) fn is_latest(&self, file: Identity, database: &Metadata) -> bool {
+        if file.inode.is_none() {
+            // This operating system says nothing of a file that could be compared.
+            return true;
+        }
+        self.file.inode == file.inode
+            && match (self.file.born, file.born) {
+                (Some(named), Some(found)) => named == found,
+                _ => self.changed == identity::changed(database),
+            }
+    }
+
+    /// Replaces the head by a new file that names itself, on disk when this returns.
+    pub(crate) fn save(mut self, directory: &Path, root: &RootKey) -> Result<()> {
+        let path = Self::path(directory);
+        let fresh = path.with_file_name("head.new");
+        let before = fs::symlink_metadata(&path).ok().and_then(|old| Identity::of(&old).born);
+        let old = access::open_if_there(&path, Mode::Write).ok().flatten();
+        let (mut file, identity) = create_younger(&fresh, before)?;
+        fault::point("head.created");
+        self.file = identity;
+        let rest = serde_json::to_vec(&self)
             .map_err(|e| StoreError::Invalid(format!("cannot write the head: {e}")))?;
         let mut bytes = hex::encode(root.tag("head", &rest)).into_bytes();
         bytes.push(b'\n');
         bytes.extend_from_slice(&rest);
-        files::replace(&Self::path(directory), &bytes)?;
-        files::sync_directory(directory)
+        let written = fault::write("replace.write")
+            .and_then(|()| file.write_all(&bytes))
+            .and_then(|()| file.sync_all());
+        if let Err(e) = written {
+            let _ = fs::remove_file(&fresh);
+            return Err(StoreError::io("write", &fresh, &e));
+        }
+        fault::point("head.written");
+        fs::rename(&fresh, &path).map_err(|e| StoreError::io("write", &path, &e))?;
+        files::sync_directory(directory)?;
+        // Nobody finds it but through another hard link, which must not lead back to it.
+        if let Some(old) = old {
+            let _ = old.set_len(0);
+        }
+        Ok(())
+    }
+}
+
+/// Makes a file whose birth differs from that of the one it will replace. While that one is there
+/// its inode number is taken, so no two heads of a store are the same file born at the same time.
+fn create_younger(path: &Path, before: Option<u64>) -> Result<(fs::File, Identity)> {
+    let mut attempt = 0;
+    loop {
+        files::remove_if_there(path)?;
+        let file = access::open(path, Mode::New)?;
+        let metadata = file.metadata().map_err(|e| StoreError::io("look at", path, &e))?;
+        let identity = Identity::of(&metadata);
+        attempt += 1;
+        if identity.born.is_none() || identity.born != before || attempt == ATTEMPTS {
+            return Ok((file, identity));
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Protection, Store};
+
+    #[test]
+    fn a_head_is_the_latest_only_in_the_file_that_it_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("index");
+        fs::write(&database, b"old").unwrap();
+        let then = fs::metadata(&database).unwrap();
+        let file = |inode, born| Identity { inode, born };
+        let head = |own| Head { file: own, ..Head::new(1, [0; 32], &then) };
+        let (one, other) = (file(Some(1), Some(10)), file(Some(2), Some(20)));
+        assert!(head(one).is_latest(one, &then));
+        // Copied over another file, moved there as a new one, or one that got its inode number.
+        for wrong in [other, file(Some(2), Some(10)), file(Some(1), Some(20)), Identity::default()]
+        {
+            assert!(!head(wrong).is_latest(one, &then), "{wrong:?}");
+        }
+        // Without births the index decides.
+        let nameless = file(Some(1), None);
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(&database, b"old").unwrap();
+        let now = fs::metadata(&database).unwrap();
+        for own in [one, nameless] {
+            assert!(head(own).is_latest(nameless, &then), "{own:?}");
+            assert!(!head(own).is_latest(nameless, &now), "{own:?}");
+        }
+        assert!(head(one).is_latest(one, &now), "births make changes of the index harmless");
+        assert!(!head(file(Some(2), None)).is_latest(nameless, &then));
+        // Where nothing is known of files, nothing can be compared.
+        assert!(head(Identity::default()).is_latest(Identity::default(), &now));
+    }
 
     use super::*;
 
@@ -89,13 +210,15 @@ mod tests {
         let directory = folder.path().join("store");
         let store = Store::create(&directory, &Protection::None).unwrap();
         let root = &store.core.root;
-        let head = Head::load(&directory, root).unwrap();
+        let (head, file) = Head::load(&directory, root).unwrap();
         let right = std::fs::read(Head::path(&directory)).unwrap();
 
         // The same file of an index is meant, since there are two.
         Head { generation: head.generation + 2, ..head }.save(&directory, root).unwrap();
         let error = store.list().unwrap_err().to_string();
         assert!(error.contains("does not fit its head"), "{error}");
+        let (_, later) = Head::load(&directory, root).unwrap();
+        assert_ne!(file.born, later.born, "a head is younger than the one before");
 
         let digits = right.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
         for (at, digit) in digits {
@@ -105,6 +228,8 @@ mod tests {
             assert!(Head::load(&directory, root).is_err(), "byte {at}");
         }
         std::fs::write(Head::path(&directory), right).unwrap();
-        assert_eq!(Head::load(&directory, root).unwrap(), head);
+        let error = store.list().unwrap_err();
+        assert!(matches!(error, StoreError::PutBack { .. }), "{error}");
+        assert_eq!(Head::load(&directory, root).unwrap().0, head);
     }
 }

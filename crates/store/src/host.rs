@@ -15,12 +15,12 @@
 //! copied. What is not known on either side is not compared. A clone of a whole virtual machine or
 //! disk keeps all three and cannot be told from the original by anything that is on the disk.
 
-use std::fs::File;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, StoreError, hexed};
+use crate::access::Mode;
+use crate::{Result, StoreError, access, hexed};
 
 /// Where a store is, as far as it can be known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ pub struct Host {
 impl Host {
     /// Where the store `store` with this lock file is now.
     pub(crate) fn current(store: &[u8; 16], lock: &Path) -> Result<Self> {
-        let metadata = File::open(lock)
-            .and_then(|f| f.metadata())
-            .map_err(|e| StoreError::io("open", lock, &e))?;
+        let metadata = access::open(lock, Mode::Read)?
+            .metadata()
+            .map_err(|e| StoreError::io("look at", lock, &e))?;
         let born = metadata.created().ok();
         let born = born.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
         #[cfg(unix)]

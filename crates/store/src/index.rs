@@ -5,35 +5,50 @@
 //! makes a new one in memory, and then, each step on disk before the next:
 //!
 //! 1. writes it to the other file;
-//! 2. replaces the head by one with the new number and digest: now the transaction has happened;
-//! 3. empties the old file, so that an older head fits nothing.
+//! 2. writes a head with the new number and digest, which names its own file, to a new file;
+//! 3. moves that over the old head: now the transaction has happened;
+//! 4. empties the old index, in place, so that an older head fits nothing, whichever links to old
+//!    files there are.
 //!
 //! The index is as long as there are items, some hundred bytes each, so this takes milliseconds.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition};
 
+use crate::access::Mode;
 use crate::backend::Image;
 use crate::files::Flock;
 use crate::frame::Sealing;
 use crate::head::Head;
 use crate::keys::{RootKey, same_tag};
-use crate::record::{Content, Edit, Record};
-use crate::{GroupId, ItemId, Result, StoreError, fault, files};
+use crate::record::{Content, Edit, Record, shorten};
+use crate::{GroupId, ItemId, Kind, Result, StoreError, access, fault, files};
 
 type Table = TableDefinition<'static, &'static [u8], &'static [u8]>;
 
 const ITEMS: Table = TableDefinition::new("items");
 const SPENT: Table = TableDefinition::new("spent");
 const DEAD: Table = TableDefinition::new("dead");
+const NUMBERS: Table = TableDefinition::new("numbers");
 const META: Table = TableDefinition::new("meta");
 const GENERATION: &[u8] = b"generation";
 /// How much the database keeps in memory of what is in memory already, in bytes.
 const CACHE: usize = 1 << 20;
+
+/// No index is longer, in bytes: some millions of items.
+const MAX_INDEX: u64 = 1 << 30;
+
+/// Which index will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    /// The one that was written last, as far as can be told.
+    Latest,
+    /// Also one that was put back, of which nothing will be used.
+    Any,
+}
 
 /// What every part of an open store needs.
 #[derive(Debug)]
@@ -109,10 +124,16 @@ impl Core {
 
     /// Makes these bytes the index.
     fn publish(&self, generation: u64, bytes: &[u8]) -> Result<()> {
-        files::overwrite(&self.database(generation), bytes)?;
+        if bytes.len() as u64 > MAX_INDEX {
+            return Err(StoreError::Invalid(format!(
+                "the store {} knows of too many items: make another one",
+                self.directory.display()
+            )));
+        }
+        let written = files::overwrite(&self.database(generation), bytes)?;
         fault::point("commit.written");
-        let digest = self.digest(bytes);
-        Head { generation, digest }.save(&self.directory, &self.root)?;
+        let head = Head::new(generation, self.digest(bytes), &written);
+        head.save(&self.directory, &self.root)?;
         fault::point("commit.decided");
         self.empty_other(generation);
         fault::point("commit.done");
@@ -123,8 +144,10 @@ impl Core {
     /// which is right.
     fn empty_other(&self, generation: u64) {
         let path = self.database(generation.wrapping_add(1));
-        if fs::metadata(&path).is_ok_and(|metadata| metadata.len() > 0) {
-            let _ = File::options().write(true).truncate(true).open(path);
+        if fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.len() > 0)
+            && let Ok(file) = access::open(&path, Mode::Write)
+        {
+            let _ = file.set_len(0);
         }
     }
 
@@ -133,18 +156,21 @@ impl Core {
         let path = Self::lock_path(&self.directory);
         // Only a file that is open for writing can be locked exclusively on some network file
         // systems.
-        let opened = File::options().read(true).write(true).open(&path);
-        Flock::exclusive(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)
+        Flock::exclusive(access::open(&path, Mode::Write)?, &path)
     }
 
     /// Takes the exclusive lock and reads the index.
     pub fn exclusive(&self) -> Result<Locked<'_>> {
-        self.enter(self.lock()?).map_err(|(error, _)| error)
+        self.enter(self.lock()?, Age::Latest).map_err(|(error, _)| error)
     }
 
     /// Reads the index under the exclusive lock. Gives the lock back if that fails.
-    pub fn enter(&self, lock: Flock) -> std::result::Result<Locked<'_>, (StoreError, Flock)> {
-        match self.read() {
+    pub fn enter(
+        &self,
+        lock: Flock,
+        age: Age,
+    ) -> std::result::Result<Locked<'_>, (StoreError, Flock)> {
+        match self.read(age) {
             Ok((content, bytes)) => {
                 // Where a crash came between.
                 self.empty_other(content.generation);
@@ -158,9 +184,9 @@ impl Core {
     /// could not be written.
     pub fn shared(&self, writable: bool) -> Result<(Content, Flock)> {
         let path = Self::lock_path(&self.directory);
-        let opened = File::options().read(true).write(writable).open(&path);
-        let lock = Flock::shared(opened.map_err(|e| StoreError::io("open", &path, &e))?, &path)?;
-        Ok((self.read()?.0, lock))
+        let mode = if writable { Mode::Write } else { Mode::Read };
+        let lock = Flock::shared(access::open(&path, mode)?, &path)?;
+        Ok((self.read(Age::Latest)?.0, lock))
     }
 
     /// Reads the index, which may be another one when this returns.
@@ -169,13 +195,17 @@ impl Core {
     }
 
     /// Reads the index and the bytes of its file.
-    fn read(&self) -> Result<(Content, Vec<u8>)> {
-        let head = Head::load(&self.directory, &self.root)?;
+    fn read(&self, age: Age) -> Result<(Content, Vec<u8>)> {
+        let (head, found) = Head::load(&self.directory, &self.root)?;
         let path = self.database(head.generation);
-        let bytes = fs::read(&path).map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => StoreError::damaged(&path, "is missing"),
-            _ => StoreError::io("read", &path, &e),
-        })?;
+        let missing = || StoreError::damaged(&path, "is missing");
+        let file = access::open_if_there(&path, Mode::Read)?.ok_or_else(missing)?;
+        let metadata = file.metadata().map_err(|e| StoreError::io("look at", &path, &e))?;
+        if age == Age::Latest && !head.is_latest(found, &metadata) {
+            let what = "the file `head` in it is not the one that was last written there";
+            return Err(StoreError::PutBack { path: self.directory.clone(), what });
+        }
+        let bytes = files::read_bounded(file, &path, MAX_INDEX)?;
         if !same_tag(&self.digest(&bytes), &head.digest) {
             let what = "is not the one that belongs here: damaged, older, or another store's";
             return Err(StoreError::damaged(&path, what));
@@ -186,6 +216,16 @@ impl Core {
             return Err(StoreError::damaged(&path, "does not fit its head"));
         }
         Ok((content, bytes))
+    }
+
+    /// See [`fault::pass_for_latest`].
+    #[cfg(any(test, feature = "faults"))]
+    pub fn pass_for_latest(&self) -> Result<()> {
+        let (head, _) = Head::load(&self.directory, &self.root)?;
+        let database = self.database(head.generation);
+        let metadata =
+            fs::metadata(&database).map_err(|e| StoreError::io("look at", &database, &e))?;
+        Head::new(head.generation, head.digest, &metadata).save(&self.directory, &self.root)
     }
 
     fn digest(&self, bytes: &[u8]) -> [u8; 32] {
@@ -203,10 +243,16 @@ impl Core {
                 let mut items = transaction.open_table(ITEMS)?;
                 let mut spent = transaction.open_table(SPENT)?;
                 let mut dead = transaction.open_table(DEAD)?;
+                let mut numbers = transaction.open_table(NUMBERS)?;
                 for edit in edits {
                     match edit {
                         Edit::Put(id, record) => {
                             items.insert(id.0.as_slice(), record.encode().as_slice())?;
+                            let key = series_key(record.stamp.series());
+                            let known = numbers.get(key.as_slice())?.map(|n| number(n.value()));
+                            let next =
+                                record.stamp.following().max(known.transpose()?.unwrap_or(0));
+                            numbers.insert(key.as_slice(), next.to_le_bytes().as_slice())?;
                         }
                         Edit::Forget(id) => {
                             items.remove(id.0.as_slice())?;
@@ -263,14 +309,43 @@ fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
     for entry in transaction.open_table(DEAD)?.iter()? {
         let (key, value) = entry?;
         let group = GroupId::try_from(key.value()).map_err(|_| wrong("names a group wrongly"))?;
-        let reason = String::from_utf8(value.value().to_vec());
-        content.dead.insert(group, reason.map_err(|_| wrong("gives no reason"))?);
+        let reason = std::str::from_utf8(value.value()).map_err(|_| wrong("gives no reason"))?;
+        content.dead.insert(group, shorten(reason));
+    }
+    for entry in transaction.open_table(NUMBERS)?.iter()? {
+        let (key, value) = entry?;
+        let series = series(key.value()).ok_or_else(|| wrong("names a group wrongly"))?;
+        content.numbers.insert(series, number(value.value())?);
     }
     let meta = transaction.open_table(META)?;
     let generation = meta.get(GENERATION)?.ok_or_else(|| wrong("has no number"))?;
-    let generation = generation.value().try_into().map_err(|_| wrong("has no number"))?;
-    content.generation = u64::from_le_bytes(generation);
+    content.generation = number(generation.value())?;
     Ok(content)
+}
+
+fn number(bytes: &[u8]) -> Attempt<u64> {
+    let bytes = bytes.try_into().map_err(|_| Trouble::Content("has no number".to_string()))?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+/// How the table of sequence numbers names a series.
+fn series_key((group, kind): (GroupId, Kind)) -> [u8; 33] {
+    let mut key = [0; 33];
+    key[..32].copy_from_slice(&group);
+    key[32] = match kind {
+        Kind::Pool => 0,
+        Kind::Prepared => 1,
+    };
+    key
+}
+
+fn series(key: &[u8]) -> Option<(GroupId, Kind)> {
+    let (group, kind) = key.split_first_chunk()?;
+    match kind {
+        [0] => Some((*group, Kind::Pool)),
+        [1] => Some((*group, Kind::Prepared)),
+        _ => None,
+    }
 }
 
 impl Locked<'_> {
@@ -279,6 +354,11 @@ impl Locked<'_> {
         if edits.is_empty() {
             return Ok(());
         }
+        self.renew(edits)
+    }
+
+    /// Carries out edits, also none: the head is a new one in any case.
+    pub fn renew(&mut self, edits: &[Edit]) -> Result<()> {
         let core = self.core;
         let path = || core.database(self.content.generation);
         let generation = self.content.generation.checked_add(1);

@@ -9,12 +9,16 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Result, StoreError, files, hexed};
+use crate::access::Mode;
+use crate::{Result, StoreError, access, hexed};
 
 /// No key file is longer, in bytes.
 const MAX_KEY_FILE: u64 = 64 << 10;
 /// No key file is shorter, in bytes.
 const MIN_KEY_FILE: u64 = 32;
+
+/// No passphrase is longer, in bytes.
+const MAX_PASSPHRASE: usize = 4096;
 
 /// How the files of a store are protected from whoever can read the disk.
 #[derive(Clone)]
@@ -31,6 +35,32 @@ impl Protection {
     /// Encrypted under this passphrase.
     pub fn passphrase(text: impl Into<String>) -> Self {
         Protection::Passphrase(Zeroizing::new(text.into()))
+    }
+
+    /// Encrypted under the first line of a file.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if it is no regular file, belongs to another user, others can read
+    /// it, or its first line is empty, longer than 4 KiB or not UTF-8.
+    pub fn passphrase_file(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let wrong = |what: &str| {
+            let path = path.display();
+            StoreError::Invalid(format!("cannot use the passphrase file {path}: {what}"))
+        };
+        let file = access::open_secret(path).map_err(|what| wrong(&what))?;
+        let mut line = read_line(file).map_err(|e| StoreError::io("read", path, &e))?;
+        if line.len() > MAX_PASSPHRASE {
+            return Err(wrong("its first line is too long"));
+        }
+        while line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        match std::str::from_utf8(&line) {
+            Ok("") => Err(wrong("its first line is empty")),
+            Ok(text) => Ok(Protection::passphrase(text)),
+            Err(_) => Err(wrong("its first line is not UTF-8 text")),
+        }
     }
 }
 
@@ -56,13 +86,31 @@ pub fn create_key_file(path: impl AsRef<Path>) -> Result<()> {
     let mut text = Zeroizing::new(String::with_capacity(65));
     text.extend(key.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(digit));
     text.push('\n');
-    let mut file = files::create_private(path)?;
+    let mut file = access::open(path, Mode::New)?;
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
         .map_err(|e| StoreError::io("write", path, &e))
 }
 
-/// Random bytes of the operating system.
+/// The bytes up to the first line feed, or a few more than a passphrase may have. Read into one
+/// buffer that is wiped: a buffered reader would leave a copy behind.
+fn read_line(mut file: File) -> std::io::Result<Zeroizing<Vec<u8>>> {
+    let mut line = Zeroizing::new(vec![0; MAX_PASSPHRASE + 2]);
+    let mut length = 0;
+    loop {
+        let n = match file.read(&mut line[length..]) {
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        let end = line[length..length + n].iter().position(|byte| *byte == b'\n');
+        length += end.unwrap_or(n);
+        if end.is_some() || n == 0 {
+            line.truncate(length);
+            return Ok(line);
+        }
+    }
+}
+
 /// The hexadecimal digit of a number below 16, computed: a table would be indexed by the key.
 fn digit(nibble: u8) -> char {
     let letter = 9u8.wrapping_sub(nibble) >> 7;
@@ -74,6 +122,7 @@ pub(crate) fn same_tag(a: &[u8; 32], b: &[u8; 32]) -> bool {
     blake3::Hash::from_bytes(*a) == blake3::Hash::from_bytes(*b)
 }
 
+/// Random bytes of the operating system.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|e| StoreError::Io {
@@ -180,23 +229,15 @@ impl Lock {
 fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     let failed = |e: &std::io::Error| StoreError::io("read", path, e);
     let wrong = |what: &str| {
-        Err(StoreError::Invalid(format!("cannot use the key file {}: {what}", path.display())))
+        StoreError::Invalid(format!("cannot use the key file {}: {what}", path.display()))
     };
-    let file = File::open(path).map_err(|e| failed(&e))?;
-    #[cfg(unix)]
-    {
-        let metadata = file.metadata().map_err(|e| failed(&e))?;
-        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
-        if mode & 0o077 != 0 {
-            return wrong("others may read it; make it private with chmod 600");
-        }
-    }
+    let file = access::open_secret(path).map_err(|what| wrong(&what))?;
     // Room for the longest file and the salt at once: growing would leave unwiped copies behind.
     let mut content = Zeroizing::new(Vec::with_capacity(MAX_KEY_FILE as usize + 64));
     file.take(MAX_KEY_FILE + 1).read_to_end(&mut content).map_err(|e| failed(&e))?;
     match content.len() as u64 {
-        n if n > MAX_KEY_FILE => wrong("it is too long"),
-        n if n < MIN_KEY_FILE => wrong("it is too short for a key"),
+        n if n > MAX_KEY_FILE => Err(wrong("it is too long")),
+        n if n < MIN_KEY_FILE => Err(wrong("it is too short for a key")),
         _ => Ok(content),
     }
 }

@@ -90,6 +90,7 @@
 //!   removed, and whoever gets hold of the key *and* the raw disk reads them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
+mod access;
 mod backend;
 mod draft;
 mod error;
@@ -102,6 +103,7 @@ mod frame;
 mod head;
 mod hexed;
 mod host;
+mod identity;
 mod index;
 mod keys;
 mod manifest;

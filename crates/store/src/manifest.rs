@@ -9,7 +9,9 @@ use crate::keys::{Lock, Protection, RootKey, random, same_tag};
 use crate::{Result, StoreError, files, hexed};
 
 /// The format of stores that this program makes and reads.
-pub(crate) const FORMAT: u64 = 1;
+///
+/// 2: heads name their own file; records of any size; counters of sequence numbers.
+pub(crate) const FORMAT: u64 = 2;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.

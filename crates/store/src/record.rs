@@ -6,7 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::frame::Geometry;
 use crate::stamp::{FRAMES, MAX_SECTIONS};
-use crate::{GroupId, ItemId, Section, Stamp};
+use crate::{GroupId, ItemId, Kind, Section, Stamp};
+
+/// No reason is kept longer, in characters.
+const MAX_REASON: usize = 200;
+
+/// A reason in a form that can be kept and printed.
+pub(crate) fn shorten(reason: &str) -> String {
+    reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect()
+}
 
 /// What may be done with an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +82,9 @@ impl Record {
         {
             return Err("is not sure whether anything is left".to_string());
         }
+        if matches!(&self.state, State::Void(reason) if *reason != shorten(reason)) {
+            return Err("is void for a reason that cannot be printed".to_string());
+        }
         if self.files.is_empty() || self.files.len() > MAX_SECTIONS {
             return Err("has no or too many sections".to_string());
         }
@@ -123,12 +134,16 @@ pub(crate) struct Content {
     /// Names of items whose records are gone.
     pub spent: BTreeSet<ItemId>,
     pub dead: BTreeMap<GroupId, String>,
+    /// For each group, the first sequence number that no item of a kind has had, nor a later one.
+    pub numbers: BTreeMap<(GroupId, Kind), u64>,
 }
 
 impl Content {
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Put(id, record) => {
+                let number = self.numbers.entry(record.stamp.series()).or_default();
+                *number = record.stamp.following().max(*number);
                 self.items.insert(*id, (**record).clone());
             }
             Edit::Forget(id) => {

@@ -12,8 +12,9 @@ use crate::{Result, StoreError, hexed};
 /// If a check fails in anything of a group, the whole group is dead.
 pub type GroupId = [u8; 32];
 
-/// No item has more sections.
-pub const MAX_SECTIONS: usize = 256;
+/// No item has more sections: enough for a pool with one of each party and some more, among as many
+/// parties as a stamp can name.
+pub const MAX_SECTIONS: usize = MAX_PEERS + 8;
 /// No item counts more kinds of records.
 pub const MAX_COUNTERS: usize = 4096;
 /// No item has more peers.
@@ -88,6 +89,16 @@ impl Stamp {
         let mut id = [0; 16];
         hasher.finalize_xof().fill(&mut id);
         ItemId(id)
+    }
+
+    /// The series that the sequence number counts in.
+    pub(crate) fn series(&self) -> (GroupId, Kind) {
+        (self.group, self.kind)
+    }
+
+    /// The sequence number after this one.
+    pub(crate) fn following(&self) -> u64 {
+        self.sequence.saturating_add(1)
     }
 
     /// Whether the texts and lists are of a sort that is kept; `finished` ones have their counts.
@@ -186,7 +197,7 @@ pub enum Section {
         counter: usize,
         /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole
         /// bytes.
-        bits: u32,
+        bits: u64,
     },
 }
 
@@ -198,7 +209,7 @@ impl Section {
     pub(crate) fn length(&self, counts: &[u64]) -> std::result::Result<Option<u64>, String> {
         let Section::Records { counter, bits } = *self else { return Ok(None) };
         let count = counts.get(counter).ok_or_else(|| format!("there is no counter {counter}"))?;
-        let bits = count.checked_mul(u64::from(bits)).ok_or("a section is impossibly long")?;
+        let bits = count.checked_mul(bits).ok_or("a section is impossibly long")?;
         Ok(Some(bits.div_ceil(8)))
     }
 
@@ -218,7 +229,7 @@ impl Section {
             let (record, count) = (at[counter], counts[counter]);
             // No overflow: records are at most as many as `count`, whose bits were counted in
             // `length`.
-            match record.checked_mul(u64::from(bits)) {
+            match record.checked_mul(bits) {
                 _ if record == count => Ok(length),
                 Some(bit) if bit % 8 == 0 => Ok(bit / 8),
                 _ => Err(format!(

@@ -1,22 +1,21 @@
 //! A store: made, opened, adopted; what it holds; what is void.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::access::{self, Mode};
 use crate::draft::Draft;
 use crate::files::{self, Discarded, Flock};
 use crate::frame::Sealing;
 use crate::host::Host;
-use crate::index::{Core, Locked};
+use crate::index::{Age, Core, Locked};
 use crate::keys::{Lock, Protection, RootKey};
 use crate::manifest::Manifest;
-use crate::record::{Edit, Record, State};
+use crate::record::{Edit, Record, State, shorten};
 use crate::taken::Taken;
 use crate::{Filter, GroupId, ItemId, Kind, Result, Section, Stamp, StoreError, fault};
-
-/// No reason is kept longer, in characters.
-const MAX_REASON: usize = 200;
 
 /// One party's store, open. Clones are the same store; any number of processes may have it open.
 #[derive(Clone)]
@@ -35,6 +34,8 @@ pub struct Offer {
     pub stamp: Stamp,
     /// The first record of each count that was never handed out here.
     pub next: Vec<u64>,
+    /// The first sequence number that no prepared item of its group has had here, nor a later one.
+    pub next_prepared: u64,
 }
 
 /// What a store knows of an item.
@@ -65,7 +66,8 @@ impl Store {
     /// was interrupted.
     ///
     /// # Errors
-    /// [`StoreError::NotCreated`] if there is a store or something else; what the disk refuses.
+    /// [`StoreError::NotCreated`] if there is a store or something else; [`StoreError::Unsafe`] if
+    /// somebody else owns the directory or can write to it; what the disk refuses.
     pub fn create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let directory = directory.as_ref();
         let path = directory.to_path_buf();
@@ -73,16 +75,15 @@ impl Store {
             fs::create_dir_all(parent).map_err(|e| StoreError::io("create", parent, &e))?;
         }
         files::make_directory(directory)?;
-        refuse_strangers(directory)?;
         let directory = absolute(directory)?;
+        access::check_directory(&directory)?;
+        refuse_strangers(&directory)?;
         let lock_path = Core::lock_path(&directory);
-        let _lock = Flock::exclusive(files::open_or_create_private(&lock_path)?, &lock_path)?;
+        let _lock = Flock::exclusive(access::open(&lock_path, Mode::Create)?, &lock_path)?;
         if Manifest::path(&directory).exists() {
             return Err(StoreError::NotCreated { path, what: "there is a store already" });
         }
-        for name in ["items", "drafts", "groups"] {
-            files::make_directory(&directory.join(name))?;
-        }
+        make_directories(&directory)?;
         fault::point("create.directories");
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
         manifest.host = Host::current(&manifest.store, &lock_path)?;
@@ -101,16 +102,17 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none),
-    /// [`StoreError::Version`], [`StoreError::Elsewhere`] (a copy), [`StoreError::Damaged`]; what
-    /// the disk refuses.
+    /// [`StoreError::Version`], [`StoreError::Elsewhere`] (a copy), [`StoreError::PutBack`],
+    /// [`StoreError::Damaged`]; [`StoreError::Unsafe`] if somebody else owns the store or can write
+    /// to it; what the disk refuses.
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
-        let directory = directory.as_ref();
-        let (manifest, root) = Manifest::load(directory, protection)?;
-        let directory = absolute(directory)?;
+        let directory = find(directory.as_ref())?;
+        let (manifest, root) = Manifest::load(&directory, protection)?;
         let lock = Core::lock_path(&directory);
-        if !lock.exists() {
+        if fs::symlink_metadata(&lock).is_err() {
             return Err(StoreError::damaged(&lock, "is missing"));
         }
+        check_directories(&directory)?;
         if let Some(what) = manifest.host.differs(&Host::current(&manifest.store, &lock)?) {
             return Err(StoreError::Elsewhere { path: directory, what });
         }
@@ -141,25 +143,26 @@ impl Store {
     /// Makes a copied, restored or damaged store usable where it is now, and voids all material in
     /// it.
     ///
-    /// Another copy may have used the material, and what damage hides may be that it was used: so
-    /// none of it is used here. This needs the same key as before.
+    /// Another copy, or this store before it was put back, may have used the material, and what
+    /// damage hides may be that it was used: so none of it is used here. The price is all material
+    /// in the store; the peers' shares of it are then of no use either. This needs the same key as
+    /// before.
     ///
     /// # Errors
-    /// As [`Store::open`], but for a copy and damage of the index.
+    /// As [`Store::open`], but for a copy, a store that was put back, and damage of the index.
     pub fn adopt(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
-        let (mut manifest, root) = Manifest::load(directory.as_ref(), protection)?;
-        let directory = absolute(directory.as_ref())?;
-        drop(files::open_or_create_private(&Core::lock_path(&directory))?);
-        for name in ["items", "drafts", "groups"] {
-            files::make_directory(&directory.join(name))?;
-        }
+        let directory = find(directory.as_ref())?;
+        let (mut manifest, root) = Manifest::load(&directory, protection)?;
+        drop(access::open(&Core::lock_path(&directory), Mode::Create)?);
+        make_directories(&directory)?;
         let store = Store { core: Arc::new(core(directory.clone(), &manifest, root)) };
         let core = &store.core;
-        match core.enter(core.lock()?) {
+        match core.enter(core.lock()?, Age::Any) {
             Ok(mut locked) => {
-                let reason = "the store was copied or damaged, and adopted here";
+                let reason = "the store was copied, put back or damaged, and adopted here";
                 let edits = voiding(&locked, |_| true, reason);
-                locked.commit(&edits)?;
+                // Also where nothing is left to void, so that the head is the latest again.
+                locked.renew(&edits)?;
             }
             // Nothing of the old index counts any more.
             Err((StoreError::Damaged { .. }, _lock)) => core.create()?,
@@ -196,7 +199,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::ReadOnly`] if nothing could be marked as used; [`StoreError::Damaged`].
     pub fn offers(&self, filter: &Filter) -> Result<Vec<Offer>> {
-        let content = self.core.content(true)?;
+        let mut content = self.core.content(true)?;
+        let numbers = std::mem::take(&mut content.numbers);
         let fitting = content
             .items
             .into_iter()
@@ -204,7 +208,9 @@ impl Store {
         let mut offers: Vec<Offer> = fitting
             .map(|(id, record)| {
                 let Record { stamp, next, .. } = record;
-                Offer { id, group: stamp.group, stamp, next }
+                let next_prepared = numbers.get(&(stamp.group, Kind::Prepared));
+                let next_prepared = next_prepared.copied().unwrap_or(0);
+                Offer { id, group: stamp.group, stamp, next, next_prepared }
             })
             .collect();
         offers.sort_by_key(|offer| (offer.stamp.sequence, offer.id));
@@ -324,7 +330,7 @@ impl Store {
     }
 }
 
-fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
+pub(crate) fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
     let sealing = match manifest.protection {
         Lock::Nothing => Sealing::Checksum,
         _ => Sealing::Encryption,
@@ -334,6 +340,30 @@ fn core(directory: PathBuf, manifest: &Manifest, root: RootKey) -> Core {
 
 fn absolute(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|e| StoreError::io("find", directory, &e))
+}
+
+const DIRECTORIES: [&str; 3] = ["items", "drafts", "groups"];
+
+/// The directory of a store that is there, absolute; it must not be open to others.
+fn find(directory: &Path) -> Result<PathBuf> {
+    match directory.canonicalize() {
+        Ok(found) => access::check_directory(&found).map(|()| found),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::NotAStore { path: directory.to_path_buf() })
+        }
+        Err(e) => Err(StoreError::io("find", directory, &e)),
+    }
+}
+
+fn make_directories(directory: &Path) -> Result<()> {
+    for name in DIRECTORIES {
+        files::make_directory(&directory.join(name))?;
+    }
+    check_directories(directory)
+}
+
+fn check_directories(directory: &Path) -> Result<()> {
+    DIRECTORIES.iter().try_for_each(|name| access::check_directory(&directory.join(name)))
 }
 
 /// A directory with anything in it that no store puts there is not made a store.
@@ -382,11 +412,6 @@ fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) 
             Edit::Put(*id, Box::new(record))
         })
         .collect()
-}
-
-/// A reason in a form that can be kept and printed.
-fn shorten(reason: &str) -> String {
-    reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect()
 }
 
 fn entry(id: ItemId, record: Record) -> Entry {

@@ -1,6 +1,5 @@
 //! What was taken: marked as used on disk, and now readable.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -8,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use zeroize::Zeroizing;
 
+use crate::access::{self, Mode};
 use crate::draft::section_path;
 use crate::files::{self, Discarded, Flock};
 use crate::frame::{FileKeys, Geometry, HEADER, Header};
@@ -211,6 +211,7 @@ fn check_range(id: ItemId, record: &Record, kind: Kind, from: &[u64], upto: &[u6
 impl Opened {
     /// Opens the files of an item, with a first check of each. Under the store's lock.
     pub fn open(core: &Arc<Core>, id: ItemId, record: &Record) -> Result<Self> {
+        access::check_directory_if_there(&core.item(&id))?;
         let sections = record.files.iter().enumerate();
         let sections = sections
             .map(|(section, file)| OpenSection::open(core, id, section, file))
@@ -263,9 +264,8 @@ impl OpenSection {
         let damaged = |what| Err(StoreError::DamagedItem { item: id, section, frame: None, what });
         let path = section_path(&core.item(&id), section);
         let failed = |e: &io::Error| StoreError::io("read", &path, e);
-        let file = match File::open(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return damaged("its file is missing"),
-            other => other.map_err(|e| failed(&e))?,
+        let Some(file) = access::open_if_there(&path, Mode::Read)? else {
+            return damaged("its file is missing");
         };
         let Some(mut lock) = Flock::try_shared(file, &path)? else {
             return damaged("its file is being removed");

@@ -1,8 +1,9 @@
 //! Looking after a store: checking what is there, collecting what is not needed, locks on groups.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::access::{self, Mode};
 use crate::files::{self, Discarded, Flock};
 use crate::record::{Edit, State};
 use crate::taken::Opened;
@@ -62,7 +63,7 @@ impl Store {
             return Err(StoreError::DeadGroup { group, reason });
         }
         let path = self.groups().join(format!("{}.lock", hex::encode(group)));
-        let file = files::open_or_create_private(&path)?;
+        let file = access::open(&path, Mode::Create)?;
         let lock = Flock::try_exclusive(file, &path)?;
         Ok(lock.map(|lock| GroupLock { group: *group, _lock: lock }))
     }
@@ -183,7 +184,7 @@ fn collect_locks(path: &Path, needed: impl Fn(&str) -> bool) -> Result<()> {
         if needed(group) {
             continue;
         }
-        if let Ok(file) = File::open(&path)
+        if let Ok(file) = access::open(&path, Mode::Read)
             && Flock::try_exclusive(file, &path)?.is_some()
         {
             // Under the store's lock, so nobody has opened it and is about to lock it.

@@ -207,18 +207,6 @@ fn exercise(path: &Path, what: &str) {
 
 const TASKS: [&str; 7] = ["refill", "range", "rest", "prepared", "kill", "void", "collect"];
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
-}
-
 /// Puts the files of a furnished store back as they were, keeping the store's own place.
 struct Snapshot {
     folder: tempfile::TempDir,
@@ -243,6 +231,7 @@ impl Snapshot {
         for name in ["index-0.redb", "index-1.redb", "head"] {
             fs::copy(saved.join(name), store.join(name)).unwrap();
         }
+        fault::pass_for_latest(&store, &Protection::None).unwrap();
         fs::copy(self.folder.path().join("saved-used"), self.folder.path().join("used")).unwrap();
         store
     }
@@ -331,12 +320,9 @@ fn what_was_decided_stands_whatever_comes_next() {
 
 #[test]
 fn death_while_making_a_store() {
-    for point in fault::POINTS.iter().filter(|name| {
-        name.starts_with("create.")
-            || name.starts_with("commit.")
-            || name.starts_with("commit.committed")
-            || *name == &"commit.opened"
-    }) {
+    let passed = ["create.", "commit.", "head."];
+    let is_passed = |name: &&&str| passed.iter().any(|start| name.starts_with(start));
+    for point in fault::POINTS.iter().filter(is_passed) {
         let folder = scratch();
         let path = folder.path().join("store");
         let died = run_child(&variables("create", &path, "SYMBOLON_FAULT", point));

@@ -95,18 +95,6 @@ fn encrypted_files_say_nothing() {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &target),
-            false => drop(fs::copy(entry.path(), target).unwrap()),
-        }
-    }
-}
-
 #[test]
 #[cfg(unix)]
 fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {

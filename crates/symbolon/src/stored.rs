@@ -207,15 +207,21 @@ fn left_in_pools(
     Ok((left, agreement))
 }
 
-/// Pools that this party holds, and which of them all others hold, too.
+/// Pools that this party holds, and which of them all others hold, too: the first of each count that
+/// nobody has used, and the first number that no circuit prepared from it has had anywhere.
 fn agree(
     network: &mut Network,
     store: &Store,
     filter: &Filter,
 ) -> Result<(Vec<Offer>, Common, Agreement)> {
     let offers = offers(store, filter)?;
-    let own: Holdings = offers.iter().map(|offer| (offer.id, offer.next.clone())).collect();
-    let counts = 1 + usize::from(network.parties());
+    let told = |offer: &Offer| {
+        let next = offer.next.iter().chain([&offer.next_prepared]).copied();
+        (offer.id, next.collect())
+    };
+    let own: Holdings = offers.iter().map(told).collect();
+    // Chunks of gates, each party's input bits, the number of the next prepared circuit.
+    let counts = 2 + usize::from(network.parties());
     let me = network.me;
     let all = tell(network, &own, counts)?;
     let (both, agreement) = common(&offers, &all, me);
@@ -260,8 +266,9 @@ pub fn prepare(
         }
         items.push(or_give_up(made, &mut network)?);
     }
-    for number in pools.ranges.len()..count as usize {
+    for number in 0..count as usize - pools.ranges.len() {
         let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+        // The group is new: its numbers start at 0.
         let made = work.prepare_fresh(&mut network, engine, number as u64);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
             kill(store, &engine.group(), error)?;
@@ -368,6 +375,8 @@ struct PoolPart {
     origin: Origin,
     from: Vec<u64>,
     upto: Vec<u64>,
+    /// The number, within the pool's group, of the circuit that is prepared from it.
+    number: u64,
 }
 
 struct Pools {
@@ -397,7 +406,7 @@ impl Preparing<'_> {
             let protocol = self.maker.protocol;
             let material = protocol.from_pool(network, &range, &mut FromTaken(&taken))?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
-            self.keep(network, prepared, &part.origin, first)
+            self.keep(network, prepared, &part.origin, part.number)
         })
     }
 
@@ -443,10 +452,9 @@ impl Preparing<'_> {
 fn sections(layout: PoolLayout) -> Vec<Section> {
     let mut sections = vec![Section::Whole; layout.sections()];
     sections[HEAD] = Section::Whole;
-    let bits = |bytes: u64| u32::try_from(8 * bytes).unwrap_or(u32::MAX);
-    sections[GATES] = Section::Records { counter: 0, bits: bits(layout.chunk_bytes()) };
+    sections[GATES] = Section::Records { counter: 0, bits: 8 * layout.chunk_bytes() };
     for party in 0..layout.parties {
-        let bits = bits(layout.input_bytes(party));
+        let bits = 8 * layout.input_bytes(party);
         let counter = 1 + usize::from(party);
         sections[PoolLayout::inputs(party)] = Section::Records { counter, bits };
     }
@@ -475,7 +483,12 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     let (offers, both, agreement) = agree(network, work.store, &filter)?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
+    // A circuit without gates and inputs takes nothing that could be marked as used.
+    if taken.iter().all(|take| *take == 0) {
+        return Ok(pools);
+    }
     for (place, mut next) in both {
+        let mut number = next.pop().ok_or_else(|| Error::internal("a pool without counts"))?;
         let offer @ Offer { id, stamp, .. } = &offers[place];
         let fits = |next: &[u64]| {
             let left = stamp.counts.iter().zip(next).zip(&taken);
@@ -490,8 +503,10 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
         pools._locks.push(locked);
         while pools.ranges.len() < count as usize && fits(&next) {
             let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
+            let Some(following) = number.checked_add(1) else { break };
             let from = std::mem::replace(&mut next, upto.clone());
-            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(stamp), from, upto });
+            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(stamp), from, upto, number });
+            number = following;
         }
     }
     Ok(pools)

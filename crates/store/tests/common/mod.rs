@@ -45,7 +45,7 @@ pub fn pool(store: &Store, group: u8, sequence: u64, count: u64) -> ItemId {
 }
 
 pub fn try_pool(store: &Store, group: u8, sequence: u64, count: u64) -> Result<ItemId> {
-    let sections = [Section::Records { counter: 0, bits: 8 * RECORD as u32 }, Section::Whole];
+    let sections = [Section::Records { counter: 0, bits: 8 * RECORD as u64 }, Section::Whole];
     let mut draft = store.begin(stamp(Kind::Pool, group, sequence), &sections, FRAME)?;
     for index in 0..count {
         draft.section(0).put(&record(sequence, index))?;
@@ -134,9 +134,22 @@ pub fn file(store: &Path, id: ItemId, section: usize) -> PathBuf {
     store.join("items").join(id.to_string()).join(format!("{section}.bin"))
 }
 
+/// Copies a directory, as `cp -a` to a place where nothing is.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
+}
+
 pub fn is_distrusted<T: std::fmt::Debug>(result: Result<T>, what: &str) {
     match result {
-        Err(StoreError::Damaged { .. }) => {}
+        Err(StoreError::Damaged { .. } | StoreError::PutBack { .. }) => {}
         other => panic!("{what}: {other:?}"),
     }
 }

@@ -1,0 +1,58 @@
+//! Which file a file is: what no tool that copies files can reproduce.
+
+use std::fs::Metadata;
+
+use serde::{Deserialize, Serialize};
+
+/// What tells a file from every other file of its file system, as far as the operating system says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The inode number. Many file systems give the number of a removed file to the next one.
+    pub inode: Option<u64>,
+    /// When the file was made, in nanoseconds since 1970. No tool can set it.
+    pub born: Option<u64>,
+}
+
+impl Identity {
+    /// The identity of an open file. Unknown where files have no inode numbers: there, a new file
+    /// may be given the birth time of the one that it replaces.
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        return Identity {
+            inode: Some(std::os::unix::fs::MetadataExt::ino(metadata)),
+            born: born(metadata),
+        };
+        #[cfg(not(unix))]
+        {
+            let _ = metadata;
+            Identity::default()
+        }
+    }
+}
+
+#[cfg(unix)]
+fn born(metadata: &Metadata) -> Option<u64> {
+    if crate::fault::hides_births() {
+        return None;
+    }
+    let age = metadata.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(age.as_nanos()).ok()
+}
+
+/// When a file was last changed in any way, in nanoseconds since 1970. Tools can set the time of the
+/// last change of a file's content; this one they cannot.
+pub(crate) fn changed(metadata: &Metadata) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let seconds = u64::try_from(metadata.ctime()).ok()?;
+        let nanoseconds = u64::try_from(metadata.ctime_nsec()).ok()?;
+        seconds.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        None
+    }
+}

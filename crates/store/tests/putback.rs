@@ -1,0 +1,227 @@
+//! Files of a store are put back to an earlier state in place, all of them or some: it is noticed,
+//! and nothing is used twice.
+#![cfg(unix)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use common::*;
+use symbolon_store::*;
+
+/// How files are put back.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Written over the files that are there, as `cp` does: they stay the same files.
+    Over,
+    /// Written to new files that are moved over the old ones, where they differ, as `rsync` does.
+    Renamed,
+}
+
+const WAYS: [Way; 2] = [Way::Over, Way::Renamed];
+const HEAD: &[&str] = &["head"];
+const INDEX: &[&str] = &["index-0.redb", "index-1.redb"];
+const BOTH: &[&str] = &["head", "index-0.redb", "index-1.redb"];
+
+fn put_back_file(way: Way, from: &Path, to: &Path) {
+    match way {
+        Way::Over => drop(fs::copy(from, to).unwrap()),
+        Way::Renamed if fs::read(to).is_ok_and(|now| now == fs::read(from).unwrap()) => {}
+        Way::Renamed => {
+            let fresh = to.with_extension("rsync");
+            fs::copy(from, &fresh).unwrap();
+            fs::rename(fresh, to).unwrap();
+        }
+    }
+}
+
+/// Puts everything back that is in a backup, as `cp -a backup/. store/` does.
+fn put_back(way: Way, backup: &Path, store: &Path) {
+    for entry in fs::read_dir(backup).unwrap() {
+        let entry = entry.unwrap();
+        let target = store.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir_all(&target).unwrap();
+            put_back(way, &entry.path(), &target);
+        } else {
+            put_back_file(way, &entry.path(), &target);
+        }
+    }
+}
+
+/// A store with a prepared item and a pool, and a backup of it.
+struct Kept {
+    path: PathBuf,
+    backup: PathBuf,
+    store: Store,
+    prepared: ItemId,
+    pool: ItemId,
+}
+
+fn keep(folder: &Path, protection: &Protection) -> Kept {
+    let (path, backup) = (folder.join("store"), folder.join("backup"));
+    let store = Store::create(&path, protection).unwrap();
+    let prepared = prepared(&store, 1, 0, b"used once");
+    let pool = pool(&store, 2, 0, 50);
+    copy(&path, &backup);
+    // Longer than any clock's tick: nobody makes a backup and puts it back in less.
+    std::thread::sleep(Duration::from_millis(20));
+    Kept { path, backup, store, prepared, pool }
+}
+
+impl Kept {
+    /// Uses the prepared item, and a record of the pool in each of `more` transactions.
+    fn use_up(&self, more: u64) {
+        self.store.take_prepared(self.prepared).unwrap().done().unwrap();
+        for i in 0..more {
+            self.store.take_range(self.pool, &[i], &[i + 1]).unwrap();
+        }
+    }
+
+    /// Nothing can be had from the store, neither by who has it open nor by who opens it.
+    fn check_refused(&self, protection: &Protection, what: &str) -> StoreError {
+        is_distrusted(self.store.take_prepared(self.prepared), what);
+        is_distrusted(self.store.take_range(self.pool, &[0], &[1]), what);
+        is_distrusted(self.store.offers(&Filter::default()), what);
+        Store::open(&self.path, protection).unwrap_err()
+    }
+}
+
+/// Puts back what there is to put back, after one and more transactions: file systems give the
+/// inode number of a removed file to the next one, so heads may alternate between two.
+fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
+    for (way, more) in WAYS.into_iter().flat_map(|way| [0, 1, 2].map(|more| (way, more))) {
+        for files in [None, Some(HEAD), Some(INDEX), Some(BOTH)] {
+            let what = format!("{way:?}, {more} more transactions, {files:?}");
+            let folder = in_folder();
+            let kept = keep(folder.path(), &Protection::None);
+            kept.use_up(more);
+            match files {
+                None => put_back(way, &kept.backup, &kept.path),
+                Some(names) => names.iter().for_each(|name| {
+                    put_back_file(way, &kept.backup.join(name), &kept.path.join(name));
+                }),
+            }
+            let error = kept.check_refused(&Protection::None, &what);
+            // An index alone does not fit the head; the others are told apart by the head's file.
+            let by_digest = files == Some(INDEX) || births_are_hidden();
+            let by_file = matches!(&error, StoreError::PutBack { .. });
+            assert!(by_file || by_digest && matches!(error, StoreError::Damaged { .. }), "{what}");
+            if files.is_none_or(|files| files == BOTH) {
+                assert!(by_file, "{what}: {error}");
+                let text = error.to_string();
+                assert!(text.contains("put back") && text.contains("Adopt"), "{text}");
+            }
+        }
+    }
+}
+
+fn births_are_hidden() -> bool {
+    std::env::var_os("SYMBOLON_NO_BIRTHS").is_some()
+}
+
+/// Not a test of its own: what the children of the tests here run.
+#[test]
+fn child() {
+    let Some((task, path)) = task() else { return };
+    assert_eq!(task, "put back");
+    put_everything_back(|| tempfile::tempdir_in(&path).unwrap());
+    // An honest store is not accused, whoever opens it.
+    let folder = tempfile::tempdir_in(&path).unwrap();
+    let kept = keep(folder.path(), &Protection::None);
+    for i in 0..5 {
+        open(&kept.path).take_range(kept.pool, &[i], &[i + 1]).unwrap();
+    }
+    eprintln!("all refused");
+}
+
+#[test]
+fn a_store_put_back_in_place_is_refused() {
+    put_everything_back(|| tempfile::tempdir().unwrap());
+}
+
+#[test]
+fn a_store_put_back_in_memory_is_refused() {
+    put_everything_back(scratch);
+}
+
+#[test]
+fn a_store_put_back_is_refused_where_files_have_no_births() {
+    let folder = tempfile::tempdir().unwrap();
+    let variables = [
+        ("SYMBOLON_TEST_TASK", "put back"),
+        ("SYMBOLON_TEST_STORE", folder.path().to_str().unwrap()),
+        ("SYMBOLON_NO_BIRTHS", "1"),
+    ];
+    let output = run_child(&variables);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("all refused"), "{said}");
+}
+
+#[test]
+fn adopting_a_store_that_was_put_back_voids_everything_in_it() {
+    let folder = scratch();
+    for (name, protection) in protections(&folder) {
+        let place = folder.path().join(name);
+        fs::create_dir(&place).unwrap();
+        let kept = keep(&place, &protection);
+        kept.use_up(2);
+        put_back(Way::Over, &kept.backup, &kept.path);
+        let refused = kept.check_refused(&protection, name);
+        assert!(matches!(refused, StoreError::PutBack { .. }), "{name}: {refused}");
+        let adopted = Store::adopt(&kept.path, &protection).unwrap();
+        assert!(offers(&adopted).is_empty(), "{name}");
+        assert!(adopted.take_prepared(kept.prepared).is_err(), "{name}");
+        assert!(adopted.take_range(kept.pool, &[10], &[11]).is_err(), "{name}");
+        let again = try_pool(&adopted, 2, 0, 5).unwrap_err();
+        assert!(matches!(again, StoreError::Exists { .. }), "{name}: {again}");
+        pool(&adopted, 3, 0, 5);
+        let store = Store::open(&kept.path, &protection).unwrap();
+        assert_eq!(offers(&store).len(), 1, "{name}");
+        // The same backup is of no more use than before.
+        put_back(Way::Over, &kept.backup, &kept.path);
+        let refused = kept.check_refused(&protection, name);
+        assert!(matches!(refused, StoreError::PutBack { .. }), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn adopting_makes_a_store_usable_of_which_nothing_was_left() {
+    let folder = scratch();
+    let path = folder.path().join("store");
+    let store = Store::create(&path, &Protection::None).unwrap();
+    copy(&path, &folder.path().join("backup"));
+    pool(&store, 1, 0, 5);
+    put_back(Way::Over, &folder.path().join("backup"), &path);
+    let refused = Store::open(&path, &Protection::None).unwrap_err();
+    assert!(matches!(refused, StoreError::PutBack { .. }), "{refused}");
+    Store::adopt(&path, &Protection::None).unwrap();
+    assert!(offers(&open(&path)).is_empty());
+}
+
+#[test]
+fn a_backup_of_the_latest_state_may_be_put_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = keep(folder.path(), &Protection::None);
+    put_back(Way::Over, &kept.backup, &kept.path);
+    assert_eq!(offers(&open(&kept.path)).len(), 2);
+    kept.use_up(1);
+}
+
+/// Backups made of hard links have the very files of that time.
+#[test]
+fn an_old_head_under_another_name_leads_nowhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = keep(folder.path(), &Protection::None);
+    let linked = folder.path().join("linked");
+    fs::hard_link(kept.path.join("head"), &linked).unwrap();
+    assert_eq!(offers(&open(&kept.path)).len(), 2, "a link does no harm");
+    kept.use_up(1);
+    fs::rename(&linked, kept.path.join("head")).unwrap();
+    for name in INDEX {
+        put_back_file(Way::Over, &kept.backup.join(name), &kept.path.join(name));
+    }
+    is_distrusted(Store::open(&kept.path, &Protection::None), "a hard link");
+}
