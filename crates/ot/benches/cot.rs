@@ -12,7 +12,7 @@ use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::setup::{Lane, both_directions};
 use symbolon_ot::{Generator, Workspace, draw_bytes};
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Meter, memory_pair};
 
 const SESSION: [u8; 32] = [1; 32];
@@ -31,7 +31,14 @@ struct Party {
 fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
     let mut prg = Prg::from_seed(Block(u128::from(channel.me()) + 7));
     let delta = prg.block();
-    let lanes = both_directions(channel, &SESSION, &GlobalKey::new(delta), 1, generator, &mut prg);
+    let lanes = both_directions(
+        channel,
+        &SESSION,
+        &GlobalKey::new(Delta::new(delta)),
+        1,
+        generator,
+        &mut prg,
+    );
     channel.flush().expect("memory takes everything");
     (lanes.expect("both are honest").remove(0), prg)
 }

@@ -9,7 +9,7 @@ use divan::counter::ItemsCount;
 use symbolon_ot::BlockBits;
 use symbolon_ot::cot::Verdicts;
 use symbolon_ot::pprf::{Ground, plant, puncture};
-use symbolon_primitives::{Backend, Block, Prg};
+use symbolon_primitives::{Backend, Block, Delta, Prg};
 
 /// What names the backend to use.
 const CHOICE: &str = "SYMBOLON_BACKEND";
@@ -54,11 +54,11 @@ fn planting<const BITS: usize>(bencher: Bencher<'_, '_>) {
 fn puncturing<const BITS: usize>(bencher: Bencher<'_, '_>) {
     let (ground, mut prg) = (ground(BITS), Prg::from_seed(Block(5)));
     let pairs: [[Block; 2]; 128] = std::array::from_fn(|_| [prg.block(), prg.block()]);
-    let delta = prg.block();
+    let delta = Delta::new(prg.block());
     let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
     let (_, message) = plant(ground, &pairs);
     let verdicts = Verdicts::new();
     bencher.counter(leaves(ground)).bench_local(|| {
-        puncture(ground, delta, &chosen, &message, &verdicts).map(drop).expect("an honest planter")
+        puncture(ground, &delta, &chosen, &message, &verdicts).map(drop).expect("an honest planter")
     });
 }

@@ -56,9 +56,9 @@ use curve25519_dalek::{
     scalar::Scalar,
     traits::IsIdentity,
 };
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Prg, Secret, watch};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::oracle::Oracle;
 
@@ -84,7 +84,7 @@ pub fn send(
     session: &[u8; 32],
     n: usize,
     prg: &mut Prg,
-) -> Result<Vec<[Block; 2]>> {
+) -> Result<Zeroizing<Vec<[Block; 2]>>> {
     Sender::begin(channel, session, prg)?.finish(channel, n)
 }
 
@@ -98,7 +98,7 @@ pub fn receive(
     session: &[u8; 32],
     choices: &BitVec,
     prg: &mut Prg,
-) -> Result<Vec<Block>> {
+) -> Result<Zeroizing<Vec<Block>>> {
     Receiver::begin(channel, session, choices, prg)?.finish(channel)
 }
 
@@ -106,7 +106,7 @@ pub fn receive(
 /// can begin before any goes on.
 pub(crate) struct Sender {
     instance: [u8; 32],
-    secret: Zeroizing<Scalar>,
+    secret: Secret<Scalar>,
     public: CompressedRistretto,
 }
 
@@ -114,14 +114,15 @@ impl Sender {
     /// Chooses a and sends A.
     pub fn begin(channel: &mut Channel, session: &[u8; 32], prg: &mut Prg) -> Result<Self> {
         let instance = instance(session, channel.me(), channel.peer());
-        let secret = Zeroizing::new(random_scalar(prg));
+        let secret = Secret::new(random_scalar(prg));
+        watch::tell("base OT scalar", secret.as_bytes());
         let public = RistrettoPoint::mul_base(&secret).compress();
         channel.send("base OT: A", public.as_bytes())?;
         Ok(Sender { instance, secret, public })
     }
 
     /// Receives the points of `n` OTs and computes their keys.
-    pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Vec<[Block; 2]>> {
+    pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>> {
         let Sender { instance, secret, public } = self;
         let bytes = channel.recv(REPLIES, REPLY * n)?;
         let transcript = transcript(&instance, &public, &bytes);
@@ -146,9 +147,11 @@ impl Sender {
             let derived = |(index, pair): (usize, &[CompressedRistretto])| {
                 [0, 1].map(|slot| derive(&mut oracle, &transcript, (index, slot), &pair[slot]))
             };
-            Ok(pairs.map(derived).collect::<Vec<_>>())
+            Ok(Zeroizing::new(pairs.map(derived).collect::<Vec<_>>()))
         });
-        Ok(keys?.concat())
+        let keys = joined(&keys?);
+        watch::tell("base OT key", Block::as_bytes(keys.as_flattened()));
+        Ok(keys)
     }
 }
 
@@ -171,6 +174,7 @@ impl<'a> Receiver<'a> {
         let instance = instance(session, channel.peer(), channel.me());
         let n = choices.len();
         let scalars = Zeroizing::new((0..n).map(|_| random_scalar(prg)).collect::<Vec<_>>());
+        scalars.iter().for_each(|scalar| watch::tell("base OT scalar", scalar.as_bytes()));
         // u at first.
         let mut shifts: Zeroizing<Vec<Shift>> = Zeroizing::new(vec![[0; 48]; n]);
         prg.fill(shifts.as_flattened_mut());
@@ -200,7 +204,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Receives A and computes the keys.
-    pub fn finish(self, channel: &mut Channel) -> Result<Vec<Block>> {
+    pub fn finish(self, channel: &mut Channel) -> Result<Zeroizing<Vec<Block>>> {
         let Receiver { instance, choices, scalars, replies } = self;
         let public: [u8; POINT] = channel.recv_array("base OT: A")?;
         let a = Factor::new(decode(channel.peer(), &public)?);
@@ -215,9 +219,11 @@ impl<'a> Receiver<'a> {
                 let slot = usize::from(choices.get(index));
                 derive(&mut oracle, &transcript, (index, slot), shared)
             };
-            Ok(part.zip(shared.iter()).map(derived).collect::<Vec<_>>())
+            Ok(Zeroizing::new(part.zip(shared.iter()).map(derived).collect::<Vec<_>>()))
         });
-        Ok(keys?.concat())
+        let keys = joined(&keys?);
+        watch::tell("base OT key", Block::as_bytes(&keys));
+        Ok(keys)
     }
 }
 
@@ -294,6 +300,17 @@ fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) 
     })?;
     made.sort_unstable_by_key(|(part, _)| *part);
     made.into_iter().map(|(_, made)| made).collect()
+}
+
+/// The keys of all parts, in memory that is asked for once: none stay behind where it grew.
+fn joined<T: Copy>(parts: &[Zeroizing<Vec<T>>]) -> Zeroizing<Vec<T>>
+where
+    Vec<T>: Zeroize,
+{
+    let room = parts.iter().map(|part| part.len()).sum();
+    let mut all = Zeroizing::new(Vec::with_capacity(room));
+    parts.iter().for_each(|part| all.extend_from_slice(part));
+    all
 }
 
 fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
@@ -539,7 +556,9 @@ mod tests {
         assert_eq!(keys(5), keys(5));
         let (one, other) = (keys(5), keys(6));
         assert!(
-            one.iter().zip(&other).all(|(one, other)| one[0] != other[0] && one[1] != other[1])
+            one.iter()
+                .zip(other.iter())
+                .all(|(one, other)| one[0] != other[0] && one[1] != other[1])
         );
     }
 }

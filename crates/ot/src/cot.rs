@@ -31,9 +31,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use symbolon_primitives::{BitVec, Block, Challenge, Prg, Transcript, gf128};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, Transcript, gf128};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::Zeroize;
+use zeroize::Zeroizing;
 
 use crate::columns::{Columns, Correction, Workspace};
 
@@ -58,10 +58,10 @@ pub fn column_bytes(n: usize) -> usize {
 }
 
 /// `choices` with the random tail that pads them and hides x̃, as one column.
-pub fn padded(choices: &BitVec, random: &mut Prg) -> Vec<u8> {
-    let mut bytes = vec![0u8; column_bytes(choices.len())];
+pub fn padded(choices: &BitVec, random: &mut Prg) -> Zeroizing<Vec<u8>> {
+    let mut bytes = Zeroizing::new(vec![0u8; column_bytes(choices.len())]);
     random.fill(&mut bytes);
-    let own = choices.to_bytes();
+    let own = Zeroizing::new(choices.to_bytes());
     let (whole, rest) = (choices.len() / 8, choices.len() % 8);
     bytes[..whole].copy_from_slice(&own[..whole]);
     if rest != 0 {
@@ -82,7 +82,7 @@ pub fn coefficients(challenge: Challenge, stride: usize) -> Vec<Block> {
 /// x̃: the hash of the padded choices.
 pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
     let of = |chunk: &[u8]| Block::from_bytes(chunk.try_into().expect("16 bytes"));
-    let blocks: Vec<Block> = x.chunks_exact(16).map(of).collect();
+    let blocks: Zeroizing<Vec<Block>> = Zeroizing::new(x.chunks_exact(16).map(of).collect());
     gf128::inner_product(&blocks, chi)
 }
 
@@ -94,7 +94,7 @@ pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
 /// for many sessions.
 pub trait CotSender: Send {
     /// The global key Δ.
-    fn delta(&self) -> Block;
+    fn delta(&self) -> &Delta;
 
     /// Computes the own columns `q` for a draw of `n` bits and receives the peer's correction; returns
     /// the correction's digest.
@@ -120,7 +120,7 @@ pub trait CotSender: Send {
         (x, t): (Block, &[Block]),
         q: &Columns,
     ) -> Result<()> {
-        self.verdicts().pass(columns_agree(self.delta(), &q.hash(chi), x, t), peer, CHECK)
+        self.verdicts().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, CHECK)
     }
 
     /// The verdicts of all checks under this Δ.
@@ -253,21 +253,15 @@ impl Verdicts {
 #[derive(Clone)]
 pub struct GlobalKey {
     /// Δ.
-    pub delta: Block,
+    pub delta: Delta,
     /// Shared by all clones.
     pub verdicts: Arc<Verdicts>,
 }
 
 impl GlobalKey {
     /// A key under which nothing was checked yet.
-    pub fn new(delta: Block) -> Self {
+    pub fn new(delta: Delta) -> Self {
         GlobalKey { delta, verdicts: Verdicts::new() }
-    }
-}
-
-impl Drop for GlobalKey {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }
 

@@ -13,9 +13,8 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{Block, Prg, Transcript};
+use symbolon_primitives::{Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
@@ -82,7 +81,7 @@ impl CotReceiver for Receiver {
 
 /// The sender: holds Δ and the seed of each pair that Δ's bits chose.
 pub struct Sender {
-    delta: Block,
+    delta: Delta,
     seeds: Vec<Prg>,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
@@ -93,14 +92,14 @@ impl Sender {
     ///
     /// `stream` and `verdicts` are shared with nobody and with all senders under this Δ.
     pub fn new(
-        delta: Block,
+        delta: &Delta,
         seeds: &[Block; COLUMNS],
         session: &[u8; 32],
         stream: Stream,
         verdicts: Arc<Verdicts>,
     ) -> Self {
         Sender {
-            delta,
+            delta: delta.clone(),
             seeds: seeds.iter().map(|&seed| Prg::from_seed(seed)).collect(),
             transcript: stream.transcript(session),
             verdicts,
@@ -109,8 +108,8 @@ impl Sender {
 }
 
 impl CotSender for Sender {
-    fn delta(&self) -> Block {
-        self.delta
+    fn delta(&self) -> &Delta {
+        &self.delta
     }
 
     fn receive_columns(
@@ -141,11 +140,5 @@ impl CotSender for Sender {
 
     fn transcript(&mut self) -> &mut Transcript {
         &mut self.transcript
-    }
-}
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }

@@ -51,9 +51,9 @@
 //! depends on Δ; conditional swaps bring the f(v) into the order of labels for the hash.
 
 use blake3::Hasher;
-use symbolon_primitives::{Block, TweakedHash, derive_block};
+use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
 use symbolon_transport::{Error, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::cot::{COLUMNS, Verdicts};
 use crate::generator::BlockBits;
@@ -129,7 +129,7 @@ impl LevelKeys<'_> {
 pub(crate) struct Leaves {
     pub k: BlockBits,
     /// A tree's seeds are in the order of y ⊕ this's block.
-    pub delta: Block,
+    pub delta: Delta,
     seeds: Zeroizing<Vec<Block>>,
     /// A digest of the planter's message: what makes a challenge depend on the trees.
     pub binding: [u8; 32],
@@ -142,16 +142,10 @@ impl Leaves {
         let hash = TweakedHash::new(start);
         self.seeds.chunks_exact(self.k.leaves()).enumerate().map(move |(tree, seeds)| {
             let mut out = Zeroizing::new(seeds.to_vec());
-            let tweaks = tweaks(tree, 0, seeds.len(), block_of(self.k, self.delta, tree));
+            let tweaks = tweaks(tree, 0, seeds.len(), block_of(self.k, *self.delta, tree));
             hash.hash_with(&tweaks, 1, &mut out);
             out
         })
-    }
-}
-
-impl Drop for Leaves {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }
 
@@ -189,7 +183,7 @@ pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec
     }
     message.extend(all.finalize().as_bytes());
     let binding = *blake3::hash(&message).as_bytes();
-    (Planted(Leaves { k, delta: Block::ZERO, seeds, binding }), message)
+    (Planted(Leaves { k, delta: Delta::default(), seeds, binding }), message)
 }
 
 /// Punctures the trees at `delta`'s blocks, with the seeds `chosen` by Δ's bits from the base OTs'
@@ -200,7 +194,7 @@ pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec
 /// `InvalidInput` when the message is not of [`message_bytes`].
 pub fn puncture(
     ground: Ground<'_>,
-    delta: Block,
+    delta: &Delta,
     chosen: &[Block; COLUMNS],
     message: &[u8],
     verdicts: &Verdicts,
@@ -212,13 +206,13 @@ pub fn puncture(
     let (seeds, passed) = descend(ground, delta, chosen, message);
     verdicts.pass(passed, ground.planter, CHECK)?;
     let binding = *blake3::hash(message).as_bytes();
-    Ok(Punctured(Leaves { k: ground.k, delta, seeds, binding }))
+    Ok(Punctured(Leaves { k: ground.k, delta: delta.clone(), seeds, binding }))
 }
 
 /// The puncturer's leaves, and whether the check passed.
 fn descend(
     ground: Ground<'_>,
-    delta: Block,
+    delta: &Delta,
     chosen: &[Block; COLUMNS],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, bool) {
@@ -231,7 +225,7 @@ fn descend(
 /// The puncturer's leaves, and the hash of all f(v) as it finds them.
 fn descend_hash(
     ground: Ground<'_>,
-    delta: Block,
+    delta: &Delta,
     chosen: &[Block; COLUMNS],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, blake3::Hash) {
@@ -241,7 +235,7 @@ fn descend_hash(
     let mut level_keys = ground.level_keys();
     let trees = chosen.chunks_exact(k.bits()).zip(message.chunks_exact(tree_bytes(k)));
     for (tree, (chosen, message)) in trees.enumerate() {
-        let growth = Growth::new(ground, tree, block_of(k, delta, tree));
+        let growth = Growth::new(ground, tree, block_of(k, **delta, tree));
         let (sums, tau) = message.split_at(tree_bytes(k) - VALUE);
         let nodes = growth.descend(&mut level_keys, chosen, sums);
         let mut tree_seeds = growth.seeds(&nodes);

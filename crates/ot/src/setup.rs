@@ -14,9 +14,9 @@
 //! With several lanes, every lane gets seeds of its own, derived from the same base OTs under the
 //! same Δ: party j cannot use another Δ on another lane, as it knows only the seeds its Δ chose.
 
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Secret};
 use symbolon_transport::{Channel, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::{
     CotReceiver, CotSender, Workspace, base,
@@ -101,13 +101,13 @@ fn base_seeds<'a>(
 ) -> Result<Vec<DirectedSeeds<'a>>> {
     let towards = |channel: &mut Channel| {
         let mut key = key.clone();
-        let delta = std::slice::from_mut(&mut key.delta);
+        let delta = std::slice::from_mut(key.delta.bits_mut());
         channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
         Pair {
             session,
             me: channel.me(),
             peer: channel.peer(),
-            choices: delta_bits(key.delta),
+            choices: delta_bits(&key.delta),
             key,
         }
     };
@@ -164,15 +164,15 @@ impl<'a> Pair<'a> {
         sender: base::Sender,
         prg: &mut Prg,
     ) -> Result<DirectedSeeds<'a>> {
-        let pairs = Zeroizing::new(sender.finish(channel, COLUMNS)?);
-        let pairs = Zeroizing::<Pairs>::new(pairs.as_slice().try_into().expect("128 pairs"));
-        let seeds = Zeroizing::new(derive_pairs(&pairs, 0));
+        let pairs = sender.finish(channel, COLUMNS)?;
+        let pairs: Secret<Pairs> = Secret::new(pairs.as_slice().try_into().expect("128 pairs"));
+        let seeds = derive_pairs(&pairs, 0);
         let mut first = iknp::Receiver::new(&seeds, self.session, self.bootstrap(), fork(prg));
-        let mut macs = Zeroizing::new([Block::ZERO; COLUMNS]);
+        let mut macs = Secret::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &self.choices, &mut *macs, &mut Workspace::default())?;
         let mut oracle = Oracle::new(SECOND);
         let chosen: Seeds = std::array::from_fn(|i| seed(&mut oracle, self.session, i, macs[i]));
-        Ok(self.directed(pairs, chosen.into()))
+        Ok(self.directed(pairs, Secret::new(chosen)))
     }
 
     /// With a smaller peer: this party receives base OTs, and is the sender of the first draw.
@@ -181,30 +181,24 @@ impl<'a> Pair<'a> {
         channel: &mut Channel,
         receiver: base::Receiver<'_>,
     ) -> Result<DirectedSeeds<'a>> {
-        let GlobalKey { delta, ref verdicts } = self.key;
-        let chosen = Zeroizing::new(receiver.finish(channel)?);
-        let chosen = Zeroizing::<Seeds>::new(chosen.as_slice().try_into().expect("128 seeds"));
-        let seeds = Zeroizing::new(derive_all(&chosen, 0));
+        let GlobalKey { delta, verdicts } = &self.key;
+        let chosen = receiver.finish(channel)?;
+        let chosen: Secret<Seeds> = Secret::new(chosen.as_slice().try_into().expect("128 seeds"));
+        let seeds = derive_all(&chosen, 0);
         let stream = self.bootstrap();
         let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, verdicts.clone());
-        let mut keys = Zeroizing::new([Block::ZERO; COLUMNS]);
+        let mut keys = Secret::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &mut *keys, &mut Workspace::default())?;
         let mut oracle = Oracle::new(SECOND);
         let pair =
-            |i| [keys[i], keys[i] ^ delta].map(|row| seed(&mut oracle, self.session, i, row));
+            |i| [keys[i], keys[i] ^ **delta].map(|row| seed(&mut oracle, self.session, i, row));
         let pairs: Pairs = std::array::from_fn(pair);
-        Ok(self.directed(pairs.into(), chosen))
+        Ok(self.directed(Secret::new(pairs), chosen))
     }
 
-    fn directed(&self, pairs: Zeroizing<Pairs>, chosen: Zeroizing<Seeds>) -> DirectedSeeds<'a> {
+    fn directed(&self, pairs: Secret<Pairs>, chosen: Secret<Seeds>) -> DirectedSeeds<'a> {
         let Pair { session, me, peer, .. } = *self;
         DirectedSeeds { session, me, peer, key: self.key.clone(), pairs, chosen }
-    }
-}
-
-impl Drop for Pair<'_> {
-    fn drop(&mut self) {
-        self.choices.zeroize();
     }
 }
 
@@ -214,8 +208,8 @@ struct DirectedSeeds<'a> {
     me: u16,
     peer: u16,
     key: GlobalKey,
-    pairs: Zeroizing<Pairs>,
-    chosen: Zeroizing<Seeds>,
+    pairs: Secret<Pairs>,
+    chosen: Secret<Seeds>,
 }
 
 impl DirectedSeeds<'_> {
@@ -231,7 +225,7 @@ impl DirectedSeeds<'_> {
             let own = derive_all(&self.chosen, lane);
             let pairs = derive_pairs(&self.pairs, lane);
             let (sent, received) = self.streams(lane);
-            let GlobalKey { delta, ref verdicts } = self.key;
+            let GlobalKey { delta, verdicts } = &self.key;
             let sender = iknp::Sender::new(delta, &own, self.session, sent, verdicts.clone());
             let receiver = iknp::Receiver::new(&pairs, self.session, received, fork(prg));
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
@@ -257,7 +251,7 @@ impl DirectedSeeds<'_> {
         prg: &mut Prg,
     ) -> Result<Vec<Lane>> {
         let session = self.session;
-        let GlobalKey { delta, ref verdicts } = self.key;
+        let GlobalKey { delta, verdicts } = &self.key;
         let theirs = channel.recv("softspoken: pprf", pprf::message_bytes(k))?;
         let ground = Ground { session, planter: self.peer, puncturer: self.me, k };
         let punctured = pprf::puncture(ground, delta, &self.chosen, &theirs, verdicts)?;
@@ -280,7 +274,7 @@ type Seeds = [Block; COLUMNS];
 type Pairs = [[Block; 2]; COLUMNS];
 
 /// The bits of Δ, bit 0 first.
-fn delta_bits(delta: Block) -> BitVec {
+fn delta_bits(delta: &Delta) -> BitVec {
     BitVec::from_bytes(COLUMNS, &delta.to_bytes()).expect("16 bytes are 128 bits")
 }
 
@@ -302,14 +296,14 @@ fn derive(oracle: &mut Oracle, seed: Block, lane: u64) -> Block {
     truncate(oracle.digest(&[&lane.to_le_bytes(), &*seed]))
 }
 
-fn derive_all(seeds: &[Block; COLUMNS], lane: u64) -> [Block; COLUMNS] {
+fn derive_all(seeds: &Seeds, lane: u64) -> Secret<Seeds> {
     let mut oracle = Oracle::new(LANE);
-    seeds.map(|seed| derive(&mut oracle, seed, lane))
+    Secret::new(seeds.map(|seed| derive(&mut oracle, seed, lane)))
 }
 
-fn derive_pairs(pairs: &[[Block; 2]; COLUMNS], lane: u64) -> [[Block; 2]; COLUMNS] {
+fn derive_pairs(pairs: &Pairs, lane: u64) -> Secret<Pairs> {
     let mut oracle = Oracle::new(LANE);
-    pairs.map(|pair| pair.map(|seed| derive(&mut oracle, seed, lane)))
+    Secret::new(pairs.map(|pair| pair.map(|seed| derive(&mut oracle, seed, lane))))
 }
 
 fn truncate(digest: [u8; 32]) -> Block {
@@ -317,5 +311,5 @@ fn truncate(digest: [u8; 32]) -> Block {
 }
 
 fn fork(prg: &mut Prg) -> Prg {
-    Prg::from_seed(prg.block())
+    Prg::from_seed(*prg.seed())
 }

@@ -39,9 +39,8 @@
 
 use std::sync::Arc;
 
-use symbolon_primitives::{Block, Leaves as Streams, Prg, Transcript};
+use symbolon_primitives::{Delta, Leaves as Streams, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
@@ -137,7 +136,7 @@ impl CotReceiver for Receiver {
 
 /// The sender: holds Δ, and all leaves but those that Δ points at.
 pub struct Sender {
-    delta: Block,
+    delta: Delta,
     forest: Forest,
     transcript: Transcript,
     verdicts: Arc<Verdicts>,
@@ -154,7 +153,7 @@ impl Sender {
         verdicts: Arc<Verdicts>,
     ) -> Self {
         Sender {
-            delta: trees.0.delta,
+            delta: trees.0.delta.clone(),
             forest: Forest::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
             verdicts,
@@ -163,8 +162,8 @@ impl Sender {
 }
 
 impl CotSender for Sender {
-    fn delta(&self) -> Block {
-        self.delta
+    fn delta(&self) -> &Delta {
+        &self.delta
     }
 
     fn receive_columns(
@@ -198,14 +197,10 @@ impl CotSender for Sender {
     }
 }
 
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.delta.zeroize();
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use symbolon_primitives::Block;
+
     use super::*;
     use crate::pprf::{self, Ground};
 

@@ -9,13 +9,14 @@ use common::{SESSION, assert_caught, bent, both, channels, prg, recorder};
 use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{Generator, base, iknp, setup};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::bend::FnBend;
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
+use zeroize::Zeroizing;
 
 const CHECK: &str = "base OT point decoding";
 
-type Keys = (Result<Vec<[Block; 2]>>, Result<Vec<Block>>);
+type Keys = (Result<Zeroizing<Vec<[Block; 2]>>>, Result<Zeroizing<Vec<Block>>>);
 
 fn run(session: &[u8; 32], choices: &BitVec, seed: u128) -> Keys {
     let n = choices.len();
@@ -38,7 +39,7 @@ proptest! {
         let (pairs, keys) = run(&SESSION, &choices, u128::from(seed));
         let (pairs, keys) = (pairs.unwrap(), keys.unwrap());
         prop_assert_eq!((pairs.len(), keys.len()), (bits.len(), bits.len()));
-        for ((pair, key), &bit) in pairs.iter().zip(&keys).zip(&bits) {
+        for ((pair, key), &bit) in pairs.iter().zip(keys.iter()).zip(&bits) {
             prop_assert!(*key == pair[usize::from(bit)]);
         }
         let distinct: HashSet<_> = pairs.iter().flatten().map(|key| key.0).collect();
@@ -223,7 +224,7 @@ fn a_replayed_a_fails_the_first_extension() {
         setup::both_directions(
             channel,
             session,
-            &GlobalKey::new(delta),
+            &GlobalKey::new(Delta::new(delta)),
             1,
             Generator::Iknp,
             &mut prg,

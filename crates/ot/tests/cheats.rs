@@ -14,7 +14,7 @@ use common::{Direction, assert_caught, assert_correlated, bent, prg};
 use symbolon_ot::Workspace;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{CHECK, COLUMNS};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{Error, Meter, memory_lanes};
 
@@ -254,9 +254,9 @@ fn a_failed_check_ends_every_lane() {
 /// does not pass either, and it is the first that is named.
 #[test]
 fn a_failed_check_ends_every_peer() {
-    let key = GlobalKey::new(prg(18).block());
-    let mut first = Direction::with(18, key.delta, 1, Arc::clone(&key.verdicts));
-    let mut second = Direction::with(19, key.delta, 1, Arc::clone(&key.verdicts));
+    let key = GlobalKey::new(Delta::new(prg(18).block()));
+    let mut first = Direction::with(18, *key.delta, 1, Arc::clone(&key.verdicts));
+    let mut second = Direction::with(19, *key.delta, 1, Arc::clone(&key.verdicts));
     let (mut ours, mut theirs) =
         memory_lanes((0, Meter::new()), (2, Meter::new()), 1, None).unwrap();
     second.channels = (ours.remove(0), theirs.remove(0));

@@ -10,7 +10,7 @@ use common::{Direction, SESSION, assert_caught, assert_correlated, bent, both, c
 use symbolon_ot::cot::CHECK;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{BlockBits, Generator, pprf, setup};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::Error;
 use symbolon_transport::bend::{Action, FnBend};
 
@@ -204,7 +204,7 @@ fn wrong_trees() {
         let lanes = setup::both_directions(
             channel,
             &SESSION,
-            &GlobalKey::new(delta),
+            &GlobalKey::new(Delta::new(delta)),
             1,
             generator,
             &mut prg,

@@ -9,7 +9,7 @@ use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
 use symbolon_ot::{Generator, Workspace, setup};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
 
 const SIZES: [usize; 10] = [0, 1, 7, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
@@ -85,7 +85,7 @@ fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
     let lanes = setup::both_directions(
         channel,
         &SESSION,
-        &GlobalKey::new(delta),
+        &GlobalKey::new(Delta::new(delta)),
         lanes,
         Generator::Iknp,
         &mut prg,
@@ -93,7 +93,7 @@ fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
     .unwrap();
     let mut work = Workspace::default();
     let lanes = lanes.into_iter().map(|mut lane| {
-        assert_eq!(lane.sender.delta(), delta);
+        assert_eq!(**lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);
         let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
         lane.receiver.extend(channel, &choices, &mut macs, &mut work).unwrap();

@@ -9,7 +9,7 @@ mod common;
 use common::{Direction, SESSION, assert_caught, bent, both, channels, prg};
 use symbolon_ot::cot::{CHECK, GlobalKey};
 use symbolon_ot::{BlockBits, Generator, pprf, setup};
-use symbolon_primitives::BitVec;
+use symbolon_primitives::{BitVec, Delta};
 use symbolon_transport::bend::{Action, FnBend, Rate};
 
 const ROWS: usize = 100;
@@ -95,7 +95,7 @@ fn caught_in_a_tree(k: BlockBits, runs: u128) -> Rate {
         a.set_bend(bent("softspoken: pprf", 0, |message| message[0] ^= 1));
         let party = |channel: &mut symbolon_transport::Channel| {
             let mut prg = prg(seed << 8 | u128::from(channel.me()));
-            let key = GlobalKey::new(prg.block());
+            let key = GlobalKey::new(Delta::new(prg.block()));
             setup::both_directions(channel, &SESSION, &key, 1, generator, &mut prg).map(drop)
         };
         let (_, honest) = both((a, b), party, party);

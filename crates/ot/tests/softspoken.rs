@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW, column_bytes};
 use symbolon_ot::{BlockBits, Generator, Workspace, draw_bytes, setup};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
 
 const SIZES: [usize; 9] = [0, 1, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
@@ -104,7 +104,7 @@ fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) ->
     let lanes = setup::both_directions(
         channel,
         &SESSION,
-        &GlobalKey::new(delta),
+        &GlobalKey::new(Delta::new(delta)),
         lanes,
         generator,
         &mut prg,
@@ -112,7 +112,7 @@ fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) ->
     .unwrap();
     let mut work = Workspace::default();
     let lanes = lanes.into_iter().map(|mut lane| {
-        assert_eq!(lane.sender.delta(), delta);
+        assert_eq!(**lane.sender.delta(), delta);
         let choices = BitVec::random(n, &mut prg);
         let (mut macs, mut keys) = (vec![Block::ZERO; n], vec![Block::ZERO; n]);
         lane.receiver.extend(channel, &choices, &mut macs, &mut work).unwrap();

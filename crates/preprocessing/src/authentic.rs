@@ -39,7 +39,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{Aes128, BitVec, Block, Transcript, add_where, gf128};
+use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, add_where, gf128};
 use symbolon_transport::Result;
 use zeroize::Zeroizing;
 
@@ -58,7 +58,7 @@ pub(crate) struct Opening<'a> {
     pub theirs: &'a [BitVec],
     /// For each peer the key of the generator of χ.
     pub seeds: &'a [Block],
-    pub delta: Block,
+    pub delta: &'a Delta,
 }
 
 /// The sum of the MACs on the own d, and what the peer's sum has to be.
@@ -152,7 +152,7 @@ impl Opening<'_> {
             add_where(chosen, &self.theirs[peer], first * others, &coefficients);
         }
         let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
-        sums[1] ^= gf128::mul(chosen, width.low(self.delta));
+        sums[1] ^= gf128::mul(chosen, width.low(**self.delta));
         sums
     }
 }
@@ -254,7 +254,7 @@ mod tests {
                     firsts: &held.firsts,
                     theirs: &held.theirs,
                     seeds: &seeds,
-                    delta,
+                    delta: &Delta::new(delta),
                 };
                 let all = seeds.iter().copied().enumerate();
                 let expected: Vec<MacSums> =

@@ -19,9 +19,8 @@
 //! guessing bits of their Δ.
 
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
-use symbolon_primitives::{BitVec, Block, Prg, Transcript};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
-use zeroize::Zeroize;
 
 /// Everything that every party should have seen alike, by sender.
 ///
@@ -110,12 +109,12 @@ impl BitLane {
             correction: Correction::default(),
             pairs,
             log: BroadcastLog::new(parties),
-            tails: Prg::from_seed(prg.block()),
+            tails: Prg::from_seed(*prg.seed()),
         }
     }
 
     /// This party's Δ.
-    pub fn delta(&self) -> Block {
+    pub fn delta(&self) -> &Delta {
         self.pairs[0].sender.delta()
     }
 
@@ -155,9 +154,7 @@ impl BitLane {
             if !own.is_empty() {
                 let mut macs: Vec<&mut [Block]> =
                     macs.iter_mut().map(|macs| &mut macs[own.clone()]).collect();
-                let mut bits = bits.slice(own);
-                self.draw_own(channels, &bits, &mut macs)?;
-                bits.zeroize();
+                self.draw_own(channels, &bits.slice(own), &mut macs)?;
             }
             if let Some(draw) = step.checked_sub(AHEAD) {
                 let keys = keys.iter_mut().map(|keys| {
@@ -185,7 +182,7 @@ impl BitLane {
         if bits.len() > cot::MAX_DRAW {
             return Err(Error::InvalidInput("a draw of too many authenticated bits".into()));
         }
-        let mut x = cot::padded(bits, &mut self.tails);
+        let x = cot::padded(bits, &mut self.tails);
         let mut digests = Vec::with_capacity(self.pairs.len());
         let pairs = self.pairs.iter_mut().zip(&mut self.columns);
         for ((pair, t), channel) in pairs.zip(channels.iter_mut()) {
@@ -205,7 +202,6 @@ impl BitLane {
         for (t, macs) in self.columns.iter().zip(macs) {
             t.rows(macs);
         }
-        x.zeroize();
         Ok(())
     }
 

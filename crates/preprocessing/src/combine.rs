@@ -24,7 +24,7 @@
 //! Each thread has some of the buckets.
 
 use symbolon_primitives::records::{Buckets, sum_buckets};
-use symbolon_primitives::{BitVec, Block, Challenge, rows_of_bytes};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
@@ -51,7 +51,7 @@ pub(crate) struct Combine<'a> {
     pub session: &'a [u8; 32],
     /// Number of this batch in the session.
     pub number: u64,
-    pub delta: Block,
+    pub delta: &'a Delta,
     pub threads: usize,
 }
 

@@ -16,7 +16,7 @@
 //! the same Δ between each pair. Skipped with two parties, where there is nothing to be inconsistent
 //! with.
 
-use symbolon_primitives::{Block, Prg, gf128};
+use symbolon_primitives::{Block, Delta, Prg, gf128};
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
@@ -41,7 +41,7 @@ const Z: Committed = Committed {
 pub(crate) fn check(
     channels: &mut [Channel],
     shares: &Shares,
-    delta: Block,
+    delta: &Delta,
     session: &[u8; 32],
     prg: &mut Prg,
 ) -> Result<()> {
@@ -65,7 +65,7 @@ pub(crate) fn check(
 
     let keys = shares.towards.iter().fold(Block::ZERO, |sum, t| sum ^ combine(&t.keys));
     let mut z: Vec<Block> = shares.towards.iter().map(|towards| combine(&towards.macs)).collect();
-    z.insert(me as usize, keys ^ gf128::mul(own ^ sum, delta));
+    z.insert(me as usize, keys ^ gf128::mul(own ^ sum, **delta));
     let opened = exchange::committed(channels, &Z, session, 0, Block::as_bytes(&z), prg)?;
     for theirs in opened {
         for (z, theirs) in z.iter_mut().zip(theirs.chunks_exact(16)) {

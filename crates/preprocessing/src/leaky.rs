@@ -50,7 +50,8 @@ use std::ops::Range;
 use symbolon_ot::{BlockBits, Generator};
 use symbolon_primitives::records::{Place, Rows, lay_out};
 use symbolon_primitives::{
-    BitVec, Block, Challenge, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block, gf128,
+    BitVec, Block, Challenge, Delta, Prg, Slab, TweakedHash, add_key_where, add_where,
+    derive_block, gf128,
 };
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 use zeroize::Zeroize;
@@ -429,7 +430,7 @@ impl LeakyLane {
         range: Range<usize>,
         first_tweak: u128,
     ) -> Result<()> {
-        let delta = self.bits.delta();
+        let delta = **self.bits.delta();
         let layout = Layout { n: range.len(), given: part.heads.given(&range) };
         let peers = channels.len();
         let Scratch { memory, phi, s, u: hashed } = &mut self.scratch;
@@ -511,7 +512,7 @@ fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
 /// What the rest of step 4 and step 5 need to know.
 pub(crate) struct Finish<'a> {
     pub session: &'a [u8; 32],
-    pub delta: Block,
+    pub delta: &'a Delta,
     pub width: Width,
     /// Number of this batch in the session.
     pub batch: u64,
@@ -564,7 +565,7 @@ const SUMMED: usize = 2048;
 fn combination<W: Word>(
     s: &[W],
     d: &BitVec,
-    (delta, challenge): (Block, Challenge),
+    (delta, challenge): (&Delta, Challenge),
     threads: usize,
 ) -> Result<Block> {
     let seed = challenge.into_block();
@@ -578,7 +579,7 @@ fn combination<W: Word>(
 fn sum_of_products<W: Word>(
     s: &[W],
     d: &BitVec,
-    delta: Block,
+    delta: &Delta,
     (seed, first): (Block, usize),
 ) -> Block {
     let mut prg = Prg::from_seed(seed);
@@ -594,5 +595,5 @@ fn sum_of_products<W: Word>(
         v ^= W::inner_product(s, chi);
     }
     let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
-    v ^ gf128::inner_product(&[chosen], &[W::low(delta).widen()])
+    v ^ gf128::inner_product(&[chosen], &[W::low(**delta).widen()])
 }

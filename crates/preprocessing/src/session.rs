@@ -5,9 +5,8 @@ use symbolon_ot::{
     cot::{GlobalKey, MAX_DRAW},
     setup,
 };
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Error, Result};
-use zeroize::Zeroize;
 
 use crate::{
     AuthBits, Shares, Towards, Triples,
@@ -36,7 +35,7 @@ pub struct Config {
 /// an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
 pub struct Preprocessor {
     session: [u8; 32],
-    delta: Block,
+    delta: Delta,
     rho: u32,
     lanes: Vec<LeakyLane>,
     /// Leaky triples in a chunk.
@@ -66,9 +65,9 @@ impl Preprocessor {
             .filter(|peers| !peers.is_empty())
             .ok_or_else(|| Error::InvalidInput("a session needs a peer and a lane".into()))?;
         let (me, parties) = (first[0].me(), first.len() + 1);
-        let delta = prg.block().with_lsb(lsb_of_delta(me, evaluator, parties));
+        let delta = Delta::new(prg.block().with_lsb(lsb_of_delta(me, evaluator, parties)));
         // One set of verdicts for all peers: those in league may not collect them side by side.
-        let key = GlobalKey::new(delta);
+        let key = GlobalKey::new(delta.clone());
         let of_peers = setup::with_all(first, session, &key, count, generator, &mut prg)?;
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
         for lanes in of_peers {
@@ -79,7 +78,7 @@ impl Preprocessor {
         let lane = |(number, pairs): (usize, Vec<setup::Lane>)| {
             // Number 0 was the set-up's own draw.
             let bits = BitLane::new(pairs, session, me, number as u64 + 1, &mut prg);
-            LeakyLane::new(bits, session, me, number, Prg::from_seed(prg.block()))
+            LeakyLane::new(bits, session, me, number, Prg::from_seed(*prg.seed()))
         };
         let lanes_made: Vec<LeakyLane> = pairs.into_iter().enumerate().map(lane).collect();
         let mut open = Preprocessor {
@@ -95,14 +94,14 @@ impl Preprocessor {
         };
         if parties > 2 {
             let shares = open.shares(lanes, global_keys::SHARES)?;
-            global_keys::check(&mut lanes[0], &shares, delta, session, &mut open.prg)?;
+            global_keys::check(&mut lanes[0], &shares, &open.delta, session, &mut open.prg)?;
         }
         Ok(open)
     }
 
     /// This party's global key.
-    pub fn delta(&self) -> Block {
-        self.delta
+    pub fn delta(&self) -> &Delta {
+        &self.delta
     }
 
     /// This party's generator of randomness.
@@ -136,7 +135,6 @@ impl Preprocessor {
     ) -> Result<Shares> {
         let (me, peers) = (lanes[0][0].me(), lanes[0].len());
         let mine = counts[me as usize];
-        memory.bits.zeroize();
         memory.bits = self.lanes[0].random_bits(mine);
         memory.towards.resize_with(peers, Towards::default);
         let theirs = bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
@@ -252,7 +250,7 @@ impl Preprocessor {
         let channels = &mut lanes[0];
         let mut finish = leaky::Finish {
             session: &self.session,
-            delta: self.delta,
+            delta: &self.delta,
             width,
             batch: self.batches,
             prg: &mut self.prg,
@@ -268,7 +266,7 @@ impl Preprocessor {
             batch,
             session: &self.session,
             number,
-            delta: self.delta,
+            delta: &self.delta,
             threads,
         };
         combine.run(channels, coin, made)
@@ -278,12 +276,6 @@ impl Preprocessor {
     fn confirm(&self, lanes: &mut [Vec<Channel>]) -> Result<()> {
         let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyLane::log_digest).collect();
         bits::confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
-    }
-}
-
-impl Drop for Preprocessor {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }
 
@@ -318,12 +310,6 @@ impl<'a> Drawing<'a> {
 
     fn is_empty(&self) -> bool {
         self.bits.is_empty() && self.keys.iter().all(|keys| keys.is_empty())
-    }
-}
-
-impl Drop for Drawing<'_> {
-    fn drop(&mut self) {
-        self.bits.zeroize();
     }
 }
 

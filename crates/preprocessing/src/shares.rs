@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the garblers' to be 1:
 /// so it is 1 for every party but the evaluator, whose is n mod 2.
@@ -20,7 +20,7 @@ pub(crate) fn lsb_of_delta(party: u16, evaluator: u16, parties: usize) -> bool {
 }
 
 /// Bits that this party knows, authenticated towards every peer.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, ZeroizeOnDrop)]
 pub struct AuthBits {
     /// The bits.
     pub bits: BitVec,
@@ -29,7 +29,7 @@ pub struct AuthBits {
 }
 
 /// What ties a party's shares to one peer: entry k of each array belongs to share k.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Zeroize)]
 pub struct Towards {
     /// The MACs on this party's bits, under the peer's Δ.
     pub macs: Vec<Block>,

@@ -29,7 +29,7 @@ fn make(lanes: &mut Lanes) -> Result<Made> {
     let batch = open.plan(10)[0];
     let triples = open.triples(lanes, batch)?;
     assert!(triples.len() >= 10);
-    Ok((open.delta(), open.shares(lanes, 9)?, triples))
+    Ok((**open.delta(), open.shares(lanes, 9)?, triples))
 }
 
 fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &Shares) {

@@ -8,11 +8,11 @@ use std::fmt;
 
 use zeroize::Zeroize;
 
-use crate::{Aes128, Backend, Block};
+use crate::{Aes128, Backend, Block, Seed, watch};
 
-/// A generator of pseudorandom bytes. Its key is wiped on drop.
+/// A generator of pseudorandom bytes. Its key is on the heap, where moves leave it, and is wiped on drop.
 pub struct Prg {
-    aes: Aes128,
+    aes: Box<Aes128>,
     counter: u128,
 }
 
@@ -25,12 +25,13 @@ impl fmt::Debug for Prg {
 impl Prg {
     /// The generator with this seed.
     pub fn from_seed(seed: Block) -> Prg {
-        Prg { aes: Aes128::new(seed), counter: 0 }
+        Prg::with_backend(Backend::active(), seed)
     }
 
     /// The same with these instructions.
     pub fn with_backend(backend: Backend, seed: Block) -> Prg {
-        Prg { aes: Aes128::with_backend(backend, seed), counter: 0 }
+        watch::tell("seed", &seed.to_bytes());
+        Prg { aes: Box::new(Aes128::with_backend(backend, seed)), counter: 0 }
     }
 
     /// A generator seeded by the operating system.
@@ -86,6 +87,13 @@ impl Prg {
         let mut out = [Block::ZERO];
         self.fill_blocks(&mut out);
         out[0]
+    }
+
+    /// A seed for another generator; takes one block.
+    pub fn seed(&mut self) -> Seed {
+        let mut seed = Seed::default();
+        self.fill_blocks(std::slice::from_mut(&mut *seed));
+        seed
     }
 
     /// A uniform 64-bit number; takes one block.

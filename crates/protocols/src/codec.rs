@@ -5,7 +5,7 @@
 use std::io::{ErrorKind, Read, Write};
 
 use symbolon_circuit::Plan;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Error, Result};
 
 /// Writes fixed sequences of values.
@@ -57,6 +57,12 @@ impl Reader<'_> {
 
     pub fn block(&mut self) -> Result<Block> {
         Ok(Block::from_bytes(self.array()?))
+    }
+
+    pub fn delta(&mut self) -> Result<Delta> {
+        let mut delta = Delta::new(Block::ZERO);
+        self.fill(Block::as_bytes_mut(std::slice::from_mut(delta.bits_mut())))?;
+        Ok(delta)
     }
 
     pub fn blocks(&mut self, n: usize) -> Result<Vec<Block>> {

@@ -85,9 +85,9 @@ impl DealtEngine {
         request.session = dealing_id(&self.session, self.dealings, &request);
         self.dealings += 1;
         let client = Client::new((self.dealer.dial)(net)?, request)?;
-        let delta = client.delta();
+        let delta = client.delta().clone();
         let (own_inputs, peer_inputs, gates) = client.inputs()?;
-        let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.block();
+        let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
         let material = Material {
             seat: self.seat,
             delta,
@@ -158,7 +158,7 @@ impl Engine for DealtEngine {
         let (material, mut gates) = self.ask(net, need)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
-        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), material.delta)?;
+        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), &material.delta)?;
         pool.inputs(&material.own_inputs, &material.peer_inputs)?;
         while let Some((masks, triples)) = gates.next_batch()? {
             pool.gates(&GateBatch::new(masks, triples))?;

@@ -14,7 +14,7 @@ use symbolon_preprocessing::{
     Shares,
     exchange::{AwaitedOpening, Opened, ShareOpening},
 };
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
@@ -105,7 +105,7 @@ pub(crate) struct MaskWalk<'a> {
     keep: Keep,
     gates: u64,
     seat: Seat,
-    delta: Block,
+    delta: Delta,
 }
 
 /// Where the MACs towards the peer in one place are kept, behind the garbling of their gates.
@@ -207,7 +207,7 @@ impl<'a> MaskWalk<'a> {
             walked: false,
             most: plan.limits().batch,
             seat: material.seat,
-            delta: material.delta,
+            delta: material.delta.clone(),
         }
     }
 
@@ -231,7 +231,7 @@ impl<'a> MaskWalk<'a> {
         let one_stream = self.seat.me == self.seat.evaluator && !self.has_a_lane;
         let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {
-            self.opened.push_back(opening.receive(channels, &BEAVER, self.delta)?);
+            self.opened.push_back(opening.receive(channels, &BEAVER, *self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
         let chunk = self.products(gates, &opened, material);
@@ -378,7 +378,7 @@ impl<'a> MaskWalk<'a> {
             rest.add(&beta, d);
             rest.add(&alpha, e);
             for k in 0..rest.len() {
-                self.seat.add_constant(&mut rest, k, d(k) & e(k), self.delta);
+                self.seat.add_constant(&mut rest, k, d(k) & e(k), *self.delta);
             }
         }
         Chunk { alpha, beta, row0: rest }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_preprocessing::{AuthBits, Config, Preprocessor, Shares, Triples};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta, Seed};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -105,8 +105,7 @@ impl Engine for MaterialEngine {
             return Err(Error::invalid_input("a pool is filled by a session of its own"));
         }
         let counts = input_counts(net, need)?;
-        let delta = self.open.delta();
-        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), delta)?;
+        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), self.open.delta())?;
         let (own, theirs) = self.open.bits(net.makers(), &counts)?;
         pool.inputs(&own, &theirs)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
@@ -158,7 +157,7 @@ pub(crate) struct Material {
     /// Who this party is among the others; the last bits of all Δ fit this evaluator only.
     pub seat: Seat,
     /// This party's Δ.
-    pub delta: Block,
+    pub delta: Delta,
     /// Masks of this party's input wires, in the order of the wires.
     pub own_inputs: AuthBits,
     /// For each peer the keys for the masks of its input wires.
@@ -166,7 +165,7 @@ pub(crate) struct Material {
     /// The first gate's tweak.
     pub first_tweak: u64,
     /// Fresh randomness for labels.
-    pub seed: Block,
+    pub seed: Seed,
     /// The only circuit it is good for, when the right factors of the triples are the masks λ_β of that
     /// circuit's gates.
     pub known: Option<Circuit>,
@@ -257,11 +256,11 @@ impl Material {
         let (own_inputs, peer_inputs) = open.bits(net.makers(), &counts)?;
         Ok(Material {
             seat,
-            delta: open.delta(),
+            delta: open.delta().clone(),
             own_inputs,
             peer_inputs,
             first_tweak,
-            seed: open.prg().block(),
+            seed: open.prg().seed(),
             known: None,
             found: false,
             outputs: None,
@@ -421,10 +420,7 @@ pub(crate) fn small(n: u64) -> Result<usize> {
 
 impl Drop for Material {
     fn drop(&mut self) {
-        self.delta.zeroize();
-        self.seed.zeroize();
-        self.own_inputs.bits.zeroize();
-        self.forget_input_macs();
+        self.peer_inputs.zeroize();
     }
 }
 
@@ -441,11 +437,11 @@ mod tests {
     fn macs_are_put_back_in_their_order_across_batches() {
         let mut material = Material {
             seat: Seat { me: 0, evaluator: 1 },
-            delta: Block::ZERO,
+            delta: Delta::new(Block::ZERO),
             own_inputs: AuthBits::default(),
             peer_inputs: Vec::new(),
             first_tweak: 0,
-            seed: Block::ZERO,
+            seed: Seed::default(),
             known: None,
             found: true,
             outputs: None,

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use symbolon_circuit::PartyId;
 use symbolon_preprocessing::{AuthBits, Shares, Towards, Triples};
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -123,10 +123,11 @@ impl<'a> PoolWriter<'a> {
         sink: &'a mut dyn PoolSink,
         seat: Seat,
         parties: u16,
-        delta: Block,
+        delta: &Delta,
     ) -> Result<PoolWriter<'a>> {
         let layout = PoolLayout { me: seat.me, parties };
-        let mut head = delta.to_bytes().to_vec();
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        head.extend_from_slice(Block::as_bytes(std::slice::from_ref(delta)));
         head.extend_from_slice(&seat.evaluator.to_le_bytes());
         let written = sink.write(HEAD, &head);
         head.zeroize();
@@ -227,7 +228,7 @@ pub(crate) fn material(
     }
     let mut head = source.open(HEAD, 0..HEAD_BYTES as u64)?;
     let mut head = Reader(&mut *head);
-    let delta = head.block()?;
+    let delta = head.delta()?;
     if head.array()? != seat.evaluator.to_le_bytes() {
         return Err(damaged("it has another evaluator"));
     }
@@ -252,7 +253,7 @@ pub(crate) fn material(
         skip: small(range.gates.start % GATES_PER_CHUNK as u64)?,
         left: range.gates.end - range.gates.start,
     };
-    let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.block();
+    let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
     Ok(Material {
         seat,
         delta,

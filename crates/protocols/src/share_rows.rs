@@ -8,7 +8,7 @@ use symbolon_preprocessing::{Share, Shares};
 use symbolon_primitives::rows::{pair_up, pair_up_where};
 use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::codec::{Reader, Writer};
 
@@ -192,8 +192,8 @@ impl ShareRows {
     /// Reads `n` shares among this party and `peers` others.
     pub fn load(n: usize, peers: usize, from: &mut Reader<'_>) -> Result<ShareRows> {
         let bits = from.bits(n)?.to_bools();
-        let blocks = from.blocks(2 * n * peers)?;
-        let auth = blocks.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
+        let blocks = Zeroizing::new(from.blocks(2 * n * peers)?);
+        let auth = blocks.as_chunks().0.to_vec();
         Ok(ShareRows { peers, bits, auth })
     }
 

@@ -65,7 +65,8 @@ fn is_refused(what: &str, own: &Path, path: &Path, id: ItemId) -> String {
 #[test]
 fn what_is_no_file_of_the_store_is_refused_at_once() {
     let count = furnished(tempfile::tempdir().unwrap().path()).2.len();
-    for (number, kind) in (0..count).flat_map(|n| ["FIFO", "link", "device"].map(|kind| (n, kind))) {
+    for (number, kind) in (0..count).flat_map(|n| ["FIFO", "link", "device"].map(|kind| (n, kind)))
+    {
         let folder = tempfile::tempdir().unwrap();
         let (path, id, own) = furnished(folder.path());
         let own = own[number].canonicalize().unwrap();

@@ -20,7 +20,7 @@ fn chosen(pairs: &Pairs, delta: Block) -> [Block; COLUMNS] {
 }
 
 fn fails(k: BlockBits, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
-    !descend(ground(k), delta, &chosen(pairs, delta), message).1
+    !descend(ground(k), &Delta::new(delta), &chosen(pairs, delta), message).1
 }
 
 proptest! {
@@ -36,7 +36,7 @@ proptest! {
             prop_assert_eq!(message.len(), message_bytes(k));
             let verdicts = Verdicts::default();
             let chosen = chosen(&pairs, delta);
-            let punctured = puncture(ground(k), delta, &chosen, &message, &verdicts).unwrap();
+            let punctured = puncture(ground(k), &Delta::new(delta), &chosen, &message, &verdicts).unwrap();
             prop_assert_eq!(planted.0.binding, punctured.0.binding);
             let all: Vec<_> = planted.0.lane(lane).collect();
             let some: Vec<_> = punctured.0.lane(lane).collect();
@@ -66,7 +66,7 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
         let (pairs, other) = (pairs(&mut prg), pairs(&mut prg));
         let chosen = chosen(&pairs, delta);
         let (_, message) = plant(ground(k), &pairs);
-        let have = descend(ground(k), delta, &chosen, &message);
+        let have = descend(ground(k), &Delta::new(delta), &chosen, &message);
         assert!(have.1);
         // All that is under keys that were not chosen, made up.
         let mut altered = message.clone();
@@ -78,7 +78,7 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
             }
         }
         assert_ne!(altered, message);
-        let still = descend(ground(k), delta, &chosen, &altered);
+        let still = descend(ground(k), &Delta::new(delta), &chosen, &altered);
         assert!(still.1 && still.0 == have.0);
     }
 }
@@ -114,14 +114,15 @@ fn a_wrong_sum_is_caught_when_it_is_used() {
     for k in BlockBits::ALL {
         let (delta, pairs) = (prg.block(), pairs(&mut prg));
         let (_, message) = plant(ground(k), &pairs);
-        let right = descend(ground(k), delta, &chosen(&pairs, delta), &message).0;
+        let right = descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message).0;
         let (mut caught, mut sums) = (0, 0);
         for tree in 0..k.trees() {
             for (level, side) in (1..k.bits()).flat_map(|level| [(level, 0), (level, 1)]) {
                 let at = tree * tree_bytes(k) + (level - 1) * 32 + 16 * side;
                 let mut message = message.clone();
                 message[at + prg.below(16) as usize] ^= 1 << prg.below(8);
-                let (leaves, passed) = descend(ground(k), delta, &chosen(&pairs, delta), &message);
+                let (leaves, passed) =
+                    descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
                 let bit = (delta.0 >> (tree * k.bits() + level) & 1) as usize;
                 assert_eq!(passed, bit == side, "{k:?}, tree {tree}, level {level}, side {side}");
                 assert!(!passed || leaves == right);
@@ -199,7 +200,8 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
             let mut passed = 0;
             for d in 0..k.leaves() {
                 let delta = Block(rest.0 >> k.bits() << k.bits() | d as u128);
-                let (leaves, passes) = descend(ground(k), delta, &chosen(&pairs, delta), &message);
+                let (leaves, passes) =
+                    descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
                 let guessed = (d ^ at).is_multiple_of(1 << level);
                 assert_eq!(passes, guessed, "{k:?}, level {level}, node {at}, block {d}");
                 passed += usize::from(passes);
@@ -228,7 +230,7 @@ fn a_guess_of_the_whole_block() {
         message[tree_bytes(k) - VALUE..tree_bytes(k)].fill(0);
         let guessed = delta_of(guess);
         let chosen_by_guess = chosen(&pairs, guessed);
-        let (_, hash) = descend_hash(ground(k), guessed, &chosen_by_guess, &message);
+        let (_, hash) = descend_hash(ground(k), &Delta::new(guessed), &chosen_by_guess, &message);
         let end = message.len() - VALUE;
         message[end..].copy_from_slice(hash.as_bytes());
         for d in 0..k.leaves() {
@@ -245,8 +247,9 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     let chosen = chosen(&pairs, delta);
     let (_, mut message) = plant(ground(k), &pairs);
     let verdicts = Verdicts::default();
-    let attempt =
-        |message: &[u8]| puncture(ground(k), delta, &chosen, message, &verdicts).map(drop);
+    let attempt = |message: &[u8]| {
+        puncture(ground(k), &Delta::new(delta), &chosen, message, &verdicts).map(drop)
+    };
     assert_eq!(attempt(&message), Ok(()));
     assert!(matches!(attempt(&message[1..]), Err(Error::InvalidInput(_))));
     *message.last_mut().unwrap() ^= 1;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
 use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::bend::{Action, FnBend, assert_noticed, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
@@ -111,13 +111,21 @@ impl Direction {
         let tails = Prg::from_seed(prg.block());
         let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match generator {
             Generator::Iknp => (
-                Box::new(iknp::Sender::new(delta, &chosen, &SESSION, stream, verdicts)),
+                Box::new(iknp::Sender::new(
+                    &Delta::new(delta),
+                    &chosen,
+                    &SESSION,
+                    stream,
+                    verdicts,
+                )),
                 Box::new(iknp::Receiver::new(&pairs, &SESSION, stream, tails)),
             ),
             Generator::SoftSpoken { k } => {
                 let ground = Ground { session: &SESSION, planter: 1, puncturer: 0, k };
                 let (planted, message) = pprf::plant(ground, &pairs);
-                let trees = pprf::puncture(ground, delta, &chosen, &message, &verdicts).unwrap();
+                let trees =
+                    pprf::puncture(ground, &Delta::new(delta), &chosen, &message, &verdicts)
+                        .unwrap();
                 (
                     Box::new(softspoken::Sender::new(&trees, &SESSION, stream, verdicts)),
                     Box::new(softspoken::Receiver::new(&planted, &SESSION, stream, tails)),

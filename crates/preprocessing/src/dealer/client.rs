@@ -1,6 +1,6 @@
 //! A party's side of the dealer.
 
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta, Seed};
 use symbolon_transport::{Channel, DEALER, Error, Result};
 use zeroize::Zeroize;
 
@@ -36,15 +36,15 @@ impl Client {
             return Err(Error::invalid_input("the channel is not this party's to the dealer"));
         }
         request.send(&mut channel)?;
-        let mut seed = Block::from_bytes(channel.recv_array(SEED)?);
-        let streams = Streams::new(seed, request.party, request.evaluator, request.parties());
-        seed.zeroize();
+        let mut seed = Seed::default();
+        channel.recv_into(SEED, Block::as_bytes_mut(std::slice::from_mut(&mut *seed)))?;
+        let streams = Streams::new(*seed, request.party, request.evaluator, request.parties());
         Ok(Client { channel, request, streams })
     }
 
     /// This party's Δ.
-    pub fn delta(&self) -> Block {
-        self.streams.delta
+    pub fn delta(&self) -> &Delta {
+        &self.streams.delta
     }
 
     /// Receives the inputs: random bits of this party, as many as it has input bits, authenticated

@@ -145,7 +145,7 @@ impl<'r> Dealing<'r> {
 
     fn run(&mut self, channels: &mut [Channel]) -> Result<()> {
         for (channel, seed) in channels.iter_mut().zip(&self.seeds) {
-            channel.send(SEED, &seed.to_bytes())?;
+            channel.send(SEED, Block::as_bytes(std::slice::from_ref(seed)))?;
         }
         let Request { and_gates, input_bits, .. } = self.request;
         pace(channels, |party| *and_gates > 0 || input_bits[party] > 0)?;
@@ -174,12 +174,11 @@ impl<'r> Dealing<'r> {
         if n == 0 {
             return Ok(());
         }
-        let mut bits = self.streams[usize::from(party)].input_bits(n);
+        let bits = self.streams[usize::from(party)].input_bits(n);
         for peer in peers_of(party, self.streams.len()) {
             let macs = self.macs(&bits, party, peer);
             channel.send(INPUT_MACS, Block::as_bytes(macs))?;
         }
-        bits.zeroize();
         Ok(())
     }
 
@@ -201,7 +200,6 @@ impl<'r> Dealing<'r> {
                 }
             }
         }
-        bits.iter_mut().flatten().for_each(Zeroize::zeroize);
         Ok(())
     }
 
@@ -239,8 +237,6 @@ fn close_triples(bits: &mut [[BitVec; SHARES]]) {
     for (c, (a, b)) in c.words_mut().iter_mut().zip(sum_a.words().iter().zip(sum_b.words())) {
         *c ^= a & b;
     }
-    sum_a.zeroize();
-    sum_b.zeroize();
 }
 
 /// Lets everything go, then waits for whoever has too much ahead of it. A party for which nothing `more` is to

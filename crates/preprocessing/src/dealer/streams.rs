@@ -4,15 +4,14 @@
 //! Whoever draws from these draws the same numbers in the same order: inputs, then chunk after
 //! chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
 
-use symbolon_primitives::{BitVec, Block, Prg};
-use zeroize::Zeroize;
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 
 use super::{C, CLOSING, SHARES};
 use crate::shares::lsb_of_delta;
 
 /// One party's Δ, bits and keys.
 pub(super) struct Streams {
-    pub delta: Block,
+    pub delta: Delta,
     bits: Prg,
     /// By the peer's place, peers in ascending order.
     keys: Vec<Prg>,
@@ -24,8 +23,9 @@ impl Streams {
     pub fn new(seed: Block, party: u16, evaluator: u16, parties: usize) -> Self {
         let mut root = Prg::from_seed(seed);
         let delta = root.block().with_lsb(lsb_of_delta(party, evaluator, parties));
-        let bits = Prg::from_seed(root.block());
-        let keys = (1..parties).map(|_| Prg::from_seed(root.block())).collect();
+        let delta = Delta::new(delta);
+        let bits = Prg::from_seed(*root.seed());
+        let keys = (1..parties).map(|_| Prg::from_seed(*root.seed())).collect();
         Streams { delta, bits, keys, closes: party == CLOSING }
     }
 
@@ -46,11 +46,5 @@ impl Streams {
     /// The next keys for the bits of the peer in this place.
     pub fn keys(&mut self, place: usize, keys: &mut [Block]) {
         self.keys[place].fill_blocks(keys);
-    }
-}
-
-impl Drop for Streams {
-    fn drop(&mut self) {
-        self.delta.zeroize();
     }
 }

@@ -2,8 +2,7 @@
 
 pub use symbolon_primitives::records::Record;
 use symbolon_primitives::records::Records;
-use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
-use zeroize::Zeroize;
+use symbolon_primitives::{BitVec, Block, Delta, Slab, bytes_of_rows};
 
 use super::{RightFactors, Width};
 use crate::{Triples, bucketing::Batch};
@@ -33,7 +32,7 @@ pub struct LeakyTriples {
     pub(super) s: Slab<Block>,
     /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
     /// bit changes, and otherwise nothing.
-    correcting: Block,
+    correcting: Delta,
     /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them at random.
     packed: Slab<u8>,
 }
@@ -128,9 +127,9 @@ impl LeakyTriples {
     }
 
     /// Notes d, and packs all bits.
-    pub(super) fn correct(&mut self, d: &BitVec, own: bool, delta: Block) {
+    pub(super) fn correct(&mut self, d: &BitVec, own: bool, delta: &Delta) {
         // Party 0's bit changes, and the others' keys for it.
-        self.correcting = if own { Block::ZERO } else { delta };
+        self.correcting = if own { Delta::default() } else { delta.clone() };
         if own {
             self.bits[2].xor_assign(d);
         }
@@ -144,10 +143,7 @@ impl LeakyTriples {
     pub(crate) fn set_bits(&mut self, parts: Vec<[BitVec; 4]>) {
         for part in parts {
             let all = self.bits.iter_mut().chain([&mut self.d]);
-            for (all, mut more) in all.zip(part) {
-                all.extend_from(&more);
-                more.zeroize();
-            }
+            all.zip(part).for_each(|(all, more)| all.extend_from(&more));
         }
         if self.heads > 0 && !self.holds.factors {
             self.made.b.bits = self.bits[1].slice(0..self.heads);
@@ -176,12 +172,5 @@ impl LeakyTriples {
         };
         let Record { x, z } = &self.records[thrown * self.peers + peer];
         [*x, self.right.get(thrown, peer), *z]
-    }
-}
-
-impl Drop for LeakyTriples {
-    fn drop(&mut self) {
-        self.correcting.zeroize();
-        self.bits.iter_mut().chain([&mut self.d]).for_each(Zeroize::zeroize);
     }
 }

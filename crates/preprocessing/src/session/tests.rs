@@ -72,7 +72,7 @@ fn parties_with(
                 let tails = Prg::from_seed(prg.block());
                 pairs.push(Lane {
                     sender: Box::new(iknp::Sender::new(
-                        delta,
+                        &Delta::new(delta),
                         &chosen,
                         &SESSION,
                         to,
@@ -87,7 +87,7 @@ fn parties_with(
         });
         let open = Preprocessor {
             session: SESSION,
-            delta: delta(me, u16::from(me == 0)),
+            delta: Delta::new(delta(me, u16::from(me == 0))),
             rho: 40,
             lanes: made.collect(),
             chunk: leaky::CHUNK,

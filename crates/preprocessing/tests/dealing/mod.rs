@@ -63,7 +63,7 @@ pub fn take(channel: Channel, asked: &Request) -> Result<Dealt> {
 
 /// Takes all that is dealt.
 pub fn finish(client: Client) -> Result<Dealt> {
-    let delta = client.delta();
+    let delta = **client.delta();
     let (inputs, keys, mut source) = client.inputs()?;
     let mut gates = Vec::new();
     while let Some(batch) = source.next_batch()? {

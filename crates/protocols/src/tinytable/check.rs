@@ -82,7 +82,7 @@ pub(super) fn check<T: Tag>(
         let public = looked.c.words().iter().zip(looked.d.words()).map(|(c, d)| c & d);
         bits.words_mut().iter_mut().zip(public).for_each(|(bits, public)| *bits ^= public);
     }
-    let delta = T::cut(ready.delta);
+    let delta = T::cut(*ready.delta);
     let mut sums = Sums::<T, 2>::new(transcript.challenge("table bits"));
     sums.gates(ready, looked, (bits.words(), delta));
     sums.entries(ready, looked, delta);
@@ -141,7 +141,7 @@ pub(super) fn receive_masks<T: Tag>(
     let message = channel.recv(MASKS, BitVec::byte_len(n) + 16)?;
     let (bytes, mac) = message.split_at(BitVec::byte_len(n));
     let mut bits = decode_bits(channel, n, bytes)?;
-    let (places, delta) = (places(ready, wires), T::cut(ready.delta));
+    let (places, delta) = (places(ready, wires), T::cut(*ready.delta));
     let mut sums = Sums::<T, 1>::new(point(transcript, channel.peer(), bytes));
     for (k, place) in places.clone().enumerate() {
         sums.push([ready.outputs.keys[place] ^ delta.select(bits.get(k))]);

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use symbolon_circuit::{Linear, PartyId};
 use symbolon_preprocessing::{Shares, Towards};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 
 use super::slices::{self, Slices};
 
 /// Who adds public constants to shared bits: party 0 flips its bit, party 1 adapts its key for it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Side {
     pub me: PartyId,
-    pub delta: Block,
+    pub delta: Delta,
 }
 
 impl Side {
     /// Shares ⊕= public bits.
-    pub fn add_constants(self, shares: &mut Shares, bits: &BitVec) {
+    pub fn add_constants(&self, shares: &mut Shares, bits: &BitVec) {
         if self.me == 0 {
             shares.bits.xor_assign(bits);
             return;
@@ -28,13 +28,13 @@ impl Side {
     }
 
     /// Shares ⊕= 1, all of them.
-    pub fn flip(self, shares: &mut Shares) {
+    pub fn flip(&self, shares: &mut Shares) {
         if self.me == 0 {
             shares.bits.words_mut().iter_mut().for_each(|word| *word = !*word);
             shares.bits.mask_tail();
             return;
         }
-        shares.towards[0].keys.iter_mut().for_each(|key| *key ^= self.delta);
+        shares.towards[0].keys.iter_mut().for_each(|key| *key ^= *self.delta);
     }
 }
 

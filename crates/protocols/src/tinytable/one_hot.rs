@@ -18,7 +18,7 @@ use super::{
 pub(crate) fn one_hot(
     channels: &mut [Channel],
     bits: Vec<Shares>,
-    side: Side,
+    side: &Side,
     triples: &mut dyn FnMut(usize) -> Triples,
 ) -> Result<Vec<Shares>> {
     let single = |bit: Shares| {
@@ -49,7 +49,7 @@ pub(crate) fn one_hot(
 fn merge(
     channels: &mut [Channel],
     pairs: Vec<(Vec<Shares>, Vec<Shares>)>,
-    side: Side,
+    side: &Side,
     triples: &mut dyn FnMut(usize) -> Triples,
 ) -> Result<Vec<Vec<Shares>>> {
     let (mut x, mut y) = (flat::empty(0), flat::empty(0));

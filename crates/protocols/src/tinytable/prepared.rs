@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_preprocessing::{Shares, Towards};
-use symbolon_primitives::{BitVec, Block, Slab};
+use symbolon_primitives::{BitVec, Delta, Slab};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
@@ -27,7 +27,7 @@ pub(crate) struct Ready<T: Tag> {
     pub me: PartyId,
     /// How many executions there are.
     pub lanes: usize,
-    pub delta: Block,
+    pub delta: Delta,
     pub program: Arc<Program>,
     /// The masks of this party's input wires: those of one wire in all executions, then the next wire's.
     pub own_masks: BitVec,
@@ -102,13 +102,6 @@ impl<T: Tag> Drop for Rows<T> {
 /// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
 pub(crate) type Gates<T> = [Rows<T>; 3];
 
-impl<T: Tag> Drop for Ready<T> {
-    fn drop(&mut self) {
-        self.delta.zeroize();
-        self.own_masks.zeroize();
-    }
-}
-
 impl<T: Tag> Prepared for Ready<T> {
     fn evaluate(
         self: Box<Self>,
@@ -144,7 +137,7 @@ impl<T: Tag> Prepared for Ready<T> {
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.blocks(&[self.delta])?;
+        out.blocks(&[*self.delta])?;
         out.bits(&self.own_masks)?;
         self.gates.iter().try_for_each(|rows| rows.write(&mut out))?;
         out.bytes(&self.tables.bytes)?;
@@ -168,7 +161,7 @@ pub(super) fn load<T: Tag>(
 ) -> Result<Box<dyn Prepared>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
-    let delta = from.block()?;
+    let delta = from.delta()?;
     let own_masks = from.bits(program.input_bits(me) * lanes)?;
     let n = program.ands() * lanes;
     let mut rows = || Rows::<T>::read(&mut from, n);

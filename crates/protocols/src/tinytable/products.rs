@@ -30,8 +30,8 @@ impl Products {
     }
 
     /// Checks the peer's openings and returns x·y = c ⊕ d·b ⊕ e·a ⊕ d·e.
-    pub fn receive(self, channels: &mut [Channel], side: Side) -> Result<Shares> {
-        let opened = self.awaited.receive(channels, &BEAVER, side.delta)?;
+    pub fn receive(self, channels: &mut [Channel], side: &Side) -> Result<Shares> {
+        let opened = self.awaited.receive(channels, &BEAVER, *side.delta)?;
         let Triples { a, b, mut c } = self.triples;
         let n = c.len();
         let (mut d, e) = (opened.slice(0..n), opened.slice(n..2 * n));

@@ -44,9 +44,9 @@ pub(super) fn prepare<T: Tag>(
 ) -> Result<Box<dyn Prepared>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
-    let side = Side { me: net.me, delta: material.delta };
+    let side = Side { me: net.me, delta: material.delta.clone() };
     let mut walk = Walk::<T> {
-        masks: input_masks(&program, &material, side, lanes),
+        masks: input_masks(&program, &material, &side, lanes),
         material: &mut material,
         channels: net.peers(),
         side,
@@ -63,12 +63,12 @@ pub(super) fn prepare<T: Tag>(
     }
     let (gates, tables, outputs) = walk.finish()?;
     let own_masks = material.own_inputs.bits.slice(0..program.input_bits(net.me) * lanes);
-    let (me, delta, shared) = (net.me, side.delta, false);
+    let (me, delta, shared) = (net.me, material.delta.clone(), false);
     Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
 }
 
 /// The masks of the input wires, in the slots of these.
-fn input_masks(program: &Program, material: &Material, side: Side, lanes: usize) -> MaskSlices {
+fn input_masks(program: &Program, material: &Material, side: &Side, lanes: usize) -> MaskSlices {
     let mut masks = MaskSlices::zeros(program.layered.slots(), lanes);
     let mut taken = [0; 2];
     for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
@@ -195,7 +195,7 @@ impl<T: Tag> Walk<'_, T> {
         let Some(Opened { alpha, beta, out, products }) = self.pending.pop_front() else {
             return Ok(());
         };
-        let mut row = products.receive(self.channels, self.side)?;
+        let mut row = products.receive(self.channels, &self.side)?;
         flat::add(&mut row, &out);
         self.gates.iter_mut().zip([&row, &beta, &alpha]).for_each(|(to, from)| to.extend(from));
         Ok(())
@@ -223,7 +223,7 @@ impl<T: Tag> Walk<'_, T> {
         let inputs = joined(|lookup| &lookup.inputs, first.inputs.len());
         let outputs = joined(|lookup| &lookup.outputs, first.outputs.len());
         let mut supply = Supply::new(&lookups);
-        let vectors = one_hot(self.channels, inputs, self.side, &mut |n| supply.take(n))?;
+        let vectors = one_hot(self.channels, inputs, &self.side, &mut |n| supply.take(n))?;
         let (program, lanes) = (&self.program, self.lanes);
         let place = |k: usize| program.place(lookups[k / lanes].number, k % lanes, lanes);
         let table = &program.layered.tables()[table];

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, Plan};
 use symbolon_preprocessing::Share;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
@@ -94,7 +94,7 @@ pub(super) fn stream(
         return Ok(ports::no_outputs(circuit));
     }
     let opening = ports::receive_output_masks(channel, &wires)?;
-    outputs.unmask(channel, circuit, (&wires, &masks), (&opening, keys.delta))
+    outputs.unmask(channel, circuit, (&wires, &masks), (&opening, *keys.delta))
 }
 
 /// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of its first gates.
@@ -194,7 +194,7 @@ impl Table {
 struct Keys {
     /// The session in which the circuit was garbled, which keys the rows' hashes.
     session: [u8; 32],
-    delta: Block,
+    delta: Delta,
     mac_bytes: usize,
     first_tweak: u64,
 }
@@ -203,7 +203,7 @@ impl Keys {
     fn new(net: &Network, material: &Material) -> Self {
         Keys {
             session: net.session,
-            delta: material.delta,
+            delta: material.delta.clone(),
             mac_bytes: table::mac_bytes(net.rho),
             first_tweak: material.first_tweak,
         }
@@ -241,13 +241,13 @@ impl Prepared for Ready {
             return Ok(ports::no_outputs(circuit));
         }
         let masks = (&wires, &self.output_masks);
-        outputs.unmask(channel, circuit, masks, (&opening, self.keys.delta))
+        outputs.unmask(channel, circuit, masks, (&opening, *self.keys.delta))
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
         out.bytes(&self.keys.session)?;
-        out.blocks(&[self.keys.delta])?;
+        out.blocks(&[*self.keys.delta])?;
         out.u64(self.keys.first_tweak)?;
         out.bits(&self.own_masks)?;
         self.output_masks.save(&mut out)?;
@@ -271,7 +271,7 @@ pub(super) fn load(
     let mut ready = Ready {
         keys: Keys {
             session: from.array()?,
-            delta: from.block()?,
+            delta: from.delta()?,
             mac_bytes,
             first_tweak: first_tweak(&mut from, plan)?,
         },
@@ -294,18 +294,6 @@ impl Drop for Table {
         self.labels.zeroize();
         self.macs.zeroize();
         self.bits.zeroize();
-    }
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        self.delta.zeroize();
-    }
-}
-
-impl Drop for Ready {
-    fn drop(&mut self) {
-        self.own_masks.zeroize();
     }
 }
 
@@ -366,7 +354,7 @@ pub(crate) struct Evaluation {
     first_tweak: u64,
     mac_bytes: usize,
     /// Δ_B, cut as the MACs are.
-    delta: Block,
+    delta: Delta,
     /// Not zero once any MAC was neither of the two that it may be.
     wrong: u128,
     /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those for MACs.
@@ -377,7 +365,6 @@ pub(crate) struct Evaluation {
 impl Drop for Evaluation {
     fn drop(&mut self) {
         self.slots.iter_mut().for_each(|wire| wire.label.zeroize());
-        self.delta.zeroize();
         self.inputs.zeroize();
         self.macs.zeroize();
     }
@@ -410,7 +397,7 @@ impl<'a> Walk<'a> {
             hash: RowHash::new(&keys.session),
             first_tweak: keys.first_tweak,
             mac_bytes: keys.mac_bytes,
-            delta: u128::of(keys.delta, keys.mac_bytes).widened(),
+            delta: Delta::new(u128::of(*keys.delta, keys.mac_bytes).widened()),
             wrong: 0,
             inputs: [Block::ZERO; RUN],
             macs: [Block::ZERO; RUN],
@@ -587,7 +574,7 @@ impl Evaluation {
             hash: RowHash::new(&[7; 32]),
             first_tweak: 1,
             mac_bytes,
-            delta: u128::of(blocks.array::<1>()[0], mac_bytes).widened(),
+            delta: Delta::new(u128::of(blocks.array::<1>()[0], mac_bytes).widened()),
             wrong: 0,
             inputs: [Block::ZERO; RUN],
             macs: [Block::ZERO; RUN],

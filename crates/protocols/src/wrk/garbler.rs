@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -40,7 +40,7 @@ pub(super) fn prepare(
     beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
     let output_labels = garbling.finish(plan);
     Ok(Box::new(Ready {
-        delta: material.delta,
+        delta: material.delta.clone(),
         own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
@@ -57,11 +57,11 @@ pub(super) fn stream(
 ) -> Result<OutputBits> {
     let mut masks = supply.walk(circuit, plan);
     let mut garbling = Garbling::new(plan, &supply.material, net);
-    let delta = supply.material.delta;
+    let delta = supply.material.delta.clone();
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let channel = &mut net.peers()[0];
     let masked = receive_masked_inputs(channel, circuit, &own)?;
-    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
+    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
     channel.send_parts(
         online::INPUTS_AND_LABELS_FIRST,
         &[&own.to_bytes(), Block::as_bytes(&labels)],
@@ -81,7 +81,7 @@ pub(super) fn stream(
     let channel = &mut net.peers()[0];
     ports::send_output_masks(channel, circuit, &output_masks, 0)?;
     channel.flush()?;
-    outputs(channel, circuit, (&output_masks, &output_labels), delta)
+    outputs(channel, circuit, (&output_masks, &output_labels), *delta)
 }
 
 /// Step 5: the evaluator's masked inputs, put together with the `own`.
@@ -119,9 +119,13 @@ impl<'a> Garbling<'a> {
     fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
         Garbling {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, material.seed),
+            slots: labels::fresh(plan, *material.seed),
             first_tweak: material.first_tweak,
-            rows: Rows::new(material.delta, RowHash::new(&net.session), table::mac_bytes(net.rho)),
+            rows: Rows::new(
+                material.delta.clone(),
+                RowHash::new(&net.session),
+                table::mac_bytes(net.rho),
+            ),
         }
     }
 
@@ -140,7 +144,7 @@ impl<'a> Garbling<'a> {
     fn finish(&mut self, plan: &Plan) -> Vec<Block> {
         while let Some(batch) = self.cursor.next_batch() {
             let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.rows.delta));
+            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.rows.delta));
         }
         plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
     }
@@ -149,7 +153,7 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.rows.delta));
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.rows.delta));
         let first = self.first_tweak + batch.first_and;
         self.rows.garble(slots, batch.ands, (chunk, done), first);
         batch.ands.len()
@@ -164,7 +168,7 @@ impl Drop for Garbling<'_> {
 
 /// The garbler after phase 2.
 struct Ready {
-    delta: Block,
+    delta: Delta,
     own_masks: BitVec,
     input_labels: Vec<Block>,
     output_masks: ShareRows,
@@ -185,7 +189,7 @@ impl Prepared for Ready {
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         let masked = receive_masked_inputs(channel, circuit, &own)?;
-        let labels = labels::chosen(&self.input_labels, &masked, self.delta);
+        let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = ports::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(
@@ -193,12 +197,12 @@ impl Prepared for Ready {
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
         )?;
         channel.flush()?;
-        outputs(channel, circuit, (&self.output_masks, &self.output_labels), self.delta)
+        outputs(channel, circuit, (&self.output_masks, &self.output_labels), *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.blocks(&[self.delta])?;
+        out.blocks(&[*self.delta])?;
         out.bits(&self.own_masks)?;
         out.blocks(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
@@ -214,7 +218,7 @@ pub(super) fn load(
 ) -> Result<Box<dyn Prepared>> {
     let outputs = plan.output_slots().len();
     Ok(Box::new(Ready {
-        delta: from.block()?,
+        delta: from.delta()?,
         own_masks: from.bits(ports::input_bits(circuit, GARBLER))?,
         input_labels: from.blocks(plan.input_slots().len())?,
         output_masks: ShareRows::load(outputs, 1, &mut from)?,
@@ -227,8 +231,6 @@ const GARBLER: PartyId = 0;
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        self.delta.zeroize();
-        self.own_masks.zeroize();
         self.input_labels.zeroize();
         self.output_labels.zeroize();
     }
@@ -241,7 +243,7 @@ impl<'a> Garbling<'a> {
         let gates = plan.and_count() as usize;
         let mut blocks = kernels::Blocks::new();
         let chunk = blocks.chunk(gates);
-        let delta = blocks.array::<1>()[0].with_lsb(true);
+        let delta = Delta::new(blocks.array::<1>()[0].with_lsb(true));
         let mut garbling = Garbling {
             cursor: plan.cursor(),
             slots: blocks.many(plan.slots()),

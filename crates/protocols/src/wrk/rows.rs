@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use symbolon_circuit::And;
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
@@ -16,7 +16,7 @@ use crate::{
 
 /// Garbles, and collects what is to be sent.
 pub(super) struct Rows {
-    pub delta: Block,
+    pub delta: Delta,
     hash: RowHash,
     mac_bytes: usize,
     /// Rows 1 to 3 of each gate that is not sent yet.
@@ -31,7 +31,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn new(delta: Block, hash: RowHash, mac_bytes: usize) -> Rows {
+    pub fn new(delta: Delta, hash: RowHash, mac_bytes: usize) -> Rows {
         Rows {
             delta,
             hash,
@@ -92,7 +92,7 @@ impl Rows {
         let [rows, macs] = self.hashes.each_mut().map(|hashes| &mut hashes[..ROWS * ands.len()]);
         let both = rows.as_chunks_mut().0.iter_mut().zip(macs.as_chunks_mut().0);
         for ((rows, macs), and) in both.zip(ands) {
-            *rows = labels::row_inputs(slots[and.a as usize], slots[and.b as usize], self.delta);
+            *rows = labels::row_inputs(slots[and.a as usize], slots[and.b as usize], *self.delta);
             *macs = *rows;
         }
         self.hash.hash(first, ROWS, rows, macs);
@@ -102,8 +102,8 @@ impl Rows {
     fn put_labels(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&Chunk, usize)) {
         let n = ands.len();
         let (own, own_row0) = (&mut self.own[..n], &mut self.own_row0[..n]);
-        ShareRows::key_sums([&chunk.alpha, &chunk.beta], g, self.delta, own);
-        ShareRows::key_sums([&chunk.row0], g, self.delta, own_row0);
+        ShareRows::key_sums([&chunk.alpha, &chunk.beta], g, *self.delta, own);
+        ShareRows::key_sums([&chunk.row0], g, *self.delta, own_row0);
         let own = own.iter().zip(own_row0);
         let start = self.labels.len();
         self.labels.resize(start + (ROWS - 1) * n, Block::ZERO);
@@ -115,7 +115,7 @@ impl Rows {
             // Row 2u + v adds the shares of λ_αβ ⊕ λ_γ, v·λ_α and u·λ_β, of which L_γ,0 has the first; row 3 a
             // constant 1, too.
             *labels =
-                [*h0 ^ *h1 ^ *alpha, *h0 ^ *h2 ^ *beta, *h0 ^ *h3 ^ *alpha ^ *beta ^ self.delta];
+                [*h0 ^ *h1 ^ *alpha, *h0 ^ *h2 ^ *beta, *h0 ^ *h3 ^ *alpha ^ *beta ^ *self.delta];
             slots[and.out as usize] = *h0 ^ *row0;
         }
     }
@@ -146,7 +146,6 @@ impl Rows {
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        self.delta.zeroize();
         self.hashes.zeroize();
         self.own.zeroize();
         self.own_row0.zeroize();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block, BlockHasher, PolyHash, Prg};
+use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
@@ -45,7 +45,7 @@ pub(super) fn prepare(
     })?;
     Ok(Box::new(Ready {
         session: net.session,
-        delta: material.delta,
+        delta: material.delta.clone(),
         chi: fresh_chi()?,
         first_tweak: material.first_tweak,
         own_masks: material.own_masks(circuit),
@@ -65,7 +65,7 @@ pub(super) fn stream(
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let delta = supply.material.delta;
+    let delta = supply.material.delta.clone();
     let mut masks = supply.walk(circuit, plan);
     let garblers = online::garblers(net.parties(), net.me);
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
@@ -83,7 +83,7 @@ pub(super) fn stream(
             table.restart(&chunk, garblers.len());
             table.receive(net.peers(), &chunk, &mut message)?;
             masks.recycle(chunk);
-            walk.chunk(&table, delta, &mut values);
+            walk.chunk(&table, *delta, &mut values);
             zs.push(values.tell(net.peers())?);
         }
         authenticate(net.peers(), &mut zs)?;
@@ -93,7 +93,7 @@ pub(super) fn stream(
     }
     let masks = supply.finish(masks);
     let outputs = walk.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks, &outputs), delta)
+    online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.
@@ -202,7 +202,7 @@ impl Drop for Table {
 struct Ready {
     /// The session in which the circuit was garbled, which keys the labels' hashes.
     session: [u8; 32],
-    delta: Block,
+    delta: Delta,
     /// χ of step 11, told to nobody before it.
     chi: Block,
     first_tweak: u64,
@@ -230,18 +230,18 @@ impl Prepared for Ready {
         walk.evaluation.receive_labels(plan, channels, &masked)?;
         let mut values = Values::new(self.chi, garblers.len());
         for table in &self.tables {
-            walk.chunk(table, self.delta, &mut values);
+            walk.chunk(table, *self.delta, &mut values);
         }
         let mut z = values.tell(channels)?;
         authenticate(channels, std::slice::from_mut(&mut z))?;
         let outputs = walk.finish(plan);
-        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), self.delta)
+        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
         out.bytes(&self.session)?;
-        out.blocks(&[self.delta, self.chi])?;
+        out.blocks(&[*self.delta, self.chi])?;
         out.u64(self.first_tweak)?;
         out.bits(&self.own_masks)?;
         self.output_masks.save(&mut out)?;
@@ -294,7 +294,7 @@ pub(super) fn load(
     let garblers = usize::from(parties) - 1;
     let mut ready = Ready {
         session: from.array()?,
-        delta: from.block()?,
+        delta: from.delta()?,
         chi: from.block()?,
         first_tweak: first_tweak(&mut from, plan)?,
         own_masks: from.bits(ports::input_bits(circuit, me))?,
@@ -305,13 +305,6 @@ pub(super) fn load(
         ready.tables.push(Table::load(gates, garblers, &mut from)?);
     }
     Ok(Box::new(ready))
-}
-
-impl Drop for Ready {
-    fn drop(&mut self) {
-        self.delta.zeroize();
-        self.own_masks.zeroize();
-    }
 }
 
 /// The walk over masked values and labels: step 10.

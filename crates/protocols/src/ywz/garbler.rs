@@ -4,7 +4,7 @@ use std::io::Write;
 use std::ops::Range;
 
 use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
@@ -45,7 +45,7 @@ pub(super) fn prepare(
     beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
     Ok(Box::new(Ready {
         evaluator,
-        delta: material.delta,
+        delta: material.delta.clone(),
         own_masks: material.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
@@ -63,15 +63,15 @@ pub(super) fn stream(
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let (delta, seat) = (supply.material.delta, supply.material.seat);
+    let (delta, seat) = (supply.material.delta.clone(), supply.material.seat);
     let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
     let mut masks = supply.walk(circuit, plan);
     let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
     let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, delta);
+    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
     net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
-    let mut proof = StreamedProof::new(Proof::new(plan, &masked, (evaluator, delta)));
+    let mut proof = StreamedProof::new(Proof::new(plan, &masked, (evaluator, &delta)));
     loop {
         supply.refill(net)?;
         masks.keep_macs(evaluator, small(supply.material.left)?);
@@ -91,7 +91,7 @@ pub(super) fn stream(
     drop(garbling);
     let masks = supply.finish(masks);
     let outputs = proof.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks, &outputs), delta)
+    online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
 }
 
 /// The walk over the labels: step 8.
@@ -120,12 +120,12 @@ impl<'a> Garbling<'a> {
         let is_pointer = garblers.first() == Some(&net.me);
         Garbling {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, material.seed),
+            slots: labels::fresh(plan, *material.seed),
             first_tweak: material.first_tweak,
             inputs: Vec::new(),
             rows: Vec::new(),
             sealed: vec![Vec::new(); hash.others()],
-            half: HalfGates::new((place, is_pointer), material.delta, hash),
+            half: HalfGates::new((place, is_pointer), material.delta.clone(), hash),
         }
     }
 
@@ -164,12 +164,12 @@ impl<'a> Garbling<'a> {
     fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, self.half.delta));
+        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.half.delta));
         self.inputs.clear();
         if !self.sealed.is_empty() {
             for and in batch.ands {
                 let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
-                self.inputs.extend(labels::row_inputs(alpha, beta, self.half.delta));
+                self.inputs.extend(labels::row_inputs(alpha, beta, *self.half.delta));
             }
         }
         let first = self.first_tweak + batch.first_and;
@@ -213,7 +213,7 @@ impl Drop for Garbling<'_> {
 struct Ready {
     /// The evaluator's place among the peers.
     evaluator: usize,
-    delta: Block,
+    delta: Delta,
     own_masks: BitVec,
     input_labels: Vec<Block>,
     output_masks: ShareRows,
@@ -261,21 +261,21 @@ impl Prepared for Ready {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = ports::masked_inputs(inputs, &self.own_masks);
         let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-        let labels = labels::chosen(&self.input_labels, &masked, self.delta);
+        let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
-        let mut proof = Proof::new(plan, &masked, (self.evaluator, self.delta));
+        let mut proof = Proof::new(plan, &masked, (self.evaluator, &self.delta));
         let (labels, rows) = (&self.gates.labels, std::iter::once(self.gates.rows()));
         let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
         let z = proof.prove(net.peers(), labels, rows, two_threads)?;
         proof.send(net.peers(), &[z])?;
         let outputs = proof.finish(plan);
-        online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), self.delta)
+        online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut out = Writer(out);
-        out.blocks(&[self.delta])?;
+        out.blocks(&[*self.delta])?;
         out.bits(&self.own_masks)?;
         out.blocks(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
@@ -295,7 +295,7 @@ pub(super) fn load(
     let (outputs, peers) = (plan.output_slots().len(), usize::from(parties) - 1);
     let mut ready = Ready {
         evaluator,
-        delta: from.block()?,
+        delta: from.delta()?,
         own_masks: from.bits(ports::input_bits(circuit, me))?,
         input_labels: from.blocks(plan.input_slots().len())?,
         output_masks: ShareRows::load(outputs, peers, &mut from)?,
@@ -317,8 +317,6 @@ pub(super) fn load(
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        self.delta.zeroize();
-        self.own_masks.zeroize();
         self.input_labels.zeroize();
     }
 }
@@ -330,7 +328,7 @@ impl<'a> Garbling<'a> {
         let gates = plan.and_count() as usize;
         let mut blocks = kernels::Blocks::new();
         let chunk = blocks.chunk(gates);
-        let delta = blocks.array::<1>()[0].with_lsb(true);
+        let delta = Delta::new(blocks.array::<1>()[0].with_lsb(true));
         let hash = LabelHash::new(&[7; 32], 0, &[0]);
         let mut garbling = Garbling {
             cursor: plan.cursor(),

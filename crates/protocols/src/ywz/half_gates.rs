@@ -1,7 +1,7 @@
 //! How a garbler makes half-gates: step 8 for gates that are independent of each other, without what other garblers need.
 
 use symbolon_circuit::And;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Delta};
 use zeroize::Zeroize;
 
 use super::hash::LabelHash;
@@ -13,7 +13,7 @@ pub(super) struct HalfGates {
     pub evaluator: usize,
     /// Whether the own labels carry the masked values (the paper's P_2): the first garbler's do.
     is_pointer: bool,
-    pub delta: Block,
+    pub delta: Delta,
     pub hash: LabelHash,
     /// L_γ,0 of every gate of the whole circuit, or of a chunk: proves or disproves the evaluator's Λ_γ.
     pub outputs: Vec<Block>,
@@ -28,7 +28,7 @@ pub(super) struct HalfGates {
 
 impl HalfGates {
     /// Nothing garbled yet.
-    pub fn new((evaluator, is_pointer): (usize, bool), delta: Block, hash: LabelHash) -> HalfGates {
+    pub fn new((evaluator, is_pointer): (usize, bool), delta: Delta, hash: LabelHash) -> HalfGates {
         HalfGates {
             evaluator,
             is_pointer,
@@ -73,10 +73,10 @@ impl HalfGates {
         self.message.resize(start + 2 * n, Block::ZERO);
         let message = self.message[start..].as_chunks_mut().0;
         // The own shares' part, to which the hashes are added.
-        ShareRows::key_sums([&chunk.beta, &chunk.alpha], g, self.delta, message);
+        ShareRows::key_sums([&chunk.beta, &chunk.alpha], g, *self.delta, message);
         let (own, _) = labels.as_chunks_mut::<1>();
-        ShareRows::key_sums([&chunk.row0], g, self.delta, own);
-        self.hash.garble(first, self.delta, inputs, message, labels);
+        ShareRows::key_sums([&chunk.row0], g, *self.delta, own);
+        self.hash.garble(first, *self.delta, inputs, message, labels);
 
         let mut pointers = 0;
         for (k, (label, and)) in labels.iter().zip(ands).enumerate() {
@@ -92,7 +92,6 @@ impl HalfGates {
 
 impl Drop for HalfGates {
     fn drop(&mut self) {
-        self.delta.zeroize();
         self.inputs.zeroize();
         self.labels.zeroize();
         self.outputs.zeroize();

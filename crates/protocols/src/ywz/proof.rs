@@ -7,7 +7,7 @@ use std::thread;
 use symbolon_circuit::{Cursor, Linear, Plan};
 use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
-    BitVec, Block, BlockHasher, PolyHash, add_key_where, add_where, same_digest,
+    BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
@@ -53,7 +53,7 @@ pub(super) struct Proof<'a> {
     slots: Vec<bool>,
     /// The evaluator's place among the peers.
     evaluator: usize,
-    delta: Zeroizing<Block>,
+    delta: Delta,
 }
 
 /// Gates that are proven at a time.
@@ -64,12 +64,12 @@ pub(super) const TWO_THREADS: usize = 8192;
 
 impl<'a> Proof<'a> {
     /// Starts from the masked inputs.
-    pub fn new(plan: &'a Plan, inputs: &BitVec, (evaluator, delta): (usize, Block)) -> Self {
+    pub fn new(plan: &'a Plan, inputs: &BitVec, (evaluator, delta): (usize, &Delta)) -> Self {
         let mut slots = vec![false; plan.slots()];
         for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
             *slot = inputs.get(w);
         }
-        Proof { cursor: plan.cursor(), slots, evaluator, delta: Zeroizing::new(delta) }
+        Proof { cursor: plan.cursor(), slots, evaluator, delta: delta.clone() }
     }
 
     /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows of MACs these are; returns the

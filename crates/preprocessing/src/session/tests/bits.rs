@@ -329,8 +329,8 @@ fn accomplices_agree_with_everybody() {
 /// Shares as the set-up makes them, and the check of global keys.
 fn check(open: &mut Preprocessor, lanes: &mut Lanes) -> Result<()> {
     let shares = open.shares(lanes, global_keys::SHARES)?;
-    let (delta, session) = (open.delta, open.session);
-    global_keys::check(&mut lanes[0], &shares, delta, &session, &mut open.prg)
+    let (delta, session) = (open.delta.clone(), open.session);
+    global_keys::check(&mut lanes[0], &shares, &delta, &session, &mut open.prg)
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl Ended {
 /// One batch with a bend on each side: the cheater's, and the honest party's, which must not change
 /// anything.
 fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnBend, spy: FnBend) -> Ended {
-    let deltas = parties.iter().map(|party| party.open.delta).collect();
+    let deltas = parties.iter().map(|party| *party.open.delta).collect();
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
     mesh::listen(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
     let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));

@@ -65,7 +65,7 @@ fn run_with(
     cheats: &[(u16, u16)],
     bend: impl Fn(u16, u16) -> FnBend,
 ) -> Ended {
-    let deltas = parties.iter().map(|party| party.open.delta).collect();
+    let deltas = parties.iter().map(|party| *party.open.delta).collect();
     for &(cheater, peer) in cheats {
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, peer, bend(cheater, peer));
     }

@@ -39,13 +39,13 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     let s = triples.map(|t| open.leaky.s_of(t, width)).collect();
     open.confirm(lanes)?;
     let channels = &mut lanes[0];
-    let (session, delta) = (&open.session, open.delta);
+    let (session, delta) = (&open.session, open.delta.clone());
     let prg = &mut open.prg;
-    let mut finish = Finish { session, delta, width, batch: 0, prg, threads: 1 };
+    let mut finish = Finish { session, delta: &delta, width, batch: 0, prg, threads: 1 };
     leaky::finish(channels, &mut open.leaky, &mut finish)?;
     let made = open.leaky.take_made();
     let leaky = &open.leaky;
-    let combine = Combine { leaky, batch, session, number: 0, delta, threads: 2 };
+    let combine = Combine { leaky, batch, session, number: 0, delta: &delta, threads: 2 };
     let triples = combine.run(channels, challenge(), made)?;
     let order = throw::thrown(batch, challenge().into_block(), 1)?;
     Ok(Snapshot { drawn, s, triples, order })
