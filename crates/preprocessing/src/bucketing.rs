@@ -80,9 +80,9 @@ impl Batch {
 const TARGET_RECORDS: usize = 900_000;
 
 /// ... nor with that of peers: at most this many (360 MB), where the bucket size or [`LEAST_LEAKY`] allows
-/// no fewer. At ρ = 40 that is B = 3 up to six parties. With more B = 4 computes no longer, in a third of
+/// no fewer. At ρ = 40 that is just enough for B = 3 among six parties. With more B = 4 computes no longer, in a third of
 /// the memory; it sends a third more.
-const MAX_RECORDS: usize = 1 << 22;
+const MAX_RECORDS: usize = 4_220_000;
 
 /// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this a long link
 /// would wait more than work. Fewer are not faster on a short one either.

@@ -94,9 +94,9 @@ fn plans_among_many() {
         (500_000, 3, 4, vec![280_747; 2], false),
         // Here they would cost more.
         (300_000, 4, 5, vec![60_000; 5], true),
-        // 2^18 leaky triples a batch, and 2^22 records.
+        // 2^18 leaky triples a batch, and 4.22·10⁶ records.
         (1_000_000, 4, 15, vec![62_500; 16], true),
-        (100_000, 4, 63, [vec![14_286; 5], vec![14_285; 2]].concat(), true),
+        (100_000, 4, 63, [vec![16_667; 4], vec![16_666; 2]].concat(), true),
     ] {
         let batches: Vec<Batch> =
             batches.into_iter().map(|triples| Batch { triples, bucket, tied }).collect();

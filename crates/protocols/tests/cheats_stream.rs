@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Form, Network, Protocol};
-use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::bend::{Action, Bend, FnBend, note_caught};
 use symbolon_transport::{Error, Result};
 
 /// Input bits of each party, and gates of each of the two layers.
@@ -202,6 +202,59 @@ fn a_turned_gate_in_any_stretch() {
             let known = if parties == 2 { &checks[..1] } else { &checks };
             common::endings(&ended, &[1]).assert_caught(known);
             assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
+        }
+    }
+}
+
+/// A cheater that sees the masked inputs before it garbles.
+struct Watching {
+    bend: FnBend,
+    masked: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Bend for Watching {
+    fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
+        self.bend.outgoing(kind, index, payload)
+    }
+
+    fn incoming(&mut self, kind: &'static str, index: usize, payload: &[u8]) {
+        if kind == "masked inputs" {
+            *self.masked.lock().unwrap() = payload.to_vec();
+        }
+        self.bend.incoming(kind, index, payload);
+    }
+
+    fn state(&mut self, point: &'static str, data: &mut [u8]) {
+        self.bend.state(point, data);
+    }
+}
+
+/// Step 8, with inputs masked first: a garbler spoils a half-gate that it chooses by the masked inputs. One that they make
+/// the evaluator use is always caught, one that they do not is never, and harms nobody: what it saw tells it which, and no more.
+#[test]
+fn half_gates_chosen_by_the_masked_inputs() {
+    let setting = setting(Protocol::Ywz, 2);
+    for (used, _) in [true, false].into_iter().flat_map(|used| (0..4).map(move |run| (used, run))) {
+        let (masked, spoiled) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (seen, count) = (masked.clone(), spoiled.clone());
+        // 𝒢_0 of a gate of the first layer is used where the masked input of the evaluator is 1.
+        let spoil = message(GARBLED, 0, move |half_gates| {
+            let seen: Vec<u8> = seen.lock().unwrap().clone();
+            let chosen = (0..STRETCH).find(|gate| (seen[gate / 8] >> (gate % 8) & 1 == 1) == used);
+            if let Some(gate) = chosen {
+                half_gates[32 * gate] ^= 1;
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        let ended = common::run_all(setting, &circuit(2), &inputs(2), |nets| {
+            let bend = Watching { bend: careless(spoil), masked };
+            nets[1].lanes[0][0].set_bend(Box::new(bend));
+        });
+        if used && spoiled.load(Ordering::SeqCst) > 0 {
+            common::assert_caught(&ended[0], 1, "circuit authentication");
+        } else {
+            let expected = common::expected(&circuit(2), 0, &inputs(2));
+            assert_eq!(ended[0].outputs.as_ref(), Ok(&expected));
         }
     }
 }

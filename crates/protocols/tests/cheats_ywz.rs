@@ -13,6 +13,7 @@ mod ywz_cheats {
     pub mod tools;
 
     mod another_circuit;
+    mod combined;
     mod evaluator;
     mod garbler;
     mod league;

@@ -5,6 +5,7 @@
 mod attack;
 mod bits;
 mod cheats;
+mod combined_cheats;
 mod league;
 mod many;
 #[path = "../../tests/mesh/mod.rs"]

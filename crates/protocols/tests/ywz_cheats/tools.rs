@@ -177,12 +177,6 @@ impl Run {
         self.endings().assert_caught(checks);
     }
 
-    /// Every honest party ended at this check.
-    #[track_caller]
-    pub fn assert_caught_by_all(&self, at: &str) {
-        self.endings().assert_caught_by_all(&[at]);
-    }
-
     /// A cheat in the last messages: the victim sees the check fail; the others may have had all that they needed, and
     /// nobody has anything wrong.
     #[track_caller]

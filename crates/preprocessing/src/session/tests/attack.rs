@@ -12,7 +12,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::Challenge;
-use symbolon_transport::bend::Rate;
+use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::*;
 use crate::bucketing;
@@ -64,6 +64,12 @@ impl Guess {
         0.5f64.powi(self.count() as i32) * self.wins(batch)
     }
 
+    /// The probability to win at last, if the same is tried in every batch until it wins or is noticed.
+    fn succeeds_in_the_end(self, batch: Batch) -> f64 {
+        let (passes, wins) = (0.5f64.powi(self.count() as i32), self.wins(batch));
+        passes * wins / (1.0 - passes * (1.0 - wins))
+    }
+
     /// The guess that succeeds most often.
     fn best(batch: Batch) -> Guess {
         // More guesses are wrong too often: each halves the probability.
@@ -74,7 +80,8 @@ impl Guess {
         };
         let all = (0..=tied.min(most))
             .flat_map(|tied| (0..=free.min(most)).map(move |free| Guess { tied, free }));
-        let better = |a: &Guess, b: &Guess| a.succeeds(batch).total_cmp(&b.succeeds(batch));
+        let of = |guess: &Guess| guess.succeeds_in_the_end(batch);
+        let better = |a: &Guess, b: &Guess| of(a).total_cmp(&of(b));
         all.max_by(better).expect("there are guesses")
     }
 }
@@ -122,21 +129,114 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     };
     assert!(right, "a wrong guess went unnoticed");
     let of_cheater = cheater.1.as_ref().expect("nobody noticed");
-    // A share's key is the sum of its bucket's keys: the cheater recognises the buckets by its own.
     let heads = heads.lock().unwrap();
-    let heads: &[[u8; 16]] = heads.as_chunks().0;
-    let key = |place: usize| match heads.get(place) {
-        Some(&head) => Block::from_bytes(head),
-        None => cheater.0.leaky.records().get((place - heads.len()) as u32, 0).x[1],
-    };
-    let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
-    let known: Vec<usize> = (0..batch.triples)
-        .filter(|&k| is_sum(of_cheater.a.towards[0].keys[k], &keys, batch.bucket))
-        .collect();
+    let known = known((&cheater.0, of_cheater), heads.as_chunks().0, &places, batch);
     for &k in &known {
         assert!(!of_victim.a.bits.get(k), "the cheater thought to know a share");
     }
     if known.is_empty() { Outcome::Missed } else { Outcome::Won }
+}
+
+/// The triples of which the cheater knows the victim's share, if all of its guesses were right: a share's key is the sum of
+/// its bucket's keys, so that the cheater recognises the buckets by its own.
+fn known(
+    (open, made): (&Preprocessor, &Triples),
+    heads: &[[u8; 16]],
+    places: &[usize],
+    batch: Batch,
+) -> Vec<usize> {
+    let key = |place: usize| match heads.get(place) {
+        Some(&head) => Block::from_bytes(head),
+        None => open.leaky.records().get((place - heads.len()) as u32, 0).x[1],
+    };
+    let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
+    let won = |k: &usize| is_sum(made.a.towards[0].keys[*k], &keys, batch.bucket);
+    (0..batch.triples).filter(won).collect()
+}
+
+/// The same attack in one batch after another under the same Δ, until it is noticed or has won: the number of the batch
+/// in which it won.
+fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128) -> Option<usize> {
+    const CHEATER: usize = 1;
+    let places = guess.places(batch);
+    let mut parties = parties(2, 1, seed);
+    let won = Arc::new(Mutex::new(None));
+    let (wrong, has_won) = (places.clone(), won.clone());
+    let bend = FnBend::new().on_outgoing(move |kind, _, u| {
+        if kind == "leaky AND: U" && has_won.lock().unwrap().is_none() {
+            wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
+        }
+        Action::Send
+    });
+    mesh::cheat(&mut parties[CHEATER].lanes, 0, bend);
+    // Whether the victim's x were what the cheater guessed, batch by batch.
+    let right = Mutex::new(Vec::new());
+    let ended = run(parties, |open, lanes| {
+        let cheats = usize::from(lanes[0][0].me()) == CHEATER;
+        for number in 0..batches {
+            let made = open.triples(lanes, batch);
+            if !cheats {
+                right.lock().unwrap().push(places.iter().all(|&p| !open.leaky.own_bits(p)[0]));
+            }
+            let made = made?;
+            let mut won = won.lock().unwrap();
+            if cheats && won.is_none() && !known((open, &made), &[], &places, batch).is_empty() {
+                *won = Some(number);
+            }
+        }
+        Ok(())
+    });
+    let won = *won.lock().unwrap();
+    let right = right.into_inner().unwrap();
+    let tried = won.map_or(batches, |number| number + 1);
+    let all_right = right.len() >= tried && right[..tried].iter().all(|&right| right);
+    assert_eq!(ended[0].1.is_ok(), all_right, "caught exactly when a guess is wrong");
+    won
+}
+
+/// An attack that passes and misses is made again in the next batch, up to four times: it wins as often as that predicts,
+/// also where it had missed before.
+#[test]
+fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
+    const BATCHES: usize = 4;
+    let batch = Batch { triples: 3, bucket: 2, tied: false };
+    let guess = Guess { tied: 0, free: 2 };
+    let (passes, wins) = (0.5f64.powi(2), guess.wins(batch));
+    let miss = passes * (1.0 - wins);
+    let won_in = |number: i32| miss.powi(number) * passes * wins;
+    let runs: Vec<Option<usize>> = (0..1_500)
+        .map(|run| attack_again_and_again(batch, guess, BATCHES, 700_000 + run))
+        .collect();
+    let won: Rate = runs.iter().map(Option::is_some).collect();
+    let predicted: f64 = (0..BATCHES as i32).map(won_in).sum();
+    won.assert_predicted(predicted, "won in any of four batches");
+    won.assert_at_most(bucketing::log2_failure(batch.triples, batch.bucket).exp2());
+    let later: Rate = runs.iter().map(|won| won.is_some_and(|number| number > 0)).collect();
+    later.assert_predicted(predicted - won_in(0), "won after a miss");
+    later.assert_tells(predicted - won_in(0), 0.0);
+}
+
+/// The game alone, with the real shuffle, over as many batches as it takes: the formula counts every further try, and so
+/// many games tell it from the formula of a single batch.
+#[test]
+fn games_with_any_number_of_tries_come_up_to_the_formula() {
+    let mut prg = Prg::from_seed(Block(fresh(77)));
+    let batch = Batch { triples: 4, bucket: 2, tied: true };
+    let guess = Guess { tied: 1, free: 1 };
+    let mut play = || loop {
+        if prg.block().0 & 3 != 0 {
+            return false;
+        }
+        let order = thrown(batch, prg.block(), 1).unwrap();
+        // The first bucket's head is guessed, and the first of the others.
+        if order[0] == 0 {
+            return true;
+        }
+    };
+    let won: Rate = (0..60_000).map(|_| play()).collect();
+    let formula = bucketing::log2_failure_tied(batch.triples, batch.bucket).exp2();
+    won.assert_predicted(formula, "won in any number of batches");
+    won.assert_tells(formula, guess.succeeds(batch));
 }
 
 /// Whether `sum` is the sum of `count` of these.
@@ -240,7 +340,7 @@ fn no_plan_is_too_small() {
         for triples in (1..64).chain([100, 300, 1_000]) {
             for tied in [false, true] {
                 let batch = planned(rho, triples, tied);
-                let log2 = Guess::best(batch).succeeds(batch).log2();
+                let log2 = Guess::best(batch).succeeds_in_the_end(batch).log2();
                 let bound = match tied {
                     false => bucketing::log2_failure(batch.triples, batch.bucket),
                     true => bucketing::log2_failure_tied(batch.triples, batch.bucket),
@@ -257,7 +357,7 @@ fn no_plan_is_too_small() {
 /// The shuffle alone, for ρ up to 12: guesses that were all right win a bucket as often as they should.
 #[test]
 fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
-    let mut prg = Prg::from_seed(Block(12));
+    let mut prg = Prg::from_seed(Block(fresh(12)));
     for (rho, triples) in [(5, 7), (6, 4), (8, 10), (10, 20), (12, 3), (12, 20)] {
         for tied in [false, true] {
             let batch = planned(rho, triples, tied);

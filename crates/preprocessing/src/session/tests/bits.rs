@@ -169,7 +169,7 @@ fn assert_found_out(parties: Vec<Party>, cheaters: &[u16]) {
 }
 
 /// Bends a cheater's channel to an honest peer, and makes it agree with that peer's echo.
-fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend) {
+pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend) {
     let (tell, told) = mpsc::channel();
     let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
         if kind == "broadcast echo" {

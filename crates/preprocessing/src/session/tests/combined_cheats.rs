@@ -1,0 +1,375 @@
+//! Cheats that combine and adapt: two corrupt parties, one step and a later one, two lanes, and what a cheater does
+//! once it knows that a guess was right.
+//!
+//! As everywhere, a guess is asserted to be caught exactly when it is wrong.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use symbolon_ot::{BlockBits, cot, pprf};
+use symbolon_transport::bend::{Action, FnBend, Rate};
+
+use super::bits::agree;
+use super::*;
+use crate::bits::BROADCAST_CHECK;
+use mesh::{message, nth_message, state};
+
+const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
+
+/// A guess of one bit of the peer's Δ: where, and what it is.
+#[derive(Clone, Copy)]
+struct Guess {
+    column: usize,
+    bit: bool,
+}
+
+impl Guess {
+    /// Of any bit but the last, which is public.
+    fn any(number: u128) -> Guess {
+        Guess { column: 1 + number as usize % 127, bit: number % 3 == 0 }
+    }
+
+    fn is_right(self, delta: Block) -> bool {
+        (delta_bit(delta, self.column) == 1) == self.bit
+    }
+}
+
+/// Guesses Δ's bits in the first draws, one in each, and in the first triples' U the x of these.
+///
+/// The last row of a column is flipped, whose coefficient is 1, and its hash adapted if the bit is guessed to be 1.
+fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnBend {
+    let (mut draw, hashes) = (0, guesses.clone());
+    let bend = FnBend::new().on_state(move |at, u| {
+        if at == "iknp: u" {
+            if let Some(guess) = guesses.get(draw) {
+                let stride = u.len() / COLUMNS;
+                u[(guess.column + 1) * stride - 1] ^= 0x80;
+            }
+            draw += 1;
+        }
+    });
+    bend.on_outgoing(move |kind, index, payload| {
+        if kind == "aBit: check"
+            && let Some(guess) = hashes.get(index).filter(|guess| guess.bit)
+        {
+            payload[16 * (1 + guess.column) + 15] ^= 0x80;
+        }
+        if kind == "leaky AND: U" && index == 0 {
+            triples.iter().for_each(|triple| payload[U * triple + 3] ^= 0x10);
+        }
+        Action::Send
+    })
+}
+
+/// Each party's result.
+fn results<T>(ended: Vec<(Preprocessor, Result<T>)>) -> Vec<Result<T>> {
+    ended.into_iter().map(|(_, result)| result).collect()
+}
+
+#[track_caller]
+fn assert_harmless(results: &[Result<Triples>], deltas: &[Block]) {
+    let triples: Vec<&Triples> = results.iter().map(|result| result.as_ref().unwrap()).collect();
+    assert_triples(&triples, deltas);
+}
+
+/// A bit of Δ guessed in OT extension, then an x in a leaky AND: each passes half of the time.
+#[test]
+fn a_guess_of_delta_and_then_one_of_x() {
+    let mut unnoticed = Rate::default();
+    for seed in 0..200 {
+        let (cheater, triple) = (seed as usize % 2, seed as usize % BATCH.leaky());
+        let guess = Guess::any(seed);
+        let mut parties = parties(2, 1, 300 + seed);
+        let bend = guessing(vec![guess], vec![triple]);
+        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, bend);
+        let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
+        let deltas = deltas(2, 300 + seed);
+        let right = guess.is_right(deltas[1 - cheater]);
+        let caught = match right {
+            false => Some(cot::CHECK),
+            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(leaky::CHECK),
+        };
+        unnoticed.note(caught.is_none());
+        match caught {
+            Some(check) => mesh::assert_caught(&results(ended), &[cheater as u16], check),
+            None => assert_harmless(&results(ended), &deltas),
+        }
+    }
+    unnoticed.assert_predicted(0.25, "unnoticed");
+    unnoticed.assert_tells(0.25, 0.5);
+    unnoticed.assert_tells(0.25, 0.0625);
+}
+
+/// One more bit of Δ in every draw, as long as the guesses were right: caught at the first wrong one.
+#[test]
+fn one_more_bit_of_delta_in_every_draw() {
+    const DRAWS: usize = 6;
+    let mut caught = Rate::default();
+    for seed in 0..200 {
+        let cheater = seed as usize % 2;
+        let mut parties = parties(2, 1, 600 + seed);
+        let guesses: Vec<Guess> =
+            (0..DRAWS as u128).map(|draw| Guess::any(seed * 7 + 11 * draw)).collect();
+        let bend = guessing(guesses.clone(), Vec::new());
+        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, bend);
+        let drawn = AtomicUsize::new(0);
+        let ended = run(parties, |open, lanes| {
+            (0..DRAWS).try_for_each(|_| {
+                open.shares(lanes, 10)?;
+                let honest = usize::from(lanes[0][0].me()) != cheater;
+                drawn.fetch_add(usize::from(honest), Ordering::SeqCst);
+                Ok(())
+            })
+        });
+        let delta = deltas(2, 600 + seed)[1 - cheater];
+        let wrong = guesses.iter().position(|guess| !guess.is_right(delta));
+        assert_eq!(drawn.into_inner(), wrong.unwrap_or(DRAWS));
+        (0..wrong.unwrap_or(DRAWS)).for_each(|_| caught.note(false));
+        match wrong {
+            Some(_) => {
+                caught.note(true);
+                mesh::assert_caught(&results(ended), &[cheater as u16], cot::CHECK);
+            }
+            None => drop(all_end_well(ended)),
+        }
+    }
+    caught.assert_predicted(0.5, "caught, of each guess");
+    caught.assert_tells(0.5, 0.25);
+}
+
+/// Two peers in league guess a bit of Δ each, in the same draw: the victim names the first whose guess is wrong.
+#[test]
+fn guesses_of_two_peers_in_league() {
+    const VICTIM: u16 = 2;
+    let mut unnoticed = Rate::default();
+    for seed in 0..120 {
+        let mut parties = parties(3, 1, 900 + seed);
+        let guesses = [Guess::any(seed), Guess::any(seed + 64)];
+        for (cheater, guess) in guesses.into_iter().enumerate() {
+            mesh::cheat(&mut parties[cheater].lanes, VICTIM, guessing(vec![guess], Vec::new()));
+        }
+        let results = results(run(parties, |open, lanes| open.shares(lanes, 20).map(drop)));
+        let delta = deltas(3, 900 + seed)[usize::from(VICTIM)];
+        let wrong = guesses.iter().position(|guess| !guess.is_right(delta));
+        unnoticed.note(wrong.is_none());
+        match wrong {
+            Some(culprit) => {
+                mesh::assert_caught(&results, &[0, 1], cot::CHECK);
+                let expected = Err(Error::misbehaved(culprit as u16, cot::CHECK));
+                assert_eq!(results[usize::from(VICTIM)], expected);
+            }
+            None => assert!(results.iter().all(Result::is_ok)),
+        }
+    }
+    unnoticed.assert_predicted(0.25, "unnoticed");
+}
+
+/// A bit of Δ guessed on the second lane, and an x on the first.
+#[test]
+fn guesses_on_two_lanes() {
+    let batch = Batch { triples: 5_000, bucket: 3, tied: false };
+    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    for seed in 0..12 {
+        let cheater = seed as usize % 2;
+        let guess = Guess::any(seed);
+        let mut parties = parties(2, 2, 1_200 + seed);
+        let bends = [guessing(Vec::new(), vec![0]), guessing(vec![guess], Vec::new())];
+        for (lane, bend) in parties[cheater].lanes.iter_mut().zip(bends) {
+            lane[0].set_bend(Box::new(bend));
+        }
+        let ended = run(parties, |open, lanes| open.triples(lanes, batch));
+        let deltas = deltas(2, 1_200 + seed);
+        let right = guess.is_right(deltas[1 - cheater]);
+        if !right {
+            mesh::assert_caught(&results(ended), &[cheater as u16], cot::CHECK);
+        } else if ended[1 - cheater].0.leaky.own_bits(0)[0] {
+            mesh::assert_caught(&results(ended), &[cheater as u16], leaky::CHECK);
+        } else {
+            assert_harmless(&results(ended), &deltas);
+        }
+    }
+}
+
+/// One of two in league sends U ⊕ R, the other one adds R to its S: that undoes it where x is 1, so it is caught exactly
+/// when x is 0, whether R has the bit of d or not.
+#[test]
+fn a_wrong_u_covered_up_by_an_accomplice() {
+    const VICTIM: u16 = 2;
+    let mut caught = Rate::default();
+    for seed in 0..200 {
+        let (byte, bit) = [(3, 0x10), (0, 1)][seed as usize % 2];
+        let place = U * (seed as usize % BATCH.leaky()) + byte;
+        let mut parties = parties(3, 1, 1_500 + seed);
+        mesh::cheat(
+            &mut parties[0].lanes,
+            VICTIM,
+            message("leaky AND: U", move |u| u[place] ^= bit),
+        );
+        // The state is changed at the channel to the first peer.
+        mesh::cheat(&mut parties[1].lanes, 0, state("leaky AND: S", move |s| s[place] ^= bit));
+        let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
+        let x = ended[usize::from(VICTIM)].0.leaky.own_bits(place / U)[0];
+        caught.note(!x);
+        match x {
+            false => mesh::assert_caught_by_all(&results(ended), &[0, 1], leaky::CHECK),
+            true => assert_harmless(&results(ended), &deltas(3, 1_500 + seed)),
+        }
+    }
+    caught.assert_predicted(0.5, "caught");
+    caught.assert_tells(0.5, 0.25);
+    caught.assert_tells(0.5, 0.75);
+}
+
+/// Bends for two in league, each of which sends what the other one would send in the messages of these kinds with this
+/// number.
+fn swapping(kinds: &'static [&'static str], number: usize) -> [FnBend; 2] {
+    let ((tell_1, told_by_0), (tell_0, told_by_1)) = (mpsc::channel(), mpsc::channel());
+    [(tell_1, told_by_1), (tell_0, told_by_0)].map(|(tell, told)| {
+        FnBend::new().on_outgoing(move |kind, index, payload| {
+            if kinds.contains(&kind) && index == number {
+                // Nobody is there any more once the victim has caught one of them.
+                let _ = tell.send(payload.clone());
+                if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
+                    *payload = theirs;
+                }
+            }
+            Action::Send
+        })
+    })
+}
+
+/// Fig. 4: two in league swap their hashes towards the victim, or their whole draws. Always caught.
+#[test]
+fn draws_swapped_by_two_in_league() {
+    const KINDS: [&[&str]; 2] = [&["aBit: check"], &["iknp: u", "aBit: digests", "aBit: check"]];
+    for kinds in KINDS {
+        for victim in 0..3 {
+            let mut parties = parties(3, 1, 1_800);
+            let league = [(victim + 1) % 3, (victim + 2) % 3];
+            for (cheater, bend) in league.into_iter().zip(swapping(kinds, 0)) {
+                mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
+            }
+            let results = results(run(parties, |open, lanes| open.shares(lanes, 20)));
+            mesh::assert_caught(&results, &league, cot::CHECK);
+        }
+    }
+}
+
+/// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its echo: sums stay what
+/// they are. A commitment is its maker's, so always caught.
+#[test]
+fn commitments_swapped_by_two_in_league() {
+    const CASES: [(&[&str], usize, &str); 4] = [
+        (&["leaky AND: commitment to d", "leaky AND: d"], 0, "leaky AND d commitment"),
+        (&["leaky AND: commitment to V", "leaky AND: V"], 0, "leaky AND V commitment"),
+        (&["coin toss: commitment", "coin toss: seed"], 0, "coin toss commitment"),
+        (&["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
+    ];
+    for (kinds, number, check) in CASES {
+        for victim in 0..3 {
+            let mut parties = parties(3, 1, 1_900);
+            let league = [(victim + 1) % 3, (victim + 2) % 3];
+            for (cheater, bend) in league.into_iter().zip(swapping(kinds, number)) {
+                agree(&mut parties, cheater, victim, bend);
+            }
+            let results = results(run(parties, |open, lanes| open.triples(lanes, BATCH)));
+            mesh::assert_caught(&results, &league, check);
+        }
+    }
+}
+
+/// Every commitment equivocated, by a cheater that agrees with everybody's echo, and with an accomplice that does so,
+/// too: two honest parties find out from each other. Always caught.
+#[test]
+fn equivocated_commitments_covered_up_in_the_echo() {
+    for (kind, index) in [
+        ("leaky AND: commitment to d", 0),
+        ("coin toss: commitment", 0),
+        ("leaky AND: commitment to V", 0),
+        ("coin toss: commitment", 1),
+    ] {
+        for league in [&[0][..], &[0, 1]] {
+            let honest = league.len() as u16..league.len() as u16 + 2;
+            let victim = honest.end - 1;
+            let mut parties = parties(honest.end, 1, 2_000);
+            for (&cheater, peer) in league.iter().flat_map(|c| honest.clone().map(move |p| (c, p)))
+            {
+                let bend = match (cheater, peer) == (0, victim) {
+                    true => nth_message(kind, index, |c| c[31] ^= 1),
+                    false => FnBend::new(),
+                };
+                agree(&mut parties, cheater, peer, bend);
+            }
+            let results = results(run(parties, |open, lanes| open.triples(lanes, BATCH)));
+            mesh::assert_caught(&results, league, BROADCAST_CHECK);
+        }
+    }
+}
+
+fn set_up(lanes: &mut Lanes, k: BlockBits) -> Result<Preprocessor> {
+    let generator = Generator::SoftSpoken { k };
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
+}
+
+/// A bit of Δ guessed in a tree of the set-up, and an x in a leaky AND later: a whole session.
+#[test]
+fn a_guess_in_the_set_up_and_one_later() {
+    let mut unnoticed = Rate::default();
+    for run in 0..64 {
+        let cheater = run % 2;
+        let mut parties = mesh::mesh(2, 1);
+        let bend = FnBend::new().on_outgoing(|kind, index, payload| {
+            match kind {
+                "softspoken: pprf" => payload[0] ^= 1,
+                "leaky AND: U" if index == 0 => payload[3] ^= 0x10,
+                _ => {}
+            }
+            Action::Send
+        });
+        let delta = Arc::new(Mutex::new(Block::ZERO));
+        let seen = delta.clone();
+        let spy = state("set-up: delta", move |delta| {
+            *seen.lock().unwrap() = Block::from_bytes((&*delta).try_into().expect("16 bytes"));
+        });
+        mesh::cheat(&mut parties[cheater], 1 - cheater as u16, bend);
+        mesh::listen(&mut parties[1 - cheater], cheater as u16, spy);
+        let ended = mesh::run(parties, |lanes| {
+            let mut open = set_up(lanes, BlockBits::Two)?;
+            let made = open.triples(lanes, BATCH);
+            Ok((open, made))
+        });
+        // The changed sum is used where bit 1 of Δ, the first tree's second level, is 1.
+        let right = delta_bit(*delta.lock().unwrap(), 1) == 0;
+        assert_eq!(ended[1 - cheater].is_ok(), right);
+        let cheaters = &[cheater as u16];
+        let Ok((open, _)) = &ended[1 - cheater] else {
+            unnoticed.note(false);
+            mesh::assert_caught(&ended, cheaters, pprf::CHECK);
+            continue;
+        };
+        let x = open.leaky.own_bits(0)[0];
+        unnoticed.note(!x);
+        let made: Vec<Result<Triples>> =
+            ended.into_iter().map(|ended| ended.and_then(|(_, made)| made)).collect();
+        match x {
+            true => mesh::assert_caught(&made, cheaters, leaky::CHECK),
+            false => assert!(made.iter().all(Result::is_ok)),
+        }
+    }
+    unnoticed.assert_predicted(0.25, "unnoticed");
+}
+
+/// Two in league send the victim each other's trees. Always caught, in the set-up.
+#[test]
+fn trees_swapped_by_two_in_league() {
+    for victim in 0..3 {
+        let mut parties = mesh::mesh(3, 1);
+        let league = [(victim + 1) % 3, (victim + 2) % 3];
+        for (cheater, bend) in league.into_iter().zip(swapping(&["softspoken: pprf"], 0)) {
+            mesh::cheat(&mut parties[usize::from(cheater)], victim, bend);
+        }
+        let ended = mesh::run(parties, |lanes| set_up(lanes, BlockBits::Four).map(drop));
+        mesh::assert_caught(&ended, &league, pprf::CHECK);
+    }
+}
