@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use symbolon_ot::{BlockBits, cot, pprf};
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::bend::{Action, Bend, FnBend, Rate};
 
 use super::bits::agree;
 use super::*;
@@ -256,6 +256,39 @@ fn draws_swapped_by_two_in_league() {
     }
 }
 
+/// Bends a cheater's channel to the victim. In the echo it tells the victim what that wants to hear; what the victim tells
+/// it there is replaced by its own, as its honest code would end where a cheater looks away.
+fn agree_and_look_away(parties: &mut [Party], cheater: u16, victim: u16, mut bend: FnBend) {
+    let (tell_cheater, told_cheater) = mpsc::channel::<Vec<u8>>();
+    let (tell_victim, told_victim) = mpsc::channel::<Vec<u8>>();
+    let exchange = |tell: mpsc::Sender<Vec<u8>>, told: mpsc::Receiver<Vec<u8>>| {
+        move |payload: &mut Vec<u8>| {
+            // Whoever has ended says nothing any more.
+            let _ = tell.send(payload.clone());
+            if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
+                *payload = theirs;
+            }
+        }
+    };
+    let (of_cheater, of_victim) =
+        (exchange(tell_victim, told_cheater), exchange(tell_cheater, told_victim));
+    let cheat = FnBend::new().on_outgoing(move |kind, index, payload| match kind {
+        "broadcast echo" => {
+            of_cheater(payload);
+            Action::Send
+        }
+        _ => bend.outgoing(kind, index, payload),
+    });
+    let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
+        if kind == "broadcast echo" {
+            of_victim(payload);
+        }
+        Action::Send
+    });
+    mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, cheat);
+    mesh::listen(&mut parties[usize::from(victim)].lanes, cheater, spy);
+}
+
 /// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its echo: sums stay what
 /// they are. A commitment is its maker's, so always caught.
 #[test]
@@ -271,7 +304,7 @@ fn commitments_swapped_by_two_in_league() {
             let mut parties = parties(3, 1, 1_900);
             let league = [(victim + 1) % 3, (victim + 2) % 3];
             for (cheater, bend) in league.into_iter().zip(swapping(kinds, number)) {
-                agree(&mut parties, cheater, victim, bend);
+                agree_and_look_away(&mut parties, cheater, victim, bend);
             }
             let results = results(run(parties, |open, lanes| open.triples(lanes, BATCH)));
             mesh::assert_caught(&results, &league, check);
@@ -312,17 +345,28 @@ fn set_up(lanes: &mut Lanes, k: BlockBits) -> Result<Preprocessor> {
     Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
 }
 
-/// A bit of Δ guessed in a tree of the set-up, and an x in a leaky AND later: a whole session.
+/// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session. Party 0 makes that draw.
 #[test]
 fn a_guess_in_the_set_up_and_one_later() {
+    const COLUMN: usize = 77;
     let mut unnoticed = Rate::default();
-    for run in 0..64 {
-        let cheater = run % 2;
+    for run in 0..80 {
+        let bit = run % 2 == 1;
         let mut parties = mesh::mesh(2, 1);
-        let bend = FnBend::new().on_outgoing(|kind, index, payload| {
-            match kind {
-                "softspoken: pprf" => payload[0] ^= 1,
-                "leaky AND: U" if index == 0 => payload[3] ^= 0x10,
+        let mut draw = 0;
+        let bend = FnBend::new().on_state(move |at, u| {
+            if at == "iknp: u" {
+                let stride = u.len() / COLUMNS;
+                u[(COLUMN + 1) * stride - 1] ^= u8::from(draw == 0) << 7;
+                draw += 1;
+            }
+        });
+        let bend = bend.on_outgoing(move |kind, index, payload| {
+            match (kind, index) {
+                ("correlated OT: check", 0) => {
+                    payload[16 * (1 + COLUMN) + 15] ^= u8::from(bit) << 7
+                }
+                ("leaky AND: U", 0) => payload[3] ^= 0x10,
                 _ => {}
             }
             Action::Send
@@ -332,20 +376,18 @@ fn a_guess_in_the_set_up_and_one_later() {
         let spy = state("set-up: delta", move |delta| {
             *seen.lock().unwrap() = Block::from_bytes((&*delta).try_into().expect("16 bytes"));
         });
-        mesh::cheat(&mut parties[cheater], 1 - cheater as u16, bend);
-        mesh::listen(&mut parties[1 - cheater], cheater as u16, spy);
+        mesh::cheat(&mut parties[0], 1, bend);
+        mesh::listen(&mut parties[1], 0, spy);
         let ended = mesh::run(parties, |lanes| {
             let mut open = set_up(lanes, BlockBits::Two)?;
             let made = open.triples(lanes, BATCH);
             Ok((open, made))
         });
-        // The changed sum is used where bit 1 of Δ, the first tree's second level, is 1.
-        let right = delta_bit(*delta.lock().unwrap(), 1) == 0;
-        assert_eq!(ended[1 - cheater].is_ok(), right);
-        let cheaters = &[cheater as u16];
-        let Ok((open, _)) = &ended[1 - cheater] else {
+        let right = Guess { column: COLUMN, bit }.is_right(*delta.lock().unwrap());
+        assert_eq!(ended[1].is_ok(), right);
+        let Ok((open, _)) = &ended[1] else {
             unnoticed.note(false);
-            mesh::assert_caught(&ended, cheaters, pprf::CHECK);
+            mesh::assert_caught(&ended, &[0], cot::CHECK);
             continue;
         };
         let x = open.leaky.own_bits(0)[0];
@@ -353,11 +395,12 @@ fn a_guess_in_the_set_up_and_one_later() {
         let made: Vec<Result<Triples>> =
             ended.into_iter().map(|ended| ended.and_then(|(_, made)| made)).collect();
         match x {
-            true => mesh::assert_caught(&made, cheaters, leaky::CHECK),
+            true => mesh::assert_caught(&made, &[0], leaky::CHECK),
             false => assert!(made.iter().all(Result::is_ok)),
         }
     }
     unnoticed.assert_predicted(0.25, "unnoticed");
+    unnoticed.assert_tells(0.25, 0.75);
 }
 
 /// Two in league send the victim each other's trees. Always caught, in the set-up.
