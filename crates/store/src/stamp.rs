@@ -347,6 +347,20 @@ mod tests {
         assert!(!is_kept(true, peers(MAX_PEERS + 2)));
     }
 
+    /// More than 512 MiB in one record, which 32 bits cannot count.
+    #[test]
+    fn records_may_be_of_any_size_that_a_file_can_have() {
+        let section = Section::Records { counter: 0, bits: (1 << 33) + 8 };
+        let each = (1 << 30) + 1;
+        assert_eq!(section.length(&[3]), Ok(Some(3 * each)));
+        assert_eq!(section.bytes(3 * each, &[1], &[2], &[3]), Ok(each..2 * each));
+        assert_eq!(section.bytes(3 * each, &[2], &[3], &[3]), Ok(2 * each..3 * each));
+        assert!(section.length(&[1 << 32]).is_err(), "no file is that long");
+        let whole = Section::Records { counter: 0, bits: u64::MAX };
+        assert_eq!(whole.length(&[1]), Ok(Some(1 << 61)));
+        assert!(whole.length(&[2]).is_err());
+    }
+
     #[test]
     fn counts_are_given_when_an_item_is_finished() {
         assert!(!is_kept(false, |_| ()));

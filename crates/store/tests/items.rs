@@ -188,6 +188,30 @@ fn offers_are_what_the_filter_wants() {
     assert!(ids(Filter { protocol: Some("ywz".to_string()), ..any() }).is_empty());
 }
 
+/// Numbers that were used once are never free again, also once their items are collected.
+#[test]
+fn the_next_number_of_a_group_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, store) = fresh(&folder);
+    let (one, other) = (pool(&store, 1, 0, 10), pool(&store, 2, 0, 10));
+    let next = |id| {
+        let offers = offers(&open(&path));
+        offers.iter().find(|offer| offer.id == id).unwrap().next_prepared
+    };
+    assert_eq!((next(one), next(other)), (0, 0), "pools have numbers of their own");
+    let (first, second) = (prepared(&store, 1, 0, b"x"), prepared(&store, 1, 5, b"x"));
+    prepared(&store, 1, 3, b"x");
+    assert_eq!((next(one), next(other)), (6, 0));
+    store.take_prepared(second).unwrap().done().unwrap();
+    store.void(&[first], "lost").unwrap();
+    assert_eq!((next(one), next(other)), (6, 0));
+    store.gc().unwrap();
+    prepared(&store, 2, 0, b"x");
+    assert_eq!((next(one), next(other)), (6, 1));
+    prepared(&store, 2, u64::MAX, b"x");
+    assert_eq!(next(other), u64::MAX);
+}
+
 #[test]
 fn a_dead_group_stays_dead() {
     let folder = tempfile::tempdir().unwrap();

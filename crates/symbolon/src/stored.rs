@@ -555,3 +555,47 @@ fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
 fn failed(error: StoreError) -> Error {
     Error::Store(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use symbolon_store::{Peer, Protection, Stamp};
+
+    use super::*;
+
+    /// The protocols allow 256 parties; a pool has two sections and one for each of them.
+    #[test]
+    fn a_store_keeps_a_pool_for_256_parties() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
+        let layout = PoolLayout { me: 3, parties: 256 };
+        let peers = (0..256).filter(|party| *party != layout.me);
+        let stamp = Stamp {
+            kind: Kind::Pool,
+            protocol: "ywz".to_string(),
+            group: [1; 32],
+            party: layout.me,
+            peers: peers.map(|party| Peer { party, fingerprint: None }).collect(),
+            dealer: None,
+            rho: 40,
+            circuit: None,
+            sequence: 0,
+            counts: Vec::new(),
+        };
+        let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).unwrap();
+        let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];
+        let mut sink = ToDraft(&mut draft);
+        sink.write(HEAD, &[7; 18]).unwrap();
+        sink.write(GATES, &bytes(layout.chunk_bytes())).unwrap();
+        for party in 0..layout.parties {
+            let input = bytes(8 * layout.input_bytes(party));
+            sink.write(PoolLayout::inputs(party), &input).unwrap();
+        }
+        let mut counts = vec![8; 257];
+        counts[0] = 1;
+        let id = draft.finish(counts.clone()).unwrap();
+        let taken = store.take_range(id, &[0; 257], &counts).unwrap();
+        taken.check().unwrap();
+        assert_eq!(taken.bytes(GATES), layout.gate_bytes(&(0..128)));
+        assert_eq!(taken.bytes(PoolLayout::inputs(255)), 0..8 * layout.input_bytes(255));
+    }
+}

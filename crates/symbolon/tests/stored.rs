@@ -5,8 +5,9 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use symbolon::circuit::{Circuit, builtin};
-use symbolon::store::{Filter, Kind, Protection, State, Store};
+use symbolon::circuit::builder::{Builder, Word};
+use symbolon::circuit::{Circuit, Receivers, Type, builtin};
+use symbolon::store::{Filter, Kind, Offer, Protection, Section, Stamp, State, Store};
 use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{Config, Error, Inputs, Protocol, Result, Transport};
 
@@ -99,6 +100,89 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
             assert!(matches!(&end, Err(Error::Store(why)) if why.contains("prepare")), "{end:?}");
         }
     }
+}
+
+/// x ⊕ y, and a circuit without inputs: no AND gate says how far a pool was used.
+fn without_gates() -> [Circuit; 2] {
+    let ty = Type::Uint(16);
+    let mut xor = Builder::new("xor");
+    let [x, y] = [0, 1].map(|party| xor.input(format!("x{party}"), ty.clone(), party));
+    let sum = xor.xor(&x, &y);
+    xor.output("sum", &sum, ty.clone(), Receivers::All);
+    let mut constant = Builder::new("constant");
+    constant.output("constant", &Word::constant(16, 12345), ty, Receivers::All);
+    [xor, constant].map(|builder| builder.finish().unwrap())
+}
+
+#[test]
+fn circuits_without_gates_are_prepared_from_a_pool_as_often_as_others() {
+    for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 3), (Protocol::TinyTable, 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), parties);
+        let amount = Amount { and_gates: 128, input_bits: 100 };
+        all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
+        let [xor, constant] = without_gates();
+        let mut items = Vec::new();
+        // What one command prepares, and the next one after it, has names of its own.
+        for (circuit, from_pools) in [(&xor, 2), (&constant, 0), (&xor, 2)] {
+            let made = all(together(protocol, &stores, |config, store| {
+                stored::prepare(config, store, circuit, 2)
+            }));
+            assert!(made.iter().all(|m| m.items == made[0].items && m.from_pools == from_pools));
+            items.extend(made[0].items.clone());
+        }
+        items.sort();
+        items.dedup();
+        assert_eq!(items.len(), 6, "{protocol:?}");
+        for (circuit, runs, expected) in [(&xor, 4, 0x0ff0), (&constant, 2, 12345)] {
+            for _ in 0..runs {
+                let ran = all(together(protocol, &stores, |config, store| {
+                    let me = config_party(store);
+                    let mut inputs = Inputs::builder(circuit, me);
+                    if let (true, Some(value)) =
+                        (circuit == &xor, [0x0f00, 0x00f0].get(usize::from(me)))
+                    {
+                        inputs = inputs.uint(usize::from(me), *value)?;
+                    }
+                    stored::run(config, store, circuit, &inputs.finish()?)
+                }));
+                for ran in ran {
+                    assert_eq!(ran.outputs.get(0).and_then(|out| out.uint()), Some(expected));
+                }
+            }
+        }
+    }
+}
+
+/// Where one party finished a circuit that another did not, the next one has a number that is new to both.
+#[test]
+fn a_circuit_that_one_party_finished_alone_does_not_stop_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let (protocol, [xor, _]) = (Protocol::Wrk, without_gates());
+    let amount = Amount { and_gates: 128, input_bits: 100 };
+    all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
+    let pool = store_pool(&stores[1]);
+    let stamp = Stamp {
+        kind: Kind::Prepared,
+        circuit: Some(xor.digest()),
+        sequence: 6,
+        counts: Vec::new(),
+        ..pool.stamp
+    };
+    let mut draft = stores[1].begin(stamp, &[Section::Whole], 1000).unwrap();
+    draft.section(0).put(b"made alone").unwrap();
+    let alone = draft.finish(vec![1]).unwrap();
+    let made =
+        all(together(protocol, &stores, |config, store| stored::prepare(config, store, &xor, 1)));
+    assert_eq!(made[0].items, made[1].items);
+    assert_ne!(made[0].items[0], alone);
+    assert_eq!(made[0].from_pools, 1);
+    assert!(stores.iter().all(|store| store_pool(store).next_prepared == 8));
+}
+
+fn store_pool(store: &Store) -> Offer {
+    store.offers(&Filter { kind: Some(Kind::Pool), ..Filter::default() }).unwrap().remove(0)
 }
 
 #[test]
