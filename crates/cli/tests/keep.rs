@@ -118,6 +118,30 @@ fn mistakes_are_told() {
     symbolon(&["store", "ls", &copy]).expect(2).says(&["does not belong here"]);
     symbolon(&["store", "adopt", &copy]).expect(0);
     assert!(!symbolon(&["store", "ls", &copy]).expect(0).out.contains("1 run"));
+    // So is a store that was put back in place: what it offers has been used.
+    std::fs::write(pair.path("words"), "correct horse\n").unwrap();
+    let stores = [pair.path("a.store"), pair.path("b.store")];
+    let copied = |from: String, to: String| {
+        assert!(
+            std::process::Command::new("cp").args(["-a", &from, &to]).status().unwrap().success()
+        );
+    };
+    stores.iter().for_each(|store| copied(store.clone(), format!("{store}.backup")));
+    for ended in pair.add("1", "2") {
+        ended.expect(0);
+    }
+    stores.iter().for_each(|store| copied(format!("{store}.backup/."), store.clone()));
+    for ended in pair.add("3", "4") {
+        ended.expect(2).says(&["put back to an earlier state", "Adopt the store"]);
+    }
+    // Whoever can read the passphrase can open the store.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let open = std::fs::Permissions::from_mode(0o644);
+        std::fs::set_permissions(pair.path("words"), open).unwrap();
+        pair.look(0, "ls").expect(2).says(&["chmod 600"]);
+    }
 }
 
 /// A pool that is made for `ywz` serves batches of `tinytable`, in three processes on each side.

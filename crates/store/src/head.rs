@@ -202,6 +202,19 @@ mod tests {
 
     use super::*;
 
+    /// Files made one right after the other are born in the same tick of a clock.
+    #[test]
+    fn no_head_is_born_with_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("head.new");
+        let mut before = None;
+        for _ in 0..10 {
+            let (_, file) = create_younger(&path, before).unwrap();
+            assert!(file.born.is_none() || file.born != before);
+            before = file.born;
+        }
+    }
+
     /// A head whose tag is right, by somebody who has the key, but which says another number than the index; and
     /// one whose tag is wrong in one digit, or which was changed in one.
     #[test]

@@ -1,4 +1,4 @@
-//! Where a store was made, so that a copy of it is noticed.
+//! Where a store was made, so that a copy of it at another place is noticed.
 //!
 //! A copied store is the one way to use material twice that no care on one disk prevents. A store
 //! therefore remembers three things about its place, and is refused where one of them differs:
@@ -14,6 +14,9 @@
 //! for a store. Device numbers, mount points and host names are left out: they change without anything being
 //! copied. What is not known on either side is not compared. A clone of a whole virtual machine or
 //! disk keeps all three and cannot be told from the original by anything that is on the disk.
+//!
+//! An earlier state that is written *over* the store keeps all three as well. That is noticed by the
+//! head, see [`crate::head`].
 
 use std::path::Path;
 

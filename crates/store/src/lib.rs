@@ -45,7 +45,8 @@
 //! lock                  locked during each transaction; its inode is part of the store's place
 //! index-0.redb          the index: records, used names, dead groups (an embedded database);
 //! index-1.redb          two files in turns
-//! head                  the digest of the right one: replacing it is what makes a transaction happen
+//! head                  the digest of the right one, and which file it is itself: replacing it is
+//!                       what makes a transaction happen
 //! items/ID/0.bin …      the sections of an item
 //! drafts/RANDOM/        items being written
 //! groups/ID.lock        locks on groups
@@ -59,10 +60,12 @@
 //!    the other has marked. The operating system releases the lock of a process that dies.
 //! 2. *An index that can be believed.* The index must have the digest that the head gives. One that
 //!    is damaged, exchanged for another store's, older or newer is refused, and with it everything
-//!    in the store.
+//!    in the store. The head must be the very file that it names, so that an older head with its
+//!    index is refused, too.
 //! 3. *The mark on disk.* The new index, in which the records are marked, is written to the other
-//!    file and flushed; then a new head with its digest is written, flushed, moved over the old
-//!    one, and the directory flushed. A crash before the move leaves everything as it was, and
+//!    file and flushed; then a new head with its digest, and with its own inode number and birth
+//!    time, is written to a new file, flushed, moved over the old one, and the directory flushed. A
+//!    crash before the move leaves everything as it was, and
 //!    nothing was handed out. From the move on, only the new index counts: no crash and no recovery
 //!    brings back the old one.
 //! 4. Only now does `take_*` return, and the caller can send something. A crash before that wastes
@@ -74,17 +77,22 @@
 //! so files that are exchanged among items or stores are damage.
 //!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
-//! ([`StoreError::Elsewhere`]); [`Store::adopt`] makes a copy usable by voiding everything in it.
-//! For the same reason items cannot be exported ([`Store::describe`]).
+//! ([`StoreError::Elsewhere`]), and to their latest state where it was written
+//! ([`StoreError::PutBack`]); [`Store::adopt`] makes a copy, or a store that was put back, usable by
+//! voiding everything in it. For the same reason items cannot be exported ([`Store::describe`]).
+//!
+//! A store that belongs to another user, or that others can write to, is refused
+//! ([`StoreError::Unsafe`]), and so is anything but a plain file or directory in it.
 //!
 //! # What no store can do
-//! - Notice that the **whole disk** or machine went back to an earlier state (a snapshot that was
-//!   restored, a clone of a virtual machine): everything it could look at went back, too. Whoever
-//!   does that must adopt the store first. The peers' stores still refuse records that *they* have
-//!   handed out before.
+//! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot that
+//!   was restored, a clone of a virtual machine): everything it could look at went back, too. Adopt
+//!   the store after that. The peers' stores still refuse records that *they* have handed out before.
+//! - Notice, on systems other than Unix, that head and index were put back in place.
 //! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage
-//!   and mistakes; who wants to forge them can. With either, forging takes the key, except that old
-//!   files can be put back, all of them together.
+//!   and mistakes; anyone who can write to the store can forge them. With either, forging takes the
+//!   key, except that a superuser can put old files back: by setting the clock, or by writing to the
+//!   disk under the file system.
 //! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but
 //!   disks and file systems that write elsewhere keep old bytes; those of protected stores are only
 //!   removed, and whoever gets hold of the key *and* the raw disk reads them.

@@ -156,3 +156,42 @@ impl Content {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reasons are printed, so a forged one must neither control a terminal nor fill it.
+    #[test]
+    fn a_reason_that_cannot_be_printed_is_refused() {
+        let record = |reason: &str| {
+            let stamp = Stamp {
+                kind: Kind::Prepared,
+                protocol: "wrk".to_string(),
+                group: [1; 32],
+                party: 0,
+                peers: Vec::new(),
+                dealer: None,
+                rho: 40,
+                circuit: None,
+                sequence: 0,
+                counts: vec![1],
+            };
+            let files = vec![SectionFile { holds: Section::Whole, frame: 16, bytes: 5 }];
+            let state = State::Void(reason.to_string());
+            Record { stamp, state, next: vec![0], created: 0, files }
+        };
+        let read = |reason: &str| {
+            let record = record(reason);
+            Record::decode(record.stamp.id(), &record.encode())
+        };
+        let longest = "é".repeat(MAX_REASON);
+        for reason in ["", "a check failed", &longest] {
+            assert_eq!(read(reason), Ok(record(reason)));
+        }
+        for reason in ["\u{1b}[2J", "two\nlines", "\u{9b}", &(longest + "x")] {
+            assert!(read(reason).is_err(), "{reason:?}");
+            assert!(read(&shorten(reason)).is_ok());
+        }
+    }
+}

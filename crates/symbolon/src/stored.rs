@@ -581,7 +581,7 @@ mod tests {
             sequence: 0,
             counts: Vec::new(),
         };
-        let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).unwrap();
+        let mut draft = store.begin(stamp, &sections(layout), 1 << 16).unwrap();
         let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];
         let mut sink = ToDraft(&mut draft);
         sink.write(HEAD, &[7; 18]).unwrap();

@@ -17,6 +17,12 @@ impl Pair {
         let keys = keys();
         let pair = Pair { keys, locked: true };
         std::fs::write(pair.path("words"), "correct horse\nnot this\n").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let private = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(pair.path("words"), private).unwrap();
+        }
         pair
     }
 
