@@ -376,7 +376,11 @@ fn kill_at_random() {
     let folder = scratch();
     let (path, store) = fresh(&folder);
     pool(&store, 1, 0, POOL);
-    for round in 0..25_u64 {
+    let mut round = 0;
+    // On a busy machine the children do less before they are killed.
+    while round < 25 || used(&path).len() <= 50 {
+        round += 1;
+        assert!(round < 1000, "the children do next to nothing");
         let before = used(&path).len();
         let mut children: Vec<_> =
             (0..2).map(|_| start(&variables("forever", &path, "SYMBOLON_FAULT", "none"))).collect();
@@ -399,7 +403,6 @@ fn kill_at_random() {
     }
     let log = fs::read_to_string(path.with_file_name("used")).unwrap();
     assert_eq!(log.lines().count(), used(&path).len(), "something was used twice");
-    assert!(log.lines().count() > 50, "the children did next to nothing");
     exercise(&path, "after all rounds");
 }
 
