@@ -2,6 +2,8 @@
 
 use zeroize::Zeroize;
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+use super::neon;
 use super::{Backend, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{x86, x86_256, x86_512};
@@ -21,6 +23,9 @@ pub(crate) enum Cipher {
     /// The round keys, for VAES on registers of 512 bits.
     #[cfg(target_arch = "x86_64")]
     Vaes512([Block; 11]),
+    /// The round keys, for AArch64.
+    #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+    Neon([Block; 11]),
 }
 
 impl Backend {
@@ -36,6 +41,9 @@ impl Backend {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Backend::Vaes512 => Cipher::Vaes512(unsafe { x86::expand(key) }),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            // SAFETY: as above.
+            Backend::Neon => Cipher::Neon(unsafe { neon::expand(key) }),
             _ => Cipher::Portable(Box::new(portable::expand(key))),
         }
     }
@@ -73,6 +81,8 @@ impl Drop for Cipher {
         match self {
             #[cfg(target_arch = "x86_64")]
             Cipher::Aesni(keys) | Cipher::Vaes256(keys) | Cipher::Vaes512(keys) => keys.zeroize(),
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            Cipher::Neon(keys) => keys.zeroize(),
             Cipher::Portable(_) => {}
         }
     }
@@ -93,6 +103,9 @@ impl Cipher {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Cipher::Vaes512(keys) => unsafe { x86_512::encrypt(keys, blocks) },
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            // SAFETY: as above.
+            Cipher::Neon(keys) => unsafe { neon::encrypt(keys, blocks) },
         }
     }
 
@@ -110,6 +123,9 @@ impl Cipher {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Cipher::Vaes512(keys) => unsafe { x86_512::counter(keys, first, out) },
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            // SAFETY: as above.
+            Cipher::Neon(keys) => unsafe { neon::counter(keys, first, out) },
         }
     }
 }

@@ -3,13 +3,15 @@
 //! Each kernel has a portable version, which is the specification, and faster ones; the best that
 //! the processor can run is picked once. Set the environment variable `SYMBOLON_BACKEND` to `portable`,
 //! `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it cannot go above, and
-//! any other value means the best, as if it were not set.
+//! any other value means the best, as if it were not set. On AArch64 there is one above `portable`, `neon`.
 
 mod ciphers;
 #[cfg(target_arch = "x86_64")]
 mod hash_kernel;
 #[cfg(target_arch = "x86_64")]
 mod leaf_kernel;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -34,7 +36,7 @@ use hash_kernel::hash_kernel;
 use leaf_kernel::leaf_kernel;
 
 /// AES key schedule constants, each in the lowest byte of a word.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little")))]
 const RCON: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
 
 /// Calls a backend's version of a kernel.
@@ -50,6 +52,11 @@ macro_rules! run {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
             Backend::Vaes512 => unsafe { x86_512::$kernel $(::<$param>)? ($($arg),*) },
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            // Some kernels are the portable ones, which are safe.
+            #[allow(unused_unsafe)]
+            // SAFETY: as above.
+            Backend::Neon => unsafe { neon::$kernel $(::<$param>)? ($($arg),*) },
             _ => portable::$kernel $(::<$param>)? ($($arg),*),
         }
     };
@@ -75,9 +82,14 @@ pub enum Backend {
     Vaes256,
     /// GFNI and AVX-512 (F, BW, DQ, VL, VBMI), and what [`Backend::Vaes256`] has.
     Vaes512,
+    /// On AArch64, its AES and PMULL instructions.
+    Neon,
 }
 
 impl Backend {
+    const ALL: [Backend; 5] =
+        [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512, Backend::Neon];
+
     /// What the library uses: the best of [`Backend::available`], unless the environment lowers it.
     #[inline]
     pub fn active() -> Backend {
@@ -94,16 +106,14 @@ impl Backend {
             Some("portable") => Backend::Portable,
             Some("aesni") => Backend::Aesni,
             Some("vaes256") => Backend::Vaes256,
-            _ => Backend::Vaes512,
+            Some("vaes512") => Backend::Vaes512,
+            _ => Backend::Neon,
         }
     }
 
     /// What the processor can run, in ascending order; [`Backend::Portable`] is always there.
     pub fn available() -> Vec<Backend> {
-        [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512]
-            .into_iter()
-            .filter(|backend| *backend <= Backend::best())
-            .collect()
+        Backend::ALL.into_iter().filter(|backend| backend.usable() == *backend).collect()
     }
 
     /// The best that the processor can run.
@@ -119,6 +129,10 @@ impl Backend {
             } else if x86::supported() {
                 return Backend::Aesni;
             }
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+            if neon::supported() {
+                return Backend::Neon;
+            }
             Backend::Portable
         })
     }
@@ -126,7 +140,12 @@ impl Backend {
     /// This backend, or the best if the processor lacks it.
     #[inline]
     fn usable(self) -> Backend {
-        self.min(Backend::best())
+        match (self, Backend::best()) {
+            (Backend::Portable, _) => Backend::Portable,
+            // The processor has none of those below.
+            (_, Backend::Neon) => Backend::Neon,
+            (_, best) => self.min(best),
+        }
     }
 
     /// The hash of [`TweakedHash::hash_linear`](crate::TweakedHash::hash_linear).
@@ -537,14 +556,16 @@ mod tests {
         assert_eq!(Backend::lowered(Some("portable")), Backend::Portable);
         assert_eq!(Backend::lowered(Some("aesni")), Backend::Aesni);
         assert_eq!(Backend::lowered(Some("vaes256")), Backend::Vaes256);
-        for best in [Some("vaes512"), Some("fastest"), Some(""), None] {
-            assert_eq!(Backend::lowered(best), Backend::Vaes512);
+        assert_eq!(Backend::lowered(Some("vaes512")), Backend::Vaes512);
+        for best in [Some("neon"), Some("fastest"), Some(""), None] {
+            assert_eq!(Backend::lowered(best), Backend::Neon);
+            assert_eq!(Backend::lowered(best).usable(), Backend::best());
         }
     }
 
     #[test]
     fn naming_a_missing_backend_falls_back() {
-        for backend in [Backend::Portable, Backend::Aesni, Backend::Vaes256, Backend::Vaes512] {
+        for backend in Backend::ALL {
             assert!(Backend::available().contains(&backend.usable()));
             assert_eq!(backend.inner_product(&[Block(2)], &[Block(1 << 127)]), Block(0x87));
         }

@@ -1,0 +1,54 @@
+//! Kernels for AArch64 with the AES and PMULL instructions, one block to a register.
+//!
+//! NEON itself belongs to every AArch64 processor, so the compiler vectorises the portable XORs and selections by itself, and
+//! only what it cannot find (AES, carry-less products, transposition) is written here.
+//!
+//! Every function names the instructions it needs; the compiler lets it be called safely only from one that has them, and
+//! [`Backend`](super::Backend) makes sure that the processor has them all.
+
+mod aes;
+mod gf128;
+mod transpose;
+
+use std::arch::aarch64::*;
+
+pub(super) use super::portable::{
+    add_blocks, add_key_where, add_sums, add_where, add_words_where, bits_inner_product,
+    bytes_of_rows, lay_out, low_bits, low_words, pair_up, pair_up_where, rows_of_bytes,
+    sum_buckets,
+};
+pub(super) use aes::{counter, encrypt, expand, hash};
+pub(super) use gf128::{
+    carryless_products, column_hash, inner_product, selected_tag_products, tag_products,
+    words_inner_product,
+};
+pub(super) use transpose::transpose_128;
+
+use crate::Block;
+
+/// Whether the processor has what this module needs.
+pub(super) fn supported() -> bool {
+    std::arch::is_aarch64_feature_detected!("aes")
+        && std::arch::is_aarch64_feature_detected!("pmull")
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(block: &Block) -> uint8x16_t {
+    // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
+    unsafe { vld1q_u8(std::ptr::from_ref(block).cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load_bytes(bytes: &[u8; 16]) -> uint8x16_t {
+    // SAFETY: the reference is valid for 16 bytes, and the load wants no alignment.
+    unsafe { vld1q_u8(bytes.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn store(block: &mut Block, value: uint8x16_t) {
+    // SAFETY: the reference is valid for 16 bytes, and the store wants no alignment.
+    unsafe { vst1q_u8(std::ptr::from_mut(block).cast(), value) }
+}
