@@ -68,12 +68,14 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
         channel.send("broadcast echo", digest)?;
         channel.flush()?;
     }
-    for channel in channels {
-        if &channel.recv_array::<32>("broadcast echo")? != digest {
-            return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
-        }
+    // All are heard before anybody gives up: an honest peer that has not sent its echo yet would
+    // otherwise see no more than a lost connection.
+    let echoes: Vec<Result<[u8; 32]>> =
+        channels.iter_mut().map(|channel| channel.recv_array("broadcast echo")).collect();
+    if echoes.iter().flatten().any(|echo| echo != digest) {
+        return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
     }
-    Ok(())
+    echoes.into_iter().try_for_each(|echo| echo.map(drop))
 }
 
 /// How many draws are sent before the peers' first one is awaited, so that a long link is kept full.
