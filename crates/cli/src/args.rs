@@ -128,9 +128,13 @@ pub struct TuningArgs {
     /// tinytable runs them side by side [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
-    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone [default: 64]
+    /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO [default: 64 with RHO
+    /// 40, otherwise 128]
     #[arg(long, value_name = "BITS")]
     pub mac_bits: Option<u32>,
+    /// The same for comparisons only, however short: an option of `bench` alone.
+    #[arg(skip)]
+    pub weak_mac_bits: Option<u32>,
     /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]

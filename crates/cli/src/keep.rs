@@ -124,7 +124,7 @@ pub fn tell_agreement(agreement: &Agreement) {
 }
 
 fn tell_costs(tuning: &Tuning, party: u16, report: &Report) {
-    let role = tuning.protocol.role(party).to_string();
+    let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: phases(report) };
     tell(&format!("\n{}", costs(&[party])));
 }

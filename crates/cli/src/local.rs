@@ -76,12 +76,12 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         asked: AskedJson {
             circuit: spec.circuit.clone(),
             digest: hex::encode(circuit.digest()),
-            protocol: tuning.protocol.name().to_string(),
-            rho: tuning.rho.bits(),
+            protocol: tuning.params.protocol.name().to_string(),
+            rho: tuning.params.rho.bits(),
             choice,
-            batch: tuning.executions,
+            batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
-            threads: tuning.threads,
+            threads: tuning.params.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         },
@@ -115,7 +115,7 @@ pub fn parties(
 ) -> Vec<PartyJson> {
     let entry = |(party, played): (PartyId, &Played)| PartyJson {
         party,
-        role: tuning.protocol.role(party).to_string(),
+        role: tuning.params.protocol.role(party).to_string(),
         phases: phases(played),
     };
     (0..).zip(played).map(entry).collect()

@@ -35,22 +35,8 @@ pub struct Job {
     pub transport: LocalTransport,
     /// Where the dealer is, if there is one.
     pub dealer: Option<Peer>,
-    /// The protocol's name.
-    pub protocol: String,
-    /// Statistical security in bits.
-    pub rho: u32,
-    /// The name of the form of garbling, or `auto`.
-    pub form: String,
-    /// The name of what makes correlated OTs, or `auto`.
-    pub ot: String,
-    /// How many evaluations there are.
-    pub batch: u64,
-    /// The length of MACs, where it can be chosen.
-    pub mac_bits: Option<u32>,
-    /// How many AND gates are garbled and evaluated at a time.
-    pub stretch: u64,
-    /// Lanes.
-    pub threads: usize,
+    /// What all parties must share, by name, as [`SessionParams::values`] has it.
+    pub params: Vec<(String, String)>,
     /// Seconds.
     pub timeout: f64,
     /// The simulated link.
@@ -127,21 +113,7 @@ pub fn command() -> Outcome<()> {
 
 fn obey() -> Outcome<Played> {
     let job: Job = hear()?;
-    let tuning = Tuning::new(
-        &TuningArgs {
-            protocol: Some(job.protocol.clone()),
-            rho: Some(job.rho),
-            form: Some(job.form.clone()),
-            ot: Some(job.ot.clone()),
-            batch: Some(job.batch),
-            mac_bits: job.mac_bits,
-            stretch: Some(job.stretch),
-            threads: Some(job.threads),
-            timeout: Some(job.timeout),
-            link: job.link.clone(),
-        },
-        job.parties,
-    )?;
+    let tuning = tuning(&job)?;
     let mut stage = |stage: &str| {
         if job.stages {
             // A parent that has gone ends this process anyway.
@@ -157,7 +129,7 @@ fn obey() -> Outcome<Played> {
                 .iter()
                 .map(|(place, value)| (*place, Zeroizing::new(value.clone())))
                 .collect();
-            let part = Part::new(&circuit, job.party, &inputs, tuning.executions)?;
+            let part = Part::new(&circuit, job.party, &inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             part.play(config, *course, &mut stage)
         }
@@ -169,6 +141,18 @@ fn obey() -> Outcome<Played> {
             play_tables(tuning.apply_with_link(Config::new(job.party, meet(&job)?)), task)
         }
     }
+}
+
+/// The parameters as the parent has them.
+fn tuning(job: &Job) -> Outcome<Tuning> {
+    // Time-out and link as options give them.
+    let (timeout, link) = (Some(job.timeout), job.link.clone());
+    let mut tuning =
+        Tuning::new(&TuningArgs { timeout, link, ..TuningArgs::default() }, job.parties)?;
+    for (key, value) in &job.params {
+        tuning.params.set(key, value)?;
+    }
+    Ok(tuning)
 }
 
 /// Tells the parent where this party is, and hears where the others are.

@@ -39,7 +39,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     tuning.warn();
     let values = own_values(&settings, &loaded, party)?;
     let circuit = loaded.circuit;
-    let part = Part::new(&circuit, party, &values, tuning.executions)?;
+    let part = Part::new(&circuit, party, &values, tuning.params.executions)?;
     let transport = meet::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
@@ -72,7 +72,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         let played = part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage));
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
-    let role = tuning.protocol.role(party).to_string();
+    let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {
         print_outputs(&played.outputs)?;
@@ -90,12 +90,12 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         asked: AskedJson {
             circuit: settings.spec.circuit,
             digest: hex::encode(circuit.digest()),
-            protocol: tuning.protocol.name().to_string(),
-            rho: tuning.rho.bits(),
+            protocol: tuning.params.protocol.name().to_string(),
+            rho: tuning.params.rho.bits(),
             choice: played.choice,
-            batch: tuning.executions,
+            batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
-            threads: tuning.threads,
+            threads: tuning.params.threads,
             transport: match settings.transport {
                 RemoteTransport::Tls => "tls",
                 RemoteTransport::Tcp => "tcp",

@@ -188,7 +188,7 @@ impl Settings {
             Some(PartyKey::All(list)) => (None, Some(list)),
             None => (None, None),
         };
-        Ok(Settings {
+        let settings = Settings {
             spec: CircuitSpec { circuit: circuit.unwrap_or_default(), owners, outputs },
             party: args.meet.party.or(this),
             parties,
@@ -206,6 +206,7 @@ impl Settings {
                 ot: flags.ot.clone().or(file.ot),
                 batch: flags.batch.or(file.batch),
                 mac_bits: flags.mac_bits.or(file.mac_bits),
+                weak_mac_bits: None,
                 stretch: flags.stretch.or(file.stretch),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {
@@ -225,7 +226,8 @@ impl Settings {
                     .or(file.store_passphrase.map(in_folder)),
             },
             json: args.json || file.json.unwrap_or(false),
-        })
+        };
+        Ok(settings)
     }
 }
 

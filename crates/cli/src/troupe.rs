@@ -66,7 +66,7 @@ impl Troupe<'_> {
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in 0..self.parties {
                 // What a user got wrong is told before anything is started.
-                Part::new(circuit, party, inputs, self.tuning.executions)?;
+                Part::new(circuit, party, inputs, self.tuning.params.executions)?;
             }
         }
         let house = if self.dealer { Some(House::open(self.transport)?) } else { None };
@@ -78,14 +78,14 @@ impl Troupe<'_> {
 
     fn threads(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
-        let mesh = Transport::memory_mesh(self.parties, self.tuning.threads, link)?;
+        let mesh = Transport::memory_mesh(self.parties, self.tuning.params.threads, link)?;
         let perform = |party: PartyId, transport: Transport, words: mpsc::Sender<(u16, String)>| {
             let config = self.tuning.apply(Config::new(party, transport));
             let config = config.dealer(house.and_then(House::within));
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
             match self.work {
                 Work::Circuit { circuit, inputs, course, .. } => {
-                    let part = Part::new(circuit, party, inputs, self.tuning.executions)?;
+                    let part = Part::new(circuit, party, inputs, self.tuning.params.executions)?;
                     part.play(config, course, &mut stage)
                 }
                 Work::Triples(count) => play_triples(config, count, &mut stage),
@@ -127,20 +127,14 @@ impl Troupe<'_> {
     }
 
     fn job(&self, party: PartyId, house: Option<&House>) -> Job {
+        let params = self.tuning.params.values().into_iter();
         Job {
             task: self.task(party),
             party,
             parties: self.parties,
             transport: self.transport,
             dealer: house.and_then(House::peer),
-            protocol: self.tuning.protocol.name().to_string(),
-            rho: self.tuning.rho.bits(),
-            form: self.tuning.form_name(),
-            ot: self.tuning.ot_name(),
-            batch: self.tuning.executions,
-            mac_bits: self.tuning.mac_bits(),
-            stretch: self.tuning.stretch,
-            threads: self.tuning.threads,
+            params: params.map(|(key, value)| (key.to_string(), value)).collect(),
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),
             stages: std::io::stderr().is_terminal(),

@@ -4,7 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::{
-    Config, Form, Generator, MAX_THREADS, MacLength, Protocol, Rho, STRETCH, SimulatedLink,
+    Config, Form, Generator, MAX_THREADS, MacChoice, MacLength, Protocol, Rho, SessionParams,
+    SimulatedLink,
 };
 
 use crate::args::TuningArgs;
@@ -20,22 +21,8 @@ const AUTO: &str = "auto";
 /// Parameters of a session, checked.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    /// The protocol.
-    pub protocol: Protocol,
-    /// Statistical security.
-    pub rho: Rho,
-    /// How gates are garbled; `None` leaves it to the link.
-    pub form: Option<Form>,
-    /// How correlated OTs are made; `None` leaves it to the link.
-    pub ot: Option<Generator>,
-    /// How many evaluations there are.
-    pub executions: u64,
-    /// The length of the MACs on opened bits.
-    pub mac: MacLength,
-    /// How many AND gates are garbled and evaluated at a time.
-    pub stretch: u64,
-    /// Lanes.
-    pub threads: usize,
+    /// What all parties must share.
+    pub params: SessionParams,
     /// How long to wait for the peer.
     pub timeout: Duration,
     /// The simulated link, as given and as understood.
@@ -65,17 +52,7 @@ impl Tuning {
             return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
         }
         let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
-        let mac = match args.mac_bits {
-            None => MacLength::default(),
-            Some(_) if !protocol.has_mac_length() => {
-                return Err(Failure::usage(format!("{} takes no --mac-bits", protocol.name()))
-                    .with_hint("its MACs follow from --rho"));
-            }
-            Some(bits) => bits
-                .to_string()
-                .parse()
-                .map_err(|_| Failure::usage("--mac-bits takes 64 or 128, or 32 for comparisons"))?,
-        };
+        let mac = mac(args, protocol, rho)?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -91,20 +68,21 @@ impl Tuning {
         check_parties(protocol, parties)?;
         let timeout = Duration::from_secs_f64(seconds);
         let executions = args.batch.unwrap_or(1);
-        let stretch = args.stretch.unwrap_or(STRETCH);
+        let usual = SessionParams::new(protocol);
+        let stretch = args.stretch.unwrap_or(usual.stretch);
         if stretch == 0 {
             return Err(Failure::usage("--stretch takes a number of AND gates, at least 1"));
         }
-        Ok(Tuning { protocol, rho, form, ot, executions, mac, stretch, threads, timeout, link })
+        let params = SessionParams { rho, form, ot, threads, executions, mac, stretch, ..usual };
+        Ok(Tuning { params, timeout, link })
     }
 
     /// Says so when what was chosen is not secure enough.
     pub fn warn(&self) {
-        if !self.mac.is_secure() {
+        if let Some(mac) = self.params.mac_length().filter(|_| self.params.has_weak_macs()) {
             tell(&format!(
-                "warning: MACs of {} bits are for comparisons with published figures: a wrong bit is accepted with \
-                 probability 2^-{}\n",
-                self.mac, self.mac
+                "warning: MACs of {mac} bits are for comparisons with published figures: a wrong bit is accepted with \
+                 probability 2^-{mac}\n"
             ));
         }
     }
@@ -114,7 +92,7 @@ impl Tuning {
     /// # Errors
     /// A usage failure that names the option it does not go with.
     pub fn one_at_a_time(&self, option: &str) -> Outcome<()> {
-        match self.executions {
+        match self.params.executions {
             1 => Ok(()),
             _ => Err(Failure::usage(format!("--batch does not go with {option}"))),
         }
@@ -122,31 +100,17 @@ impl Tuning {
 
     /// The length of the MACs as an option takes it, where there is such an option.
     pub fn mac_bits(&self) -> Option<u32> {
-        self.protocol.has_mac_length().then(|| self.mac.bits())
-    }
-
-    /// The form as an option takes it.
-    pub fn form_name(&self) -> String {
-        self.form.map_or(AUTO, Form::name).to_string()
+        self.params.mac_length().map(MacLength::bits)
     }
 
     /// The generator as an option takes it.
     pub fn ot_name(&self) -> String {
-        self.ot.map_or(AUTO, Generator::name).to_string()
+        self.params.ot.map_or(AUTO, Generator::name).to_string()
     }
 
     /// Sets all of it but the link, which depends on the transport.
     pub fn apply(&self, config: Config) -> Config {
-        config
-            .protocol(self.protocol)
-            .rho(self.rho)
-            .form(self.form)
-            .ot(self.ot)
-            .executions(self.executions)
-            .mac(self.mac)
-            .stretch(self.stretch)
-            .threads(self.threads)
-            .timeout(self.timeout)
+        config.params(self.params.clone()).timeout(self.timeout)
     }
 
     /// Sets all of it, for TCP and TLS.
@@ -156,6 +120,32 @@ impl Tuning {
             Some((_, link)) => config.link(*link),
             None => config,
         }
+    }
+}
+
+/// The length of MACs that was asked for, one that is long enough or one for comparisons.
+fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> Outcome<MacChoice> {
+    let (option, bits) = match (args.mac_bits, args.weak_mac_bits) {
+        (None, None) => return Ok(MacChoice::ByRho),
+        (Some(bits), _) => ("--mac-bits", bits),
+        (None, Some(bits)) => ("--weak-mac-bits", bits),
+    };
+    if !protocol.has_mac_length() {
+        return Err(Failure::usage(format!("{} takes no {option}", protocol.name()))
+            .with_hint("its MACs follow from --rho"));
+    }
+    let known = MacLength::ALL.into_iter().find(|length| length.bits() == bits);
+    match (known, option) {
+        (Some(length), "--weak-mac-bits") => Ok(MacChoice::ComparisonOnly(length)),
+        (Some(length), _) if length.suffices(rho) => Ok(MacChoice::Length(length)),
+        (Some(length), _) => Err(Failure::usage(format!(
+            "--mac-bits {length} is too short for --rho {}, which takes {} at least",
+            rho.bits(),
+            MacLength::for_rho(rho)
+        ))
+        .with_hint("`bench --weak-mac-bits` measures shorter ones, for comparisons")),
+        (None, "--weak-mac-bits") => Err(Failure::usage("--weak-mac-bits takes 32, 64 or 128")),
+        (None, _) => Err(Failure::usage("--mac-bits takes 64 or 128")),
     }
 }
 
@@ -193,15 +183,15 @@ mod tests {
     #[test]
     fn defaults_and_ranges() {
         let tuning = Tuning::new(&TuningArgs::default(), 2).unwrap();
-        assert_eq!((tuning.rho.bits(), tuning.threads), (40, 1));
-        assert_eq!((tuning.form, tuning.ot), (None, None));
+        assert_eq!((tuning.params.rho.bits(), tuning.params.threads), (40, 1));
+        assert_eq!((tuning.params.form, tuning.params.ot), (None, None));
         let auto = TuningArgs {
             form: Some("auto".into()),
             ot: Some("auto".into()),
             ..TuningArgs::default()
         };
         let auto = Tuning::new(&auto, 2).unwrap();
-        assert_eq!((auto.form_name(), auto.ot_name()), ("auto".to_string(), "auto".to_string()));
+        assert_eq!((auto.params.form, auto.ot_name()), (None, "auto".to_string()));
         for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(Generator::ALL) {
             let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
@@ -210,16 +200,16 @@ mod tests {
                 ..TuningArgs::default()
             };
             let told = Tuning::new(&args, 2).unwrap();
-            assert_eq!((told.form_name(), told.ot_name()), (form, ot));
+            assert_eq!((told.params.form.map(Form::name), told.ot_name()), (Some(&*form), ot));
         }
-        assert_eq!(tuning.protocol, Protocol::Wrk);
-        assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().protocol, Protocol::Ywz);
+        assert_eq!(tuning.params.protocol, Protocol::Wrk);
+        assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().params.protocol, Protocol::Ywz);
         let wrk = TuningArgs { protocol: Some("wrk".into()), ..TuningArgs::default() };
         let refused = Tuning::new(&wrk, 3).unwrap_err();
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 12] = [
+        let refused: [fn(&mut TuningArgs); 15] = [
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
             |args| args.threads = Some(65),
@@ -233,6 +223,16 @@ mod tests {
                 args.protocol = Some("tinytable".into());
                 args.mac_bits = Some(40);
             },
+            |args| {
+                args.protocol = Some("tinytable".into());
+                args.mac_bits = Some(32);
+            },
+            |args| {
+                args.protocol = Some("tinytable".into());
+                args.rho = Some(64);
+                args.mac_bits = Some(64);
+            },
+            |args| args.weak_mac_bits = Some(64),
             |args| args.ot = Some("softspoken3".into()),
             |args| {
                 args.protocol = Some("ywz".into());
@@ -244,5 +244,23 @@ mod tests {
             change(&mut args);
             assert_eq!(Tuning::new(&args, 2).unwrap_err().class, crate::failure::Class::Usage);
         }
+    }
+
+    #[test]
+    fn macs_follow_rho_and_shorter_ones_are_weak_by_name() {
+        let table = |rho, mac_bits, weak_mac_bits| {
+            let protocol = Some("tinytable".to_string());
+            let rho = Some(rho);
+            let args =
+                TuningArgs { protocol, rho, mac_bits, weak_mac_bits, ..TuningArgs::default() };
+            let tuning = Tuning::new(&args, 2).unwrap();
+            (tuning.mac_bits(), tuning.params.has_weak_macs())
+        };
+        for (rho, bits) in [(40, 64), (64, 128), (80, 128)] {
+            assert_eq!(table(rho, None, None), (Some(bits), false));
+            assert_eq!(table(rho, Some(128), None), (Some(128), false));
+            assert_eq!(table(rho, None, Some(32)), (Some(32), true));
+        }
+        assert_eq!(table(40, Some(64), None), (Some(64), false));
     }
 }

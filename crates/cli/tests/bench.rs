@@ -192,6 +192,15 @@ fn blocks_are_printed_in_full_or_a_row_each() {
     }
 }
 
+/// Short MACs are there for comparisons, by a name that says so, and with a warning.
+#[test]
+fn weak_macs_are_measured_by_their_name() {
+    let words = ["bench", "add:8", "--protocol", "tinytable", "--repeat", "1", "--json"];
+    let result = symbolon(&[&words[..], &["--weak-mac-bits", "32"]].concat()).expect(0);
+    assert!(result.err.contains("2^-32"), "{}", result.err);
+    assert_eq!(result.json()["measurements"][0]["mac_bits"], 32);
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     for words in [
@@ -206,6 +215,7 @@ fn what_does_not_go_together_is_refused() {
         &["tinytable", "add:8"],
         &["tinytable", "--threads", "1,65"],
         &["tinytable", "--mac-bits", "64,65"],
+        &["tinytable", "--mac-bits", "32,64"],
         &["tinytable", "--form", "four-row"],
         &["add:8", "--mac-bits", "64,128"],
         &["--repeat", "2"],

@@ -46,6 +46,17 @@ fn monday_tuesday_wednesday() {
     }
 }
 
+/// Nobody cheated when the parties were asked for different things.
+#[test]
+fn a_parameter_on_one_side_only_is_named_on_both_and_nobody_is_accused() {
+    let pair = Pair::unlocked();
+    for words in [&["prepare", "add:8"][..], &["preprocess", "--gates", "128"]] {
+        for ended in pair.both(words, [&["--stretch", "1000"], &[]]) {
+            ended.expect(4).says(&["stretch", "1000", "1048576"]);
+        }
+    }
+}
+
 /// Processes that are killed waste material, and what is left works.
 #[test]
 fn a_run_that_is_killed_wastes_at_most_one_circuit() {

@@ -313,14 +313,17 @@ fn batches_take_values_by_the_line() {
     assert_eq!((&result["batch"], &result["mac_bits"]), (&json!(3), &json!(128)));
     assert_eq!((&result["form"], &result["outputs"]), (&json!("tables"), &json!([])));
 
-    let short = ["--protocol", "tinytable", "--mac-bits", "32"];
-    let short = symbolon(&[&words[..], &short].concat()).expect(0);
-    assert!(short.err.contains("2^-32"), "{}", short.err);
+    // MACs are as long as rho demands, and shorter ones are refused.
+    let long = ["--protocol", "tinytable", "--rho", "80", "--json"];
+    let result = symbolon(&[&words[..], &long].concat()).expect(0).json();
+    assert_eq!(result["mac_bits"], json!(128));
     for (more, told) in [
         (&["--mac-bits", "64"][..], "--mac-bits"),
         (&["--repeat", "2"], "--repeat"),
         (&["--owner", "y=share"], "share"),
         (&["--protocol", "tinytable", "--mac-bits", "40"], "64 or 128"),
+        (&["--protocol", "tinytable", "--mac-bits", "32"], "too short"),
+        (&["--protocol", "tinytable", "--weak-mac-bits", "32"], "unexpected argument"),
     ] {
         let refused = symbolon(&[&words[..], more].concat()).expect(2);
         assert!(refused.err.contains(told), "{}", refused.err);

@@ -23,7 +23,7 @@ fn help_teaches_and_goes_to_standard_output() {
 
 #[test]
 fn bad_usage_is_code_2_and_says_what_would_do() {
-    let cases: [(&[&str], &str); 21] = [
+    let cases: [(&[&str], &str); 24] = [
         (&[], "Usage"),
         (&["no-such-command"], "unrecognized"),
         (&["local"], "CIRCUIT"),
@@ -40,6 +40,15 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
         (&["local", "add:8", "--rho", "41"], "40, 64 or 80"),
         (&["local", "add:8", "--ot", "best"], "--ot takes auto, iknp"),
         (&["local", "add:8", "--threads", "0"], "1 to 64"),
+        (&["local", "add:8", "--mac-bits", "64"], "takes no --mac-bits"),
+        (
+            &["local", "add:8", "--protocol", "tinytable", "--mac-bits", "32"],
+            "too short for --rho 40",
+        ),
+        (
+            &["local", "add:8", "--protocol", "tinytable", "--rho", "64", "--mac-bits", "64"],
+            "too short for --rho 64",
+        ),
         (&["local", "add:8", "--timeout=-1"], "--timeout"),
         (&["local", "add:8", "--link", "moon"], "lan"),
         (&["local", "add:8", "--repeat", "0"], "--repeat"),

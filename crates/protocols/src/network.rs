@@ -22,7 +22,7 @@ pub enum Rho {
 
 impl Rho {
     /// The number of bits.
-    pub fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         match self {
             Rho::Bits40 => 40,
             Rho::Bits64 => 64,
@@ -43,14 +43,15 @@ impl Rho {
 pub struct Batch {
     /// Executions that are prepared and run together.
     pub executions: usize,
-    /// The length of the MACs on opened bits.
+    /// The length of the MACs on opened bits. Whoever makes a session refuses one that is too short
+    /// for ρ ([`MacLength::suffices`]), unless it was asked for as a comparison.
     pub mac: MacLength,
 }
 
 impl Default for Batch {
-    /// One execution, MACs of 64 bits.
+    /// One execution, MACs of 128 bits, which are long enough for every ρ.
     fn default() -> Self {
-        Batch { executions: 1, mac: MacLength::default() }
+        Batch { executions: 1, mac: MacLength::Bits128 }
     }
 }
 

@@ -6,8 +6,6 @@
 use symbolon_protocols::{BlockBits, Form, Generator, Rho};
 use symbolon_transport::LinkSpeed;
 
-use crate::config::Terms;
-
 /// How a session garbles and what makes its correlated OTs, and whether that followed from the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -31,13 +29,12 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// This party's.
-    pub fn of(terms: &Terms) -> Wishes {
-        let only = match terms.protocol.forms() {
-            [only] => Some(*only),
-            _ => None,
-        };
-        Wishes { form: terms.form.or(only), ot: terms.ot }
+    /// What nobody asked for is left to the link.
+    pub const NOTHING: Wishes = Wishes { form: None, ot: None };
+
+    /// These, and the others where these leave something open.
+    pub fn or(self, others: Wishes) -> Wishes {
+        Wishes { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
     }
 
     /// What is settled without the link.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Form, Generator, MacLength, Need, Protocol, Rho, STRETCH};
+use symbolon_protocols::{Batch, Form, Generator, Need, Protocol, Rho};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::dealer::Dealer;
+use crate::params::{MacChoice, SessionParams};
 use crate::reach::{Transport, Way};
 
 /// The most lanes that a session may have.
@@ -21,29 +22,29 @@ pub struct Config {
     dealer: Option<Dealer>,
 }
 
-/// The parameters of a session.
+/// What a session is asked to do, but for how the others are reached.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) party: PartyId,
-    pub(crate) protocol: Protocol,
-    pub(crate) rho: Rho,
-    /// `None`: left to the link.
-    pub(crate) form: Option<Form>,
-    /// `None`: left to the link.
-    pub(crate) ot: Option<Generator>,
-    pub(crate) threads: usize,
+    /// What all parties must share.
+    pub(crate) params: SessionParams,
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
-    /// How many evaluations a batch has.
-    pub(crate) executions: u64,
-    pub(crate) mac: MacLength,
-    pub(crate) stretch: u64,
 }
 
 impl Terms {
-    /// The length of the MACs on opened bits, where the protocol leaves it open; 0 otherwise.
-    pub(crate) fn mac_bits(&self) -> u32 {
-        if self.protocol.has_mac_length() { self.mac.bits() } else { 0 }
+    /// So many executions side by side, with the MACs that were chosen.
+    pub(crate) fn batch(&self, executions: usize) -> Batch {
+        let usual = Batch::default();
+        Batch { executions, mac: self.params.mac_length().unwrap_or(usual.mac) }
+    }
+
+    /// All executions of a batch side by side.
+    pub(crate) fn whole_batch(&self) -> Result<Batch> {
+        let executions = usize::try_from(self.params.executions);
+        let executions = executions
+            .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))?;
+        Ok(self.batch(executions))
     }
 }
 
@@ -57,31 +58,29 @@ impl Config {
             _ => 1,
         };
         let parties = transport.parties();
-        let terms = Terms {
-            party,
-            protocol: if parties == 2 { Protocol::Wrk } else { Protocol::Ywz },
-            rho: Rho::Bits40,
-            form: None,
-            ot: None,
-            threads,
-            timeout: DEFAULT_TIMEOUT,
-            link: None,
-            executions: 1,
-            mac: MacLength::default(),
-            stretch: STRETCH,
-        };
+        let protocol = if parties == 2 { Protocol::Wrk } else { Protocol::Ywz };
+        let params = SessionParams { threads, ..SessionParams::new(protocol) };
+        let terms = Terms { party, params, timeout: DEFAULT_TIMEOUT, link: None };
         Config { transport, terms, dealer: None }
+    }
+
+    /// Sets all that the parties must share, but for the dealer, which [`dealer`](Config::dealer)
+    /// names.
+    pub fn params(mut self, params: SessionParams) -> Self {
+        let dealer = self.terms.params.dealer;
+        self.terms.params = SessionParams { dealer, ..params };
+        self
     }
 
     /// Chooses the protocol.
     pub fn protocol(mut self, protocol: Protocol) -> Self {
-        self.terms.protocol = protocol;
+        self.terms.params.protocol = protocol;
         self
     }
 
     /// Chooses the statistical security parameter.
     pub fn rho(mut self, rho: Rho) -> Self {
-        self.terms.rho = rho;
+        self.terms.params.rho = rho;
         self
     }
 
@@ -91,14 +90,14 @@ impl Config {
     /// Material that is prepared ahead should have its form chosen: what is best for all phases
     /// together, which is what the link decides by, is not always what answers soonest.
     pub fn form(mut self, form: impl Into<Option<Form>>) -> Self {
-        self.terms.form = form.into();
+        self.terms.params.form = form.into();
         self
     }
 
     /// Chooses how correlated OTs are made: fewer bytes for more computing. `None` leaves it to the
     /// others and, if they leave it too, to the link.
     pub fn ot(mut self, generator: impl Into<Option<Generator>>) -> Self {
-        self.terms.ot = generator.into();
+        self.terms.params.ot = generator.into();
         self
     }
 
@@ -106,7 +105,7 @@ impl Config {
     /// each peer. From two on, one more of both garbles and evaluates meanwhile.
     /// Ready-made channels fix the number; setting another is refused by [`Config::check`].
     pub fn threads(mut self, threads: usize) -> Self {
-        self.terms.threads = threads;
+        self.terms.params.threads = threads;
         self
     }
 
@@ -126,14 +125,15 @@ impl Config {
     /// How many evaluations of the circuit [`Session::evaluate_batch`](crate::Session::evaluate_batch) does, and a
     /// circuit is [prepared](crate::stored::prepare) for; at least 1, the default.
     pub fn executions(mut self, executions: u64) -> Self {
-        self.terms.executions = executions;
+        self.terms.params.executions = executions;
         self
     }
 
-    /// Chooses the length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. The shortest is
-    /// for comparisons with published figures only: [`MacLength::is_secure`].
-    pub fn mac(mut self, mac: MacLength) -> Self {
-        self.terms.mac = mac;
+    /// Chooses the length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. By
+    /// default it follows ρ; a [`MacLength`](crate::MacLength) that is too short for ρ is refused
+    /// by [`Config::check`], unless it comes as [`MacChoice::ComparisonOnly`].
+    pub fn mac(mut self, mac: impl Into<MacChoice>) -> Self {
+        self.terms.params.mac = mac.into();
         self
     }
 
@@ -143,7 +143,7 @@ impl Config {
     /// one with `u64::MAX`. All parties must name the same; the default is 2^20, below which more gates at a time do not
     /// make it any cheaper.
     pub fn stretch(mut self, gates: u64) -> Self {
-        self.terms.stretch = gates;
+        self.terms.params.stretch = gates;
         self
     }
 
@@ -151,12 +151,8 @@ impl Config {
     /// **all inputs are lost if it works together with anybody**: [`Dealer`] says what it is trusted with.
     pub fn dealer(mut self, dealer: impl Into<Option<Dealer>>) -> Self {
         self.dealer = dealer.into();
+        self.terms.params.dealer = self.dealer.as_ref().map(Dealer::name);
         self
-    }
-
-    /// The dealer as the handshake and stamps name it.
-    pub(crate) fn dealer_name(&self) -> Option<String> {
-        self.dealer.as_ref().map(Dealer::name)
     }
 
     /// How the dealer is reached, if there is one; afterwards there is none.
@@ -167,8 +163,8 @@ impl Config {
 
     /// What one evaluation takes.
     pub(crate) fn need(&self, circuit: &Circuit, plan: &Plan) -> Result<Need> {
-        let batch = Batch { executions: 1, mac: self.terms.mac };
-        self.terms.protocol.need_of(circuit, plan, self.parties() as u16, batch)
+        let parties = self.parties() as u16;
+        self.terms.params.protocol.need_of(circuit, plan, parties, self.terms.batch(1))
     }
 
     /// How many parties there are, this one included.
@@ -207,7 +203,8 @@ impl Config {
 
     /// Checks all that does not depend on a circuit.
     pub(crate) fn check_alone(&self) -> Result<()> {
-        let Terms { party, protocol, form, threads, timeout, link, .. } = &self.terms;
+        let Terms { party, params, timeout, link } = &self.terms;
+        let SessionParams { protocol, threads, ot, .. } = params;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         let (parties, possible) = (self.parties(), protocol.parties());
         let (least, most) = (usize::from(*possible.start()), usize::from(*possible.end()));
@@ -219,27 +216,19 @@ impl Config {
                 protocol.name()
             ));
         }
-        if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
-            return refuse(format!("{} has no form {form}", protocol.name()));
-        }
         if usize::from(*party) >= parties {
             return refuse(format!(
                 "there are {parties} parties, numbered from 0; there is no party {party}"
             ));
         }
-        if self.terms.executions == 0 {
-            return refuse("there must be at least one evaluation".to_string());
-        }
-        if self.terms.stretch == 0 {
-            return refuse("a stretch has at least one AND gate".to_string());
-        }
+        params.check()?;
         if timeout.is_zero() {
             return refuse("the time-out must be longer than nothing".to_string());
         }
         check_threads(*threads)?;
         if let Some(dealer) = &self.dealer {
             dealer.check(&self.transport, *party)?;
-            if self.terms.ot.is_some() {
+            if ot.is_some() {
                 return refuse("with a dealer there is no OT to choose".to_string());
             }
         }

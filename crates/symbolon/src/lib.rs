@@ -49,6 +49,7 @@ mod inputs;
 #[cfg(feature = "measure")]
 pub mod measure;
 mod outputs;
+mod params;
 mod port;
 mod reach;
 mod report;
@@ -62,6 +63,7 @@ pub use config::{Config, MAX_THREADS};
 pub use dealer::Dealer;
 pub use inputs::{Inputs, InputsBuilder};
 pub use outputs::{Learnt, Outputs};
+pub use params::{MacChoice, SessionParams};
 pub use port::Port;
 pub use reach::{Contact, Meeting, Transport};
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};

@@ -7,9 +7,11 @@ use symbolon_circuit::{Circuit, PartyId, Plan, reference};
 use symbolon_primitives::{Backend, BitVec, Block, Prg};
 use symbolon_protocols::phases::Measured;
 use symbolon_protocols::{Engine, Network, Prepared, Protocol};
-use symbolon_transport::{Error, Hello, Result};
+use symbolon_transport::{Error, Result};
 
-use crate::config::{Config, Terms};
+use crate::choice::Wishes;
+use crate::config::Config;
+use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::{Begun, begin, counted, engine, give_up};
 
@@ -68,17 +70,10 @@ pub fn measure_tables(
     if batch == 0 || repeat == 0 {
         return Err(Error::invalid_input("nothing to measure"));
     }
-    let Terms { rho, threads, mac, .. } = *config.terms();
-    let hello = Hello::new(vec![0, 1])
-        .term("protocol", "measure tinytable")
-        .term("rho", rho.bits())
-        .term("threads", threads)
-        .term("MAC bits", mac.bits())
-        .term("circuit", hex::encode(circuit.digest()))
-        .term("course", format!("{batch} {shared_by} {repeat}"));
+    let job = Job::Measure(circuit, [batch, shared_by, repeat]);
     let plan = Plan::new(circuit);
     let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
-    let begun = begin(config, hello, gates, |network, dealer| {
+    let begun = begin(config, job, (gates, Wishes::NOTHING), |network, dealer| {
         engine(Protocol::TinyTable, network, dealer)
     })?;
     let Begun { mut network, made: engine, .. } = begun;

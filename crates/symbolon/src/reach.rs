@@ -327,7 +327,7 @@ impl Transport {
         options.connect_timeout = terms.timeout;
         options.timeout = terms.timeout;
         options.link = terms.link;
-        Ok((by_lane(make_all(calls, &options, connections(terms.threads))?), meter))
+        Ok((by_lane(make_all(calls, &options, connections(terms.params.threads))?), meter))
     }
 }
 

@@ -4,18 +4,17 @@ pub(crate) mod batch;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_protocols::{
-    Batch, Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
     Protocol,
 };
-use symbolon_transport::{
-    Channel, DEALER, Error, Hello, Result, SOMEBODY, SessionId, TransportReason,
-};
+use symbolon_transport::{Channel, DEALER, Error, Result, SOMEBODY, SessionId, TransportReason};
 
 use crate::agree::agree;
 use crate::choice::{Choice, Wishes, Work};
 use crate::config::{Config, Terms};
+use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
-use crate::settle::{settle, with_wishes};
+use crate::settle::settle;
 use crate::{Inputs, Outputs};
 
 /// A party's side of a computation of one circuit.
@@ -71,12 +70,12 @@ impl Session {
     pub fn connect(config: Config, circuit: &Circuit) -> Result<Session> {
         config.check(circuit)?;
         let plan = Plan::new(circuit);
-        let Terms { protocol, executions, .. } = *config.terms();
-        let hello = hello(config.terms(), config.parties(), circuit);
+        let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
         let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(executions);
-        let dealer = config.dealer_name();
-        let begun =
-            begin(config, hello, gates, |network, dealer| engine(protocol, network, dealer))?;
+        let work = (gates, Wishes::NOTHING);
+        let begun = begin(config, Job::Run(circuit), work, |network, dealer| {
+            engine(protocol, network, dealer)
+        })?;
         let Begun { network, choice, made } = begun;
         let (circuit, engine) = (circuit.clone(), Some(made));
         let dead = None;
@@ -266,21 +265,6 @@ struct Parts<'s> {
     plan: &'s Plan,
 }
 
-/// Everything that all parties must have been told alike, in a fixed order.
-fn hello(terms: &Terms, parties: usize, circuit: &Circuit) -> Hello {
-    Hello::new((0..parties as u16).collect::<Vec<_>>())
-        .term("protocol", terms.protocol.name())
-        .term("rho", terms.rho.bits())
-        .term("threads", terms.threads)
-        .term("circuit", hex::encode(circuit.digest()))
-        .term("executions", terms.executions)
-        .term("MAC bits", terms.mac_bits())
-        .term("stretch", terms.stretch)
-}
-
-/// What the handshake says when the parties make their material among themselves.
-const NO_DEALER: &str = "none";
-
 /// What makes material in a session: a dealer, or the parties among themselves.
 pub(crate) fn engine(
     protocol: Protocol,
@@ -301,29 +285,28 @@ pub(crate) struct Begun<T> {
     pub made: T,
 }
 
-/// Connects, agrees with all peers on `hello`, settles what is left open, for so many AND gates, and
-/// runs `set_up`.
+/// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
+/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or a generator, `unasked`
+/// is taken, and the link decides about the rest.
 pub(crate) fn begin<T>(
     config: Config,
-    hello: Hello,
-    and_gates: u64,
+    job: Job<'_>,
+    (and_gates, unasked): (u64, Wishes),
     set_up: impl FnOnce(&mut Network, Option<Dealer>) -> Result<T>,
 ) -> Result<Begun<T>> {
     let mut config = config;
-    let hello = hello.term("dealer", config.dealer_name().as_deref().unwrap_or(NO_DEALER));
+    let hello = hello(&config.terms().params, config.parties(), job);
     let dealer = config.reach_dealer()?;
-    if dealer.is_some() {
-        // Nobody makes any, so no link is measured for it.
-        config = config.ot(Generator::default());
-    }
+    // With a dealer nobody makes correlated OTs, so no link is measured for them.
+    let no_ot = dealer.as_ref().map(|_| Generator::default());
+    let unasked = unasked.or(Wishes { form: None, ot: no_ot });
     let (transport, terms) = config.into_parts();
-    let hello = with_wishes(hello, Wishes::of(&terms));
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
-    let Terms { party: me, rho, threads, mac, stretch, .. } = terms;
+    let batch = terms.batch(1);
+    let Terms { party: me, params: SessionParams { rho, threads, stretch, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
-    let batch = Batch { executions: 1, mac };
     let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, stretch };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
@@ -331,7 +314,7 @@ pub(crate) fn begin<T>(
             first.ok_or_else(|| Error::invalid_input("a session needs a peer and a lane"))?;
         let agreed = agree(peers, &hello)?;
         let work = Work { and_gates, rho, parties: peers.len() + 1, threads };
-        let (session, choice) = settle(peers, &agreed, work)?;
+        let (session, choice) = settle(peers, &agreed, (work, unasked))?;
         (network.session, network.ot, network.form) = (session, choice.ot, choice.form);
         Ok((choice, set_up(network, dealer)?))
     });

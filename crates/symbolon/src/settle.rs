@@ -18,10 +18,11 @@ use std::time::Duration;
 use blake3::Hasher;
 use symbolon_preprocessing::bits::BROADCAST_CHECK;
 use symbolon_protocols::{Form, Generator};
-use symbolon_transport::{Channel, Error, Hello, LEFT_OPEN, LinkSpeed, Result, SOMEBODY, measure};
+use symbolon_transport::{Channel, Error, LEFT_OPEN, LinkSpeed, Result, SOMEBODY, measure};
 
 use crate::agree::Agreed;
 use crate::choice::{Choice, Wishes, Work};
+use crate::params::OPEN;
 use crate::reach::by_party;
 
 const SESSION_DOMAIN: &str = "symbolon 2026 settled session id v1";
@@ -29,15 +30,12 @@ const REPORTS_DOMAIN: &str = "symbolon 2026 link reports v1";
 const REPORT: &str = "link report";
 const CHOICE: &str = "link choice";
 
-const FORM: &str = "form";
-const OT: &str = "ot";
+/// The open terms of every hello.
+const FORM: &str = OPEN[0];
+const OT: &str = OPEN[1];
 
-/// Adds this party's wishes to what it tells the others.
-pub(crate) fn with_wishes(hello: Hello, wishes: Wishes) -> Hello {
-    hello.open_term(FORM, wishes.form).open_term(OT, wishes.ot)
-}
-
-/// Settles everything; returns it with the session's id, which binds it.
+/// Settles everything; returns it with the session's id, which binds it. `unasked` is taken where
+/// nobody asks for anything; the link decides about the rest.
 ///
 /// # Errors
 /// `PeerIncompatible` when two parties ask for different things, or come to different conclusions;
@@ -45,11 +43,12 @@ pub(crate) fn with_wishes(hello: Hello, wishes: Wishes) -> Hello {
 pub(crate) fn settle(
     peers: &mut [Channel],
     agreed: &Agreed,
-    work: Work,
+    (work, unasked): (Work, Wishes),
 ) -> Result<([u8; 32], Choice)> {
     let form = |name: &str| Form::ALL.into_iter().find(|form| form.name() == name);
     let ot = |name: &str| Generator::ALL.into_iter().find(|ot| ot.name() == name);
     let wishes = Wishes { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
+    let wishes = wishes.or(unasked);
     let (choice, reports) = match wishes.settled() {
         Some(choice) => (choice, None),
         None => {

@@ -6,11 +6,13 @@
 //! ```
 //!
 //! # How parties agree on what they use
-//! Each tells all others what it holds of what is wanted: material for these parties with these keys, this
-//! protocol, this ρ, and made under the same global keys. What all hold is what may be used; of a pool that some
-//! have used further than others, what nobody has used. Anything else is left alone and counted in
-//! [`Agreement`]. Then each locks the group of the choice, so that checks under one Δ come one after another,
-//! marks what it takes as used, on disk, and only then sends anything that depends on it.
+//! Each tells all others what it holds of what is wanted: material for these parties with these
+//! keys, this protocol, this ρ, and made under the same global keys. What all hold is what may be
+//! used; of a pool that some have used further than others, what nobody has used. Anything else is
+//! left alone and counted in [`Agreement`]. Then each locks the group of the choice, so that checks
+//! under one Δ come one after another, marks what it takes as used, on disk, and only then sends
+//! anything that depends on it. All that is told here is broadcast, names the item and the round
+//! that it is about, and enters the session's id.
 //!
 //! A peer can say what it likes here: that it holds what it does not (the run fails, and material is wasted), or
 //! that it has not used what it has. Whether something was used is decided by the own store alone.
@@ -33,22 +35,25 @@ use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Batch, Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Protocol,
 };
 use symbolon_store::{
     DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Section, Store,
     StoreError, Taken,
 };
-use symbolon_transport::{Error, Hello, Result};
+use symbolon_transport::{Error, Result};
 
-use crate::config::{Config, Terms};
+use crate::choice::Wishes;
+use crate::config::Config;
+use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::batch::{Joined, split};
 use crate::session::{Begun, begin, counted, engine, give_up};
 use crate::{Inputs, Outputs};
 
 use choose::{Chosen, Opened, choose_prepared};
-use holdings::{Common, Holdings, all_say, common, lock, offers, tell};
+use holdings::{Common, Holdings, Question, Rounds, all_say, common, lock, offers, tell};
 use maker::{Maker, Origin};
 
 /// How much is to be in all pools together.
@@ -139,14 +144,11 @@ pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
             "a pool holds 1 to 2^40 AND gates, and as many input bits",
         ));
     }
-    let protocol = config.terms().protocol;
-    let hello = hello(&config, "preprocess")
-        .term("gates", target.and_gates)
-        .term("input bits", target.input_bits);
+    let protocol = config.terms().params.protocol;
     let maker = Maker::of(&config);
     // A pool serves every form.
-    let config = lowest_latency(config);
-    let begun = begin(config, hello, target.and_gates, |network, dealer| {
+    let work = (target.and_gates, lowest_latency(protocol));
+    let begun = begin(config, Job::Preprocess(target), work, |network, dealer| {
         let (had, agreement) = left_in_pools(network, store, &maker)?;
         let enough = had.and_gates >= target.and_gates && had.input_bits >= target.input_bits;
         let engine = if enough { None } else { Some(engine(protocol, network, dealer)?) };
@@ -196,7 +198,7 @@ fn left_in_pools(
 ) -> Result<(Amount, Agreement)> {
     let only = Some(vec![maker.dealer.clone()]);
     let filter = Filter { dealers: only, ..maker.filter(Kind::Pool, None) };
-    let (offers, both, agreement) = agree(network, store, &filter)?;
+    let (offers, both, agreement) = agree(network, &mut Rounds::default(), store, &filter)?;
     let mut left = Amount { and_gates: 0, input_bits: 0 };
     for (place, next) in both {
         let counts = &offers[place].stamp.counts;
@@ -211,6 +213,7 @@ fn left_in_pools(
 /// nobody has used, and the first number that no circuit prepared from it has had anywhere.
 fn agree(
     network: &mut Network,
+    rounds: &mut Rounds,
     store: &Store,
     filter: &Filter,
 ) -> Result<(Vec<Offer>, Common, Agreement)> {
@@ -223,7 +226,7 @@ fn agree(
     // Chunks of gates, each party's input bits, the number of the next prepared circuit.
     let counts = 2 + usize::from(network.parties());
     let me = network.me;
-    let all = tell(network, &own, counts)?;
+    let all = tell(network, rounds, &own, counts)?;
     let (both, agreement) = common(&offers, &all, me);
     Ok((offers, both, agreement))
 }
@@ -242,21 +245,23 @@ pub fn prepare(
     config.check(circuit)?;
     let plan = Plan::new(circuit);
     let terms = config.terms();
-    let batch = Batch { executions: executions(terms)?, mac: terms.mac };
-    let need = terms.protocol.need_of(circuit, &plan, config.parties() as u16, batch)?;
-    let hello = hello(&config, "prepare").term("circuit", digest(circuit)).term("count", count);
-    let hello = of_batch(hello, terms);
+    let batch = terms.whole_batch()?;
+    let need = terms.params.protocol.need_of(circuit, &plan, config.parties() as u16, batch)?;
     let maker = Maker::of(&config);
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
-    let config = lowest_latency(config);
-    let begun = begin(config, hello, and_gates, |network, dealer| {
-        network.batch = batch;
-        let pools = agree_on_pools(network, &work, count)?;
-        let fresh = pools.ranges.len() < count as usize;
-        let engine = if fresh { Some(engine(maker.protocol, network, dealer)?) } else { None };
-        Ok((pools, engine))
-    })?;
+    let begun = begin(
+        config,
+        Job::Prepare(circuit, count),
+        (and_gates, lowest_latency(maker.protocol)),
+        |network, dealer| {
+            network.batch = batch;
+            let pools = agree_on_pools(network, &work, count)?;
+            let fresh = pools.ranges.len() < count as usize;
+            let engine = if fresh { Some(engine(maker.protocol, network, dealer)?) } else { None };
+            Ok((pools, engine))
+        },
+    )?;
     let Begun { mut network, made: (pools, mut engine), .. } = begun;
     let mut items = Vec::new();
     for range in &pools.ranges {
@@ -322,24 +327,26 @@ pub fn run_batch(
 ) -> Result<RunPrepared<Vec<Outputs>>> {
     config.check(circuit)?;
     let terms = config.terms();
-    let batch = Batch { executions: executions(terms)?, mac: terms.mac };
+    let batch = terms.whole_batch()?;
     let mut inputs = inputs.into_iter();
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
     let plan = Plan::new(circuit);
-    let hello = hello(&config, "run prepared").term("circuit", digest(circuit));
-    let hello = of_batch(hello, terms);
     let maker = Maker::of(&config);
-    let patience = config.terms().timeout;
+    let patience = terms.timeout;
     // All is settled already: what was prepared says how.
-    let config = lowest_latency(config).ot(Generator::default());
-    let begun = begin(config, hello, 0, |network, _| {
+    let settled = Wishes { ot: Some(Generator::default()), ..lowest_latency(maker.protocol) };
+    let begun = begin(config, Job::RunPrepared(circuit), (0, settled), |network, _| {
         network.batch = batch;
+        let mut rounds = Rounds::default();
         let filter = maker.filter(Kind::Prepared, Some(circuit));
-        let (chosen, agreement) = choose_prepared(network, store, &filter, patience)?;
+        let (chosen, agreement) =
+            choose_prepared(network, &mut rounds, (store, &filter), patience)?;
         let opened = (&*network, circuit, &plan);
         let chosen = chosen.take(store, opened, maker.protocol)?;
         // Whoever waits for another's disk does so here, and not online.
-        all_say(network, true)?;
+        if !all_say(network, &mut rounds, Question::Taken(chosen.chosen.id), true)? {
+            return Err(Error::Store("another party cannot use what was prepared".into()));
+        }
         Ok((chosen, agreement))
     })?;
     let Begun { mut network, made: (chosen, agreement), .. } = begun;
@@ -480,7 +487,8 @@ impl PoolSource for FromTaken<'_> {
 /// Finds parts of pools for as many of `count` circuits as there is enough for.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
     let filter = work.maker.filter(Kind::Pool, None);
-    let (offers, both, agreement) = agree(network, work.store, &filter)?;
+    let mut rounds = Rounds::default();
+    let (offers, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
     // A circuit without gates and inputs takes nothing that could be marked as used.
@@ -499,7 +507,9 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
         if pools.ranges.len() == count as usize || !fits(&next) {
             continue;
         }
-        let Some(locked) = lock(network, work.store, &filter, offer)? else { continue };
+        let Some(locked) = lock(network, &mut rounds, work.store, &filter, offer)? else {
+            continue;
+        };
         pools._locks.push(locked);
         while pools.ranges.len() < count as usize && fits(&next) {
             let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
@@ -514,32 +524,8 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
 
 /// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it is the one
 /// with the shortest online phase, whatever the link.
-fn lowest_latency(config: Config) -> Config {
-    let Terms { form, protocol, .. } = *config.terms();
-    config.form(form.unwrap_or(protocol.forms()[0]))
-}
-
-fn hello(config: &Config, phase: &str) -> Hello {
-    let terms = config.terms();
-    Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
-        .term("phase", phase)
-        .term("protocol", terms.protocol.name())
-        .term("rho", terms.rho.bits())
-        .term("threads", terms.threads)
-}
-
-/// Adds what a circuit is prepared for.
-fn of_batch(hello: Hello, terms: &Terms) -> Hello {
-    hello.term("executions", terms.executions).term("MAC bits", terms.mac_bits())
-}
-
-fn executions(terms: &Terms) -> Result<usize> {
-    usize::try_from(terms.executions)
-        .map_err(|_| Error::invalid_input("more evaluations than this machine can hold"))
-}
-
-fn digest(circuit: &Circuit) -> String {
-    hex::encode(circuit.digest())
+fn lowest_latency(protocol: Protocol) -> Wishes {
+    Wishes { form: Some(protocol.forms()[0]), ot: None }
 }
 
 fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {

@@ -2,10 +2,11 @@
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::Form;
-use symbolon_transport::{Error, Hello, Result};
+use symbolon_transport::{Error, Result};
 
-use crate::choice::Choice;
+use crate::choice::{Choice, Wishes};
 use crate::config::Config;
+use crate::params::Job;
 use crate::report::{INDEPENDENT, Report};
 use crate::session::{Begun, begin, counted, give_up};
 
@@ -29,7 +30,8 @@ pub struct TripleRun {
 /// Makes at least `count` authenticated AND triples among all parties and drops each batch once it is
 /// made, so that memory does not grow with their number. All parties must ask for the same.
 ///
-/// The parties, ρ and threads are those of `config`; its protocol and form do not matter.
+/// The parties, ρ and threads are those of `config`. Its other parameters have no effect, but all
+/// parties must name the same, as in every session.
 ///
 /// # Errors
 /// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`]; otherwise
@@ -40,18 +42,12 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     let wanted = wanted.ok_or_else(|| {
         Error::invalid_input(format!("{count} triples: 1 to {MAX_TRIPLES} can be made"))
     })?;
-    if config.dealer_name().is_some() {
+    if config.terms().params.dealer.is_some() {
         return Err(Error::invalid_input("triples alone are not made by a dealer"));
     }
-    let terms = config.terms();
-    let hello = Hello::new((0..config.parties() as u16).collect::<Vec<_>>())
-        .term("protocol", "triples")
-        .term("rho", terms.rho.bits())
-        .term("threads", terms.threads)
-        .term("triples", count);
     // Nothing is garbled: no form is worth a measurement.
-    let config = config.form(Form::default());
-    let begun = begin(config, hello, count, |network, _| {
+    let unasked = Wishes { form: Some(Form::default()), ot: None };
+    let begun = begin(config, Job::Triples(count), (count, unasked), |network, _| {
         let session = network.session;
         let config = preprocessing::Config {
             rho: network.rho.bits(),

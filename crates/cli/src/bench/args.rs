@@ -75,9 +75,14 @@ pub struct ListedTuning {
     /// Evaluate the circuit N times in each run; tinytable does so side by side [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
-    /// Bits of the MACs on what tinytable opens: 64 or 128, or 32 for comparisons alone; a list [default: 64]
+    /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO; a list [default: 64
+    /// with RHO 40, otherwise 128]
     #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
     pub mac_bits: Vec<u32>,
+    /// Measure such MACs as well, 32, 64 or 128 bits, even if they are too short for RHO: only for
+    /// comparisons with published figures; a list
+    #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
+    pub weak_mac_bits: Vec<u32>,
     /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]

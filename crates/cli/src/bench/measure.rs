@@ -106,27 +106,27 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outco
     let cpu: Option<Vec<f64>> = runs.iter().map(|run| cpu_seconds(run)).collect();
     let (triples, count) = match workload {
         Workload::Triples(_) => (true, sessions[0].first().map_or(0, |first| first.triples)),
-        Workload::Circuit(loaded) => (false, loaded.gates * tuning.executions),
+        Workload::Circuit(loaded) => (false, loaded.gates * tuning.params.executions),
     };
     let sent = |run: &Vec<Run<'_>>| {
         run.iter().flat_map(|phases| phases.iter()).map(|phase| phase.bytes_sent as f64).sum()
     };
     let sent = Spread::of(runs.iter().map(sent)).ok_or_else(nothing)?.median;
     let links = f64::from(*parties) * f64::from(parties - 1);
-    let role = |party| if triples { TRIPLES } else { tuning.protocol.role(party) };
+    let role = |party| if triples { TRIPLES } else { tuning.params.protocol.role(party) };
     let costs = costs(sessions, *parties, role);
     Ok(Measured {
         workload: name.clone(),
         parties: *parties,
-        protocol: (!triples).then(|| tuning.protocol.name()),
-        rho: tuning.rho.bits(),
+        protocol: (!triples).then(|| tuning.params.protocol.name()),
+        rho: tuning.params.rho.bits(),
         choice: chosen(sessions)?,
         mac_bits: if triples { None } else { tuning.mac_bits() },
-        threads: tuning.threads,
+        threads: tuning.params.threads,
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         apart: args.apart,
-        batch: tuning.executions,
+        batch: tuning.params.executions,
         repeat: *repeat,
         anew: *anew,
         count,

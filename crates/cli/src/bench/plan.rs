@@ -64,7 +64,8 @@ pub struct Wanted {
     rho: Option<u32>,
     form: Option<String>,
     ot: Option<String>,
-    mac_bits: Option<u32>,
+    /// Whether they are for comparisons only, and how many bits.
+    mac_bits: Option<(bool, u32)>,
 }
 
 impl Wanted {
@@ -99,7 +100,10 @@ impl Wanted {
         let all = each(all, &tuning.rho, |w, rho| w.rho = Some(rho));
         let all = each(all, &tuning.form, |w, form| w.form = Some(form));
         let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
-        each(all, &tuning.mac_bits, |w, bits| w.mac_bits = Some(bits))
+        let strong = tuning.mac_bits.iter().map(|bits| (false, *bits));
+        let weak = tuning.weak_mac_bits.iter().map(|bits| (true, *bits));
+        let lengths: Vec<(bool, u32)> = strong.chain(weak).collect();
+        each(all, &lengths, |w, bits| w.mac_bits = Some(bits))
     }
 
     /// Whether some choice of this one is in none of the others.
@@ -126,7 +130,8 @@ impl Wanted {
             ot: self.ot.clone(),
             threads: self.threads,
             link: self.link.clone(),
-            mac_bits: self.mac_bits,
+            mac_bits: self.mac_bits.filter(|(weak, _)| !weak).map(|(_, bits)| bits),
+            weak_mac_bits: self.mac_bits.filter(|(weak, _)| *weak).map(|(_, bits)| bits),
             ..unlisted.clone()
         }
     }
@@ -203,7 +208,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
     if args.apart {
         tuning.one_at_a_time("--apart")?;
     }
-    let anew = args.anew || tuning.executions > 1;
+    let anew = args.anew || tuning.params.executions > 1;
     let workload = Workload::Circuit(loaded);
     Ok(Setting { name, workload, parties, tuning, repeat, anew })
 }
@@ -239,8 +244,8 @@ mod tests {
         let show = |setting: Setting| {
             let Setting { name, parties, tuning, anew, .. } = setting;
             let link = tuning.link.map_or("local".to_string(), |(name, _)| name);
-            let protocol = tuning.protocol.name();
-            format!("{name} {protocol} {parties} {} {link} {anew}", tuning.threads)
+            let protocol = tuning.params.protocol.name();
+            format!("{name} {protocol} {parties} {} {link} {anew}", tuning.params.threads)
         };
         Ok(settings(&args)?.into_iter().map(show).collect())
     }
@@ -257,7 +262,11 @@ mod tests {
         assert_eq!(told[1], "add:8 wrk 2 1 wan true");
         assert_eq!(told[2], "add:8 wrk 2 1 3ms,1gbit true");
         assert_eq!(plan("add:8 --protocol wrk,tinytable").unwrap().len(), 2);
-        assert_eq!(plan("add:8 --protocol tinytable --mac-bits 64,128").unwrap().len(), 2);
+        let table = "add:8 --protocol tinytable";
+        assert_eq!(plan(&format!("{table} --mac-bits 64,128")).unwrap().len(), 2);
+        // What is too short for one is left out; weak ones are there by their name.
+        assert_eq!(plan(&format!("{table} --rho 40,80 --mac-bits 64,128")).unwrap().len(), 3);
+        assert_eq!(plan(&format!("{table} --mac-bits 64 --weak-mac-bits 32")).unwrap().len(), 2);
     }
 
     #[test]
@@ -275,6 +284,8 @@ mod tests {
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
             "add:8 --protocol tinytable --mac-bits 64,65",
+            "add:8 --protocol tinytable --mac-bits 32,64",
+            "add:8 --protocol tinytable --weak-mac-bits 33",
             "add:8 --form four-row,round",
             "add:8 --ot iknp,softspoken3",
             "triples --protocol wrk",

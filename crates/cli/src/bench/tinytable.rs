@@ -119,10 +119,10 @@ fn measure(args: &BenchArgs, settings: &[Tuning]) -> Outcome<Vec<Blocks>> {
         .iter()
         .map(|tuning| Blocks {
             workload: TINYTABLE,
-            mac_bits: tuning.mac.bits(),
-            rho: tuning.rho.bits(),
+            mac_bits: tuning.mac_bits().unwrap_or(0),
+            rho: tuning.params.rho.bits(),
             ot: tuning.ot_name(),
-            threads: tuning.threads,
+            threads: tuning.params.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
             dealt: args.dealer,

@@ -25,6 +25,15 @@
 //! passes with probability at most 2^-k + q·N·2^-128. Bits of Δ that it guessed during OT extension, at a risk
 //! of 1/2 each, gain it nothing.
 //!
+//! # How k follows ρ
+//! A cheat must go unnoticed with probability at most 2^-ρ, not counting what an adversary gains by
+//! computing (q·N·2^-128, as in every check whose challenge is a hash). What remains depends on no
+//! computation: 2^-k for k = 64, 2^-127 for k = 128, and at least one evaluation, N·2^-128, which
+//! everybody makes. For k = ρ = 64 the sum exceeds 2^-64, however little. So k must be larger than
+//! ρ ([`MacLength::suffices`](super::MacLength::suffices)): 64 bits for ρ = 40, 2^-64 + N·2^-128 <
+//! 2^-40 for all N < 2^87; and 128 bits for ρ = 64 and 80, 2^-127 + N·2^-128 < 2^-80 for all N <
+//! 2^47.
+//!
 //! Whoever receives H(M) can compute it from its keys and the bits it was sent: it learns nothing.
 
 use symbolon_circuit::PartyId;

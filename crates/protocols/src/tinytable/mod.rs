@@ -28,9 +28,11 @@
 //!   takes twice the memory, too; what it spares, two XORs and a product a bit, is not what the time goes to
 //!   once the material is read from memory.
 //! * **The check** hashes MACs with keys drawn after all bits are sent; see `check` for why.
-//! * **MACs are cut to k bits** of 128, k = 32, 64 or 128: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the
-//!   openings of products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in one
-//!   message of bits and the hash of their MACs, its keys drawn from these bits and all that was said before.
+//! * **MACs are cut to k bits** of 128, k = 64 or 128 as ρ demands (`check` says why), or 32 for
+//!   comparisons: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the openings of
+//!   products in the preprocessing keep all 128 bits. Output masks are opened with k bits, too, in
+//!   one message of bits and the hash of their MACs, its keys drawn from these bits and all that
+//!   was said before.
 //! * **Look-ups** take 2^k − k − 1 triples (one-hot vectors), not 7 products an entry.
 
 mod check;

@@ -9,16 +9,18 @@ use symbolon_primitives::{Block, carryless_products, mask128};
 use symbolon_transport::Error;
 use zeroize::Zeroize;
 
-/// How many bits the MACs on the bits of tables have: a wrong bit is accepted with probability 2^-k.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+use crate::Rho;
+
+/// How many bits the MACs on the bits of tables have: a wrong bit is accepted with probability
+/// 2^-k, and the small terms that `check` adds to it. What is [long enough](MacLength::suffices)
+/// depends on ρ, so there is no default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MacLength {
-    /// 32 bits. Below every statistical parameter that can be chosen otherwise: for comparisons with published
-    /// figures only.
+    /// 32 bits: too short for every ρ, for comparisons with published figures only.
     Bits32,
-    /// 64 bits.
-    #[default]
+    /// 64 bits: long enough for ρ = 40.
     Bits64,
-    /// 128 bits.
+    /// 128 bits: long enough for every ρ.
     Bits128,
 }
 
@@ -35,9 +37,16 @@ impl MacLength {
         }
     }
 
-    /// Whether this is secure enough to be used for anything but comparisons.
-    pub const fn is_secure(self) -> bool {
-        !matches!(self, MacLength::Bits32)
+    /// Whether a wrong bit is accepted with probability at most 2^-ρ. That takes more than ρ bits:
+    /// with k = ρ the further terms of the bound would exceed it (see `check`).
+    pub const fn suffices(self, rho: Rho) -> bool {
+        self.bits() > rho.bits()
+    }
+
+    /// The shortest length that [suffices](MacLength::suffices).
+    pub fn for_rho(rho: Rho) -> MacLength {
+        let enough = MacLength::ALL.into_iter().find(|mac| mac.suffices(rho));
+        enough.unwrap_or(MacLength::Bits128)
     }
 }
 
@@ -262,6 +271,18 @@ mod tests {
             assert_eq!(mac.to_string().parse::<MacLength>(), Ok(mac));
         }
         assert!("40".parse::<MacLength>().is_err());
-        assert!(!MacLength::Bits32.is_secure() && MacLength::default().is_secure());
+    }
+
+    /// One bit more than ρ at least: 2^-64 and the further terms of the bound exceed 2^-64.
+    #[test]
+    fn the_shortest_macs_that_suffice_follow_rho() {
+        use MacLength::{Bits32, Bits64, Bits128};
+        for (rho, shortest) in
+            [(Rho::Bits40, Bits64), (Rho::Bits64, Bits128), (Rho::Bits80, Bits128)]
+        {
+            assert_eq!(MacLength::for_rho(rho), shortest);
+            assert!(MacLength::ALL.iter().all(|mac| mac.suffices(rho) == (*mac >= shortest)));
+            assert!(!Bits32.suffices(rho));
+        }
     }
 }

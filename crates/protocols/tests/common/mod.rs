@@ -12,7 +12,7 @@ use symbolon_circuit::{
     Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
 };
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, Network, OutputBits, Protocol, Rho, STRETCH,
+    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, STRETCH,
 };
 use symbolon_transport::bend::{Action, Endings, FnBend, Stage, assert_noticed};
 use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
@@ -50,7 +50,7 @@ impl Default for Setting {
             ot: Generator::default(),
             known: false,
             form: Form::default(),
-            batch: Batch::default(),
+            batch: Batch { executions: 1, mac: MacLength::Bits64 },
             stretch: None,
         }
     }

@@ -3,7 +3,7 @@
 use std::thread;
 
 use symbolon_protocols::Rho;
-use symbolon_transport::handshake_open;
+use symbolon_transport::{Hello, handshake_open};
 
 use super::*;
 use crate::agree::agree;
@@ -11,20 +11,21 @@ use crate::agree::tests::mesh;
 
 type Settled = Result<([u8; 32], Choice)>;
 
-const NOTHING: Wishes = Wishes { form: None, ot: None };
+const NOTHING: Wishes = Wishes::NOTHING;
 
 fn work(parties: usize) -> Work {
     Work { and_gates: 1000, rho: Rho::Bits40, parties, threads: 1 }
 }
 
 fn hello(parties: usize, wishes: Wishes) -> Hello {
-    with_wishes(Hello::new((0..parties as u16).collect::<Vec<_>>()), wishes)
+    let hello = Hello::new((0..parties as u16).collect::<Vec<_>>());
+    hello.open_term(FORM, wishes.form).open_term(OT, wishes.ot)
 }
 
 fn party(peers: &mut [Channel], wishes: Wishes) -> Settled {
     let parties = peers.len() + 1;
     let agreed = agree(peers, &hello(parties, wishes))?;
-    settle(peers, &agreed, work(parties))
+    settle(peers, &agreed, (work(parties), NOTHING))
 }
 
 /// Runs all parties, party p with `wishes[p]`.
@@ -290,7 +291,7 @@ fn the_choice_is_part_of_the_session() {
                 2
             ],
         };
-        settle(&mut mesh(2)[0], &agreed, work(2)).unwrap().0
+        settle(&mut mesh(2)[0], &agreed, (work(2), NOTHING)).unwrap().0
     };
     let mut seen = Vec::new();
     for form in Form::ALL {

@@ -8,7 +8,7 @@ use symbolon_protocols::{Network, Prepared, Protocol};
 use symbolon_store::{Filter, GroupId, GroupLock, ItemId, Offer, Store, Taken};
 use symbolon_transport::{Error, Result};
 
-use super::holdings::{Holdings, all_say, common, lock, offers, tell};
+use super::holdings::{Holdings, Question, Rounds, all_say, common, lock, offers, tell};
 use super::maker::Origin;
 use super::{Agreement, failed};
 
@@ -22,8 +22,8 @@ pub(super) struct Chosen {
 /// Finds a prepared circuit, waiting no longer than `patience` for groups that others use.
 pub(super) fn choose_prepared(
     network: &mut Network,
-    store: &Store,
-    filter: &Filter,
+    rounds: &mut Rounds,
+    (store, filter): (&Store, &Filter),
     patience: Duration,
 ) -> Result<(Chosen, Agreement)> {
     let begun = Instant::now();
@@ -32,7 +32,7 @@ pub(super) fn choose_prepared(
         let offers = offers(store, filter)?;
         let own: Holdings = offers.iter().map(|offer| (offer.id, Vec::new())).collect();
         let me = network.me;
-        let all = tell(network, &own, 0)?;
+        let all = tell(network, rounds, &own, 0)?;
         let (both, agreement) = common(&offers, &all, me);
         let mut busy: Vec<GroupId> = Vec::new();
         for (place, _) in &both {
@@ -40,7 +40,7 @@ pub(super) fn choose_prepared(
             if busy.contains(&offer.group) {
                 continue;
             }
-            if let Some(lock) = lock(network, store, filter, offer)? {
+            if let Some(lock) = lock(network, rounds, store, filter, offer)? {
                 let origin = Origin::of(&offer.stamp);
                 return Ok((Chosen { id: offer.id, origin, _lock: lock }, agreement));
             }
@@ -51,7 +51,7 @@ pub(super) fn choose_prepared(
             return Err(Error::Store(nothing(&offers, &dealers, &all, me)));
         }
         // Somebody's time is up: all say so, so that all end.
-        if !all_say(network, begun.elapsed() < patience)? {
+        if !all_say(network, rounds, Question::GoOn, begun.elapsed() < patience)? {
             return Err(Error::Store(
                 "all that is prepared is in use by other runs: try again when they have ended"
                     .into(),

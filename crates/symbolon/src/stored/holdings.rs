@@ -11,13 +11,74 @@ use super::{Agreement, failed};
 const MOST: usize = 1024;
 
 const HOLDINGS: &str = "stored items";
-const LOCKED: &str = "stored items: yes or no";
+const ANSWER: &str = "stored items: yes or no";
+
+const ROUND_DOMAIN: &str = "symbolon 2026 stored items v2";
+const SESSION_DOMAIN: &str = "symbolon 2026 session id after stored items v1";
 
 /// What a party holds, as it tells the others: names, and of pools what is left.
 pub(super) type Holdings = Vec<(ItemId, Vec<u64>)>;
 
+/// The rounds in which parties tell each other what they hold and answer with yes or no.
+///
+/// What is told steers the session: which item is used, and whether it goes on. So it is broadcast,
+/// and everything told in a round enters the session's id. Whoever tells two parties different
+/// things is noticed by both before either acts on it; otherwise each would use another item, and
+/// they would accuse each other.
+#[derive(Default)]
+pub(super) struct Rounds {
+    done: u64,
+}
+
+impl Rounds {
+    /// Ends a round in which all parties told what `told` has, by party number: compares it
+    /// pairwise, and binds it into the session's id.
+    fn confirm(&mut self, network: &mut Network, told: &[Vec<u8>]) -> Result<()> {
+        let mut hasher = blake3::Hasher::new_derive_key(ROUND_DOMAIN);
+        hasher.update(&network.session).update(&self.done.to_le_bytes());
+        for bytes in told {
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        }
+        let digest = hasher.finalize();
+        confirm_broadcasts(network.peers(), digest.as_bytes())?;
+        let mut hasher = blake3::Hasher::new_derive_key(SESSION_DOMAIN);
+        hasher.update(&network.session).update(digest.as_bytes());
+        network.session = *hasher.finalize().as_bytes();
+        self.done += 1;
+        Ok(())
+    }
+}
+
+/// What is answered with yes or no.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Question {
+    /// Is this item unused here, and its group locked?
+    Locked(ItemId),
+    /// Is it marked as used here, and read?
+    Taken(ItemId),
+    /// Is there time for another try?
+    GoOn,
+}
+
+impl Question {
+    /// The question in a round as every answer names it.
+    fn encode(self, round: u64) -> Vec<u8> {
+        let (kind, item) = match self {
+            Question::Locked(item) => (0, item),
+            Question::Taken(item) => (1, item),
+            Question::GoOn => (2, ItemId([0; 16])),
+        };
+        [&[kind][..], &item.0, &round.to_le_bytes()].concat()
+    }
+}
+
 /// Tells all peers what this party holds and hears what they hold, all the same from each.
-pub(super) fn tell(network: &mut Network, own: &Holdings, counts: usize) -> Result<Vec<Holdings>> {
+pub(super) fn tell(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    own: &Holdings,
+    counts: usize,
+) -> Result<Vec<Holdings>> {
     let mut bytes = Vec::new();
     for (id, next) in own.iter().take(MOST) {
         bytes.extend_from_slice(&id.0);
@@ -32,18 +93,13 @@ pub(super) fn tell(network: &mut Network, own: &Holdings, counts: usize) -> Resu
     let each = 16 + 8 * counts;
     let mut all = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
-        let theirs = peer.recv_bounded(HOLDINGS, each * MOST)?;
-        if theirs.len() % each != 0 {
-            return Err(Error::misbehaved(peer.peer(), HOLDINGS));
-        }
-        all.push(theirs);
+        all.push(peer.recv_bounded(HOLDINGS, each * MOST)?);
     }
     all.insert(usize::from(me), bytes);
-    let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 stored items v1");
-    for bytes in &all {
-        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    rounds.confirm(network, &all)?;
+    if let Some(party) = all.iter().position(|bytes| bytes.len() % each != 0) {
+        return Err(Error::misbehaved(party as u16, HOLDINGS));
     }
-    confirm_broadcasts(peers, hasher.finalize().as_bytes())?;
     let decode = |bytes: Vec<u8>| {
         let item = |item: &[u8]| {
             let mut id = [0; 16];
@@ -94,27 +150,41 @@ pub(super) fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Common, Ag
     (both, agreement)
 }
 
-/// Whether every party says yes; all learn the same.
-pub(super) fn all_say(network: &mut Network, yes: bool) -> Result<bool> {
+/// Whether every party says yes to the same question; all learn the same.
+pub(super) fn all_say(
+    network: &mut Network,
+    rounds: &mut Rounds,
+    question: Question,
+    yes: bool,
+) -> Result<bool> {
+    let question = question.encode(rounds.done);
+    let answer = |yes: bool| [&question[..], &[yes.into()]].concat();
+    let (me, own) = (network.me, answer(yes));
     let peers = network.peers();
     for peer in peers.iter_mut() {
-        peer.send(LOCKED, &[yes.into()])?;
+        peer.send(ANSWER, &own)?;
         peer.flush()?;
     }
-    let mut answers = vec![u8::from(yes); peers.len() + 1];
-    for (peer, answer) in peers.iter_mut().zip(&mut answers) {
-        [*answer] = peer.recv_array::<1>(LOCKED)?;
-        if *answer > 1 {
-            return Err(Error::misbehaved(peer.peer(), LOCKED));
-        }
+    let mut all = Vec::with_capacity(peers.len() + 1);
+    for peer in peers.iter_mut() {
+        all.push(peer.recv(ANSWER, own.len())?);
     }
-    Ok(answers.iter().all(|answer| *answer == 1))
+    all.insert(usize::from(me), own);
+    // Before an answer is looked at: whoever says something else to another party is caught by
+    // both.
+    rounds.confirm(network, &all)?;
+    let known = [answer(false), answer(true)];
+    match all.iter().position(|answer| !known.contains(answer)) {
+        Some(party) => Err(Error::misbehaved(party as u16, ANSWER)),
+        None => Ok(all.iter().all(|answer| *answer == known[1])),
+    }
 }
 
 /// Locks the group of what is offered on all sides, or on none: where somebody else has it, or has used of the offer
 /// before the lock was free.
 pub(super) fn lock(
     network: &mut Network,
+    rounds: &mut Rounds,
     store: &Store,
     filter: &Filter,
     offer: &Offer,
@@ -132,7 +202,8 @@ pub(super) fn lock(
         }
         None => None,
     };
-    Ok(if all_say(network, own.is_some())? { own } else { None })
+    let all = all_say(network, rounds, Question::Locked(offer.id), own.is_some())?;
+    Ok(if all { own } else { None })
 }
 
 /// Offers in an order that all parties have, too: by name.

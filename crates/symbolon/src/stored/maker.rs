@@ -5,6 +5,7 @@ use symbolon_protocols::Protocol;
 use symbolon_store::{Filter, GroupId, Kind, Peer, Stamp};
 
 use crate::config::{Config, Terms};
+use crate::params::SessionParams;
 
 /// What makes items and looks for them: everything that every item of a session has in common.
 pub(super) struct Maker {
@@ -34,9 +35,11 @@ impl Origin {
 
 impl Maker {
     pub(super) fn of(config: &Config) -> Maker {
-        let Terms { protocol, party, rho, executions, mac, .. } = *config.terms();
+        let Terms { party, params, .. } = config.terms();
+        let SessionParams { protocol, rho, executions, .. } = *params;
+        let (party, dealer) = (*party, params.dealer.clone());
         let mut label = protocol.name().to_string();
-        if protocol.has_mac_length() {
+        if let Some(mac) = params.mac_length() {
             label = format!("{label}, {executions} at a time, {mac}-bit MACs");
         }
         let pins = config.pins();
@@ -45,7 +48,6 @@ impl Maker {
             party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
-        let dealer = config.dealer_name();
         Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
     }
 

@@ -1,0 +1,249 @@
+//! What the parties of a session must share: the parameters, and what kind of session it is. One
+//! list of them makes the handshake of every session.
+//!
+//! A parameter is a field of [`SessionParams`]. [`SessionParams::values`] takes the struct apart
+//! without `..`, so that a new field does not compile until it is in the list; [`hello`] puts the
+//! whole list into the handshake of every kind of session, also where that kind does not use a
+//! parameter today. What only one party needs to know (time-outs, links, keys, paths) is not here.
+
+use std::str::FromStr;
+
+use symbolon_circuit::Circuit;
+use symbolon_protocols::{Form, Generator, MacLength, Protocol, Rho, STRETCH};
+use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
+
+use crate::stored::Amount;
+
+/// The parameters that a party may leave open, in the order in which the handshake has them.
+pub(crate) const OPEN: [&str; 2] = ["form", "ot"];
+
+/// The value of a parameter that the protocol does not have, or of a dealer where there is none.
+const NONE: &str = "none";
+
+/// Follows the length of MACs that are too short for ρ, so that nobody has them by mistake.
+const COMPARISON_ONLY: &str = " for comparisons only";
+
+/// Everything that all parties of a session must name alike. The handshake of every session
+/// compares it whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionParams {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Statistical security.
+    pub rho: Rho,
+    /// How gates are garbled, one of [`Protocol::forms`]; `None` leaves it to the others or the
+    /// link.
+    pub form: Option<Form>,
+    /// How correlated OTs are made; `None` leaves it to the others or the link.
+    pub ot: Option<Generator>,
+    /// How many threads make correlated OTs and triples, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
+    pub threads: usize,
+    /// How many evaluations a batch has, at least 1.
+    pub executions: u64,
+    /// The length of the MACs on opened bits.
+    pub mac: MacChoice,
+    /// A circuit of more AND gates than this is garbled and evaluated about so many gates at a
+    /// time; at least 1.
+    pub stretch: u64,
+    /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
+    pub dealer: Option<String>,
+}
+
+/// The length of the MACs on the bits that [`TinyTable`](Protocol::TinyTable) opens. Other
+/// protocols have no choice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MacChoice {
+    /// The shortest that is long enough for ρ.
+    #[default]
+    ByRho,
+    /// This one. Refused where it is too short for ρ.
+    Length(MacLength),
+    /// This one, also where it is too short for ρ, so that a wrong bit goes unnoticed more often
+    /// than ρ promises. For comparisons with published figures, on inputs that are not secret.
+    ComparisonOnly(MacLength),
+}
+
+impl From<MacLength> for MacChoice {
+    fn from(length: MacLength) -> Self {
+        MacChoice::Length(length)
+    }
+}
+
+impl SessionParams {
+    /// The default parameters of this protocol: ρ = 40, one thread, one evaluation, no dealer, and
+    /// the rest as it suits ρ and the link.
+    pub fn new(protocol: Protocol) -> SessionParams {
+        SessionParams {
+            protocol,
+            rho: Rho::Bits40,
+            form: None,
+            ot: None,
+            threads: 1,
+            executions: 1,
+            mac: MacChoice::default(),
+            stretch: STRETCH,
+            dealer: None,
+        }
+    }
+
+    /// The length of the MACs on opened bits, where the protocol leaves it open.
+    pub fn mac_length(&self) -> Option<MacLength> {
+        self.protocol.has_mac_length().then(|| match self.mac {
+            MacChoice::ByRho => MacLength::for_rho(self.rho),
+            MacChoice::Length(length) | MacChoice::ComparisonOnly(length) => length,
+        })
+    }
+
+    /// Whether the MACs are shorter than ρ demands, as they are for comparisons only.
+    pub fn has_weak_macs(&self) -> bool {
+        self.mac_length().is_some_and(|length| !length.suffices(self.rho))
+    }
+
+    /// Every parameter by name, in the order in which they are compared; "auto" is what is left
+    /// open. Equal lists mean that parties fit together.
+    pub fn values(&self) -> Vec<(&'static str, String)> {
+        // Without `..`: what is added to the struct is missing here until it is compared, too.
+        let SessionParams { protocol, rho, form, ot, threads, executions, mac: _, stretch, dealer } =
+            self;
+        let only = match protocol.forms() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let weak = if self.has_weak_macs() { COMPARISON_ONLY } else { "" };
+        let mac = self.mac_length().map(|length| format!("{length}{weak}"));
+        let auto = |name: Option<&str>| name.unwrap_or(LEFT_OPEN).to_string();
+        vec![
+            ("protocol", protocol.name().to_string()),
+            ("rho", rho.bits().to_string()),
+            ("form", auto(form.or(only).map(Form::name))),
+            ("ot", auto(ot.map(Generator::name))),
+            ("threads", threads.to_string()),
+            ("batch", executions.to_string()),
+            ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
+            ("stretch", stretch.to_string()),
+            ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
+        ]
+    }
+
+    /// Sets the parameter `key` to a value that [`values`](SessionParams::values) gives.
+    ///
+    /// # Errors
+    /// `InvalidInput` when there is no such parameter, or it has no such value.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        let known = match key {
+            "protocol" => put(&mut self.protocol, Protocol::by_name(value)),
+            "rho" => put(&mut self.rho, value.parse().ok().and_then(Rho::from_bits)),
+            "form" => put(&mut self.form, unless(LEFT_OPEN, value)),
+            "ot" => put(&mut self.ot, unless(LEFT_OPEN, value)),
+            "threads" => put(&mut self.threads, value.parse().ok()),
+            "batch" => put(&mut self.executions, value.parse().ok()),
+            "mac-bits" => put(&mut self.mac, mac_choice(value)),
+            "stretch" => put(&mut self.stretch, value.parse().ok()),
+            "dealer" => put(&mut self.dealer, unless(NONE, value)),
+            _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
+        };
+        if known { Ok(()) } else { Err(Error::invalid_input(format!("{key} has no such value"))) }
+    }
+
+    /// Refuses parameters that are out of range or do not go together, whoever the parties are.
+    pub(crate) fn check(&self) -> Result<()> {
+        let SessionParams { protocol, rho, form, executions, mac, stretch, .. } = self;
+        let refuse = |reason: String| Err(Error::invalid_input(reason));
+        if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
+            return refuse(format!("{} has no form {form}", protocol.name()));
+        }
+        if *executions == 0 {
+            return refuse("there must be at least one evaluation".to_string());
+        }
+        if *stretch == 0 {
+            return refuse("a stretch has at least one AND gate".to_string());
+        }
+        match mac {
+            MacChoice::ByRho => Ok(()),
+            _ if !protocol.has_mac_length() => {
+                refuse(format!("{} has no MACs whose length can be chosen", protocol.name()))
+            }
+            MacChoice::Length(length) if !length.suffices(*rho) => refuse(format!(
+                "MACs of {length} bits are too short for rho = {}: they need {}",
+                rho.bits(),
+                MacLength::for_rho(*rho)
+            )),
+            MacChoice::Length(_) | MacChoice::ComparisonOnly(_) => Ok(()),
+        }
+    }
+}
+
+/// Sets `field`, if there is a value for it.
+fn put<T>(field: &mut T, value: Option<T>) -> bool {
+    value.map(|value| *field = value).is_some()
+}
+
+/// Nothing for the word that stands for it, otherwise what the text means, if it means anything.
+fn unless<T: FromStr>(word: &str, value: &str) -> Option<Option<T>> {
+    if value == word { Some(None) } else { value.parse().ok().map(Some) }
+}
+
+fn mac_choice(value: &str) -> Option<MacChoice> {
+    match value.strip_suffix(COMPARISON_ONLY) {
+        _ if value == NONE => Some(MacChoice::ByRho),
+        Some(bits) => bits.parse().ok().map(MacChoice::ComparisonOnly),
+        None => value.parse().ok().map(MacChoice::Length),
+    }
+}
+
+/// What a session is for, with all that the parties must name alike for it besides the parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Job<'a> {
+    /// Evaluating a circuit in one go.
+    Run(&'a Circuit),
+    /// Filling a pool up to this.
+    Preprocess(Amount),
+    /// Preparing a circuit so many times.
+    Prepare(&'a Circuit, u32),
+    /// Running a prepared circuit.
+    RunPrepared(&'a Circuit),
+    /// Making so many triples.
+    Triples(u64),
+    /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
+    #[cfg(feature = "measure")]
+    Measure(&'a Circuit, [usize; 3]),
+}
+
+impl Job<'_> {
+    /// The kind of session, and what else is compared.
+    fn values(&self) -> (&'static str, Vec<(&'static str, String)>) {
+        let digest = |circuit: &Circuit| ("circuit", hex::encode(circuit.digest()));
+        match *self {
+            Job::Run(circuit) => ("run", vec![digest(circuit)]),
+            Job::Preprocess(Amount { and_gates, input_bits }) => (
+                "preprocess",
+                vec![("gates", and_gates.to_string()), ("input bits", input_bits.to_string())],
+            ),
+            Job::Prepare(circuit, count) => {
+                ("prepare", vec![digest(circuit), ("count", count.to_string())])
+            }
+            Job::RunPrepared(circuit) => ("run prepared", vec![digest(circuit)]),
+            Job::Triples(count) => ("triples", vec![("count", count.to_string())]),
+            #[cfg(feature = "measure")]
+            Job::Measure(circuit, [batch, shared_by, repeat]) => {
+                let course = format!("{batch} {shared_by} {repeat}");
+                ("measure tables", vec![digest(circuit), ("course", course)])
+            }
+        }
+    }
+}
+
+/// What a party tells the others in the handshake of any session: its kind, all parameters, and
+/// what it is about.
+pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hello {
+    let (kind, about) = job.values();
+    let hello = Hello::new((0..parties as u16).collect::<Vec<_>>()).term("phase", kind);
+    let add = |hello: Hello, (key, value): (&'static str, String)| match OPEN.contains(&key) {
+        true => hello.open_term(key, Some(value).filter(|value| value != LEFT_OPEN)),
+        false => hello.term(key, value),
+    };
+    params.values().into_iter().chain(about).fold(hello, add)
+}
+
+#[cfg(test)]
+mod tests;

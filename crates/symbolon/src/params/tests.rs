@@ -1,0 +1,285 @@
+//! Every parameter and every kind of session: what two parties name differently is named on both
+//! sides.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use symbolon_circuit::builtin;
+use symbolon_store::{Protection, Store};
+use symbolon_transport::Meter;
+
+use super::*;
+use crate::reach::Way;
+use crate::{Config, Dealer, Inputs, Session, Transport, stored, triples};
+
+/// What a party does in a session of one kind, with the folder of its store.
+type Part = fn(Config, u16, &Path) -> Result<()>;
+
+fn circuit() -> Circuit {
+    builtin::by_name("add:8").unwrap()
+}
+
+fn store(folder: &Path, party: u16) -> Store {
+    Store::open_or_create(folder.join(party.to_string()), &Protection::None).unwrap()
+}
+
+fn inputs(circuit: &Circuit, party: u16) -> Result<Inputs> {
+    Inputs::builder(circuit, party).uint(usize::from(party), 1)?.finish()
+}
+
+/// Every kind of session, by the name that the handshake has for it.
+fn part(kind: &str) -> Part {
+    match kind {
+        "run" => |config, _, _| Session::connect(config, &circuit()).map(drop),
+        "preprocess" => |config, me, folder| {
+            let amount = Amount { and_gates: 128, input_bits: 8 };
+            stored::fill(config, &store(folder, me), amount).map(drop)
+        },
+        "prepare" => |config, me, folder| {
+            stored::prepare(config, &store(folder, me), &circuit(), 1).map(drop)
+        },
+        "run prepared" => |config, me, folder| {
+            let circuit = circuit();
+            let executions = config.terms().params.executions;
+            let all = (0..executions).map(|_| inputs(&circuit, me));
+            stored::run_batch(config, &store(folder, me), &circuit, all).map(drop)
+        },
+        "triples" => |config, _, _| triples::make_triples(config, 1).map(drop),
+        #[cfg(feature = "measure")]
+        "measure tables" => |config, _, _| {
+            let course = crate::measure::TableCourse { batch: 1, shared_by: 64, repeat: 1 };
+            crate::measure::measure_tables(config, &circuit(), course).map(drop)
+        },
+        other => panic!("no test runs the kind of session `{other}`"),
+    }
+}
+
+/// The kinds of sessions there are.
+fn kinds() -> Vec<&'static str> {
+    let circuit = circuit();
+    // Without a wildcard, so that a new kind comes here.
+    let next = |job: &Job<'_>| match job {
+        Job::Run(_) => Some(Job::Preprocess(Amount { and_gates: 1, input_bits: 1 })),
+        Job::Preprocess(_) => Some(Job::Prepare(&circuit, 1)),
+        Job::Prepare(..) => Some(Job::RunPrepared(&circuit)),
+        Job::RunPrepared(_) => Some(Job::Triples(1)),
+        #[cfg(not(feature = "measure"))]
+        Job::Triples(_) => None,
+        #[cfg(feature = "measure")]
+        Job::Triples(_) => Some(Job::Measure(&circuit, [1; 3])),
+        #[cfg(feature = "measure")]
+        Job::Measure(..) => None,
+    };
+    std::iter::successors(Some(Job::Run(&circuit)), next).map(|job| job.values().0).collect()
+}
+
+/// Two sets of parameters that differ in `key` alone, for sessions of this kind; none where the
+/// kind fixes it.
+fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
+    // The one protocol that has every parameter but a choice of forms.
+    let usual = SessionParams::new(Protocol::TinyTable);
+    let mut other = usual.clone();
+    match key {
+        // Whatever is measured is measured of `tinytable`.
+        "protocol" | "form" if kind == "measure tables" => return None,
+        "protocol" => other.protocol = Protocol::Ywz,
+        "rho" => {
+            let mac = MacChoice::Length(MacLength::Bits128);
+            let usual = SessionParams { mac, ..usual };
+            return Some([SessionParams { rho: Rho::Bits64, ..usual.clone() }, usual]);
+        }
+        "form" => {
+            let with = |form| SessionParams { form, ..SessionParams::new(Protocol::Wrk) };
+            return Some([with(Some(Form::HalfGates)), with(Some(Form::FourRow))]);
+        }
+        "ot" => {
+            let with = |ot| SessionParams { ot, ..usual.clone() };
+            let [first, .., last] = Generator::ALL;
+            return Some([with(Some(first)), with(Some(last))]);
+        }
+        "threads" => other.threads = 2,
+        "batch" => other.executions = 3,
+        "mac-bits" => other.mac = MacChoice::Length(MacLength::Bits128),
+        "stretch" => other.stretch = 1000,
+        "dealer" => other.dealer = Some("a friend".to_string()),
+        new => panic!("no test changes the parameter `{new}`"),
+    }
+    // `ywz` has no MACs to choose: it differs in two parameters, and the protocol comes first.
+    Some([usual, other])
+}
+
+/// Runs both parties, each with its own parameters.
+fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()>> {
+    let threads = params.iter().map(|params| params.threads).max().unwrap();
+    let (zero, one) = Transport::memory(threads, None).unwrap();
+    let transports = [zero, one].into_iter().zip(params).map(|(transport, params)| {
+        // Over sockets it is the connections that do not fit; in memory somebody has fewer.
+        let Way::Channels { mut lanes, meter } = transport.0 else { panic!("memory is channels") };
+        lanes.truncate(crate::config::connections(params.threads));
+        Transport::mesh_channels(lanes, meter)
+    });
+    thread::scope(|scope| {
+        let start = |((me, transport), params): ((u16, _), &SessionParams)| {
+            let config = Config::new(me, transport).params(params.clone());
+            // Nobody comes as far as to ask it for anything.
+            let nobody = |_: u16, _: &Arc<Meter>| Err(Error::internal("it was asked to deal"));
+            let dealer = params.dealer.clone().map(|name| Dealer::channels(name, nobody));
+            let config = config.dealer(dealer).timeout(Duration::from_secs(20));
+            scope.spawn(move || part(config, me, folder))
+        };
+        let parties = (0u16..).zip(transports).zip(params).map(start).collect::<Vec<_>>();
+        parties.into_iter().map(|party| party.join().unwrap()).collect()
+    })
+}
+
+/// Runs a session of this kind with parameters that differ in `key` alone, from either side.
+fn assert_named(key: &str, kind: &str, params: [SessionParams; 2], folder: &Path) {
+    let [one, other] = params.clone();
+    for params in [params, [other, one]] {
+        for (me, ended) in (0usize..).zip(both(&params, part(kind), folder)) {
+            let Err(Error::PeerIncompatible { what, ours, theirs }) = ended else {
+                panic!("{kind}, {key}: party {me} ended in {ended:?}");
+            };
+            let value = |params: &SessionParams| {
+                let values = params.values();
+                values.into_iter().find(|(name, _)| *name == key).unwrap().1
+            };
+            let expected = (key, value(&params[me]), value(&params[1 - me]));
+            assert_eq!((&*what, ours, theirs), expected, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let keys = SessionParams::new(Protocol::Wrk).values().into_iter().map(|(key, _)| key);
+    for key in keys.collect::<Vec<_>>() {
+        for kind in kinds() {
+            let Some(params) = unlike(key, kind) else { continue };
+            // A dealer deals no triples alone, and makes no OT: that is refused before anybody is met.
+            let dealt = params.clone().map(|params| {
+                let dealer = Some("a friend".to_string());
+                SessionParams { dealer: params.dealer.or(dealer), ..params }
+            });
+            if kind != "triples" && key != "ot" && dealt[0] != dealt[1] {
+                assert_named(key, kind, dealt, folder.path());
+            }
+            if (key, kind) != ("dealer", "triples") {
+                assert_named(key, kind, params, folder.path());
+            }
+        }
+    }
+}
+
+#[test]
+fn another_kind_of_session_is_named_on_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = SessionParams::new(Protocol::TinyTable);
+    let kinds = kinds();
+    for two in kinds.windows(2) {
+        let parts = [part(two[0]), part(two[1])];
+        let (zero, one) = Transport::memory(1, None).unwrap();
+        let ended: Vec<Result<()>> = thread::scope(|scope| {
+            let start = |(me, transport): (u16, _)| {
+                let config = Config::new(me, transport).params(params.clone());
+                let (part, folder) = (parts[usize::from(me)], folder.path());
+                scope.spawn(move || part(config, me, folder))
+            };
+            let parties = (0u16..).zip([zero, one]).map(start).collect::<Vec<_>>();
+            parties.into_iter().map(|party| party.join().unwrap()).collect()
+        });
+        for (me, ended) in (0usize..).zip(ended) {
+            let expected = Error::incompatible("phase", two[me], two[1 - me]);
+            assert_eq!(ended, Err(expected));
+        }
+    }
+}
+
+#[test]
+fn what_a_session_is_about_is_in_its_hello() {
+    let params = SessionParams::new(Protocol::Wrk);
+    let (circuit, other) = (circuit(), builtin::by_name("add:9").unwrap());
+    let amount = |and_gates, input_bits| Job::Preprocess(Amount { and_gates, input_bits });
+    let mut jobs = vec![
+        Job::Run(&circuit),
+        Job::Run(&other),
+        amount(1, 2),
+        amount(1, 3),
+        amount(2, 2),
+        Job::Prepare(&circuit, 1),
+        Job::Prepare(&circuit, 2),
+        Job::Prepare(&other, 1),
+        Job::RunPrepared(&circuit),
+        Job::RunPrepared(&other),
+        Job::Triples(1),
+        Job::Triples(2),
+    ];
+    #[cfg(feature = "measure")]
+    jobs.extend([Job::Measure(&circuit, [1, 2, 3]), Job::Measure(&circuit, [1, 2, 4])]);
+    let hellos: Vec<Hello> = jobs.drain(..).map(|job| hello(&params, 2, job)).collect();
+    for (place, hello) in hellos.iter().enumerate() {
+        assert!(!hellos[..place].contains(hello), "{hello:?}");
+        let open: Vec<&str> = hello.open.iter().map(|(name, _)| &**name).collect();
+        assert_eq!(open, OPEN);
+    }
+}
+
+#[test]
+fn what_values_say_can_be_set() {
+    let params = [
+        SessionParams::new(Protocol::Wrk),
+        SessionParams::new(Protocol::TinyTable),
+        SessionParams {
+            rho: Rho::Bits80,
+            form: Some(Form::HalfGates),
+            ot: Some(Generator::Iknp),
+            threads: 7,
+            stretch: 12,
+            dealer: Some("a friend".to_string()),
+            ..SessionParams::new(Protocol::Ywz)
+        },
+        SessionParams {
+            executions: 9,
+            mac: MacChoice::ComparisonOnly(MacLength::Bits32),
+            ..SessionParams::new(Protocol::TinyTable)
+        },
+    ];
+    for params in params {
+        let mut copy = SessionParams::new(Protocol::Wrk);
+        for (key, value) in params.values() {
+            copy.set(key, &value).unwrap();
+            assert!(copy.set(key, "nonsense").is_err() || key == "dealer", "{key}");
+        }
+        copy.set("dealer", params.dealer.as_deref().unwrap_or(NONE)).unwrap();
+        assert_eq!(copy.values(), params.values());
+        assert_eq!(copy.has_weak_macs(), params.has_weak_macs());
+    }
+    assert!(SessionParams::new(Protocol::Wrk).set("colour", "red").is_err());
+}
+
+#[test]
+fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
+    use MacLength::{Bits32, Bits64, Bits128};
+    for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
+        let with = |mac| SessionParams { rho, mac, ..SessionParams::new(Protocol::TinyTable) };
+        let usual = with(MacChoice::ByRho);
+        let expected = if rho == Rho::Bits40 { Bits64 } else { Bits128 };
+        assert_eq!((usual.mac_length(), usual.check()), (Some(expected), Ok(())));
+        for length in [Bits32, Bits64, Bits128] {
+            let (strict, weak) = (length.into(), MacChoice::ComparisonOnly(length));
+            let checked = with(strict).check();
+            assert_eq!(checked.is_ok(), length >= expected, "{rho:?}, {length} bits");
+            let (transport, _) = Transport::memory(1, None).unwrap();
+            let config = Config::new(0, transport).params(with(strict));
+            assert_eq!(config.check(&circuit()), checked, "before anybody is met");
+            assert!(matches!(checked, Ok(()) | Err(Error::InvalidInput(_))));
+            assert!(with(weak).check().is_ok());
+            assert_eq!(with(weak).has_weak_macs(), length < expected);
+        }
+    }
+    let garbled = SessionParams { mac: Bits128.into(), ..SessionParams::new(Protocol::Wrk) };
+    assert!(garbled.check().is_err(), "there is nothing to choose");
+}

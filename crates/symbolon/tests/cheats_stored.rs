@@ -1,0 +1,238 @@
+//! Parties who tell two others different things about what is in the stores.
+//!
+//! What is told there decides which item is used. A party that could tell one other "yes" and
+//! another "no" would send them to different items, and they, both honest, would accuse each other.
+#![allow(missing_docs)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::store::{Filter, Kind, Protection, Store};
+use symbolon::stored::{self, Amount};
+use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport};
+use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::{SOMEBODY, memory_lanes};
+
+const HOLDINGS: &str = "stored items";
+const ANSWER: &str = "stored items: yes or no";
+
+/// Only bounds a test that hangs.
+const WAIT: Duration = Duration::from_secs(20);
+
+/// A lie: in which message of a kind, how it is changed, and to whom it is told.
+#[derive(Clone, Copy)]
+struct Lie {
+    kind: &'static str,
+    index: usize,
+    change: fn(&mut Vec<u8>),
+    victims: fn(peer: u16) -> bool,
+}
+
+/// A session of all parties, over their stores.
+type Together = fn(&[Store], Option<(u16, Lie)>) -> Vec<Result<()>>;
+
+fn circuit() -> Circuit {
+    builtin::by_name("add:8").unwrap()
+}
+
+/// A store for each party.
+fn stores(folder: &Path, parties: u16) -> Vec<Store> {
+    let make = |party| Store::create(folder.join(format!("{party}")), &Protection::None).unwrap();
+    (0..parties).map(make).collect()
+}
+
+/// Every party's channels to the others, of which the cheater's are bent.
+fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
+    let meters: Vec<Arc<Meter>> = (0..parties).map(|_| Meter::new()).collect();
+    let meter = |party: u16| (party, meters[usize::from(party)].clone());
+    let mut peers: Vec<Vec<Channel>> = (0..parties).map(|_| Vec::new()).collect();
+    for a in 0..parties {
+        for b in a + 1..parties {
+            let (low, high) = memory_lanes(meter(a), meter(b), 1, None).unwrap();
+            peers[usize::from(a)].extend(low);
+            peers[usize::from(b)].extend(high);
+        }
+    }
+    if let Some((cheater, lie)) = cheat {
+        for channel in &mut peers[usize::from(cheater)] {
+            if (lie.victims)(channel.peer()) {
+                channel.set_bend(Box::new(FnBend::new().on_message(
+                    lie.kind,
+                    lie.index,
+                    move |told| {
+                        (lie.change)(told);
+                        Action::Send
+                    },
+                )));
+            }
+        }
+    }
+    let transport = |(peers, meter)| Transport::mesh_channels(vec![peers], meter);
+    peers.into_iter().zip(meters).map(transport).collect()
+}
+
+/// Runs `part` for every party.
+fn together<T: Send>(
+    stores: &[Store],
+    cheat: Option<(u16, Lie)>,
+    part: impl Fn(u16, Config, &Store) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let part = &part;
+    thread::scope(|scope| {
+        let start = |((party, transport), store)| {
+            let config = Config::new(party, transport).timeout(WAIT);
+            scope.spawn(move || part(party, config, store))
+        };
+        let parties: Vec<_> =
+            (0u16..).zip(mesh(stores.len() as u16, cheat)).zip(stores).map(start).collect();
+        parties.into_iter().map(|party| party.join().unwrap()).collect()
+    })
+}
+
+fn prepare(stores: &[Store], cheat: Option<(u16, Lie)>) -> Vec<Result<()>> {
+    prepare_some(stores, cheat, 1)
+}
+
+fn prepare_some(stores: &[Store], cheat: Option<(u16, Lie)>, count: u32) -> Vec<Result<()>> {
+    together(stores, cheat, |_, config, store| {
+        stored::prepare(config, store, &circuit(), count).map(drop)
+    })
+}
+
+fn run(stores: &[Store], cheat: Option<(u16, Lie)>) -> Vec<Result<()>> {
+    let circuit = circuit();
+    together(stores, cheat, |party, config, store| {
+        let mut inputs = Inputs::builder(&circuit, party);
+        if party < 2 {
+            inputs = inputs.uint(usize::from(party), 20)?;
+        }
+        let ran = stored::run(config, store, &circuit, &inputs.finish()?)?;
+        assert_eq!(ran.outputs.get(0).and_then(|sum| sum.uint()), Some(40));
+        Ok(())
+    })
+}
+
+fn available(store: &Store, kind: Kind) -> usize {
+    store.offers(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
+}
+
+/// All honest parties notice `lie`, name nobody but whom they may, and still hold so many items of
+/// this kind.
+#[track_caller]
+fn assert_noticed(
+    (stores, kind, left): (&[Store], Kind, usize),
+    (cheater, lie): (u16, Lie),
+    expected: &Error,
+    session: Together,
+) {
+    let ended = session(stores, Some((cheater, lie)));
+    let honest = (0u16..).zip(ended).zip(stores).filter(|((party, _), _)| *party != cheater);
+    for ((party, ended), store) in honest {
+        assert_eq!(ended.as_ref(), Err(expected), "party {party}, against {cheater}");
+        assert_eq!(available(store, kind), left, "party {party}, against {cheater}");
+    }
+    note_caught();
+}
+
+/// The answer, towards the peers that `victims` says, is the opposite.
+fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
+    Lie { kind: ANSWER, index, change: |told| *told.last_mut().unwrap() ^= 1, victims }
+}
+
+#[test]
+fn two_answers_about_one_prepared_circuit() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 3);
+    // Of different sessions: whoever hears "no" tries the next one.
+    for _ in 0..2 {
+        assert!(prepare(&stores, None).iter().all(Result::is_ok));
+    }
+    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    for (cheater, victims) in
+        [(2, (|peer| peer == 1) as fn(u16) -> bool), (2, |peer| peer == 0), (0, |peer| peer == 2)]
+    {
+        let lie = opposite(0, victims);
+        assert_noticed((&stores, Kind::Prepared, 2), (cheater, lie), &nobody, run);
+    }
+    // When it is taken already: it is used up.
+    let lie = opposite(1, |peer| peer == 0);
+    assert_noticed((&stores, Kind::Prepared, 1), (2, lie), &nobody, run);
+    assert!(run(&stores, None).iter().all(Result::is_ok), "the other one is whole");
+}
+
+#[test]
+fn two_answers_about_one_pool() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 3);
+    let amount = Amount { and_gates: 128, input_bits: 16 };
+    let filled =
+        together(&stores, None, |_, config, store| stored::fill(config, store, amount).map(drop));
+    assert!(filled.iter().all(Result::is_ok));
+    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    for cheater in [0, 1] {
+        let lie = opposite(0, |peer| peer == 2);
+        assert_noticed((&stores, Kind::Pool, 1), (cheater, lie), &nobody, prepare);
+    }
+    assert!(stores.iter().all(|store| available(store, Kind::Prepared) == 0));
+}
+
+#[test]
+fn two_lists_of_what_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 3);
+    assert!(prepare(&stores, None).iter().all(Result::is_ok));
+    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    let changes: [fn(&mut Vec<u8>); 3] = [
+        |told| told.clear(),
+        |told| told[3] ^= 1,
+        |told| {
+            told.pop();
+        },
+    ];
+    for change in changes {
+        let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |peer| peer == 1 };
+        assert_noticed((&stores, Kind::Prepared, 1), (0, lie), &nobody, run);
+    }
+}
+
+/// Answers name the item and the round: one that is about another is no yes.
+#[test]
+fn an_answer_to_another_question() {
+    // The kind of question, the item, the round, and neither yes nor no.
+    let changes: [fn(&mut Vec<u8>); 4] =
+        [|told| told[0] ^= 1, |told| told[9] ^= 4, |told| told[17] ^= 1, |told| told[25] ^= 2];
+    for parties in [2, 3] {
+        let folder = tempfile::tempdir().unwrap();
+        let stores = stores(folder.path(), parties);
+        // Of two, the cheater hears nothing wrong, and uses one up each time.
+        let items = changes.len() as u32 + 1;
+        assert!(prepare_some(&stores, None, items).iter().all(Result::is_ok));
+        for change in changes {
+            let lie = Lie { kind: ANSWER, index: 0, change, victims: |peer| peer == 0 };
+            // Between two there is nobody else whom it could have told another thing.
+            let expected = match parties {
+                2 => Error::misbehaved(1, ANSWER),
+                _ => Error::misbehaved(SOMEBODY, BROADCAST_CHECK),
+            };
+            let left = (&stores[..], Kind::Prepared, items as usize);
+            assert_noticed(left, (1, lie), &expected, run);
+        }
+        assert!(run(&stores, None).iter().all(Result::is_ok));
+    }
+}
+
+/// Between two, what is no list of items is the peer's fault.
+#[test]
+fn no_list_of_what_is_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    assert!(prepare(&stores, None).iter().all(Result::is_ok));
+    let change: fn(&mut Vec<u8>) = |told| told.truncate(15);
+    let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |_| true };
+    let expected = Error::misbehaved(1, HOLDINGS);
+    assert_noticed((&stores, Kind::Prepared, 1), (1, lie), &expected, run);
+}
