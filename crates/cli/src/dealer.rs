@@ -83,6 +83,7 @@ pub struct DealerArgs {
 /// # Errors
 /// A usage failure before the port is open; otherwise as the library has them.
 pub fn command(args: &DealerArgs) -> Outcome<()> {
+    symbolon::check_listening(&args.listen)?;
     let dealing = dealing(args)?;
     let door = Listener::bind(&args.listen)?;
     tell(

@@ -227,7 +227,28 @@ impl Settings {
             },
             json: args.json || file.json.unwrap_or(false),
         };
+        settings.check_addresses()?;
         Ok(settings)
+    }
+
+    /// Every address that was given is one, so that nothing waits for what can never be reached.
+    fn check_addresses(&self) -> Outcome<()> {
+        let dialled = |text: &String| symbolon::check_address(text);
+        let check = |place: &str, checked: Option<symbolon::Result<()>>| match checked {
+            Some(Err(error)) => {
+                let failure = Failure::from(error);
+                Err(Failure { message: format!("{place}: {}", failure.message), ..failure })
+            }
+            _ => Ok(()),
+        };
+        let listened = self.listen.as_ref().map(|text| symbolon::check_listening(text));
+        check("--listen", listened)?;
+        check("--connect", self.connect.as_ref().map(dialled))?;
+        check("--dealer", self.dealer.as_ref().map(dialled))?;
+        for PartyEntry { id, address, .. } in self.parties.iter().flatten() {
+            check(&format!("[[party]] {id}"), address.as_ref().map(dialled))?;
+        }
+        Ok(())
     }
 }
 
@@ -395,7 +416,17 @@ mod tests {
     #[test]
     fn a_text_is_checked_as_a_file_is() {
         assert!(check("circuit = \"aes128\"\nparty = 0\nrho = 64\n").is_ok());
-        for wrong in ["party = -1", "rho = 41", "[owners]\nx = \"nobody\"", "listen = 7", "a ="] {
+        for wrong in [
+            "party = -1",
+            "rho = 41",
+            "[owners]\nx = \"nobody\"",
+            "listen = 7",
+            "a =",
+            "listen = \"host\"",
+            "connect = \"host:0\"",
+            "dealer = \"http://host:80\"",
+            "[[party]]\nid = 0\naddress = \"::1:80\"",
+        ] {
             assert!(check(wrong).is_err(), "{wrong}");
         }
     }

@@ -61,6 +61,42 @@ fn bad_usage_is_code_2_and_says_what_would_do() {
     }
 }
 
+/// Malformed addresses end it before a store, a key or a port is opened, or anybody is waited for.
+#[test]
+fn malformed_addresses_are_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let store = ["--store", store.to_str().unwrap(), "--store-passphrase", "/no/passphrase"];
+    let base = ["--party", "0", "--transport", "tcp", "--timeout", "600"];
+    for (option, address, text) in [
+        ("--listen", "host", "the port is missing"),
+        ("--listen", "::1:80", "brackets"),
+        ("--connect", "host:0", "port 0"),
+        ("--connect", "http://host:80", "neither a name nor an IP address"),
+        ("--dealer", "host:port", "a number"),
+    ] {
+        for words in [&["prepare", "add:8"][..], &["preprocess", "--gates", "1"]] {
+            let words = [words, &base, &store, &[option, address]].concat();
+            symbolon(&words).expect(2).says(&[option, "HOST:PORT", text]);
+        }
+        let words = [&["run", "add:8", "--input", "x=1"], &base[..], &[option, address]].concat();
+        symbolon(&words).expect(2).says(&[option, text]);
+        let file = folder.path().join("run.toml");
+        let key = option.trim_start_matches('-');
+        std::fs::write(&file, format!("circuit = \"add:8\"\nparty = 0\n{key} = \"{address}\"\n"))
+            .unwrap();
+        symbolon(&["run", "--config", file.to_str().unwrap()]).expect(2).says(&[option, text]);
+    }
+    assert!(!folder.path().join("store").exists());
+    let list = "[[party]]\nid = 0\naddress = \"h\"\n[[party]]\nid = 1\n";
+    let file = folder.path().join("list.toml");
+    std::fs::write(&file, list).unwrap();
+    let file = file.to_str().unwrap();
+    symbolon(&["run", "add:8", "--party", "1", "--config", file]).expect(2).says(&["[[party]] 0"]);
+    let dealer = ["dealer", "--transport", "tcp", "--listen", "host"];
+    symbolon(&dealer).expect(2).says(&["the port is missing"]);
+}
+
 #[test]
 fn values_are_never_repeated() {
     let secret = "c0ffee5ec4e7c0ffee5ec4e7";

@@ -9,7 +9,7 @@ use symbolon_protocols as protocols;
 pub use symbolon_transport::{Admit, Guest};
 use symbolon_transport::{
     Channel, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result,
-    connect_lanes, memory_lanes,
+    check_address, connect_lanes, memory_lanes,
 };
 
 use crate::config::Terms;
@@ -101,6 +101,11 @@ impl Dealer {
                      must be none of the parties"
                 )));
             }
+        }
+        if let Reach::Tls { address, .. } | Reach::Plain { address } = &self.0
+            && let Err(Error::InvalidInput(why)) = check_address(address)
+        {
+            return Err(Error::invalid_input(format!("the dealer: {why}")));
         }
         match (&self.0, transport.identity()) {
             (Reach::Tls { .. }, None) => Err(Error::invalid_input(

@@ -77,7 +77,7 @@ pub use symbolon_protocols::{BlockBits, Form, Generator, MacLength, Protocol, Rh
 pub use symbolon_store as store;
 pub use symbolon_transport::{
     Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
-    PhaseReport, Result, SessionId, SimulatedLink, TransportReason,
+    PhaseReport, Result, SessionId, SimulatedLink, TransportReason, check_address, check_listening,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

@@ -6,7 +6,7 @@ use std::thread;
 use symbolon_circuit::PartyId;
 use symbolon_transport::{
     Channel, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result, SimulatedLink,
-    connect_lanes, memory_lanes,
+    check_address, connect_lanes, memory_lanes,
 };
 
 use crate::config::{Terms, check_threads, connections};
@@ -257,7 +257,8 @@ impl Transport {
             });
         }
         match &self.0 {
-            Way::Pair { .. } => {}
+            Way::Pair { meeting: Meeting::Dial(address), .. } => check_address(address)?,
+            Way::Pair { meeting: Meeting::Listen(_), .. } => {}
             Way::Mesh { door, identity, contacts } => {
                 let last = usize::from(party) + 1 == contacts.len();
                 match door {
@@ -270,8 +271,13 @@ impl Transport {
                     _ => {}
                 }
                 for (peer, contact) in contacts.iter().enumerate() {
-                    if peer < usize::from(party) && contact.address.is_none() {
-                        return refuse(format!("the address of party {peer} is needed"));
+                    if peer < usize::from(party) {
+                        let Some(address) = &contact.address else {
+                            return refuse(format!("the address of party {peer} is needed"));
+                        };
+                        if let Err(Error::InvalidInput(why)) = check_address(address) {
+                            return refuse(format!("party {peer}: {why}"));
+                        }
                     }
                     let pinned = identity.is_none() || contact.fingerprint.is_some();
                     if peer != usize::from(party) && !pinned {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustls::ClientConfig;
 
+use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::link::Direction;
 use crate::preamble::Verdict;
@@ -24,9 +25,10 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_mi
 /// come back in the order of their lanes, which is the same on both sides.
 ///
 /// # Errors
-/// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if nobody answers in
-/// time, the peer has another key, refuses ours, or both sides claim to be the same party.
-/// [`Error::PeerIncompatible`] if it has another version, number of lanes, or idea of who is who.
+/// [`Error::InvalidInput`] for options or an address that cannot work. [`Error::Transport`] if
+/// nobody answers in time, the peer has another key, refuses ours, or both sides claim to be the
+/// same party. [`Error::PeerIncompatible`] if it has another version, number of lanes, or idea of
+/// who is who.
 pub fn connect_lanes(
     options: &Options,
     address: &str,
@@ -34,6 +36,7 @@ pub fn connect_lanes(
     lanes: usize,
 ) -> Result<Vec<Channel>> {
     let lanes = options.check(std::slice::from_ref(peer), lanes)?;
+    check_address(address)?;
     let dialler = Dialler::new(options, address, peer, lanes)?;
     // The first alone: until the peer is there, one knocking is enough.
     let mut openings = vec![dialler.connect(0)?];

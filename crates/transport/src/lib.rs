@@ -35,6 +35,7 @@
 //! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `bend` adds
 //! what tests need to play a cheating peer; a normal build has nothing of it.
 
+mod address;
 #[cfg(any(test, feature = "bend"))]
 pub mod bend;
 mod channel;
@@ -58,6 +59,7 @@ mod text;
 mod tls;
 mod wire;
 
+pub use address::{check_address, check_listening};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use rustls::ServerConfig;
 
+use crate::address::check_listening;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
@@ -161,6 +162,7 @@ impl Listener {
     /// # Errors
     /// [`Error::InvalidInput`] if that is impossible, for instance because the port is in use.
     pub fn bind(address: &str) -> Result<Self> {
+        check_listening(address)?;
         let failed = |e: std::io::Error| {
             let address = crate::text::printable(address);
             Error::invalid_input(format!("cannot listen at {address}: {e}"))
