@@ -5,13 +5,14 @@
 //! connection is opened in a thread of its own, and a slow stranger keeps nobody out.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use crate::endpoint::Options;
 use crate::keys::Fingerprint;
 use crate::link::Direction;
-use crate::listen::{Called, Event, Listener, Openings};
+use crate::listen::{Called, Event, Listener, Openings, network};
 use crate::preamble::Verdict;
 use crate::{Channel, Error, Result};
 
@@ -31,12 +32,26 @@ pub struct Guest {
     pub channel: Channel,
     /// The fingerprint of the guest's key; `None` without TLS.
     pub key: Option<Fingerprint>,
+    /// Where it came from, cut to what one host cannot choose: an IPv4 address, or the first half of an IPv6 address.
+    /// `None` within a process.
+    pub address: Option<IpAddr>,
+}
+
+/// What became of connections that are no guests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TurnedAway {
+    /// How many gave way to newer ones before they had said who they are.
+    pub displaced: u64,
+    /// How many were closed because too many waited already.
+    pub overflowed: u64,
+    /// Why the system accepted no connection, the last time that happened; for instance for want of file descriptors.
+    pub refused: Option<String>,
 }
 
 impl From<Channel> for Guest {
     /// A guest without a key, for channels within a process.
     fn from(channel: Channel) -> Self {
-        Guest { channel, key: None }
+        Guest { channel, key: None, address: None }
     }
 }
 
@@ -106,9 +121,18 @@ impl Guests<'_> {
         }
     }
 
+    /// What happened since the last call to connections that became no guests; `None` if nothing did.
+    pub fn turned_away(&mut self) -> Option<TurnedAway> {
+        let (overflowed, refused) = self.listener.missed();
+        let displaced = self.openings.displaced();
+        let turned = TurnedAway { displaced, overflowed, refused };
+        (turned != TurnedAway::default()).then_some(turned)
+    }
+
     /// Answers a connection whose preamble was read, and makes a channel of it if it fits.
     fn welcome(&self, called: Called) -> Option<Guest> {
         let Called { mut opening, theirs, key } = called;
+        let address = opening.socket.peer_addr().ok().map(|address| network(address.ip()));
         let mut mine = self.options.preamble(theirs.sender, 0, 1, theirs.token);
         let fits = mine.fits(&theirs).is_ok();
         mine.verdict = if fits { Verdict::Accepted } else { Verdict::Refused };
@@ -118,7 +142,7 @@ impl Guests<'_> {
         }
         let link = self.options.link.map(Direction::new);
         let channel = self.options.channel(theirs.sender, opening, link).ok()?;
-        Some(Guest { channel, key })
+        Some(Guest { channel, key, address })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Long-term keys: who a party is to its peers.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::text::printable;
-use crate::{Error, Result};
+use crate::{Error, Result, files};
 
 /// No key file is this long.
 const MAX_FILE: u64 = 64 << 10;
@@ -148,7 +148,7 @@ impl Identity {
         let wrong = |what: &dyn fmt::Display| {
             Error::store(format!("cannot use the key file {}: {what}", path.display()))
         };
-        let file = File::open(path).map_err(|e| wrong(&e))?;
+        let mut file = files::open(path).map_err(|e| wrong(&e))?;
         #[cfg(unix)]
         {
             let metadata = file.metadata().map_err(|e| wrong(&e))?;
@@ -157,12 +157,7 @@ impl Identity {
                 return Err(wrong(&"others may read it; make it private with chmod 600"));
             }
         }
-        // Room for the longest file at once: growing would leave unwiped copies behind.
-        let mut text = Zeroizing::new(Vec::with_capacity(MAX_FILE as usize + 1));
-        file.take(MAX_FILE + 1).read_to_end(&mut text).map_err(|e| wrong(&e))?;
-        if text.len() as u64 > MAX_FILE {
-            return Err(wrong(&"it is too long"));
-        }
+        let text = files::read_all(&mut file, MAX_FILE).map_err(|e| wrong(&e))?;
         Self::from_pem(&text).map_err(|what| wrong(&what))
     }
 

@@ -42,6 +42,7 @@ mod channel;
 mod dial;
 mod endpoint;
 mod error;
+pub mod files;
 mod guests;
 mod handshake;
 mod keys;
@@ -64,14 +65,14 @@ pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{DEALER, Error, Result, SOMEBODY, TransportReason};
-pub use guests::{Admit, Guest, Guests};
+pub use guests::{Admit, Guest, Guests, TurnedAway};
 pub use handshake::{
     Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
     handshake_open,
 };
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;
-pub use listen::Listener;
+pub use listen::{Listener, OPENING_DESCRIPTORS};
 pub use measure::{LinkSpeed, measure};
 pub use memory::{memory_lanes, memory_pair};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};

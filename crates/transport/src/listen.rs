@@ -9,9 +9,9 @@
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,15 @@ use crate::{Channel, Error, Result, TransportReason, tls};
 /// Connections that may be in the midst of their opening.
 const MAX_OPENING: usize = 64;
 
+/// Threads that may be opening connections: those, and as many more whose connection gave way and that have not ended.
+const MAX_THREADS: usize = 2 * MAX_OPENING;
+
 /// Accepted sockets that may wait for somebody to look at them.
 const MAX_WAITING: usize = 256;
+
+/// The most file descriptors that a port and connections in the midst of their opening take. A service that serves
+/// strangers keeps so many free. The port has two; every opening has a second one, by which it is closed.
+pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
 
 /// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
 const MAX_GROUPS: usize = 4;
@@ -40,7 +47,15 @@ pub struct Listener {
     pub(crate) incoming: Receiver<Event>,
     events: SyncSender<Event>,
     stop: Arc<AtomicBool>,
+    missed: Arc<Missed>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Connections that the accepting thread could not pass on.
+#[derive(Default)]
+struct Missed {
+    overflowed: AtomicU64,
+    refused: Mutex<Option<String>>,
 }
 
 impl std::fmt::Debug for Listener {
@@ -76,13 +91,23 @@ pub(crate) struct Openings {
     round: Instant,
     sockets: Vec<Caller>,
     opened: usize,
+    displaced: u64,
+    /// How many threads are at work.
+    threads: Arc<AtomicUsize>,
 }
 
 impl Openings {
     /// None so far; over TLS if there is a configuration for it.
     pub(crate) fn new(listener: &Listener, config: Option<Arc<ServerConfig>>) -> Self {
         let events = listener.events.clone();
-        Openings { config, events, round: Instant::now(), sockets: Vec::new(), opened: 0 }
+        let threads = Arc::new(AtomicUsize::new(0));
+        let (round, sockets) = (Instant::now(), Vec::new());
+        Openings { config, events, round, sockets, opened: 0, displaced: 0, threads }
+    }
+
+    /// How many connections gave way since the last call.
+    pub(crate) fn displaced(&mut self) -> u64 {
+        std::mem::take(&mut self.displaced)
     }
 
     /// Whether peers prove that they have a key.
@@ -93,7 +118,12 @@ impl Openings {
     /// Starts the opening of a connection, in a thread of its own.
     pub(crate) fn begin(&mut self, socket: TcpStream, deadline: Instant) {
         let (Ok(handle), Ok(from)) = (socket.try_clone(), socket.peer_addr()) else { return };
+        if self.threads.load(Ordering::SeqCst) >= MAX_THREADS {
+            self.displaced += 1;
+            return;
+        }
         if self.sockets.len() >= MAX_OPENING {
+            self.displaced += 1;
             let networks: Vec<_> = self.sockets.iter().map(|caller| caller.network).collect();
             let removed = self.sockets.swap_remove(gives_way(&networks, random()));
             let _ = removed.socket.shutdown(Shutdown::Both);
@@ -105,11 +135,13 @@ impl Openings {
             Err(_) => return,
         };
         let events = self.events.clone();
+        let at_work = AtWork::new(&self.threads);
         let started =
             thread::Builder::new().name("symbolon-opening".to_string()).spawn(move || {
                 let outcome = hear(socket, tls, deadline);
                 // Waits when the queue is full; fails when nobody listens any more.
                 let _ = events.send(Event::Opened { round, id, outcome: Box::new(outcome) });
+                drop(at_work);
             });
         if started.is_ok() {
             let caller = Caller { id, network: network(from.ip()), socket: handle };
@@ -132,8 +164,24 @@ impl Drop for Openings {
     }
 }
 
+/// A thread that is counted.
+struct AtWork(Arc<AtomicUsize>);
+
+impl AtWork {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        AtWork(count.clone())
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// What an address is counted as: one IPv4 address, or the half of an IPv6 address that one host commands.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()
@@ -171,13 +219,20 @@ impl Listener {
         let address = socket.local_addr().map_err(failed)?;
         let (events, incoming) = mpsc::sync_channel(MAX_WAITING);
         let stop = Arc::new(AtomicBool::new(false));
-        let (door, queue, stopped) =
-            (socket.try_clone().map_err(failed)?, events.clone(), stop.clone());
+        let missed = Arc::new(Missed::default());
+        let (door, queue) = (socket.try_clone().map_err(failed)?, events.clone());
+        let (stopped, misses) = (stop.clone(), missed.clone());
         let thread = thread::Builder::new()
             .name("symbolon-listener".to_string())
-            .spawn(move || accept_all(&door, &queue, &stopped))
+            .spawn(move || accept_all(&door, &queue, &stopped, &misses))
             .map_err(failed)?;
-        Ok(Listener { address, socket, incoming, events, stop, thread: Some(thread) })
+        Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
+    }
+
+    /// How many accepted connections were closed at once since the last call, and why none could be accepted, if none could.
+    pub(crate) fn missed(&self) -> (u64, Option<String>) {
+        let refused = self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
+        (self.missed.overflowed.swap(0, Ordering::SeqCst), refused)
     }
 
     /// Where it listens, with the port that was taken.
@@ -252,17 +307,30 @@ impl Drop for Listener {
 }
 
 /// The accepting thread. What finds no place is closed: the peer will call again.
-fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool) {
+fn accept_all(
+    door: &TcpListener,
+    queue: &SyncSender<Event>,
+    stop: &AtomicBool,
+    missed: &Missed,
+) {
     while !stop.load(Ordering::SeqCst) {
         match door.accept() {
             Ok((socket, _)) => match queue.try_send(Event::Connected(socket)) {
-                Ok(()) | Err(TrySendError::Full(_)) => {}
+                Ok(()) => {}
+                Err(TrySendError::Full(_)) => {
+                    missed.overflowed.fetch_add(1, Ordering::SeqCst);
+                }
                 Err(TrySendError::Disconnected(_)) => return,
             },
             // Shut down: whoever does that waits for this thread, and its peer for both.
             Err(_) if stop.load(Ordering::SeqCst) => return,
             // For instance out of file descriptors: not a reason to spin.
-            Err(_) => thread::sleep(Duration::from_millis(5)),
+            Err(error) => {
+                let mut refused = missed.refused.lock().unwrap_or_else(PoisonError::into_inner);
+                *refused = Some(error.to_string());
+                drop(refused);
+                thread::sleep(Duration::from_millis(5));
+            }
         }
     }
 }
@@ -361,6 +429,12 @@ impl Reception<'_> {
         let named = index.map_or(theirs.sender, |index| self.peers[index].party);
         let lane = theirs.lane.min(self.lanes - 1);
         let mut mine = self.options.preamble(named, lane, self.lanes, theirs.token);
+        if let Some(stranger) = self.nonsense(&theirs) {
+            mine.verdict = Verdict::Refused;
+            let _ = opening.send(&mine, self.options.opening_deadline());
+            self.note(&TransportReason::Refused(stranger));
+            return Ok(());
+        }
         let fits = match index {
             // A stranger to us may still be told what differs.
             None => mine.fits(&theirs).and_then(|()| {
@@ -388,6 +462,20 @@ impl Reception<'_> {
             (Some(_), Err(reason)) => self.note(&reason),
         }
         Ok(())
+    }
+
+    /// Over plain TCP anybody can send a preamble: one with numbers that no peer of ours would send comes from a stranger,
+    /// who must not end the wait for the peer. A peer that takes itself for this party is told apart: that is a mistake
+    /// that both sides make.
+    fn nonsense(&self, theirs: &Preamble) -> Option<String> {
+        if self.openings.is_tls() {
+            return None;
+        }
+        let known = self.peers.iter().any(|peer| peer.party == theirs.sender);
+        let ours = theirs.sender == self.options.me;
+        let sense = ours || (known && theirs.receiver == self.options.me);
+        let calls = || format!("party {} called party {}", theirs.sender, theirs.receiver);
+        (!sense).then(calls)
     }
 
     /// Which peer this is: by its key, or, without keys, by what it says or for want of a choice.

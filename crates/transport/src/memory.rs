@@ -12,7 +12,7 @@ pub fn memory_pair(meter_a: Arc<Meter>, meter_b: Arc<Meter>) -> (Channel, Channe
     let (there, back) = (Pipe::new(), Pipe::new());
     let end = |me: u16, out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
         let source = Box::new(PipeSource::new(into.clone()));
-        Channel::new((me, 1 - me), source, Outlet::direct(out.clone()), meter, None)
+        Channel::new((me, 1 - me), source, Outlet::direct(out.clone(), into.clone()), meter, None)
     };
     (end(0, &there, &back, meter_a), end(1, &back, &there, meter_b))
 }
@@ -38,9 +38,10 @@ pub fn memory_lanes(
         let pipes = [Pipe::new(), Pipe::new()];
         let end = |side: usize, ids, meter: &Arc<Meter>| {
             let outlet = match &links[side] {
-                None => Outlet::direct(pipes[side].clone()),
+                None => Outlet::direct(pipes[side].clone(), pipes[1 - side].clone()),
                 Some(link) => {
-                    let sink = Arc::new(PipeSink::new(pipes[side].clone()));
+                    let sink =
+                        Arc::new(PipeSink::new(pipes[side].clone(), pipes[1 - side].clone()));
                     Outlet::threaded(sink, Some(link.clone()))
                         .map_err(|reason| Error::Transport { party: None, reason })?
                 }

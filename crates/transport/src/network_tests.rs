@@ -384,8 +384,12 @@ fn mismatched_preambles_end_in_the_same_words() {
 
         let mut third = sides(tls);
         third.dialling.0.me = 2;
+        // Over plain TCP that may be anybody: the wait goes on to its end.
+        third.listening.0.connect_timeout = if tls { WAIT } else { Duration::from_millis(500) };
         let (a, b) = meet(&third, (1, 1), |_| {});
-        assert!(a.unwrap_err().to_string().contains("theirs party 2 calls party 0"));
+        let told = if tls { "theirs party 2 calls party 0" } else { "party 2 called party 0" };
+        let a = a.unwrap_err().to_string();
+        assert!(a.contains(told), "{a}");
         assert!(b.unwrap_err().to_string().contains("ours party 2 calls party 0"));
     }
 }
@@ -420,6 +424,29 @@ fn the_dialling_side_may_come_first() {
         assert_eq!(listener.accept_lanes(&a, &to_b, 2).unwrap().len(), 2);
         assert_eq!(dialled.join().unwrap().len(), 2);
     });
+}
+
+/// Over plain TCP anybody can send a preamble; one that no peer would send must not end the wait for the peer.
+#[test]
+fn a_plain_preamble_with_nonsensical_numbers_ends_nothing() {
+    use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
+    use std::io::{Read, Write};
+    let sides = sides(false);
+    let numbers = [(7, 0, WIRE_VERSION), (u16::MAX, u16::MAX, WIRE_VERSION), (1, 9, 1), (5, 0, 77)];
+    let (a, b) = meet(&sides, (1, 1), |address| {
+        for (sender, receiver, version) in numbers {
+            let token = [3; 32];
+            let verdict = Verdict::Hello;
+            let (lane, lanes) = (0, 1);
+            let preamble = Preamble { version, verdict, sender, receiver, lane, lanes, token };
+            let mut stranger = TcpStream::connect(address).unwrap();
+            stranger.write_all(&preamble.encode()).unwrap();
+            let mut answer = [0; PREAMBLE];
+            stranger.read_exact(&mut answer).unwrap();
+            assert_eq!(Preamble::decode(&answer).unwrap().verdict, Verdict::Refused);
+        }
+    });
+    assert_eq!((a.unwrap().len(), b.unwrap().len()), (1, 1));
 }
 
 #[test]

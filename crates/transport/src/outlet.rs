@@ -1,5 +1,6 @@
 //! A channel's sending half: straight into the peer's memory, or through a writer thread.
 
+use std::fmt;
 use std::io::IoSlice;
 use std::sync::Arc;
 use std::thread;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use crate::TransportReason;
 use crate::link::{Direction, wait_until};
-use crate::pipe::{Chunk, Pipe};
+use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
 
 /// How long the peer is given to close after us; an aborting side waits for that, others leave it to
@@ -20,15 +21,23 @@ const PIECES: usize = 16;
 /// The sending half.
 pub(crate) struct Outlet {
     pipe: Arc<Pipe>,
-    /// Absent when the pipe is the peer's source.
-    sink: Option<Arc<dyn Sink>>,
+    end: End,
     link: Option<Direction>,
 }
 
+/// What is at the end of the pipe.
+#[derive(Clone)]
+enum End {
+    /// A writer thread with this sink.
+    Sink(Arc<dyn Sink>),
+    /// The peer's source; the other pipe is the way back from it.
+    Peer { back: Arc<Pipe> },
+}
+
 impl Outlet {
-    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`].
-    pub(crate) fn direct(pipe: Arc<Pipe>) -> Self {
-        Outlet { pipe, sink: None, link: None }
+    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`]; what the peer sends comes by `back`.
+    pub(crate) fn direct(pipe: Arc<Pipe>, back: Arc<Pipe>) -> Self {
+        Outlet { pipe, end: End::Peer { back }, link: None }
     }
 
     /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
@@ -42,7 +51,7 @@ impl Outlet {
             .name("symbolon-writer".to_string())
             .spawn(move || write_all(&queue, &*out))
             .map_err(|e| TransportReason::Io(format!("cannot start a writer thread: {e}")))?;
-        Ok(Outlet { pipe, sink: Some(sink), link })
+        Ok(Outlet { pipe, end: End::Sink(sink), link })
     }
 
     /// The size from which a buffer is handed over in the midst of a message.
@@ -97,7 +106,15 @@ impl Outlet {
 
     /// The sink, if the writer thread has nothing to do with it.
     fn idle_sink(&self) -> Option<&dyn Sink> {
-        self.sink.as_deref().filter(|_| self.pipe.failure().is_none() && self.pipe.is_idle())
+        self.sink().filter(|_| self.pipe.failure().is_none() && self.pipe.is_idle())
+    }
+
+    /// The sink; absent when the pipe is the peer's source.
+    fn sink(&self) -> Option<&dyn Sink> {
+        match &self.end {
+            End::Sink(sink) => Some(&**sink),
+            End::Peer { .. } => None,
+        }
     }
 
     /// A failure is the end of the pipe, too.
@@ -105,9 +122,9 @@ impl Outlet {
         tried.inspect_err(|reason| self.pipe.fail(reason.clone()))
     }
 
-    /// What can kill the connection; absent when the pipe is the peer's source.
-    pub(crate) fn sink(&self) -> Option<Arc<dyn Sink>> {
-        self.sink.clone()
+    /// What ends the connection from another thread.
+    pub(crate) fn hangup(&self) -> Hangup {
+        Hangup { pipe: self.pipe.clone(), end: self.end.clone() }
     }
 
     /// Bytes handed over and not yet taken by the transport.
@@ -122,7 +139,7 @@ impl Outlet {
 
     /// Sets how long the writer may be blocked by the peer.
     pub(crate) fn set_timeout(&self, timeout: Duration) {
-        if let Some(sink) = &self.sink {
+        if let Some(sink) = self.sink() {
             sink.set_timeout(timeout);
         }
     }
@@ -131,7 +148,7 @@ impl Outlet {
     /// length allows; with `aborted` within `limit` alone, and then the peer is given a moment to read.
     pub(crate) fn finish(&self, limit: Duration, aborted: bool) -> Result<(), TransportReason> {
         self.pipe.end();
-        let Some(sink) = &self.sink else {
+        let Some(sink) = self.sink() else {
             return Ok(());
         };
         let finished = self.pipe.wait_finished(limit, !aborted && !limit.is_zero());
@@ -147,6 +164,28 @@ impl Outlet {
         };
         sink.kill();
         Err(failure)
+    }
+}
+
+/// Ends a channel from another thread than the one that uses it.
+pub struct Hangup {
+    pipe: Arc<Pipe>,
+    end: End,
+}
+
+impl Hangup {
+    /// Closes the connection: whatever the channel waits for fails at once, and nothing more is sent.
+    pub fn hang_up(self) {
+        match self.end {
+            End::Sink(sink) => sink.kill(),
+            End::Peer { back } => hang_up(&self.pipe, &back),
+        }
+    }
+}
+
+impl fmt::Debug for Hangup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hangup(..)")
     }
 }
 

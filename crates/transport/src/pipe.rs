@@ -193,6 +193,12 @@ impl Pipe {
         self.state().chunks == 0
     }
 
+    /// Whether a pop would find a chunk or the end at once.
+    pub(crate) fn has_news(&self) -> bool {
+        let state = self.state();
+        !state.queue.is_empty() || state.ended || state.failed.is_some()
+    }
+
     /// Bytes pushed and not yet dealt with.
     pub(crate) fn outstanding(&self) -> usize {
         self.state().outstanding
@@ -277,6 +283,10 @@ impl Source for PipeSource {
     fn ready(&self) -> usize {
         self.chunk.as_ref().map_or(0, |chunk| chunk.rest().len())
     }
+
+    fn stirs(&mut self) -> bool {
+        self.chunk.is_some() || self.pipe.has_news()
+    }
 }
 
 impl Drop for PipeSource {
@@ -290,12 +300,14 @@ impl Drop for PipeSource {
 #[derive(Debug)]
 pub(crate) struct PipeSink {
     pipe: Arc<Pipe>,
+    /// The way back, which ends together with this one when the connection is killed.
+    back: Arc<Pipe>,
     spare: Mutex<Vec<u8>>,
 }
 
 impl PipeSink {
-    pub(crate) fn new(pipe: Arc<Pipe>) -> Self {
-        PipeSink { pipe, spare: Mutex::default() }
+    pub(crate) fn new(pipe: Arc<Pipe>, back: Arc<Pipe>) -> Self {
+        PipeSink { pipe, back, spare: Mutex::default() }
     }
 }
 
@@ -313,8 +325,14 @@ impl Sink for PipeSink {
     }
 
     fn kill(&self) {
-        self.pipe.end();
+        hang_up(&self.pipe, &self.back);
     }
+}
+
+/// Ends both directions of a connection in memory: nothing more goes `out`, and a read of `back` ends at once.
+pub(crate) fn hang_up(out: &Pipe, back: &Pipe) {
+    out.end();
+    back.fail(TransportReason::Closed);
 }
 
 #[cfg(test)]

@@ -14,6 +14,9 @@ pub(crate) trait Source: Send {
 
     /// How many bytes can be read without waiting, as far as is known without asking anybody.
     fn ready(&self) -> usize;
+
+    /// Whether the peer has sent something that was not read yet, or has gone. Neither waits nor takes anything.
+    fn stirs(&mut self) -> bool;
 }
 
 /// What became of a write that was not allowed to block.

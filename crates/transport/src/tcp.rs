@@ -111,6 +111,35 @@ impl SocketReader {
     }
 }
 
+impl SocketReader {
+    /// Whether there is something to read, or the end, or an error.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn stirs(&self) -> bool {
+        use rustix::net::{RecvFlags, recv};
+        let mut scratch = [0; 1];
+        match recv(&self.socket, &mut scratch, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+            Ok(_) => true,
+            Err(e) => is_trouble(&io::Error::from(e)),
+        }
+    }
+
+    /// The same where one read cannot be told not to wait. Nobody else may use the socket meanwhile.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn stirs(&self) -> bool {
+        if self.socket.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let peeked = self.socket.peek(&mut [0; 1]);
+        let restored = self.socket.set_nonblocking(false);
+        restored.is_err() || peeked.map_or_else(|e| is_trouble(&e), |_| true)
+    }
+}
+
+/// Whether an error is more than that there is nothing to read yet.
+fn is_trouble(error: &io::Error) -> bool {
+    !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
 /// A channel's source over plain TCP.
 pub(crate) struct TcpSource {
     reader: SocketReader,
@@ -146,6 +175,10 @@ impl Source for TcpSource {
 
     fn ready(&self) -> usize {
         self.end - self.start
+    }
+
+    fn stirs(&mut self) -> bool {
+        self.ready() > 0 || self.reader.stirs()
     }
 }
 

@@ -183,7 +183,42 @@ fn raw_pair() -> (std::sync::Arc<crate::pipe::Pipe>, Channel) {
     use crate::{outlet::Outlet, pipe::Pipe, pipe::PipeSource};
     let (into, out) = (Pipe::new(), Pipe::new());
     let source = Box::new(PipeSource::new(into.clone()));
-    (into, Channel::new((1, 0), source, Outlet::direct(out), Meter::new(), None))
+    (into.clone(), Channel::new((1, 0), source, Outlet::direct(out, into), Meter::new(), None))
+}
+
+/// Directly, and over a simulated link, whose writer thread is in between.
+#[test]
+fn a_channel_in_memory_is_hung_up_from_another_thread() {
+    let link = "1ms,1gbit".parse::<SimulatedLink>().unwrap();
+    for link in [None, Some(link)] {
+        let (mut a, mut b) = memory_lanes((0, Meter::new()), (1, Meter::new()), 1, link).unwrap();
+        let (mut a, mut b) = (a.remove(0), b.remove(0));
+        let hangup = a.hangup();
+        let reader = thread::spawn(move || {
+            let error = a.recv("never", 1).unwrap_err();
+            let sent = a.send("late", &[1]).and_then(|()| a.flush());
+            (error, sent)
+        });
+        thread::sleep(Duration::from_millis(20));
+        hangup.hang_up();
+        let (error, sent) = reader.join().unwrap();
+        assert_eq!(error, Error::transport(1, TransportReason::Closed));
+        assert!(sent.is_err());
+        assert_eq!(b.recv("late", 1).unwrap_err(), Error::transport(0, TransportReason::Closed));
+    }
+}
+
+#[test]
+fn a_peer_that_speaks_or_goes_is_noticed_without_waiting() {
+    let (mut a, mut b) = pair();
+    assert!(!a.stirs() && !b.stirs());
+    a.send("word", &[1]).unwrap();
+    a.flush().unwrap();
+    assert!(b.stirs() && !a.stirs());
+    b.recv("word", 1).unwrap();
+    assert!(!b.stirs());
+    drop(b);
+    assert!(a.stirs());
 }
 
 #[test]

@@ -330,6 +330,11 @@ impl Source for TlsSource {
     fn ready(&self) -> usize {
         self.plain
     }
+
+    fn stirs(&mut self) -> bool {
+        // An honest peer that has nothing to say sends no records either.
+        self.plain > 0 || self.start < self.end || self.reader.stirs()
+    }
 }
 
 impl TlsSource {

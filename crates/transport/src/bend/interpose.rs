@@ -105,7 +105,7 @@ pub fn interposed_pair(
     let (out_a, in_a, out_b, in_b) = (Pipe::new(), Pipe::new(), Pipe::new(), Pipe::new());
     let channel = |ids: (u16, u16), out: &Arc<Pipe>, into: &Arc<Pipe>, meter| {
         let source = Box::new(PipeSource::new(into.clone()));
-        Channel::new(ids, source, Outlet::direct(out.clone()), meter, None)
+        Channel::new(ids, source, Outlet::direct(out.clone(), into.clone()), meter, None)
     };
     let pair = (channel((a, b), &out_a, &in_a, meter_a), channel((b, a), &out_b, &in_b, meter_b));
     for (from, to, tamper) in [(out_a, in_b, from_a), (out_b, in_a, from_b)] {

@@ -9,8 +9,9 @@ use std::time::Duration;
 #[cfg(any(test, feature = "bend"))]
 use crate::bend::{Action, Bend, Bender};
 use crate::meter::LaneMeter;
+pub use crate::outlet::Hangup;
 use crate::outlet::Outlet;
-use crate::raw::{Sink, Source};
+use crate::raw::Source;
 use crate::text::Printable;
 use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
 use crate::{Error, Meter, Result, TransportReason};
@@ -256,9 +257,15 @@ impl Channel {
         self.or_fail(waited)
     }
 
-    /// A handle with which another thread can end this channel; `None` for one in memory.
-    pub fn hangup(&self) -> Option<Hangup> {
-        self.outlet.sink().map(Hangup)
+    /// A handle with which another thread can end this channel.
+    pub fn hangup(&self) -> Hangup {
+        self.outlet.hangup()
+    }
+
+    /// Whether the peer has sent something that was not received yet, or has gone. Does not wait. For a side that waits
+    /// for others before it goes on with a peer that has nothing to say meanwhile.
+    pub fn stirs(&mut self) -> bool {
+        self.dead.is_some() || self.source.stirs()
     }
 
     /// Tells the peer that this side gives up, and why; then the channel is dead.
@@ -351,22 +358,6 @@ impl Channel {
         if let Some(bender) = &mut self.bender {
             bender.incoming(_kind, _payload);
         }
-    }
-}
-
-/// Ends a channel from another thread than the one that uses it.
-pub struct Hangup(Arc<dyn Sink>);
-
-impl Hangup {
-    /// Closes the connection: whatever the channel waits for fails at once, and nothing more is sent.
-    pub fn hang_up(self) {
-        self.0.kill();
-    }
-}
-
-impl fmt::Debug for Hangup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hangup(..)")
     }
 }
 

@@ -1,0 +1,174 @@
+//! Reading files that a user names, whatever is there: with a limit to the bytes, and without ever waiting for a file that
+//! has nothing to say.
+//!
+//! What counts is the type of what was opened and how many bytes came, never the length that its metadata claims. Regular
+//! files and anonymous pipes are read: the latter are what a shell makes of `<(command)` and of `command |`. Named pipes,
+//! devices, sockets and directories are refused.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+/// The first allocation.
+const FIRST: usize = 16 << 10;
+
+/// Opens a file for reading, at once.
+///
+/// # Errors
+/// The system's, or `InvalidInput` with a sentence that says what is there instead of a file.
+pub fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // A named pipe that nobody writes to would otherwise be waited for.
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits() as i32,
+    );
+    let file = options.open(path)?;
+    readable(&file)?;
+    Ok(file)
+}
+
+fn refuse(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("it is {what}, not a file"))
+}
+
+#[cfg(unix)]
+fn readable(file: &File) -> io::Result<()> {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        Ok(())
+    } else if kind.is_fifo() {
+        pipe(file)
+    } else if kind.is_dir() {
+        Err(refuse("a directory"))
+    } else if kind.is_char_device() || kind.is_block_device() {
+        Err(refuse("a device"))
+    } else {
+        Err(refuse("something else"))
+    }
+}
+
+#[cfg(not(unix))]
+fn readable(file: &File) -> io::Result<()> {
+    if file.metadata()?.is_file() { Ok(()) } else { Err(refuse("something else")) }
+}
+
+/// Accepts a pipe that has no name in any folder, and waits for its writer from now on.
+#[cfg(target_os = "linux")]
+fn pipe(file: &File) -> io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstatfs};
+    /// The file system that anonymous pipes are in.
+    const PIPEFS: i64 = 0x5049_5045;
+    #[allow(clippy::unnecessary_cast)]
+    if fstatfs(file)?.f_type as i64 != PIPEFS {
+        return Err(refuse("a named pipe"));
+    }
+    fcntl_setfl(file, fcntl_getfl(file)? - OFlags::NONBLOCK)?;
+    Ok(())
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn pipe(_: &File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Reads all that comes, and at most `limit` bytes. What is read, and what it was gathered in, is wiped when dropped.
+///
+/// # Errors
+/// The system's; `FileTooLarge` when there is more.
+pub fn read_all(from: &mut impl Read, limit: u64) -> io::Result<Zeroizing<Vec<u8>>> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX - 1);
+    let mut bytes = Zeroizing::new(Vec::with_capacity(FIRST.min(limit + 1)));
+    loop {
+        if bytes.len() == bytes.capacity() {
+            // Growing in place would leave the old content behind, unwiped.
+            let mut larger = Vec::with_capacity(bytes.len().saturating_mul(2).min(limit + 1));
+            larger.extend_from_slice(&bytes);
+            bytes = Zeroizing::new(larger);
+        }
+        let room = bytes.capacity().min(limit + 1) - bytes.len();
+        match from.by_ref().take(room as u64).read_to_end(&mut bytes)? {
+            0 => return Ok(bytes),
+            _ if bytes.len() > limit => return Err(too_long()),
+            _ => {}
+        }
+    }
+}
+
+fn too_long() -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, "it is too long")
+}
+
+/// Opens a file and reads all of it, at most `limit` bytes.
+///
+/// # Errors
+/// As [`open`] and [`read_all`].
+pub fn read(path: &Path, limit: u64) -> io::Result<Zeroizing<Vec<u8>>> {
+    read_all(&mut open(path)?, limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_to_their_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for length in [0, 1, FIRST - 1, FIRST, FIRST + 1, 5 * FIRST] {
+            let content: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
+            std::fs::write(&path, &content).unwrap();
+            assert_eq!(*read(&path, length as u64).unwrap(), content);
+            assert_eq!(*read(&path, 1 << 40).unwrap(), content);
+            if length > 0 {
+                let error = read(&path, length as u64 - 1).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::FileTooLarge, "{length}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_is_of_bytes_that_came() {
+        let mut endless = io::repeat(7);
+        assert_eq!(read_all(&mut endless, 1000).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_named_pipes_and_directories_are_no_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        for (path, what) in [
+            (Path::new("/dev/zero"), "a device"),
+            (Path::new("/dev/null"), "a device"),
+            (folder.path(), "a directory"),
+            (&fifo, "a named pipe"),
+        ] {
+            let error = read(path, 100).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    /// What a shell makes of `<(command)`: a pipe that is opened again by its descriptor.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_anonymous_pipe_is_waited_for() {
+        use std::io::Write;
+        use std::os::fd::AsRawFd;
+        let (reader, mut writer) = io::pipe().unwrap();
+        let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
+        let writing = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            writer.write_all(b"1234").unwrap();
+        });
+        assert_eq!(*read(Path::new(&path), 10).unwrap(), b"1234");
+        writing.join().unwrap();
+    }
+}
