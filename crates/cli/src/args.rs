@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::BenchArgs;
 use crate::dealer::DealerArgs;
+use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
 
 /// How values are written, the same for every circuit; shown by `--help`.
@@ -31,7 +32,11 @@ EXIT CODES
   3   the peer is absent, gone, silent, or holds another key
   4   the peer was asked for another computation (circuit, parameters, version)
   5   a check failed: the peer cheated, or its bytes were changed on the way
-  70  a defect of this program";
+  70  a defect of this program
+  71  this machine has no file descriptors, memory, threads or processes left
+  72  a party's process on this machine was killed
+  73  a party's process on this machine is stopped
+  74  something could not be written, for instance because a disk is full";
 
 const MAIN_HELP: &str = "\
 EXAMPLES
@@ -269,7 +274,7 @@ pub struct RunArgs {
     pub meet: MeetArgs,
     /// The value of an own input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<InputText>,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -477,7 +482,7 @@ pub struct LocalArgs {
     pub transport: LocalTransport,
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<InputText>,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -548,7 +553,7 @@ pub struct EvalArgs {
     pub circuit: String,
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
-    pub inputs: Vec<String>,
+    pub inputs: Vec<InputText>,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

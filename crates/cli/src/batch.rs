@@ -36,7 +36,8 @@ impl<'v> BatchInputs<'v> {
             if input.owner != party {
                 continue;
             }
-            let lines: Vec<&str> = value.lines().filter(|line| !line.trim().is_empty()).collect();
+            let lines: Vec<&str> =
+                value.expose().lines().filter(|line| !line.trim().is_empty()).collect();
             if lines.len() != 1 && lines.len() as u64 != executions {
                 return Err(Failure::usage(format!(
                     "input `{}` has {} values for {executions} evaluations",

@@ -55,5 +55,5 @@ fn report(args: &BenchArgs, page: impl FnOnce() -> Outcome<String>) -> Outcome<(
 }
 
 fn unwritable(path: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("--report: cannot write {}: {error}", path.display()))
+    Failure::io(format!("--report: cannot write {}", path.display()), error)
 }

@@ -199,7 +199,7 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
             ))
             .with_hint("give every input with --input NAME=VALUE; see --help for the forms"));
         };
-        bits.push(parse_value(input, value)?);
+        bits.push(parse_value(input, value.expose())?);
     }
     let learnt = eval_ports(&circuit, &bits)?;
     let outputs: Vec<OutputJson> = circuit
@@ -237,12 +237,12 @@ fn export(args: &ExportArgs) -> Outcome<()> {
         return match write(&mut std::io::stdout().lock()) {
             // A reader that has gone, as `head` does, is no failure of ours.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            done => done.map_err(|error| Failure::usage(format!("cannot export: {error}"))),
+            done => done.map_err(|error| Failure::unwritten("cannot export", &error)),
         };
     };
     std::fs::File::create(path)
         .and_then(|mut file| write(&mut file))
-        .map_err(|error| Failure::usage(format!("cannot write {}: {error}", path.display())))?;
+        .map_err(|error| Failure::io(format!("cannot write {}", path.display()), &error))?;
     tell(&format!("wrote {}\n", path.display()));
     Ok(())
 }

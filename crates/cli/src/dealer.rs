@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use clap::Args;
-use symbolon::dealer::{Admit, Dealing, Event, Hall, Limits, Rules, Summary, serve};
+use symbolon::dealer::{Admit, Dealing, Event, Hall, Limits, Rules, Summary, TurnedAway, serve};
 use symbolon::{Dealer, Fingerprint, Identity, Listener};
 
 use crate::args::{EXIT_CODES, LocalTransport, RemoteTransport};
@@ -160,6 +160,15 @@ fn line(event: &Event) -> String {
             let session = session.as_ref().map_or(String::new(), |id| format!(" {}", short(id)));
             format!("failed{session}: {error}\n")
         }
+        Event::TurnedAway(TurnedAway { displaced, overflowed, refused }) => {
+            let system = refused.as_ref().map_or(String::new(), |why| {
+                format!("; the system accepted none for a while: {why}")
+            });
+            format!(
+                "turned away: {} connections that had not said who they are, to make room for others{system}\n",
+                displaced + overflowed
+            )
+        }
     }
 }
 
@@ -244,8 +253,7 @@ impl House {
             }
         };
         let thread = thread::Builder::new().name("symbolon-house".to_string()).spawn(work);
-        let thread =
-            thread.map_err(|e| Failure::internal(format!("cannot start a thread: {e}")))?;
+        let thread = thread.map_err(|e| Failure::system(format!("cannot start a thread: {e}")))?;
         Ok(House { way: Way::Door(peer), stop, thread: Some(thread) })
     }
 

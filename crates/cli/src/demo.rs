@@ -2,7 +2,6 @@
 //! among several.
 
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
-use symbolon::zeroize::Zeroizing;
 
 use crate::args::{DemoArgs, LocalTransport, TuningArgs};
 use crate::failure::{Failure, Outcome};
@@ -87,7 +86,7 @@ fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
     let mut inputs = Resolved::new();
     for party in 0..bidders {
         print(&format!("  party {party} bids {}\n", bid(party)))?;
-        inputs.push((usize::from(party), Zeroizing::new(bid(party).to_string())));
+        inputs.push((usize::from(party), bid(party).to_string().into()));
     }
     let work =
         Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
@@ -123,12 +122,8 @@ impl Scene {
         for (input, value) in circuit.inputs().iter().zip(self.values) {
             print(&format!("  party {} brings {} = {value}\n", input.owner, input.name))?;
         }
-        let inputs: Resolved = self
-            .values
-            .iter()
-            .enumerate()
-            .map(|(place, value)| (place, Zeroizing::new((*value).to_string())))
-            .collect();
+        let inputs: Resolved =
+            self.values.iter().enumerate().map(|(place, value)| (place, (*value).into())).collect();
         let work =
             Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
         let troupe =

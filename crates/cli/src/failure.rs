@@ -1,11 +1,11 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
-use symbolon::{DEALER, Error, TransportReason};
+use symbolon::{DEALER, Error, Shortage, TransportReason, shortage};
+
+use crate::results::one_line;
 
 /// Exit codes, by whose turn it is to act. 0 is success.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// 2: the command line, a file or a value is unusable.
@@ -18,6 +18,14 @@ pub enum Class {
     Misbehaved,
     /// 70: a defect of this program.
     Internal,
+    /// 71: this machine has no file descriptors, memory, threads or processes left.
+    System,
+    /// 72: a party's process on this machine was killed.
+    Killed,
+    /// 73: a party's process on this machine is stopped.
+    Stopped,
+    /// 74: something could not be written: a disk is full.
+    Unwritten,
 }
 
 impl Class {
@@ -29,6 +37,24 @@ impl Class {
             Class::Incompatible => 4,
             Class::Misbehaved => 5,
             Class::Internal => 70,
+            Class::System => 71,
+            Class::Killed => 72,
+            Class::Stopped => 73,
+            Class::Unwritten => 74,
+        }
+    }
+
+    /// Of several parties' failures the one that weighs most is told: others follow from it.
+    pub fn weight(self) -> u8 {
+        match self {
+            Class::Peer => 0,
+            Class::Usage => 1,
+            Class::Incompatible => 2,
+            Class::System | Class::Unwritten => 3,
+            Class::Stopped => 4,
+            Class::Killed => 5,
+            Class::Misbehaved => 6,
+            Class::Internal => 7,
         }
     }
 }
@@ -54,7 +80,40 @@ impl Failure {
         Failure { class: Class::Usage, message: message.into(), hint: None }
     }
 
-    /// A defect of this program, or of the machine under it.
+    /// The operating system refused something: for want of what it has none left of, or because it cannot be used.
+    pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        let class = match shortage(error) {
+            Some(Shortage::System) => Class::System,
+            Some(Shortage::Disk) => Class::Unwritten,
+            None => Class::Usage,
+        };
+        Failure { class, ..Failure::usage(format!("{what}: {error}")) }.with_own_hint()
+    }
+
+    /// Results could not be written.
+    pub fn unwritten(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
+        let failure = Failure::io(what, error);
+        match failure.class {
+            Class::Usage => Failure { class: Class::Unwritten, ..failure },
+            _ => failure,
+        }
+    }
+
+    /// This machine has no more of something.
+    pub fn system(message: impl Into<String>) -> Self {
+        Failure { class: Class::System, ..Failure::usage(message) }.with_own_hint()
+    }
+
+    /// What to do about a class of failures, where that is always the same.
+    fn with_own_hint(self) -> Self {
+        match self.class {
+            Class::System => self.with_hint(SYSTEM),
+            Class::Unwritten => self.with_hint("make room on the disk, and run it again"),
+            _ => self,
+        }
+    }
+
+    /// A defect of this program.
     pub fn internal(message: impl Into<String>) -> Self {
         Failure { class: Class::Internal, message: message.into(), hint: None }
     }
@@ -68,9 +127,10 @@ impl Failure {
 
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        // Either is one line, whatever names of files are in it.
+        write!(f, "error: {}", one_line(&self.message))?;
         match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
+            Some(hint) => write!(f, "\nhint: {}", one_line(hint)),
             None => Ok(()),
         }
     }
@@ -86,9 +146,11 @@ impl From<Error> for Failure {
             }
             Error::Transport { .. } => Class::Peer,
             Error::InvalidInput(_) | Error::Store(_) => Class::Usage,
+            Error::System(_) => Class::System,
+            Error::Full(_) => Class::Unwritten,
             Error::Internal(_) => Class::Internal,
         };
-        Failure { class, message: error.to_string(), hint: hint(&error) }
+        Failure { class, message: error.to_string(), hint: hint(&error) }.with_own_hint()
     }
 }
 
@@ -97,6 +159,10 @@ impl From<symbolon::circuit::CircuitError> for Failure {
         Failure::usage(error.to_string())
     }
 }
+
+/// What to do when the machine has no more of something.
+const SYSTEM: &str = "this is about this machine and not about the peers: `ulimit -a` shows what a process may have; run \
+                      it again with fewer --threads or parties, or when less else runs here";
 
 fn hint(error: &Error) -> Option<String> {
     let text = match error {
@@ -220,11 +286,46 @@ mod tests {
 
     #[test]
     fn every_class_has_its_own_code() {
-        let codes: std::collections::BTreeSet<u8> =
-            [Class::Usage, Class::Peer, Class::Incompatible, Class::Misbehaved, Class::Internal]
-                .map(Class::code)
-                .into();
-        assert_eq!(codes.into_iter().collect::<Vec<_>>(), [2, 3, 4, 5, 70]);
+        let classes = [
+            Class::Usage,
+            Class::Peer,
+            Class::Incompatible,
+            Class::Misbehaved,
+            Class::Internal,
+            Class::System,
+            Class::Killed,
+            Class::Stopped,
+            Class::Unwritten,
+        ];
+        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 70, 71, 72, 73, 74]);
+        let documented = include_str!("../../../docs/cli.md");
+        for class in classes {
+            let code = class.code();
+            assert!(documented.contains(&format!("| {code} | ")), "{code} is not in the table");
+            assert!(crate::args::EXIT_CODES.contains(&format!("\n  {code} ")), "{code}");
+        }
+    }
+
+    #[test]
+    fn what_the_system_has_none_left_of_is_nobodys_mistake() {
+        let os = std::io::Error::from_raw_os_error;
+        for (error, class) in [
+            (os(24), Class::System),
+            (os(23), Class::System),
+            (os(28), Class::Unwritten),
+            (os(27), Class::Unwritten),
+            (os(2), Class::Usage),
+            (std::io::ErrorKind::FileTooLarge.into(), Class::Usage),
+        ] {
+            assert_eq!(Failure::io("cannot", &error).class, class, "{error}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_one_line_and_has_nothing_that_a_terminal_obeys() {
+        let failure = Failure::usage("no file a\x1b[2J\nhint: b\u{9b}31m\u{202e}").with_hint("c\r");
+        let shown = "error: no file a\\u{1b}[2J\\nhint: b\\u{9b}31m\\u{202e}\nhint: c\\r";
+        assert_eq!(failure.to_string(), shown);
     }
 
     #[test]
@@ -236,6 +337,8 @@ mod tests {
             (Error::invalid_input("x"), Class::Usage),
             (Error::store("x"), Class::Usage),
             (Error::internal("x"), Class::Internal),
+            (Error::System("x".into()), Class::System),
+            (Error::Full("x".into()), Class::Unwritten),
         ];
         for (error, class) in cases {
             assert_eq!(Failure::from(error).class, class);

@@ -16,8 +16,11 @@ mod meet;
 mod party;
 mod play;
 mod progress;
+mod reading;
+mod refusal;
 mod results;
 mod run;
+mod secret;
 mod settings;
 mod source;
 mod stores;
@@ -31,17 +34,15 @@ mod values;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
-use crate::failure::{Class, Failure};
 use crate::results::tell;
 
 /// Does what the command line says; its exit code is the process's.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return refuse(&error),
+        Err(error) => return refusal::refuse(&error),
     };
     let silent = matches!(cli.command, Command::Party);
     let done = match &cli.command {
@@ -75,50 +76,4 @@ pub fn main() -> ExitCode {
 /// What is wrong with it, as the user is told.
 pub fn check_settings(text: &str) -> Result<(), String> {
     settings::check(text).map_err(|failure| failure.to_string())
-}
-
-/// Prints help, or what is wrong with the command line, without repeating values that may be secret.
-fn refuse(error: &clap::Error) -> ExitCode {
-    let helpful = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if helpful {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    let quotes = matches!(
-        error.kind(),
-        ErrorKind::UnknownArgument
-            | ErrorKind::InvalidValue
-            | ErrorKind::ValueValidation
-            | ErrorKind::InvalidSubcommand
-            | ErrorKind::InvalidUtf8
-            | ErrorKind::TooManyValues
-            | ErrorKind::WrongNumberOfValues
-    );
-    let secretive = std::env::args_os().any(|word| word.to_string_lossy().starts_with("--input"));
-    if quotes && secretive && quotes_a_value(&error.to_string()) {
-        // A value that slipped into the wrong place would be quoted whole.
-        let failure = Failure::usage("an input's value stands where another argument should")
-            .with_hint(
-                "inputs are given as --input NAME=VALUE, in one word; quote values with spaces",
-            );
-        tell(&format!("{failure}\n"));
-    } else {
-        let _ = error.print();
-    }
-    ExitCode::from(Class::Usage.code())
-}
-
-/// Whether a message repeats a word of the command line that may be an input's value: the word after
-/// `--input`, what follows it up to the next option, or anything in a value's form.
-fn quotes_a_value(message: &str) -> bool {
-    let mut after_input = false;
-    std::env::args_os().skip(1).any(|word| {
-        let word = word.to_string_lossy();
-        if word.starts_with("--") {
-            after_input = word.starts_with("--input");
-        }
-        let form = ["hex:", "bits:"].iter().any(|form| word.contains(form));
-        let suspect = form || (after_input && word != "--input");
-        suspect && message.contains(&*word)
-    })
 }

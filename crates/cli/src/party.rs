@@ -9,7 +9,7 @@ use std::io::{BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
-use symbolon::zeroize::{Zeroize, Zeroizing};
+use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Contact, Identity, Listener, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
@@ -56,20 +56,12 @@ pub enum Task {
         /// How the phases run.
         course: Course,
         /// The party's inputs: place and value.
-        inputs: Vec<(usize, String)>,
+        inputs: Resolved,
     },
     /// So many AND triples.
     Triples(u64),
     /// A circuit in `tinytable`, for measurements.
     Tables(TableTask),
-}
-
-impl Drop for Task {
-    fn drop(&mut self) {
-        if let Task::Circuit { inputs, .. } = self {
-            inputs.iter_mut().for_each(|(_, value)| value.zeroize());
-        }
-    }
 }
 
 /// Where a party is and who it is.
@@ -125,11 +117,7 @@ fn obey() -> Outcome<Played> {
         Task::Circuit { spec, course, inputs } => {
             // What is wrong with the circuit or the inputs is told before anybody is met.
             let circuit = spec.load(job.parties)?.circuit;
-            let inputs: Resolved = inputs
-                .iter()
-                .map(|(place, value)| (*place, Zeroizing::new(value.clone())))
-                .collect();
-            let part = Part::new(&circuit, job.party, &inputs, tuning.params.executions)?;
+            let part = Part::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             part.play(config, *course, &mut stage)
         }

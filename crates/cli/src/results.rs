@@ -1,5 +1,6 @@
 //! Results as JSON and as text. The field names are a promise: docs/cli.md describes them.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use serde::{Deserialize, Serialize};
@@ -306,9 +307,9 @@ pub struct RemoteJson {
 /// An internal failure when writing fails otherwise.
 pub fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::internal(format!("cannot write to standard output: {error}")))
+            Err(Failure::unwritten("cannot write to standard output", &error))
         }
         _ => Ok(()),
     }
@@ -322,7 +323,8 @@ pub fn print_json(result: &impl Serialize) -> Outcome<()> {
     let mut text = serde_json::to_string_pretty(result)
         .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
     text.push('\n');
-    print(&text)
+    // Only within strings, where JSON has a way to write it.
+    print(&escaped(&text, |c| obeyed(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c))))
 }
 
 /// Prints every learnt output as `name = value`, one a line.
@@ -341,7 +343,36 @@ pub fn print_outputs(outputs: &[OutputJson]) -> Outcome<()> {
 
 /// Writes to standard error, where nobody needs to be listening.
 pub fn tell(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(printable(text).as_bytes());
+}
+
+/// Whether a terminal does something else with a character than to show it: control characters, and those that turn
+/// the order of others around or hide.
+fn obeyed(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || turns
+}
+
+/// Text as a terminal may have it: names of files and circuits, and what peers say, are somebody else's choice.
+fn printable(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| obeyed(c) && !matches!(c, '\n' | '\t'), |c| c.escape_default().to_string())
+}
+
+/// The same of what is to be one line.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    escaped(text, obeyed, |c| c.escape_default().to_string())
+}
+
+fn escaped(
+    text: &str,
+    which: impl Fn(char) -> bool,
+    escape: impl Fn(char) -> String,
+) -> Cow<'_, str> {
+    if !text.contains(&which) {
+        return Cow::Borrowed(text);
+    }
+    let shown = |c: char| if which(c) { escape(c) } else { c.to_string() };
+    Cow::Owned(text.chars().map(shown).collect())
 }
 
 #[cfg(test)]

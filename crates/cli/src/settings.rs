@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use symbolon::zeroize::Zeroizing;
+use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
+use crate::reading::{SETTINGS, read_text};
+use crate::secret::InputText;
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::tuning::Tuning;
 use crate::values::{Given, given};
-
-/// The longest settings file that is read, in bytes.
-const LONGEST_FILE: u64 = 64 << 20;
 
 /// A settings file. Every key is optional, unknown ones are refused.
 #[derive(Default, Deserialize)]
@@ -42,8 +42,9 @@ struct SettingsFile {
     store: Option<String>,
     store_key: Option<String>,
     store_passphrase: Option<String>,
-    // Any value at all: what is wrong with one must not be told by the parser, which quotes it.
-    inputs: BTreeMap<String, toml::Value>,
+    // Taken out before anything else is, since what reads the rest may quote what it cannot use.
+    #[serde(skip)]
+    inputs: Vec<Given>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
 }
@@ -78,7 +79,7 @@ impl<'de> Deserialize<'de> for PartyKey {
 
             fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<PartyKey, E> {
                 let number = u16::try_from(number);
-                number.map(PartyKey::This).map_err(|_| E::custom("there is no such party"))
+                number.map(PartyKey::This).map_err(|_| E::custom(NO_PARTY))
             }
 
             fn visit_seq<A: serde::de::SeqAccess<'de>>(
@@ -174,12 +175,14 @@ impl Settings {
         outputs.extend(args.ports.outputs.iter().cloned());
         let mut owners = Vec::new();
         for (name, value) in file.owners {
-            let owner = value_text(&value).and_then(|text| text.parse::<Owner>().ok()).ok_or_else(
-                || {
-                    let told = format!("[owners] {name}: a party's number, or \"share\"");
-                    Failure::usage(told)
-                },
-            )?;
+            let owner = match &value {
+                toml::Value::String(text) => text.parse::<Owner>().ok(),
+                toml::Value::Integer(number) => u16::try_from(*number).ok().map(Owner::Party),
+                _ => None,
+            };
+            let owner = owner.ok_or_else(|| {
+                Failure::usage(format!("[owners] {name}: a party's number, or \"share\""))
+            })?;
             owners.push((name, owner));
         }
         owners.extend(args.ports.owners.iter().cloned());
@@ -253,28 +256,60 @@ impl Settings {
 }
 
 fn read(path: &Path) -> Outcome<SettingsFile> {
-    let name = path.display();
-    let unreadable = |error: std::io::Error| {
-        Failure::usage(format!("cannot read settings from {name}: {error}"))
-    };
-    if std::fs::metadata(path).map_err(unreadable)?.len() > LONGEST_FILE {
-        return Err(Failure::usage(format!("{name} is too long to be a settings file")));
-    }
-    let text = Zeroizing::new(std::fs::read_to_string(path).map_err(unreadable)?);
-    parse(&name.to_string(), &text)
+    let text = read_text(path, SETTINGS)?;
+    parse(&path.display().to_string(), &text)
 }
 
+/// Reads the text of a settings file.
+///
+/// What is wrong with it is told by place, and in words that hold nothing of any value: anything in the file may be an input
+/// that stands in the wrong place.
 fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
-    toml::from_str(text).map_err(|error| {
-        // The parser's own display would quote the line, which may hold a secret.
-        let line = error
-            .span()
-            .map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-        let place = line.map_or(String::new(), |line| format!(", line {line}"));
-        Failure::usage(format!("{name}{place}: {}", error.message().trim()))
+    let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
+        let before = span.map(|span| text.get(..span.start).unwrap_or(text));
+        let place = before.map_or(String::new(), |before| {
+            let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            format!(", line {line}, column {column}")
+        });
+        Failure::usage(format!("{name}{place}: {what}"))
             .with_hint("`symbolon run --help` shows every key")
-    })
+    };
+    // What the parser says of text that is no TOML are fixed sentences.
+    let mut table = DeTable::parse(text).map_err(|error| wrong(error.span(), error.message()))?;
+    let mut inputs = Vec::new();
+    if let Some(section) = table.get_mut().remove("inputs") {
+        let span = section.span();
+        let DeValue::Table(section) = section.into_inner() else {
+            let what = "inputs are a table: a line [inputs], and below it NAME = VALUE";
+            return Err(wrong(Some(span), what));
+        };
+        for (input, value) in section {
+            let told =
+                |what| wrong(Some(value.span()), &format!("[inputs] {}: {what}", input.get_ref()));
+            let value = value_text(value.get_ref()).map_err(told)?;
+            inputs.push(Given { input: input.get_ref().as_ref().into(), value });
+        }
+    }
+    let file = SettingsFile::deserialize(toml::Deserializer::from(table));
+    let file = file.map_err(|error| wrong(error.span(), &without_values(error.message())))?;
+    Ok(SettingsFile { inputs, ..file })
 }
+
+/// What is wrong with a settings file, in what serde says of it: names of keys, and what is expected, but not what was found.
+fn without_values(message: &str) -> String {
+    let of_keys = ["unknown field `", "missing field `", "duplicate field `"];
+    if of_keys.iter().any(|start| message.starts_with(start)) || message == NO_PARTY {
+        return message.trim().to_string();
+    }
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("expected {}", expected.trim()),
+        None => "this is not what the key takes".to_string(),
+    }
+}
+
+/// There are at most as many parties as numbers.
+const NO_PARTY: &str = "there is no such party";
 
 /// Reads the text of a file as [`Settings::of`] does, and what it says about parameters.
 ///
@@ -289,42 +324,52 @@ pub fn check(text: &str) -> Outcome<()> {
 
 /// Own inputs from the file, then from flags; a flag replaces the file's value for the same name.
 fn inputs(
-    file: BTreeMap<String, toml::Value>,
-    flags: &[String],
+    file: Vec<Given>,
+    flags: &[InputText],
     folder: Option<&Path>,
 ) -> Outcome<Vec<(Given, Option<PathBuf>)>> {
     let flags = given(flags)?;
     let mut all = Vec::new();
-    for (input, value) in file {
-        if flags.iter().any(|flag| flag.input == input) {
-            continue;
+    for given in file {
+        if !flags.iter().any(|flag| flag.input == given.input) {
+            all.push((given, folder.map(Path::to_path_buf)));
         }
-        let value = value_text(&value).ok_or_else(|| {
-            Failure::usage(format!(
-                "[inputs] {input}: a value is a string, an integer, or an array of integers"
-            ))
-        })?;
-        all.push((Given { input, value }, folder.map(Path::to_path_buf)));
     }
     all.extend(flags.into_iter().map(|flag| (flag, None)));
     Ok(all)
 }
 
-fn value_text(value: &toml::Value) -> Option<Zeroizing<String>> {
+/// A value in the form that `--input` takes.
+fn value_text(value: &DeValue<'_>) -> Result<InputText, &'static str> {
+    const FORMS: &str = "a value is a string, an integer, or an array of integers";
     match value {
-        toml::Value::String(text) => Some(Zeroizing::new(text.clone())),
-        toml::Value::Integer(number) => Some(Zeroizing::new(number.to_string())),
-        toml::Value::Array(elements) => {
+        DeValue::String(text) => Ok(text.as_ref().into()),
+        DeValue::Integer(number) => integer_text(number).map(InputText::from),
+        DeValue::Array(elements) => {
             let mut list = Zeroizing::new(String::new());
             for (place, element) in elements.iter().enumerate() {
-                let number = element.as_integer()?;
+                let number = element.get_ref().as_integer().ok_or(FORMS)?;
                 list.push_str(if place == 0 { "" } else { "," });
-                list.push_str(&number.to_string());
+                list.push_str(&integer_text(number)?);
             }
-            Some(list)
+            Ok(list.into())
         }
-        _ => None,
+        _ => Err(FORMS),
     }
+}
+
+/// An integer of any length, as it is written or in decimal.
+fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static str> {
+    let (digits, radix) = (number.as_str(), number.radix());
+    let text = match (i64::from_str_radix(digits, radix), radix) {
+        (Ok(number), _) => number.to_string(),
+        (Err(_), 10) => digits.trim_start_matches('+').to_string(),
+        (Err(_), 16) => format!("0x{digits}"),
+        _ => {
+            return Err("a number as long as this is written in quotes, as \"hex:…\" or \"bits:…\"");
+        }
+    };
+    Ok(Zeroizing::new(text))
 }
 
 #[cfg(test)]
@@ -359,15 +404,16 @@ mod tests {
         assert_eq!(plain.transport, RemoteTransport::Tcp);
         assert!(plain.json && plain.listen.as_deref() == Some("h:1"));
         assert_eq!(plain.spec.owners, [("x".to_string(), Owner::Party(1))]);
-        let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.as_str()).collect();
+        let texts: Vec<&str> = plain.inputs.iter().map(|(given, _)| given.value.expose()).collect();
         assert_eq!(texts, ["3", "1,2"]);
 
         let flags = ["--rho", "40", "--connect", "h:2", "--input", "x=9", "--party", "1"];
         let over = settings(file, &flags).unwrap();
         assert_eq!((over.party, over.tuning.rho), (Some(1), Some(40)));
         assert_eq!((over.listen, over.connect.as_deref()), (None, Some("h:2")));
-        let x: Vec<_> = over.inputs.iter().filter(|(given, _)| given.input == "x").collect();
-        assert_eq!((x.len(), x[0].0.value.as_str()), (1, "9"));
+        let x: Vec<_> =
+            over.inputs.iter().filter(|(given, _)| given.input.expose() == "x").collect();
+        assert_eq!((x.len(), x[0].0.value.expose()), (1, "9"));
     }
 
     #[test]
@@ -444,11 +490,46 @@ mod tests {
             ("[inputs]\nx = [\"5ec4e7\"]\n", "[inputs] x"),
             ("[inputs]\nx = 5.5\n", "[inputs] x"),
             ("[outputs]\nz = \"everybody\"\n", "[outputs] z"),
+            ("inputs = \"hex:5ec4e7\"\n", "line 1, column 10: inputs are a table"),
+            ("inputs = 0x5ec4e7\n", "inputs are a table"),
+            ("[inputs]\nx = { y = \"5ec4e7\" }\n", "[inputs] x"),
+            ("[inputs]\nx = 0o5555555555555555555555555555\n", "in quotes"),
+            ("x = 0x5ec4e7\n", "unknown field `x`"),
+            ("circuit = 0x5ec4e7\n", "line 1, column 11: expected a string"),
+            ("circuit = [\"5ec4e7\"]\n", "expected a string"),
+            ("rho = \"5ec4e7\"\n", "line 1"),
+            ("rho = 0x5ec4e75ec4e75ec4e75ec4e75ec4e75ec4e75ec4e7\n", "line 1"),
+            ("transport = \"5ec4e7, expected 5ec4e7\"\n", "expected `tls` or `tcp`"),
+            ("party = 0x5ec4e7\n", "no such party"),
+            ("json = \"5ec4e7\"\n", "expected a boolean"),
+            ("[owners]\nx = 0x5ec4e7\n", "[owners] x"),
+            ("[[party]]\nid = \"5ec4e7\"\n", "expected u16"),
+            ("5ec4e7\n", "line 1"),
+            ("x = 5ec4e7\n", "line 1"),
         ];
         for (file, expected) in cases {
             let failure = settings(file, &[]).unwrap_err();
             assert!(failure.message.contains(expected), "{}", failure.message);
-            assert!(!failure.message.contains("5ec4e7"), "{}", failure.message);
+            let digits = ["5ec4e7", "6210791", "5555"];
+            assert!(!digits.iter().any(|text| failure.message.contains(text)), "{failure}");
+        }
+    }
+
+    #[test]
+    fn integers_of_any_length_are_inputs() {
+        let cases = [
+            ("x = 0x2b7e151628aed2a6abf7158809cf4f3c", "0x2b7e151628aed2a6abf7158809cf4f3c"),
+            (
+                "x = 57811460909138771071931939740208549692",
+                "57811460909138771071931939740208549692",
+            ),
+            ("x = -9_223_372_036_854_775_809", "-9223372036854775809"),
+            ("x = 0xff", "255"),
+            ("x = [1, 0x2b7e151628aed2a6a]", "1,0x2b7e151628aed2a6a"),
+        ];
+        for (line, value) in cases {
+            let file = format!("[inputs]\n{line}\n");
+            assert_eq!(settings(&file, &[]).unwrap().inputs[0].0.value.expose(), value);
         }
     }
 }

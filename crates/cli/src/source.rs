@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, builtin};
 
 use crate::failure::{Failure, Outcome};
+use crate::reading::{CIRCUIT, read};
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -137,16 +138,10 @@ pub fn place(kind: &str, wanted: &str, names: &[&str]) -> Outcome<usize> {
         Ok(index) if index < names.len() => Ok(index),
         _ => {
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Err(Failure::usage(format!("the circuit has no {kind} `{}`", shown(wanted)))
+            Err(Failure::usage(format!("the circuit has no {kind} of a name that was given"))
                 .with_hint(format!("its {kind}s are {}", known.join(", "))))
         }
     }
-}
-
-/// A name that a user typed, cut so that a secret put in the wrong place is not repeated whole.
-fn shown(name: &str) -> String {
-    let short: String = name.chars().take(40).collect();
-    short.escape_default().to_string()
 }
 
 impl CircuitSpec {
@@ -272,17 +267,24 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> O
 }
 
 /// Builds the built-in or reads the file that `text` names.
+///
+/// A name that is unknown may be an input for which --input was forgotten: it is not repeated.
 fn open(text: &str) -> Outcome<Circuit> {
     if !is_file(text) {
         return builtin::by_name(text).map_err(|error| {
             Failure::from(error).with_hint(
                 "`symbolon circuit list` shows the built-in circuits; a file is named by a path \
-                 with a `/` or an extension",
+                 with a `/` or an extension; an input's value stands after --input NAME=",
             )
         });
     }
-    let bytes = std::fs::read(text)
-        .map_err(|error| Failure::usage(format!("cannot read the circuit file {text}: {error}")))?;
+    let path = Path::new(text);
+    if !path.exists() {
+        return Err(Failure::usage("the circuit file that was named does not exist").with_hint(
+            "a path with a `/` or an extension names a file; `symbolon circuit list` shows the built-in circuits",
+        ));
+    }
+    let bytes = read(path, CIRCUIT)?;
     let (circuit, _) = bristol::read(&bytes).map_err(|error: CircuitError| {
         Failure::usage(format!("{text} is not a circuit file: {error}"))
     })?;

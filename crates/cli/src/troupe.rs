@@ -23,6 +23,9 @@ use crate::values::Resolved;
 /// How long a party may take to end once another one has failed, over its time-out.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How often it is looked whether a party's process is stopped.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// A run with all its parties.
 pub struct Troupe<'r> {
     /// What they compute.
@@ -122,7 +125,7 @@ impl Troupe<'_> {
         }
         drop(words);
         let mut stage = Stage { children, ends: (0..self.parties).map(|_| None).collect() };
-        stage.introduce(&heard)?;
+        stage.introduce(&heard, self.tuning.timeout)?;
         stage.wait(&heard, self.tuning.timeout)
     }
 
@@ -146,7 +149,7 @@ impl Troupe<'_> {
             Work::Circuit { spec, circuit, inputs, course } => {
                 let own =
                     inputs.iter().filter(|(place, _)| circuit.inputs()[*place].owner == party);
-                let inputs = own.map(|(place, value)| (*place, value.to_string())).collect();
+                let inputs = own.cloned().collect();
                 Task::Circuit { spec: spec.clone(), course, inputs }
             }
             Work::Triples(count) => Task::Triples(count),
@@ -163,12 +166,14 @@ struct Performer {
     child: Child,
     /// Kept open: the child ends when it closes.
     orders: ChildStdin,
+    /// Since when it is known to be stopped.
+    stopped: Option<Instant>,
 }
 
 impl Performer {
     fn start(job: Job, party: PartyId, words: mpsc::Sender<Heard>) -> Outcome<Performer> {
         let failed = |error: std::io::Error| {
-            Failure::internal(format!("cannot start a process for party {party}: {error}"))
+            Failure::system(format!("cannot start a process for party {party}: {error}"))
         };
         let mut child = Command::new(std::env::current_exe().map_err(failed)?)
             .arg("party")
@@ -179,8 +184,8 @@ impl Performer {
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Failure::internal("a child process has no pipes"));
         };
-        let mut performer = Performer { child, orders };
-        std::thread::spawn(move || {
+        let mut performer = Performer { child, orders, stopped: None };
+        let listen = move || {
             for line in BufReader::new(out).lines() {
                 let word = line.ok().and_then(|line| serde_json::from_str(&line).ok());
                 let last = word.is_none();
@@ -189,12 +194,14 @@ impl Performer {
                 }
             }
             let _ = words.send((party, None));
-        });
-        performer.order(&job)?;
+        };
+        let thread = std::thread::Builder::new().name("symbolon-child".to_string());
+        thread.spawn(listen).map_err(failed)?;
+        performer.order(party, &job)?;
         Ok(performer)
     }
 
-    fn order(&mut self, order: &impl serde::Serialize) -> Outcome<()> {
+    fn order(&mut self, party: PartyId, order: &impl serde::Serialize) -> Outcome<()> {
         let mut line = Zeroizing::new(
             serde_json::to_vec(order)
                 .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?,
@@ -203,8 +210,52 @@ impl Performer {
         self.orders
             .write_all(&line)
             .and_then(|()| self.orders.flush())
-            .map_err(|error| Failure::internal(format!("cannot order a child process: {error}")))
+            .map_err(|_| self.ending(party))
     }
+
+    /// How a child ended that said nothing more.
+    fn ending(&mut self, party: PartyId) -> Failure {
+        let deadline = Instant::now() + GRACE;
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < deadline => std::thread::sleep(LOOK / 10),
+                status => break status.ok().flatten(),
+            }
+        };
+        match status {
+            Some(status) => ended(party, status),
+            None => Failure::internal(format!("party {party}'s process says nothing more")),
+        }
+    }
+
+    /// How long the child has been stopped, as far as was looked; none if it runs.
+    fn stopped_for(&mut self) -> Option<Duration> {
+        if !is_stopped(self.child.id()) {
+            self.stopped = None;
+            return None;
+        }
+        Some(self.stopped.get_or_insert_with(Instant::now).elapsed())
+    }
+}
+
+/// What the end of a process that said nothing says.
+fn ended(party: PartyId, status: std::process::ExitStatus) -> Failure {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        let message = format!("party {party}'s process was killed by signal {signal}");
+        let hint = "somebody ended it, or the system did, which it does when memory runs out";
+        return Failure { class: Class::Killed, ..Failure::usage(message).with_hint(hint) };
+    }
+    let code = status.code().map_or(String::new(), |code| format!(", with exit code {code}"));
+    Failure::internal(format!("party {party}'s process ended without a word{code}"))
+}
+
+/// Whether a process is stopped, as by SIGSTOP; Linux tells.
+fn is_stopped(process: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // The name in parentheses may hold anything.
+    let state = status.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    matches!(state, Some('T' | 't'))
 }
 
 impl Drop for Performer {
@@ -223,20 +274,43 @@ struct Stage {
 
 impl Stage {
     /// Waits until every child is ready and tells each where all are.
-    fn introduce(&mut self, heard: &mpsc::Receiver<Heard>) -> Outcome<()> {
+    fn introduce(&mut self, heard: &mpsc::Receiver<Heard>, timeout: Duration) -> Outcome<()> {
         let mut peers: Vec<Option<Peer>> = self.children.iter().map(|_| None).collect();
         while peers.iter().any(Option::is_none) {
-            match heard.recv() {
+            match heard.recv_timeout(LOOK) {
                 Ok((party, Some(Word::Ready(peer)))) => peers[usize::from(party)] = Some(peer),
                 Ok((party, Some(Word::Failed(failure)))) => return Err(named(party, failure)),
-                Ok((party, _)) => return Err(vanished(party)),
-                Err(_) => return Err(vanished(0)),
+                Ok((party, _)) => return Err(self.vanished(party)),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.vanished(0)),
+                Err(mpsc::RecvTimeoutError::Timeout) => self.look(timeout),
+            }
+            if let Some(Err(failure)) = self.ends.iter().flatten().next() {
+                return Err(failure.clone());
             }
         }
-        for child in &mut self.children {
-            child.order(&peers)?;
+        for (party, child) in (0..).zip(&mut self.children) {
+            child.order(party, &peers)?;
         }
         Ok(())
+    }
+
+    fn vanished(&mut self, party: PartyId) -> Failure {
+        self.children[usize::from(party)].ending(party)
+    }
+
+    /// Gives up children that are stopped: once another has failed, since that follows from it or says more; or when nothing
+    /// happens for longer than anybody waits for them.
+    fn look(&mut self, timeout: Duration) {
+        let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
+        let patience = if failed { Duration::ZERO } else { timeout + GRACE };
+        for (party, (child, end)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {
+            if end.is_none() && child.stopped_for().is_some_and(|stopped| stopped >= patience) {
+                let message = format!("party {party}'s process is stopped");
+                let hint = "something stopped it, as SIGSTOP and a debugger do";
+                let failure = Failure::usage(message).with_hint(hint);
+                *end = Some(Err(Failure { class: Class::Stopped, ..failure }));
+            }
+        }
     }
 
     /// Waits until every child has ended; once one has failed, the others get no longer than their
@@ -245,21 +319,27 @@ impl Stage {
         let mut progress = Progress::begin();
         let mut deadline: Option<Instant> = None;
         while self.ends.iter().any(Option::is_none) {
-            let word = match deadline {
-                None => heard.recv().map_err(|_| mpsc::RecvTimeoutError::Disconnected),
-                Some(at) => heard.recv_timeout(at.saturating_duration_since(Instant::now())),
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            let (party, word) = match heard.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK))) {
+                Ok(heard) => heard,
+                Err(mpsc::RecvTimeoutError::Timeout) if left != Some(Duration::ZERO) => {
+                    self.look(timeout);
+                    continue;
+                }
+                Err(_) => break,
             };
-            let Ok((party, word)) = word else { break };
             let end = &mut self.ends[usize::from(party)];
             match word {
                 Some(Word::Stage(stage)) => progress.party(party, &stage),
                 Some(Word::Done(played)) => *end = Some(Ok(*played)),
                 Some(Word::Failed(failure)) => *end = Some(Err(named(party, failure))),
-                Some(Word::Ready(_)) | None => {
-                    end.get_or_insert(Err(vanished(party)));
+                Some(Word::Ready(_)) | None if end.is_none() => {
+                    let failure = self.vanished(party);
+                    self.ends[usize::from(party)] = Some(Err(failure));
                 }
+                Some(Word::Ready(_)) | None => {}
             }
-            if matches!(end, Some(Err(_))) {
+            if matches!(self.ends[usize::from(party)], Some(Err(_))) {
                 deadline.get_or_insert(Instant::now() + timeout + GRACE);
             }
         }
@@ -271,33 +351,31 @@ fn named(party: PartyId, failure: Failure) -> Failure {
     Failure { message: format!("party {party} failed: {}", failure.message), ..failure }
 }
 
-fn vanished(party: PartyId) -> Failure {
-    Failure::internal(format!("party {party}'s process ended without a word"))
-}
-
 /// What all parties have, or the worst of their failures: the other parties' failures follow from it.
 fn all_or_worst(ends: Vec<Option<Outcome<Played>>>) -> Outcome<Vec<Played>> {
     let mut played = Vec::new();
-    let mut worst: Option<Failure> = None;
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut silent = false;
     for end in ends {
         match end {
             Some(Ok(party)) => played.push(party),
-            Some(Err(failure)) if worst.as_ref().is_none_or(|w| w.class < failure.class) => {
-                worst = Some(failure);
-            }
-            Some(Err(_)) => {}
-            None => {
-                worst.get_or_insert(Failure {
-                    class: Class::Internal,
-                    message: "a party's process did not end".to_string(),
-                    hint: None,
-                });
-            }
+            Some(Err(failure)) => failures.push(failure),
+            None => silent = true,
         }
     }
-    match worst {
-        None => Ok(played),
-        Some(failure) => Err(failure),
+    // Of equals the first.
+    let worst = (0..failures.len()).rev().max_by_key(|&index| failures[index].class.weight());
+    let Some(worst) = worst.map(|index| failures.remove(index)) else {
+        let message = "a party's process did not end";
+        return if silent { Err(Failure::internal(message)) } else { Ok(played) };
+    };
+    // What happened to a process does not say what the others made of it, which may be more.
+    let outside = matches!(worst.class, Class::Stopped | Class::Killed);
+    match failures.into_iter().max_by_key(|failure| failure.class.weight()) {
+        Some(other) if outside => {
+            Err(Failure { message: format!("{}; {}", worst.message, other.message), ..worst })
+        }
+        _ => Err(worst),
     }
 }
 
@@ -309,9 +387,18 @@ mod tests {
     fn the_worst_failure_is_told() {
         let peer = || Failure { class: Class::Peer, message: "gone".into(), hint: None };
         let cheat = || Failure { class: Class::Misbehaved, message: "cheat".into(), hint: None };
-        for ends in [vec![Some(Err(peer())), Some(Err(cheat()))], vec![Some(Err(cheat())), None]] {
+        let stopped = || Failure { class: Class::Stopped, message: "stopped".into(), hint: None };
+        for ends in [
+            vec![Some(Err(peer())), Some(Err(cheat()))],
+            vec![Some(Err(cheat())), None],
+            vec![Some(Err(stopped())), Some(Err(cheat()))],
+        ] {
             assert_eq!(all_or_worst(ends).unwrap_err().message, "cheat");
         }
+        // Neither hides what the peer said: a process that does not end, and one that is stopped.
+        assert_eq!(all_or_worst(vec![None, Some(Err(peer()))]).unwrap_err().message, "gone");
+        let both = all_or_worst(vec![Some(Err(stopped())), Some(Err(peer()))]).unwrap_err();
+        assert_eq!((both.class, both.message.as_str()), (Class::Stopped, "stopped; gone"));
         assert_eq!(all_or_worst(vec![None, None]).unwrap_err().class, Class::Internal);
     }
 }

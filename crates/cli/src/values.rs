@@ -1,6 +1,5 @@
 //! Input values as users give them: on the command line, in a file, on standard input.
 
-use std::io::Read;
 use std::path::Path;
 
 use symbolon::circuit::{Circuit, PartyId, parse_value};
@@ -8,42 +7,29 @@ use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
 
 use crate::failure::{Failure, Outcome};
+use crate::reading::{VALUE, read_standard_input, read_text};
+use crate::secret::InputText;
 use crate::source::{Loaded, from_folder, place};
 
-/// The longest value file that is read, in bytes: a million-bit value in any form fits many times.
-const LONGEST_VALUE: u64 = 256 << 20;
-
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
-/// `@file` or `-`. May be secret, so it is wiped when dropped and cannot be printed.
-#[derive(Clone)]
+/// `@file` or `-`. Neither can be printed: the two may have changed places.
+#[derive(Clone, Debug)]
 pub struct Given {
     /// Name or index of the input.
-    pub input: String,
+    pub input: InputText,
     /// What stands after the `=`.
-    pub value: Zeroizing<String>,
-}
-
-impl std::fmt::Debug for Given {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}=…", self.input)
-    }
-}
-
-impl std::str::FromStr for Given {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (input, value) = crate::source::assignment(text)?;
-        Ok(Given { input, value: Zeroizing::new(value) })
-    }
+    pub value: InputText,
 }
 
 /// Reads `INPUT=VALUE` without ever repeating it in an error.
-///
-/// Plain `FromStr` would make the argument parser quote the whole text, secret and all.
-pub fn given(texts: &[String]) -> Outcome<Vec<Given>> {
-    let parse = |text: &String| {
-        text.parse::<Given>().map_err(|reason| Failure::usage(format!("--input: {reason}")))
+pub fn given(texts: &[InputText]) -> Outcome<Vec<Given>> {
+    let parse = |text: &InputText| match text.expose().split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok(Given { input: name.trim().into(), value: value.into() })
+        }
+        _ => Err(Failure::usage(
+            "--input: expected NAME=VALUE, where NAME is a name or a place counted from 0",
+        )),
     };
     texts.iter().map(parse).collect()
 }
@@ -55,41 +41,19 @@ impl Given {
     ///
     /// # Errors
     /// A usage failure that names the file and never its contents.
-    pub fn read(&self, base: Option<&Path>) -> Outcome<Zeroizing<String>> {
-        let value = self.value.trim();
-        if value == "-" {
-            return slurp("standard input", std::io::stdin().lock());
-        }
-        match value.strip_prefix('@') {
-            Some(path) => {
-                let path = from_folder(base, path);
-                let name = path.display().to_string();
-                let file = std::fs::File::open(&path).map_err(|error| {
-                    Failure::usage(format!(
-                        "cannot read the value of input `{}` from {name}: {error}",
-                        self.input
-                    ))
-                })?;
-                slurp(&name, file)
-            }
-            None => Ok(Zeroizing::new(value.to_string())),
-        }
+    pub fn read(&self, base: Option<&Path>) -> Outcome<InputText> {
+        let value = self.value.expose().trim();
+        let text = match value.strip_prefix('@') {
+            _ if value == "-" => read_standard_input(VALUE)?,
+            Some(path) => read_text(&from_folder(base, path), VALUE)?,
+            None => return Ok(value.into()),
+        };
+        Ok(text.trim().into())
     }
-}
-
-fn slurp(name: &str, from: impl Read) -> Outcome<Zeroizing<String>> {
-    let mut text = Zeroizing::new(String::new());
-    from.take(LONGEST_VALUE + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| Failure::usage(format!("cannot read a value from {name}: {error}")))?;
-    if text.len() as u64 > LONGEST_VALUE {
-        return Err(Failure::usage(format!("{name} is too long to be a value")));
-    }
-    Ok(Zeroizing::new(text.trim().to_string()))
 }
 
 /// Values whose input has been found and whose text has been read.
-pub type Resolved = Vec<(usize, Zeroizing<String>)>;
+pub type Resolved = Vec<(usize, InputText)>;
 
 /// Finds the input of every value and reads what stands in files; later values for one input
 /// replace earlier ones when `replace` is set and are refused otherwise.
@@ -99,12 +63,12 @@ pub type Resolved = Vec<(usize, Zeroizing<String>)>;
 /// unreadable file.
 pub fn resolve(circuit: &Circuit, given: &[Given], base: Option<&Path>) -> Outcome<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
-    if given.iter().filter(|given| given.value.trim() == "-").count() > 1 {
+    if given.iter().filter(|given| given.value.expose().trim() == "-").count() > 1 {
         return Err(Failure::usage("only one input can be read from standard input"));
     }
     let mut resolved: Resolved = Vec::with_capacity(given.len());
     for value in given {
-        let index = place("input", &value.input, &names)?;
+        let index = place("input", value.input.expose(), &names)?;
         if resolved.iter().any(|(known, _)| *known == index) {
             return Err(Failure::usage(format!("input `{}` is given twice", names[index])));
         }
@@ -121,7 +85,7 @@ pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outc
     let mut builder = Inputs::builder(circuit, party);
     for (index, value) in resolved {
         if circuit.inputs()[*index].owner == party {
-            builder = builder.text(Port::Index(*index), value)?;
+            builder = builder.text(Port::Index(*index), value.expose())?;
         }
     }
     builder.finish().map_err(|error| {
@@ -172,7 +136,7 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> Outcome<Resolved> {
             all.push((loaded.place(index, 0), value));
             continue;
         }
-        let mut left = Zeroizing::new(parse_value(&loaded.plain.inputs()[index], &value)?);
+        let mut left = Zeroizing::new(parse_value(&loaded.plain.inputs()[index], value.expose())?);
         for party in 1..loaded.parties() {
             let share = random_bits(left.len())?;
             left.iter_mut().zip(share.iter()).for_each(|(left, share)| *left ^= share);
@@ -184,19 +148,19 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> Outcome<Resolved> {
 }
 
 /// Bits in a value's form.
-fn text(bits: &[bool]) -> Zeroizing<String> {
+fn text(bits: &[bool]) -> InputText {
     // In one allocation, so that nothing is left behind unwiped.
     let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
     text.push_str("bits:");
     bits.iter().for_each(|&bit| text.push(if bit { '1' } else { '0' }));
-    text
+    text.into()
 }
 
 /// Random bits from the operating system.
 fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
     let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
     getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::internal(format!("the system gives no randomness: {error}")))?;
+        .map_err(|error| Failure::system(format!("the system gives no randomness: {error}")))?;
     Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
 }
 

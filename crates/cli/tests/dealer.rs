@@ -5,11 +5,13 @@ mod common;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use common::{Ended, Keys, command, end, free_address, keys, symbolon};
+use common::{Ended, Keys, command, end, free_address, keys, limited, symbolon};
+use symbolon_preprocessing::dealer::Request;
+use symbolon_transport::{Channel, DEALER, Identity, Meter, Options, Peer, connect_lanes};
 
 const TRUST: &str = "the dealer is trusted: together with any one party";
 const CIPHERTEXT: &str = "ciphertext = hex:3925841d02dc09fbdc118597196a0b32\n";
@@ -28,8 +30,12 @@ struct Dealer {
 
 /// Starts a dealer with these words, on a port of its own.
 fn deal(words: &[&str]) -> Dealer {
-    let words = [&["dealer", "--listen", "127.0.0.1:0"], words].concat();
-    let mut child = command(&words).spawn().unwrap();
+    deal_with(command(&[&["dealer", "--listen", "127.0.0.1:0"], words].concat()))
+}
+
+/// Starts this dealer.
+fn deal_with(mut command: Command) -> Dealer {
+    let mut child = command.spawn().unwrap();
     let mut reader = BufReader::new(child.stderr.take().unwrap());
     let mut told = String::new();
     let address = loop {
@@ -295,6 +301,77 @@ fn strangers_at_the_door_keep_no_party_out() {
     assert_eq!(dealt.out.matches("served ").count(), 2, "{}", dealt.out);
 }
 
+/// Strangers that hold as many seats as they get, of sessions that never come together, each over a connection of its own.
+fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Vec<Channel> {
+    let call = |session: u8, identities: &[Identity], party: u16| {
+        let print = dealer.map(|print| print.parse().unwrap());
+        let meter = Meter::new();
+        let mut options = match print {
+            Some(_) => Options::tls(party, &identities[usize::from(party)], meter).unwrap(),
+            None => Options::insecure_plain_tcp(party, meter),
+        };
+        options.connect_timeout = Duration::from_secs(60);
+        let host = print.map_or(Peer::unauthenticated(DEALER), |print| Peer::pinned(DEALER, print));
+        let mut lane = connect_lanes(&options, address, &host, 1).unwrap().remove(0);
+        let keys = identities.iter().map(Identity::fingerprint).collect();
+        let input_bits = vec![1; 256];
+        let session = [session; 32];
+        let request = Request { session, party, evaluator: 0, and_gates: 1, input_bits, keys };
+        let (head, table) = request.encode();
+        // One that gave way already is as good.
+        let _ = lane.send("dealer request", &head);
+        let _ = lane.send("dealer request: parties", &table).and_then(|()| lane.flush());
+        lane
+    };
+    std::thread::scope(|scope| {
+        let session = |session: u8| {
+            scope.spawn(move || {
+                let keys = if dealer.is_some() { 256 } else { 0 };
+                let keys: Vec<_> = (0..keys).map(|_| Identity::generate().unwrap()).collect();
+                (0..each).map(|party| call(session, &keys, party)).collect::<Vec<_>>()
+            })
+        };
+        let all: Vec<_> = (0..sessions).map(session).collect();
+        all.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+/// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them have.
+#[test]
+fn a_thousand_strangers_keep_nobody_from_a_dealer_for_anybody() {
+    assert!(symbolon_transport::descriptor_limit(4096).is_none_or(|limit| limit > 1500));
+    let town = Town::new();
+    for tls in [true, false] {
+        let how: &[&str] = match tls {
+            true => &["--key", &town.dealer_key, "--allow-any"],
+            false => &["--transport", "tcp"],
+        };
+        let words = [&["dealer", "--listen", "127.0.0.1:0", "--sessions", "1"], how].concat();
+        let dealer = deal_with(limited("ulimit -n 1024", &words));
+        let print = tls.then_some(town.dealer_print.as_str());
+        let held = strangers(&dealer.address, print, 4, 250);
+        let parties = match tls {
+            true => town.both(&["run", "aes128"], INPUTS, Some(&dealer.address)),
+            false => plain_pair(&dealer.address),
+        };
+        for ended in parties.map(end) {
+            assert_eq!(ended.expect(0).out, CIPHERTEXT);
+        }
+        assert_eq!(held.len(), 1000);
+        let dealt = dealer.end().expect(0);
+        assert!(dealt.out.contains("too many parties"), "{}", dealt.out);
+        assert_eq!(dealt.out.matches("served ").count(), 1, "{}", dealt.out);
+        drop(held);
+    }
+}
+
+#[test]
+fn a_dealer_without_enough_descriptors_says_so() {
+    let words = ["dealer", "--listen", "127.0.0.1:0", "--transport", "tcp"];
+    let ended = end(limited("ulimit -n 300", &words).spawn().unwrap());
+    ended.expect(71).says(&["needs at least", "ulimit -n"]);
+}
+
 #[test]
 fn parties_name_one_dealer_and_its_own_key() {
     let town = Town::new();
@@ -386,17 +463,22 @@ fn all_parties_on_this_machine_may_have_a_dealer() {
     assert_eq!(json["dealer"], serde_json::Value::Null);
 }
 
-#[test]
-fn plain_tcp_is_asked_for_by_name() {
-    let dealer = deal(&["--transport", "tcp", "--sessions", "1"]);
+/// Two parties over plain TCP, with a dealer at this address.
+fn plain_pair(dealer: &str) -> [Child; 2] {
     let address = free_address();
     let start = |party: usize, meet: &str| {
         let party_text = party.to_string();
         let words = ["run", "aes128", "--party", &party_text, meet, &address, "--timeout", "20"];
-        let how = ["--transport", "tcp", "--dealer", &dealer.address];
+        let how = ["--transport", "tcp", "--dealer", dealer];
         command(&[&words[..], &how, INPUTS[party]].concat()).spawn().unwrap()
     };
-    for ended in [start(0, "--listen"), start(1, "--connect")].map(end) {
+    [start(0, "--listen"), start(1, "--connect")]
+}
+
+#[test]
+fn plain_tcp_is_asked_for_by_name() {
+    let dealer = deal(&["--transport", "tcp", "--sessions", "1"]);
+    for ended in plain_pair(&dealer.address).map(end) {
         let ended = ended.expect(0).says(&[TRUST, "neither private nor authenticated"]);
         assert_eq!(ended.out, CIPHERTEXT);
     }

@@ -3,6 +3,7 @@
 
 mod dealing;
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -17,6 +18,8 @@ const RULES: Rules = Rules {
     waiting: 256,
     running: 64,
     per_key: 16,
+    seats: 1024,
+    per_address: 256,
 };
 
 /// For sessions of which a party may not come.
@@ -51,9 +54,25 @@ impl House {
 
     /// A guest that proved this key; what becomes of its channel is the caller's business.
     fn enter(&self, party: u16, key: Fingerprint) -> Channel {
+        self.enter_from(None, party, key)
+    }
+
+    /// The same from an address.
+    fn enter_from(&self, address: Option<IpAddr>, party: u16, key: Fingerprint) -> Channel {
         let (near, far) = seat(party);
-        self.hall.admit(Guest { channel: far, key: Some(key) });
+        self.hall.admit(Guest { channel: far, key: Some(key), address });
         near
+    }
+
+    /// The holder of a seat's own key, from an address; it is there when this returns.
+    fn seated_from(&self, address: &str, asked: &Request, party: u16) -> Guested {
+        let key = asked.keys[usize::from(party)];
+        let come = || {
+            let channel = self.enter_from(Some(address.parse().unwrap()), party, key);
+            let asked = Request { party, ..asked.clone() };
+            thread::spawn(move || finish(Client::new(channel, asked)?))
+        };
+        settle(vec![come(), come()])
     }
 
     /// A guest with this key that asks for the seat and takes all it is dealt.
@@ -76,14 +95,7 @@ impl House {
 
     /// The same, and it is there when this returns.
     fn seated(&self, asked: &Request, party: u16) -> Guested {
-        let mut two = vec![self.join(asked, party), self.join(asked, party)];
-        loop {
-            if let Some(refused) = two.iter().position(|guest| guest.is_finished()) {
-                assert_eq!(told(two.remove(refused)), "this party is here already");
-                return two.remove(0);
-            }
-            thread::sleep(Duration::from_millis(1));
-        }
+        settle(vec![self.join(asked, party), self.join(asked, party)])
     }
 
     /// Waits until so many guests or sessions were sent away.
@@ -118,6 +130,17 @@ impl House {
         hall.finish();
         let events = events.lock().unwrap();
         events.iter().filter(|event| matches!(event, Event::Served(_))).count()
+    }
+}
+
+/// Of two guests for one seat, the one that has it.
+fn settle(mut two: Vec<Guested>) -> Guested {
+    loop {
+        if let Some(refused) = two.iter().position(|guest| guest.is_finished()) {
+            assert_eq!(told(two.remove(refused)), "this party is here already");
+            return two.remove(0);
+        }
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -246,18 +269,85 @@ fn places_are_free_again_after_a_session() {
     assert_eq!(house.served(), 5);
 }
 
+/// Strangers with a fresh key for each connection displace their own, and nobody who comes from elsewhere; whatever it is
+/// that there is too little of.
 #[test]
-fn when_the_room_is_full_the_oldest_session_gives_way() {
-    let house = House::open(Rules { waiting: 2, ..RULES });
-    let old = house.seated(&session(1, &[1, 2], 1), 0);
-    let middle = session(2, &[3, 4], 100);
-    let zero = house.seated(&middle, 0);
-    let new = session(3, &[5, 6], 100);
-    let also = house.join(&new, 0);
-    assert_eq!(told(old), "the dealer has too many sessions waiting");
-    deserve(vec![zero, house.join(&middle, 1)], &middle);
-    deserve(vec![also, house.join(&new, 1)], &new);
-    assert_eq!(house.served(), 2);
+fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
+    // With the seats all taken, the second party of the honest session displaces one more.
+    for (rules, displaced, words) in [
+        (Rules { waiting: 4, ..RULES }, 17, "the dealer has too many sessions waiting"),
+        (Rules { seats: 5, ..RULES }, 16, "too many parties wait at the dealer"),
+        (
+            Rules { per_address: 3, ..RULES },
+            17,
+            "too many parties from this session's address wait at the dealer",
+        ),
+    ] {
+        let house = House::open(rules);
+        let honest = session(200, &[1, 2], 100);
+        let zero = house.seated_from("198.51.100.1", &honest, 0);
+        let stranger = |name: u8| {
+            let asked = session(name, &[10 + 2 * name, 11 + 2 * name], 1);
+            house.seated_from("203.0.113.9", &asked, 0)
+        };
+        let lonely: Vec<Guested> = (0..20).map(stranger).collect();
+        // Those that were sent away, and as many that came for the seat of another one.
+        house.heard(displaced + 21);
+        deserve(vec![zero, house.join(&honest, 1)], &honest);
+        assert_eq!(house.served(), 1);
+        let all: Vec<String> = lonely.into_iter().map(told).collect();
+        assert_eq!(all.iter().filter(|told| *told == words).count(), 17, "{all:?}");
+        assert_eq!(all.iter().filter(|told| *told == "the dealer is closing").count(), 3);
+    }
+}
+
+#[test]
+fn when_the_seats_of_running_sessions_leave_none_newcomers_are_told() {
+    let house = House::open(Rules { seats: 3, ..RULES });
+    let words = told(house.join(&session(1, &[1, 2, 3, 4], 1), 0));
+    assert_eq!(words, "the session has more parties than the dealer has seats");
+    let endless = session(2, &[1, 2], 1 << 30);
+    let lazy: Vec<Client> = thread::scope(|scope| {
+        let begin = |party: u16| {
+            let channel = house.enter(party, endless.keys[usize::from(party)]);
+            let asked = Request { party, ..endless.clone() };
+            scope.spawn(move || Client::new(channel, asked).unwrap())
+        };
+        [begin(0), begin(1)].into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    // The third seat; the session's own party must not make it give way.
+    let asked = session(3, &[3, 4], 100);
+    let zero = house.seated(&asked, 0);
+    assert_eq!(told(house.join(&asked, 1)), "all seats at the dealer are taken");
+    drop(lazy);
+    assert_eq!(house.served(), 0);
+    assert_eq!(told(zero), "the dealer is closing");
+}
+
+/// The others are told at once, and the seats are free again.
+#[test]
+fn a_guest_that_hangs_up_while_it_waits_is_noticed() {
+    let house = House::open(Rules { seats: 3, ..RULES });
+    for name in 0..5 {
+        let asked = session(name, &[1, 2, 3], 100);
+        let stays = house.seated(&asked, 0);
+        let mut gone = house.enter(1, key(2));
+        let (head, table) = Request { party: 1, ..asked.clone() }.encode();
+        gone.send("dealer request", &head).unwrap();
+        gone.send("dealer request: parties", &table).unwrap();
+        gone.flush().unwrap();
+        drop(gone);
+        assert_eq!(told(stays), "party 1 left the dealer before all others had come");
+    }
+    house.serve(&session(9, &[4, 5, 6], 100));
+    let events = house.events.lock().unwrap().clone();
+    let left = Error::transport(1, TransportReason::Closed);
+    let noticed = events.iter().filter(|event| match event {
+        Event::Failed { error, .. } => *error == left,
+        _ => false,
+    });
+    assert_eq!(noticed.count(), 5, "{events:?}");
+    assert_eq!(house.served(), 1);
 }
 
 #[test]

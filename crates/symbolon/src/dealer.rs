@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use symbolon_circuit::PartyId;
 pub use symbolon_preprocessing::dealer::{Event, Hall, Limits, Rules, Summary};
 use symbolon_protocols as protocols;
-pub use symbolon_transport::{Admit, Guest};
+pub use symbolon_transport::{Admit, Guest, TurnedAway};
 use symbolon_transport::{
-    Channel, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options, Peer, Result,
-    check_address, connect_lanes, memory_lanes,
+    Channel, DEALER, Error, Fingerprint, Identity, Listener, Meter, OPENING_DESCRIPTORS, Options,
+    Peer, Result, check_address, connect_lanes, descriptor_limit, memory_lanes,
 };
 
 use crate::config::Terms;
@@ -184,6 +184,28 @@ pub struct Dealing {
     pub rules: Rules,
 }
 
+/// File descriptors that are left to everything but guests: standard streams, files, what libraries open.
+const OTHER_DESCRIPTORS: usize = 32;
+
+/// The fewest seats that a dealer starts with.
+const FEWEST_SEATS: usize = 16;
+
+/// The seats that the system has file descriptors for, with those in reserve that it takes to hear newcomers, whoever
+/// they are, and to send guests away.
+fn seats(wanted: usize) -> Result<usize> {
+    let reserve = OPENING_DESCRIPTORS + Hall::DESCRIPTORS + OTHER_DESCRIPTORS;
+    let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    match limit.saturating_sub(reserve).min(wanted) {
+        seats if seats >= FEWEST_SEATS.min(wanted) => Ok(seats),
+        _ => Err(Error::System(format!(
+            "the system lets this process open {limit} files and connections, and a dealer needs at least {}: raise \
+             the limit with `ulimit -n`",
+            reserve + FEWEST_SEATS
+        ))),
+    }
+}
+
 /// Deals to whoever comes to this port and is admitted, until `stop` is set; then waits for the sessions that run.
 /// `report` is told of every session that was dealt to, or was not, and why.
 ///
@@ -191,7 +213,7 @@ pub struct Dealing {
 ///
 /// # Errors
 /// `InvalidInput` when keys are admitted and there is no identity; `Store` when the identity cannot be used;
-/// `Internal` when the system gives no threads.
+/// `System` when the system gives no threads or allows too few file descriptors.
 pub fn serve(
     mut door: Listener,
     dealing: &Dealing,
@@ -204,7 +226,8 @@ pub fn serve(
         None => Options::insecure_plain_tcp(DEALER, meter),
     };
     let mut guests = door.guests(&options, &dealing.admit)?;
-    let hall = Hall::new(dealing.rules, report)?;
+    let seats = seats(dealing.rules.seats)?;
+    let hall = Hall::new(Rules { seats, ..dealing.rules }, report)?;
     let received = hall.receive(&mut guests, stop);
     hall.finish();
     received

@@ -75,9 +75,12 @@ pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{BlockBits, Form, Generator, MacLength, Protocol, Rho, STRETCH};
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
+/// Reading of files that a user names, with limits.
+pub use symbolon_transport::files;
 pub use symbolon_transport::{
     Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
-    PhaseReport, Result, SessionId, SimulatedLink, TransportReason, check_address, check_listening,
+    PhaseReport, Result, SessionId, Shortage, SimulatedLink, TransportReason, check_address,
+    check_listening, shortage,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

@@ -367,7 +367,9 @@ pub(crate) fn give_up(network: &mut Network, error: &Error) {
             format!("{} gave up", whom.as_deref().unwrap_or("another party"))
         }
         Error::Transport { .. } => format!("it lost the connection{with}"),
-        Error::Store(_) | Error::Internal(_) => "it failed for a reason of its own".to_string(),
+        Error::Store(_) | Error::System(_) | Error::Full(_) | Error::Internal(_) => {
+            "it failed for a reason of its own".to_string()
+        }
     };
     for channel in network.lanes.iter_mut().flatten() {
         channel.abort(&words);

@@ -539,7 +539,10 @@ fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
 }
 
 fn failed(error: StoreError) -> Error {
-    Error::Store(error.to_string())
+    match error {
+        StoreError::Full { .. } => Error::Full(error.to_string()),
+        _ => Error::Store(error.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::link::Direction;
 use crate::preamble::Verdict;
-use crate::{Channel, Error, Result, TransportReason, tls};
+use crate::{Channel, Error, Result, TransportReason, shortage, tls};
 
 /// How long one attempt to reach an address may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
@@ -110,7 +110,7 @@ impl<'a> Dialler<'a> {
     }
 
     fn attempt(&self, lane: u16) -> std::result::Result<Opening, Failure> {
-        let socket = self.reach().map_err(Failure::Passing)?;
+        let socket = self.reach()?;
         let tls = self.config.clone().map(tls::dialled).transpose().map_err(Failure::Final)?;
         let deadline = self.options.opening_deadline().min(self.deadline);
         let mine = self.options.preamble(self.peer, lane, self.lanes, self.token);
@@ -137,9 +137,13 @@ impl<'a> Dialler<'a> {
         }
     }
 
-    fn reach(&self) -> std::result::Result<TcpStream, TransportReason> {
-        let failed = |e: std::io::Error| TransportReason::Io(e.to_string());
-        let mut last = TransportReason::Io("the name has no address".to_string());
+    fn reach(&self) -> std::result::Result<TcpStream, Failure> {
+        let failed = |e: std::io::Error| match shortage(&e) {
+            Some(_) => Failure::Final(Error::System(format!("cannot connect: {e}"))),
+            None => Failure::Passing(TransportReason::Io(e.to_string())),
+        };
+        let none = "the name has no address".to_string();
+        let mut last = Failure::Passing(TransportReason::Io(none));
         for address in self.address.to_socket_addrs().map_err(failed)? {
             let left = self.deadline.saturating_duration_since(Instant::now());
             let limit = left.min(ATTEMPT).max(Duration::from_millis(1));

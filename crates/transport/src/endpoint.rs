@@ -198,7 +198,6 @@ impl Options {
         link: Option<Direction>,
     ) -> Result<Channel> {
         let Opening { socket, tls } = opening;
-        let failed = |reason| Error::transport(peer, reason);
         let (source, sink, binding): (Box<dyn Source>, Arc<dyn Sink>, _) = match tls {
             Some(connection) => {
                 let binding = tls::binding(&connection)?;
@@ -211,7 +210,7 @@ impl Options {
                 (source, Arc::new(SocketWriter::new(socket)), None)
             }
         };
-        let outlet = Outlet::threaded(sink, link).map_err(failed)?;
+        let outlet = Outlet::threaded(sink, link)?;
         let meter = self.meter.clone();
         let mut channel = Channel::new((self.me, peer), source, outlet, meter, binding);
         channel.set_timeout(self.timeout);

@@ -60,9 +60,40 @@ pub enum Error {
     /// Stored material or a stored key could not be read, written or trusted.
     #[error("{0}")]
     Store(String),
+    /// The operating system has no more of something that this takes: file descriptors, memory, threads.
+    #[error("{0}")]
+    System(String),
+    /// A disk, or this user's share of it, is full.
+    #[error("{0}")]
+    Full(String),
     /// A defect of this program.
     #[error("internal error: {0}")]
     Internal(String),
+}
+
+/// What an operating system has none left of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// File descriptors or memory.
+    System,
+    /// Room on a disk, or in this user's share of it.
+    Disk,
+}
+
+/// Whether an error of the operating system is about something that it has none left of.
+pub fn shortage(error: &std::io::Error) -> Option<Shortage> {
+    use std::io::ErrorKind;
+    /// ENFILE and EMFILE, the same on all Unix systems; the standard library has no name for them.
+    const DESCRIPTORS: [i32; 2] = [23, 24];
+    let code = error.raw_os_error()?;
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            Some(Shortage::Disk)
+        }
+        ErrorKind::OutOfMemory => Some(Shortage::System),
+        _ if cfg!(unix) && DESCRIPTORS.contains(&code) => Some(Shortage::System),
+        _ => None,
+    }
 }
 
 /// Why a connection failed.
@@ -138,6 +169,19 @@ impl Error {
     /// A defect of this program.
     pub fn internal(text: impl Into<String>) -> Self {
         Error::Internal(text.into())
+    }
+
+    /// A failure of the operating system: for want of something that it has none left of, or else `otherwise`.
+    pub(crate) fn of_system(
+        error: &std::io::Error,
+        text: String,
+        otherwise: impl FnOnce(String) -> Self,
+    ) -> Self {
+        match shortage(error) {
+            Some(Shortage::System) => Error::System(text),
+            Some(Shortage::Disk) => Error::Full(text),
+            None => otherwise(text),
+        }
     }
 
     /// The party that the error names, if it names one.

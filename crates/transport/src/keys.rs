@@ -117,7 +117,8 @@ impl Identity {
             if e.kind() == std::io::ErrorKind::AlreadyExists {
                 Error::store(format!("{shown} exists already; it is not overwritten unless forced"))
             } else {
-                Error::store(format!("cannot write the key file {shown}: {e}"))
+                let text = format!("cannot write the key file {shown}: {e}");
+                Error::of_system(&e, text, Error::Store)
             }
         };
         let mut text = Zeroizing::new(String::with_capacity(4096));
@@ -148,7 +149,11 @@ impl Identity {
         let wrong = |what: &dyn fmt::Display| {
             Error::store(format!("cannot use the key file {}: {what}", path.display()))
         };
-        let mut file = files::open(path).map_err(|e| wrong(&e))?;
+        let unread = |e: std::io::Error| {
+            let text = format!("cannot use the key file {}: {e}", path.display());
+            Error::of_system(&e, text, Error::Store)
+        };
+        let mut file = files::open(path).map_err(unread)?;
         #[cfg(unix)]
         {
             let metadata = file.metadata().map_err(|e| wrong(&e))?;
@@ -157,7 +162,7 @@ impl Identity {
                 return Err(wrong(&"others may read it; make it private with chmod 600"));
             }
         }
-        let text = files::read_all(&mut file, MAX_FILE).map_err(|e| wrong(&e))?;
+        let text = files::read_all(&mut file, MAX_FILE).map_err(unread)?;
         Self::from_pem(&text).map_err(|what| wrong(&what))
     }
 

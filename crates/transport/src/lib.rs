@@ -39,6 +39,7 @@ mod address;
 #[cfg(any(test, feature = "bend"))]
 pub mod bend;
 mod channel;
+mod descriptors;
 mod dial;
 mod endpoint;
 mod error;
@@ -62,9 +63,10 @@ mod wire;
 
 pub use address::{check_address, check_listening};
 pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
+pub use descriptors::descriptor_limit;
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
-pub use error::{DEALER, Error, Result, SOMEBODY, TransportReason};
+pub use error::{DEALER, Error, Result, SOMEBODY, Shortage, TransportReason, shortage};
 pub use guests::{Admit, Guest, Guests, TurnedAway};
 pub use handshake::{
     Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
@@ -72,7 +74,7 @@ pub use handshake::{
 };
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;
-pub use listen::{Listener, OPENING_DESCRIPTORS};
+pub use listen::{Listener, OPENING_DESCRIPTORS, displaced_by_newcomer};
 pub use measure::{LinkSpeed, measure};
 pub use memory::{memory_lanes, memory_pair};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};

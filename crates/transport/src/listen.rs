@@ -7,7 +7,8 @@
 //! elsewhere closes its own connections. Which one is drawn at random: were it the oldest, a flood that is fast
 //! enough would outrun every peer behind the same address, however often it called again.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -191,12 +192,20 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 }
 
 /// Which of the callers from `networks` gives way, by a random number: one from the network that has the most.
-fn gives_way(networks: &[IpAddr], random: usize) -> usize {
-    let callers_from = |network: &IpAddr| networks.iter().filter(|other| *other == network).count();
-    let most = networks.iter().map(callers_from).max().unwrap_or(0);
-    let has_the_most = |&index: &usize| callers_from(&networks[index]) == most;
+fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
+    let mut callers: HashMap<&N, usize> = HashMap::new();
+    networks.iter().for_each(|network| *callers.entry(network).or_default() += 1);
+    let most = callers.values().copied().max().unwrap_or(0);
+    let has_the_most = |&index: &usize| callers[&networks[index]] == most;
     let candidates: Vec<usize> = (0..networks.len()).filter(has_the_most).collect();
     candidates.get(random % candidates.len().max(1)).copied().unwrap_or(0)
+}
+
+/// Which of several who came from these networks gives way to a newcomer when there are too many: one from the network
+/// that has the most, so that a flood displaces its own; which one is drawn at random, so that a fast flood does not
+/// outrun others behind the same address. 0 if there are none.
+pub fn displaced_by_newcomer<N: Eq + Hash>(networks: &[N]) -> usize {
+    gives_way(networks, random())
 }
 
 /// A random number that nobody can foresee; where the system has none, always the same.
@@ -213,7 +222,8 @@ impl Listener {
         check_listening(address)?;
         let failed = |e: std::io::Error| {
             let address = crate::text::printable(address);
-            Error::invalid_input(format!("cannot listen at {address}: {e}"))
+            let text = format!("cannot listen at {address}: {e}");
+            Error::of_system(&e, text, Error::InvalidInput)
         };
         let socket = TcpListener::bind(address).map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
@@ -225,7 +235,7 @@ impl Listener {
         let thread = thread::Builder::new()
             .name("symbolon-listener".to_string())
             .spawn(move || accept_all(&door, &queue, &stopped, &misses))
-            .map_err(failed)?;
+            .map_err(|e| Error::System(format!("cannot start a listening thread: {e}")))?;
         Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
     }
 
@@ -278,6 +288,7 @@ impl Listener {
             lanes,
             openings: Openings::new(self, config),
             groups: peers.iter().map(|_| VecDeque::new()).collect(),
+            missed: &self.missed,
             last: None,
         };
         let complete = reception.run(&self.incoming, self.address);
@@ -307,12 +318,7 @@ impl Drop for Listener {
 }
 
 /// The accepting thread. What finds no place is closed: the peer will call again.
-fn accept_all(
-    door: &TcpListener,
-    queue: &SyncSender<Event>,
-    stop: &AtomicBool,
-    missed: &Missed,
-) {
+fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool, missed: &Missed) {
     while !stop.load(Ordering::SeqCst) {
         match door.accept() {
             Ok((socket, _)) => match queue.try_send(Event::Connected(socket)) {
@@ -355,6 +361,7 @@ struct Reception<'a> {
     openings: Openings,
     /// By peer: groups, oldest first.
     groups: Vec<VecDeque<Group>>,
+    missed: &'a Missed,
     /// Why the last stranger was not a peer.
     last: Option<String>,
 }
@@ -377,6 +384,9 @@ impl Reception<'_> {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {
+                    if let Some(why) = self.refused() {
+                        return Err(Error::System(format!("cannot accept connections: {why}")));
+                    }
                     let reason = TransportReason::NoAnswer {
                         address: address.to_string(),
                         after: self.options.connect_timeout,
@@ -394,6 +404,11 @@ impl Reception<'_> {
             group.into_iter().flat_map(|group| group.lanes).flatten().collect()
         };
         Ok(self.groups.iter_mut().map(complete).collect())
+    }
+
+    /// Why the system accepted no connections, if it did not.
+    fn refused(&self) -> Option<String> {
+        self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// A peer without a complete group.

@@ -42,8 +42,7 @@ pub fn memory_lanes(
                 Some(link) => {
                     let sink =
                         Arc::new(PipeSink::new(pipes[side].clone(), pipes[1 - side].clone()));
-                    Outlet::threaded(sink, Some(link.clone()))
-                        .map_err(|reason| Error::Transport { party: None, reason })?
+                    Outlet::threaded(sink, Some(link.clone()))?
                 }
             };
             let source = Box::new(PipeSource::new(pipes[1 - side].clone()));

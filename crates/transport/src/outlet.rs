@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::TransportReason;
 use crate::link::{Direction, wait_until};
 use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
+use crate::{Error, TransportReason};
 
 /// How long the peer is given to close after us; an aborting side waits for that, others leave it to
 /// the writer thread.
@@ -41,16 +41,13 @@ impl Outlet {
     }
 
     /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
-    pub(crate) fn threaded(
-        sink: Arc<dyn Sink>,
-        link: Option<Direction>,
-    ) -> Result<Self, TransportReason> {
+    pub(crate) fn threaded(sink: Arc<dyn Sink>, link: Option<Direction>) -> crate::Result<Self> {
         let pipe = Pipe::new();
         let (queue, out) = (pipe.clone(), sink.clone());
         thread::Builder::new()
             .name("symbolon-writer".to_string())
             .spawn(move || write_all(&queue, &*out))
-            .map_err(|e| TransportReason::Io(format!("cannot start a writer thread: {e}")))?;
+            .map_err(|e| Error::System(format!("cannot start a writer thread: {e}")))?;
         Ok(Outlet { pipe, end: End::Sink(sink), link })
     }
 

@@ -138,13 +138,13 @@ fn no_such(entries: &[Entry], name: &str) -> String {
         })
         .collect();
     near.sort_unstable();
-    let name = shown(name);
+    // The name is not repeated: it may be a secret that was typed in the wrong place.
     if near.is_empty() {
         let all: Vec<&str> = entries.iter().map(|entry| entry.name).collect();
-        return format!("no built-in circuit `{name}`; there are {}", all.join(", "));
+        return format!("no built-in circuit has this name; there are {}", all.join(", "));
     }
     let near: Vec<String> = near.iter().take(3).map(|(_, name)| format!("`{name}`")).collect();
-    format!("no built-in circuit `{name}`; did you mean {}?", near.join(" or "))
+    format!("no built-in circuit has this name; did you mean {}?", near.join(" or "))
 }
 
 /// The start of a text that a user typed, fit for a message.

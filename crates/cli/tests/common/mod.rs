@@ -50,6 +50,14 @@ pub fn command(words: &[&str]) -> Command {
     command
 }
 
+/// The same after a shell has limited what the process may take, as in `ulimit -n 1024`.
+pub fn limited(limit: &str, words: &[&str]) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("{limit}; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_symbolon")]);
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
 /// Runs a command to its end.
 pub fn symbolon(words: &[&str]) -> Ended {
     end(command(words).spawn().expect("the binary starts"))

@@ -3,14 +3,16 @@
 //! Every guest is heard in a thread of its own, for a few seconds at most; the thread of the guest that completes a
 //! session deals to all of it. So nobody who is slow, silent or rude holds up anybody else.
 
-use std::collections::VecDeque;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use symbolon_transport::{Error, Guest, Guests, Hangup, Result};
+use symbolon_transport::{
+    Error, Guest, Guests, Hangup, Result, TransportReason, TurnedAway, displaced_by_newcomer,
+};
 
 use super::{
     Limits, Request, Summary,
@@ -21,11 +23,17 @@ use super::{
 /// How long a guest may take to say what it wants.
 const HEARING: Duration = Duration::from_secs(5);
 
-/// Guests that may be about to say so; the longest there gives way.
+/// Guests that may be about to say so; when there are more, one from the address with the most gives way.
 const MAX_HEARING: usize = 64;
 
-/// How often [`Hall::receive`] looks whether it is to stop.
-const GLANCE: Duration = Duration::from_millis(100);
+/// Guests that may be about to hear why they must go; when there are more, they go without a word.
+const MAX_LEAVING: usize = 128;
+
+/// How often [`Hall::receive`] looks whether it is to stop, and a hall whether a guest that waits has gone.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// How often it is told that connections were turned away.
+const NEWS: Duration = Duration::from_secs(1);
 
 /// What a hall allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +48,20 @@ pub struct Rules {
     pub running: usize,
     /// How many seats one key may hold at a time, in sessions that wait or run.
     pub per_key: usize,
+    /// How many seats there are, in sessions that wait or run. When all are taken, a session that waits gives way, of the
+    /// address with the most. A seat takes a file descriptor, see [`Hall::DESCRIPTORS`].
+    pub seats: usize,
+    /// How many seats one address may hold in sessions that wait, before one of them gives way to the next. More only for
+    /// the parties of one session.
+    pub per_address: usize,
 }
 
 impl Default for Rules {
-    /// The limits' default, 30 s, 256 waiting, 64 running, 16 seats a key.
+    /// The limits' default, 30 s, 256 waiting, 64 running, 16 seats a key, 1 024 seats, 256 an address.
     fn default() -> Self {
-        let patience = Duration::from_secs(30);
-        Rules { limits: Limits::default(), patience, waiting: 256, running: 64, per_key: 16 }
+        let (limits, patience) = (Limits::default(), Duration::from_secs(30));
+        let (waiting, running, per_key, seats, per_address) = (256, 64, 16, 1024, 256);
+        Rules { limits, patience, waiting, running, per_key, seats, per_address }
     }
 }
 
@@ -62,6 +77,8 @@ pub enum Event {
         /// Why.
         error: Error,
     },
+    /// Connections were turned away before they asked for anything.
+    TurnedAway(TurnedAway),
 }
 
 /// Brings the parties of sessions together and deals to them.
@@ -90,22 +107,39 @@ struct Shared {
 
 struct State {
     room: Room<Guest>,
-    /// Guests being heard, oldest first.
-    hearing: VecDeque<(u64, Option<Hangup>)>,
+    /// Guests being heard.
+    hearing: Vec<Heard>,
+    /// How many guests are being told why they must go.
+    leaving: usize,
     admitted: u64,
     open: bool,
 }
 
+/// A guest that is being heard.
+struct Heard {
+    id: u64,
+    address: Option<IpAddr>,
+    hangup: Hangup,
+}
+
+/// Why a guest that says nothing must go.
+const DISPLACED: &str = "too many at once: it gave way before it said what it wants";
+
 impl Hall {
+    /// How many file descriptors a hall takes at most besides those of its seats: of guests that are being heard, of as
+    /// many that gave way and are about to end, and of those that are told why they must go.
+    pub const DESCRIPTORS: usize = 2 * MAX_HEARING + MAX_LEAVING;
+
     /// Opens a hall. `report` is told of everything that ends, by whichever thread ended it.
     ///
     /// # Errors
-    /// `Internal` when a thread cannot be started.
+    /// `System` when a thread cannot be started.
     pub fn new(rules: Rules, report: impl FnMut(Event) + Send + 'static) -> Result<Self> {
-        let (room, hearing) = (Room::new(rules), VecDeque::new());
+        let (room, hearing) = (Room::new(rules), Vec::new());
+        let state = State { room, hearing, leaving: 0, admitted: 0, open: true };
         let shared = Arc::new(Shared {
             rules,
-            state: Mutex::new(State { room, hearing, admitted: 0, open: true }),
+            state: Mutex::new(state),
             changed: Condvar::new(),
             report: Mutex::new(Box::new(report)),
         });
@@ -121,19 +155,20 @@ impl Hall {
     pub fn admit(&self, guest: Guest) {
         let id = {
             let mut state = self.shared.state();
-            if state.hearing.len() >= MAX_HEARING
-                && let Some((_, Some(hangup))) = state.hearing.pop_front()
-            {
-                hangup.hang_up();
+            if state.hearing.len() >= MAX_HEARING {
+                let addresses: Vec<_> = state.hearing.iter().map(|heard| heard.address).collect();
+                let displaced = state.hearing.swap_remove(displaced_by_newcomer(&addresses));
+                displaced.hangup.hang_up();
             }
             let id = state.admitted;
             state.admitted += 1;
-            state.hearing.push_back((id, guest.channel.hangup()));
+            let (address, hangup) = (guest.address, guest.channel.hangup());
+            state.hearing.push(Heard { id, address, hangup });
             id
         };
         let shared = self.shared.clone();
         if let Err(error) = spawn(move || shared.attend(id, guest)) {
-            self.shared.state().hearing.retain(|(other, _)| *other != id);
+            self.shared.state().hearing.retain(|heard| heard.id != id);
             self.shared.tell(Event::Failed { session: None, error });
         }
     }
@@ -143,9 +178,16 @@ impl Hall {
     /// # Errors
     /// As [`Guests::next`].
     pub fn receive(&self, guests: &mut Guests<'_>, stop: &AtomicBool) -> Result<()> {
+        let mut told = Instant::now();
         while !stop.load(Ordering::SeqCst) {
             if let Some(guest) = guests.next(GLANCE)? {
                 self.admit(guest);
+            }
+            if told.elapsed() >= NEWS {
+                told = Instant::now();
+                guests.turned_away().into_iter().for_each(|news| {
+                    self.shared.tell(Event::TurnedAway(news));
+                });
             }
         }
         Ok(())
@@ -155,7 +197,7 @@ impl Hall {
     pub fn finish(mut self) {
         self.close();
         let mut state = self.shared.state();
-        while state.room.running() > 0 || !state.hearing.is_empty() {
+        while state.room.running() > 0 || !state.hearing.is_empty() || state.leaving > 0 {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -164,15 +206,17 @@ impl Hall {
         let gone = {
             let mut state = self.shared.state();
             state.open = false;
-            state
-                .hearing
-                .iter_mut()
-                .filter_map(|(_, hangup)| hangup.take())
-                .for_each(Hangup::hang_up);
+            state.hearing.drain(..).for_each(|heard| heard.hangup.hang_up());
             state.room.clear(CLOSED)
         };
         self.shared.changed.notify_all();
-        gone.into_iter().for_each(|dismissal| self.shared.dismiss(dismissal));
+        for dismissal in gone {
+            // There is time now: everybody is told.
+            let state = self.shared.state();
+            let full = |state: &mut State| state.leaving >= MAX_LEAVING;
+            drop(self.shared.changed.wait_while(state, full));
+            self.shared.dismiss(dismissal);
+        }
         if let Some(keeper) = self.keeper.take() {
             let _ = keeper.join();
         }
@@ -198,15 +242,25 @@ impl Shared {
     }
 
     /// Hears one guest, finds its seat, and deals when the session is together.
-    fn attend(&self, id: u64, mut guest: Guest) {
+    fn attend(self: &Arc<Self>, id: u64, mut guest: Guest) {
         let usual = guest.channel.timeout();
         guest.channel.set_timeout(usual.min(HEARING));
         let heard = Request::hear(&mut guest, &self.rules.limits);
         guest.channel.set_timeout(usual);
         let arrival = {
             let mut state = self.state();
-            state.hearing.retain(|(other, _)| *other != id);
+            let before = state.hearing.len();
+            state.hearing.retain(|heard| heard.id != id);
+            let displaced = state.hearing.len() == before;
             match heard {
+                Err(_) if displaced && state.open => {
+                    let error = Error::transport(
+                        guest.channel.peer(),
+                        TransportReason::Refused(DISPLACED.to_string()),
+                    );
+                    let (guests, words) = (vec![guest], DISPLACED.to_string());
+                    Dismissal { guests, session: None, words, error }.into()
+                }
                 Ok(request) if state.open => state.room.arrive(guest, request, Instant::now()),
                 Ok(request) => Dismissal::refused(guest, &request, CLOSED).into(),
                 Err(error) => {
@@ -216,6 +270,7 @@ impl Shared {
             }
         };
         self.changed.notify_all();
+        // Nobody who is slow to go keeps those waiting who came to be dealt to.
         arrival.dismissed.into_iter().for_each(|dismissal| self.dismiss(dismissal));
         if let Some((guests, request)) = arrival.together {
             self.deal(guests, &request);
@@ -233,26 +288,47 @@ impl Shared {
         drop(running);
     }
 
-    fn dismiss(&self, dismissal: Dismissal<Guest>) {
-        let Dismissal { guests, session, words, error } = dismissal;
-        dismiss(channels(guests), &words);
+    /// Sends guests away. Those that are slow to go are waited for by a thread of their own.
+    fn dismiss(self: &Arc<Self>, dismissal: Dismissal<Guest>) {
+        let Dismissal { mut guests, session, words, error } = dismissal;
         self.tell(Event::Failed { session, error });
+        let told = {
+            let mut state = self.state();
+            let told = guests.len().min(MAX_LEAVING.saturating_sub(state.leaving));
+            state.leaving += told;
+            told
+        };
+        for guest in guests.split_off(told) {
+            guest.channel.hangup().hang_up();
+        }
+        if told == 0 {
+            return;
+        }
+        let leaving = Leaving { shared: self.clone(), guests: told };
+        let farewell = move || {
+            dismiss(channels(guests), &words);
+            drop(leaving);
+        };
+        if let Err(error) = spawn(farewell) {
+            self.tell(Event::Failed { session, error });
+        }
     }
 
-    /// Sends away sessions that wait too long, until the hall closes.
+    /// Sends away sessions that wait too long, or have lost a party, until the hall closes.
     fn keep_time(self: Arc<Self>) {
         let mut state = self.state();
         while state.open {
-            let overdue = state.room.overdue(Instant::now());
-            if !overdue.is_empty() {
+            let mut over = state.room.overdue(Instant::now());
+            over.extend(state.room.left());
+            if !over.is_empty() {
                 drop(state);
-                overdue.into_iter().for_each(|dismissal| self.clone().dismiss_aside(dismissal));
+                over.into_iter().for_each(|dismissal| self.dismiss(dismissal));
                 state = self.state();
                 continue;
             }
             let deadline = state.room.deadline();
             let wait = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            state = match wait {
+            state = match wait.map(|wait| wait.min(GLANCE)) {
                 None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
                 Some(wait) => {
                     let woken = self.changed.wait_timeout(state, wait);
@@ -261,13 +337,18 @@ impl Shared {
             };
         }
     }
+}
 
-    /// Guests may be slow to go, too, which must not keep others.
-    fn dismiss_aside(self: Arc<Self>, dismissal: Dismissal<Guest>) {
-        let shared = self.clone();
-        if let Err(error) = spawn(move || shared.dismiss(dismissal)) {
-            self.tell(Event::Failed { session: None, error });
-        }
+/// Guests that are told why they must go; they are counted until they have gone, however that ends.
+struct Leaving {
+    shared: Arc<Shared>,
+    guests: usize,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.shared.state().leaving -= self.guests;
+        self.shared.changed.notify_all();
     }
 }
 
@@ -286,5 +367,5 @@ impl Drop for Running<'_> {
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread = thread::Builder::new().name("symbolon-dealer".to_string()).spawn(work);
-    thread.map_err(|e| Error::internal(format!("cannot start a thread: {e}")))
+    thread.map_err(|e| Error::System(format!("cannot start a thread: {e}")))
 }

@@ -1,14 +1,18 @@
 //! Who waits for whom: the dealer's waiting room, without channels, threads and clocks.
 //!
 //! A session is together when the holder of every seat has come. Nobody can take another's seat, since a request
-//! names the keys of all seats and the first one's names count; nobody can fill the room for others, since
-//! a key holds few seats at a time and the oldest session gives way; nobody is dealt the same session
+//! names the keys of all seats and the first one's names count. Nobody can fill the room for others: a key holds few
+//! seats at a time, an address not many more, and when all are taken a session of the address that has the most gives
+//! way, so that strangers with a fresh key for each connection displace their own. Nobody is dealt the same session
 //! twice.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use symbolon_transport::{Error, Fingerprint, LONGEST_TIMEOUT, TransportReason};
+use symbolon_transport::{
+    Error, Fingerprint, Guest, LONGEST_TIMEOUT, TransportReason, displaced_by_newcomer,
+};
 
 use super::{Rules, request::Request};
 
@@ -49,6 +53,24 @@ impl<G> From<Dismissal<G>> for Arrival<G> {
     }
 }
 
+/// Somebody with a place to come from.
+pub(super) trait Visitor {
+    /// The address, cut to what one host cannot choose; none within a process.
+    fn address(&self) -> Option<IpAddr>;
+    /// Whether it has gone, or says something though it is to wait.
+    fn stirs(&mut self) -> bool;
+}
+
+impl Visitor for Guest {
+    fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
+    fn stirs(&mut self) -> bool {
+        self.channel.stirs()
+    }
+}
+
 /// A session whose parties have not all come.
 struct Waiting<G> {
     since: Instant,
@@ -69,20 +91,23 @@ pub(super) struct Room<G> {
     rules: Rules,
     waiting: HashMap<[u8; 32], Waiting<G>>,
     running: usize,
-    /// Seats held, in sessions waiting or running.
+    /// Seats in sessions waiting or running.
+    taken: usize,
+    /// The same, by key.
     held: HashMap<Fingerprint, usize>,
     ended: HashSet<[u8; 32]>,
     /// The same, oldest first.
     order: VecDeque<[u8; 32]>,
 }
 
-impl<G> Room<G> {
+impl<G: Visitor> Room<G> {
     pub fn new(rules: Rules) -> Self {
         let patience = rules.patience.min(LONGEST_TIMEOUT);
         Room {
             rules: Rules { patience, ..rules },
             waiting: HashMap::new(),
             running: 0,
+            taken: 0,
             held: HashMap::new(),
             ended: HashSet::new(),
             order: VecDeque::new(),
@@ -98,6 +123,9 @@ impl<G> Room<G> {
         let key = request.keys.get(usize::from(request.party)).copied();
         if key.and_then(|key| self.held.get(&key)).is_some_and(|n| *n >= self.rules.per_key) {
             return refused(guest, "this key has as many sessions at the dealer as it may have");
+        }
+        if request.parties() > self.rules.seats {
+            return refused(guest, "the session has more parties than the dealer has seats");
         }
         let mut arrival = Arrival { together: None, dismissed: Vec::new() };
         if let Some(waiting) = self.waiting.get(&request.session) {
@@ -115,8 +143,14 @@ impl<G> Room<G> {
             if waiting.seats[usize::from(request.party)].is_some() {
                 return refused(guest, "this party is here already");
             }
-        } else {
-            arrival.dismissed.extend(self.make_room());
+        }
+        arrival.dismissed = self.make_room(&request.session, guest.address());
+        if self.taken >= self.rules.seats {
+            let refused = Dismissal::refused(guest, &request, "all seats at the dealer are taken");
+            arrival.dismissed.push(refused);
+            return arrival;
+        }
+        if !self.waiting.contains_key(&request.session) {
             let seats = (0..request.parties()).map(|_| None).collect();
             let waiting = Waiting { since: now, request: request.clone(), seats };
             self.waiting.insert(request.session, waiting);
@@ -134,6 +168,7 @@ impl<G> Room<G> {
         if let Some(key) = key {
             *self.held.entry(key).or_default() += 1;
         }
+        self.taken += 1;
         let Some(waiting) = self.waiting.get_mut(&request.session) else {
             return arrival;
         };
@@ -158,6 +193,7 @@ impl<G> Room<G> {
     /// Notes that a session that was together has ended.
     pub fn ended(&mut self, request: &Request) {
         self.running -= 1;
+        self.taken -= request.parties();
         request.keys.iter().for_each(|key| self.release(key));
     }
 
@@ -195,20 +231,67 @@ impl<G> Room<G> {
         ended.into_iter().map(|(session, words)| self.disband(&session, words)).collect()
     }
 
-    /// Lets the oldest session give way when the room is full.
-    fn make_room(&mut self) -> Option<Dismissal<G>> {
-        if self.waiting.len() < self.rules.waiting {
-            return None;
+    /// Sessions of which a party has gone while it waited for the others.
+    pub fn left(&mut self) -> Vec<Dismissal<G>> {
+        let stirring = |waiting: &mut Waiting<G>| {
+            let stirs = |seat: &mut Option<G>| seat.as_mut().is_some_and(Visitor::stirs);
+            waiting.seats.iter_mut().position(stirs)
+        };
+        let all = self.waiting.iter_mut();
+        let gone: Vec<_> =
+            all.filter_map(|(session, waiting)| Some((*session, stirring(waiting)?))).collect();
+        let disband = |(session, party): ([u8; 32], usize)| {
+            let words = format!("party {party} left the dealer before all others had come");
+            let mut dismissal = self.disband(&session, words);
+            dismissal.error = Error::transport(party as u16, TransportReason::Closed);
+            dismissal
+        };
+        gone.into_iter().map(disband).collect()
+    }
+
+    /// Lets sessions give way to a guest of `session` from this address, as long as there is no room for it.
+    fn make_room(&mut self, session: &[u8; 32], from: Option<IpAddr>) -> Vec<Dismissal<G>> {
+        let mut dismissed = Vec::new();
+        let new = !self.waiting.contains_key(session);
+        if new && self.waiting.len() >= self.rules.waiting {
+            let words = "the dealer has too many sessions waiting";
+            dismissed.extend(self.displace(session, |_| true, words));
         }
-        let oldest = self.waiting.iter().min_by_key(|(_, waiting)| waiting.since);
-        let session = *oldest?.0;
-        Some(self.disband(&session, "the dealer has too many sessions waiting".to_string()))
+        let of_its_own = |address: &Option<IpAddr>| address.is_some() && *address == from;
+        let waiting = self.waiting.values().flat_map(|waiting| waiting.seats.iter().flatten());
+        if waiting.filter(|guest| of_its_own(&guest.address())).count() >= self.rules.per_address {
+            let words = "too many parties from this session's address wait at the dealer";
+            dismissed.extend(self.displace(session, of_its_own, words));
+        }
+        if self.taken >= self.rules.seats {
+            let words = "too many parties wait at the dealer";
+            dismissed.extend(self.displace(session, |_| true, words));
+        }
+        dismissed
+    }
+
+    /// Ends a session other than `session`, with a party from one of `which` addresses that wait: of the one with the most.
+    fn displace(
+        &mut self,
+        session: &[u8; 32],
+        which: impl Fn(&Option<IpAddr>) -> bool,
+        words: &str,
+    ) -> Option<Dismissal<G>> {
+        let others = self.waiting.iter().filter(|(other, _)| *other != session);
+        let seats = others.flat_map(|(session, waiting)| {
+            waiting.seats.iter().flatten().map(|guest| (*session, guest.address()))
+        });
+        let (sessions, addresses): (Vec<_>, Vec<_>) =
+            seats.filter(|(_, address)| which(address)).unzip();
+        let displaced = *sessions.get(displaced_by_newcomer(&addresses))?;
+        Some(self.disband(&displaced, words.to_string()))
     }
 
     /// Ends a session that waits.
     fn disband(&mut self, session: &[u8; 32], words: String) -> Dismissal<G> {
         let mut guests = Vec::new();
         if let Some(waiting) = self.waiting.remove(session) {
+            self.taken -= waiting.seated().count();
             for key in waiting.seated().filter_map(|seat| waiting.request.keys.get(seat)) {
                 self.release(key);
             }

@@ -1,0 +1,122 @@
+//! What is said about a command line that cannot be understood.
+//!
+//! Any word that is in a wrong place may be an input, for want of `--input` or of quotes. So a refusal has the command's
+//! own words, and of the user's only options that are made of letters; everything else is told by its place.
+
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::failure::Failure;
+use crate::results::tell;
+
+/// Prints help, or what is wrong with the command line.
+pub fn refuse(error: &clap::Error) -> ExitCode {
+    let failure = match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        // These name the command's own arguments and nothing else.
+        ErrorKind::MissingRequiredArgument
+        | ErrorKind::MissingSubcommand
+        | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        | ErrorKind::ArgumentConflict => {
+            let _ = error.print();
+            return ExitCode::from(crate::failure::Class::Usage.code());
+        }
+        ErrorKind::UnknownArgument => unknown(error),
+        ErrorKind::InvalidSubcommand => {
+            let place = place(error, ContextKind::InvalidSubcommand);
+            suggest(error, Failure::usage(format!("unrecognized subcommand{place}")))
+        }
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => invalid(error),
+        _ => Failure::usage("the command line cannot be understood")
+            .with_hint("see `symbolon --help`, and the --help of each command"),
+    };
+    tell(&format!("{failure}\n"));
+    ExitCode::from(failure.class.code())
+}
+
+fn unknown(error: &clap::Error) -> Failure {
+    let place = place(error, ContextKind::InvalidArg);
+    let option = context(error, ContextKind::InvalidArg).and_then(option_name);
+    match option {
+        Some(option) => {
+            suggest(error, Failure::usage(format!("unexpected option {option}{place}")))
+        }
+        None => Failure::usage(format!("unexpected argument{place}")).with_hint(
+            "an input is given as --input NAME=VALUE, in one word: quote values with spaces",
+        ),
+    }
+}
+
+fn invalid(error: &clap::Error) -> Failure {
+    let argument = context(error, ContextKind::InvalidArg).unwrap_or("an argument");
+    if context(error, ContextKind::InvalidValue) == Some("") {
+        return Failure::usage(format!("{argument} needs a value"));
+    }
+    if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue)
+        && !valid.is_empty()
+    {
+        return Failure::usage(format!("{argument} takes {}", valid.join(", ")));
+    }
+    let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    // The range of a number, without the number.
+    match why.rsplit_once(" is not in ") {
+        Some((_, range)) => Failure::usage(format!("{argument} takes a number in {range}")),
+        None => Failure::usage(format!("{argument}: {why}")),
+    }
+}
+
+/// Adds the argument or command that may have been meant.
+fn suggest(error: &clap::Error, failure: Failure) -> Failure {
+    let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    let first = |kind| match error.get(kind)? {
+        ContextValue::String(own) => Some(own.as_str()),
+        ContextValue::Strings(own) => own.first().map(String::as_str),
+        _ => None,
+    };
+    match kinds.into_iter().find_map(first) {
+        Some(own) => failure.with_hint(format!("did you mean {own}?")),
+        None => failure.with_hint("see --help"),
+    }
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Where on the command line the word is that an error is about.
+fn place(error: &clap::Error, kind: ContextKind) -> String {
+    let Some(word) = context(error, kind) else { return String::new() };
+    let found = std::env::args_os().position(|given| {
+        let given = given.to_string_lossy();
+        given.strip_prefix(word).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    });
+    found.map_or(String::new(), |place| format!(" (argument {place})"))
+}
+
+/// The name of an option, if a word has the form of one and nothing in it can be a value.
+fn option_name(word: &str) -> Option<&str> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    let letters = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    (name.starts_with("--") && name.len() <= 24 && letters(name)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_options_of_letters_are_repeated() {
+        assert_eq!(option_name("--inptu=5ec4e7"), Some("--inptu"));
+        assert_eq!(option_name("--no-such"), Some("--no-such"));
+        for word in ["--0x5ec4e7", "-5", "x=1", "--5ec4e7=1", "--abcdefabcdefabcdefabcdefabcdef"] {
+            assert_eq!(option_name(word), None, "{word}");
+        }
+    }
+}
