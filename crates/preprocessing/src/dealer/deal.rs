@@ -1,5 +1,7 @@
 //! The dealer's side of one session.
 
+use std::thread;
+
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Error, Guest, Result, TransportReason};
 use zeroize::Zeroize;
@@ -98,6 +100,13 @@ pub(super) fn deal(mut channels: Vec<Channel>, request: &Request) -> Result<Summ
 /// Tells all of them why, then lets them go.
 pub(super) fn dismiss(mut channels: Vec<Channel>, words: &str) {
     channels.iter_mut().for_each(|channel| channel.abort(words));
+    // A channel that is dropped waits a moment for its peer to hear that. Side by side: strangers need not listen.
+    thread::scope(|scope| {
+        for channel in channels {
+            // Without a thread it is dropped, and waits, here.
+            let _ = thread::Builder::new().spawn_scoped(scope, move || drop(channel));
+        }
+    });
 }
 
 /// What the parties are told of an error.
