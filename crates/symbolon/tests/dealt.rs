@@ -72,7 +72,7 @@ impl House {
         let events = events.lock().unwrap();
         let served = events.iter().filter_map(|event| match event {
             Event::Served(summary) => Some(summary.session),
-            Event::Failed { .. } => None,
+            _ => None,
         });
         served.collect()
     }

@@ -150,11 +150,11 @@ impl<G: Visitor> Room<G> {
             arrival.dismissed.push(refused);
             return arrival;
         }
-        if !self.waiting.contains_key(&request.session) {
-            let seats = (0..request.parties()).map(|_| None).collect();
-            let waiting = Waiting { since: now, request: request.clone(), seats };
-            self.waiting.insert(request.session, waiting);
-        }
+        self.waiting.entry(request.session).or_insert_with(|| Waiting {
+            since: now,
+            request: request.clone(),
+            seats: (0..request.parties()).map(|_| None).collect(),
+        });
         self.seat(guest, &request, key, arrival)
     }
 

@@ -14,6 +14,8 @@ const VARIABLE: &str = "SYMBOLON_SEED";
 ///
 /// # Panics
 /// When the variable is no number of 128 bits in hexadecimal, or the operating system has no randomness.
+// The test harness captures it and shows it when a test fails.
+#[allow(clippy::print_stdout)]
 pub fn fresh(number: u128) -> u128 {
     thread_local! {
         static PRINTED: Cell<bool> = const { Cell::new(false) };
