@@ -366,7 +366,9 @@ fn integer_text(number: &DeInteger<'_>) -> Result<Zeroizing<String>, &'static st
         (Err(_), 10) => digits.trim_start_matches('+').to_string(),
         (Err(_), 16) => format!("0x{digits}"),
         _ => {
-            return Err("a number as long as this is written in quotes, as \"hex:…\" or \"bits:…\"");
+            return Err(
+                "a number as long as this is written in quotes, as \"hex:…\" or \"bits:…\"",
+            );
         }
     };
     Ok(Zeroizing::new(text))
