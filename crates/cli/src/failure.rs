@@ -80,7 +80,8 @@ impl Failure {
         Failure { class: Class::Usage, message: message.into(), hint: None }
     }
 
-    /// The operating system refused something: for want of what it has none left of, or because it cannot be used.
+    /// The operating system refused something: for want of what it has none left of, or because it
+    /// cannot be used.
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let class = match shortage(error) {
             Some(Shortage::System) => Class::System,
@@ -252,7 +253,8 @@ const REFUSED_KEY: &str = "the peer pinned another key than yours: compare what 
 
 fn transport_hint(reason: &TransportReason) -> Option<String> {
     let text = match reason {
-        // A listening side goes on waiting when somebody with another key comes, and says so at last.
+        // A listening side goes on waiting when somebody with another key comes, and says so at
+        // last.
         TransportReason::NoAnswer { last: Some(last), .. } if last.contains("refused our key") => {
             REFUSED_KEY
         }

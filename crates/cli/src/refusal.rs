@@ -1,7 +1,8 @@
 //! What is said about a command line that cannot be understood.
 //!
-//! Any word that is in a wrong place may be an input, for want of `--input` or of quotes. So a refusal has the command's
-//! own words, and of the user's only options that are made of letters; everything else is told by its place.
+//! Any word that is in a wrong place may be an input, for want of `--input` or of quotes. So a
+//! refusal has the command's own words, and of the user's only options that are made of letters;
+//! everything else is told by its place.
 
 use std::process::ExitCode;
 

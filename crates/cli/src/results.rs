@@ -52,8 +52,8 @@ impl OutputJson {
         pairs.map(|(output, got)| OutputJson::new(output, got.bits.as_deref(), parties)).collect()
     }
 
-    /// How it is shown to people: integers of up to 64 bits and arrays in decimal, wider integers in
-    /// hexadecimal.
+    /// How it is shown to people: integers of up to 64 bits and arrays in decimal, wider integers
+    /// in hexadecimal.
     pub fn text(&self) -> Option<String> {
         let value = self.value.as_ref()?;
         let wide = self.bits.as_ref().is_some_and(|bits| bits.len() > 64);
@@ -99,8 +99,8 @@ pub struct PhaseJson {
     pub rounds: u64,
     /// Wall seconds.
     pub seconds: f64,
-    /// Seconds of processor time, of all threads; null where the system does not tell it, and when the parties share
-    /// one process.
+    /// Seconds of processor time, of all threads; null where the system does not tell it, and when
+    /// the parties share one process.
     #[serde(default)]
     pub cpu_seconds: Option<f64>,
 }
@@ -148,7 +148,8 @@ pub struct ChoiceJson {
     pub form: Option<String>,
     /// What made correlated OTs.
     pub ot: String,
-    /// The dealer on whose material it stands, who is trusted with all inputs; null when there was none.
+    /// The dealer on whose material it stands, who is trusted with all inputs; null when there was
+    /// none.
     #[serde(default)]
     pub dealer: Option<String>,
     /// The slowest link and what was chosen from it; null when nothing was.
@@ -206,8 +207,8 @@ impl ChoiceJson {
         self.measured.as_ref().is_some_and(|measured| measured.chose.iter().any(|one| one == what))
     }
 
-    /// The form, if there is one, and the OT, as they were asked for: two runs that left one to the link asked for
-    /// the same, though the link was not as fast in both and they chose differently.
+    /// The form, if there is one, and the OT, as they were asked for: two runs that left one to the
+    /// link asked for the same, though the link was not as fast in both and they chose differently.
     pub fn asked(&self) -> Vec<String> {
         let named = [("form", self.form.as_ref()), ("ot", Some(&self.ot))];
         let named = named.into_iter().filter_map(|(what, name)| Some((what, name?)));
@@ -274,7 +275,8 @@ pub struct LocalJson {
     pub repeat: u32,
     /// Every output, with its value when anybody learns it.
     pub outputs: Vec<OutputJson>,
-    /// With more than one evaluation, instead: for each of them every output as people read it, or null.
+    /// With more than one evaluation, instead: for each of them every output as people read it, or
+    /// null.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batch_outputs: BatchOutputs,
     /// Sums over all runs, and the set-up.
@@ -293,7 +295,8 @@ pub struct RemoteJson {
     pub asked: AskedJson,
     /// Every output, with its value when this party learns it.
     pub outputs: Vec<OutputJson>,
-    /// With more than one evaluation, instead: for each of them every output as people read it, or null.
+    /// With more than one evaluation, instead: for each of them every output as people read it, or
+    /// null.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batch_outputs: BatchOutputs,
     /// This party's costs.
@@ -346,14 +349,15 @@ pub fn tell(text: &str) {
     let _ = std::io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
-/// Whether a terminal does something else with a character than to show it: control characters, and those that turn
-/// the order of others around or hide.
+/// Whether a terminal does something else with a character than to show it: control characters, and
+/// those that turn the order of others around or hide.
 fn obeyed(c: char) -> bool {
     let turns = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || turns
 }
 
-/// Text as a terminal may have it: names of files and circuits, and what peers say, are somebody else's choice.
+/// Text as a terminal may have it: names of files and circuits, and what peers say, are somebody
+/// else's choice.
 fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| obeyed(c) && !matches!(c, '\n' | '\t'), |c| c.escape_default().to_string())
 }

@@ -7,7 +7,8 @@ use symbolon::zeroize::{Zeroize, Zeroizing};
 
 /// Text that is an input, or stands where one may have been written.
 ///
-/// It cannot be printed, not even for debugging, and is wiped when dropped: an error can only name the place where it stood.
+/// It cannot be printed, not even for debugging, and is wiped when dropped: an error can only name
+/// the place where it stood.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct InputText(Hidden);

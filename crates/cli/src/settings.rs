@@ -262,8 +262,8 @@ fn read(path: &Path) -> Outcome<SettingsFile> {
 
 /// Reads the text of a settings file.
 ///
-/// What is wrong with it is told by place, and in words that hold nothing of any value: anything in the file may be an input
-/// that stands in the wrong place.
+/// What is wrong with it is told by place, and in words that hold nothing of any value: anything in
+/// the file may be an input that stands in the wrong place.
 fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
     let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
         let before = span.map(|span| text.get(..span.start).unwrap_or(text));
@@ -296,7 +296,8 @@ fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
     Ok(SettingsFile { inputs, ..file })
 }
 
-/// What is wrong with a settings file, in what serde says of it: names of keys, and what is expected, but not what was found.
+/// What is wrong with a settings file, in what serde says of it: names of keys, and what is
+/// expected, but not what was found.
 fn without_values(message: &str) -> String {
     let of_keys = ["unknown field `", "missing field `", "duplicate field `"];
     if of_keys.iter().any(|start| message.starts_with(start)) || message == NO_PARTY {

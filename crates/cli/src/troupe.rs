@@ -298,8 +298,8 @@ impl Stage {
         self.children[usize::from(party)].ending(party)
     }
 
-    /// Gives up children that are stopped: once another has failed, since that follows from it or says more; or when nothing
-    /// happens for longer than anybody waits for them.
+    /// Gives up children that are stopped: once another has failed, since that follows from it or
+    /// says more; or when nothing happens for longer than anybody waits for them.
     fn look(&mut self, timeout: Duration) {
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
         let patience = if failed { Duration::ZERO } else { timeout + GRACE };
@@ -351,7 +351,8 @@ fn named(party: PartyId, failure: Failure) -> Failure {
     Failure { message: format!("party {party} failed: {}", failure.message), ..failure }
 }
 
-/// What all parties have, or the worst of their failures: the other parties' failures follow from it.
+/// What all parties have, or the worst of their failures: the other parties' failures follow from
+/// it.
 fn all_or_worst(ends: Vec<Option<Outcome<Played>>>) -> Outcome<Vec<Played>> {
     let mut played = Vec::new();
     let mut failures: Vec<Failure> = Vec::new();

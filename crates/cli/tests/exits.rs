@@ -1,5 +1,5 @@
-//! What is wrong with this machine has codes of its own, and hides nothing that a party said; and nothing that a file's name
-//! holds is obeyed by a terminal.
+//! What is wrong with this machine has codes of its own, and hides nothing that a party said; and
+//! nothing that a file's name holds is obeyed by a terminal.
 
 mod common;
 
@@ -36,7 +36,8 @@ fn a_full_disk_is_code_74() {
         end(child).expect(74).says(&["cannot", "hint: make room"]);
     }
     symbolon(&["circuit", "export", "add:8", "--out", "/dev/full"]).expect(74).says(&["/dev/full"]);
-    // The shell lets a process be told that a file has grown too large, which would kill it otherwise.
+    // The shell lets a process be told that a file has grown too large, which would kill it
+    // otherwise.
     let folder = tempfile::tempdir().unwrap();
     let limit = format!("cd {}; trap '' XFSZ; ulimit -f 1", folder.path().display());
     let words = ["circuit", "export", "aes128", "--out", "aes.txt"];

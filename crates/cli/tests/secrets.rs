@@ -1,4 +1,5 @@
-//! No error holds anything that may be an input, wherever it was written and whatever was forgotten.
+//! No error holds anything that may be an input, wherever it was written and whatever was
+//! forgotten.
 
 mod common;
 

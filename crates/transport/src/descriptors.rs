@@ -1,7 +1,7 @@
 //! How many files and connections the system lets this process have open.
 
-/// How many file descriptors this process may have, after its own limit was raised to at most `wanted` as far as the
-/// system allows; `None` where that is unlimited or cannot be asked.
+/// How many file descriptors this process may have, after its own limit was raised to at most
+/// `wanted` as far as the system allows; `None` where that is unlimited or cannot be asked.
 #[cfg(target_os = "linux")]
 pub fn descriptor_limit(wanted: u64) -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

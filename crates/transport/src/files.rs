@@ -1,9 +1,9 @@
-//! Reading files that a user names, whatever is there: with a limit to the bytes, and without ever waiting for a file that
-//! has nothing to say.
+//! Reading files that a user names, whatever is there: with a limit to the bytes, and without ever
+//! waiting for a file that has nothing to say.
 //!
-//! What counts is the type of what was opened and how many bytes came, never the length that its metadata claims. Regular
-//! files and anonymous pipes are read: the latter are what a shell makes of `<(command)` and of `command |`. Named pipes,
-//! devices, sockets and directories are refused.
+//! What counts is the type of what was opened and how many bytes came, never the length that its
+//! metadata claims. Regular files and anonymous pipes are read: the latter are what a shell makes
+//! of `<(command)` and of `command |`. Named pipes, devices, sockets and directories are refused.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
@@ -77,7 +77,8 @@ fn pipe(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads all that comes, and at most `limit` bytes. What is read, and what it was gathered in, is wiped when dropped.
+/// Reads all that comes, and at most `limit` bytes. What is read, and what it was gathered in, is
+/// wiped when dropped.
 ///
 /// # Errors
 /// The system's; `FileTooLarge` when there is more.

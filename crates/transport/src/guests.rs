@@ -1,8 +1,8 @@
 //! Connections from many that nobody counted on: how a service such as the dealer is reached.
 //!
-//! A party waits for peers that it knows by number and key. A service takes connections one by one from
-//! whoever comes, and finds out afterwards what they want. Only the beginning is the same: each
-//! connection is opened in a thread of its own, and a slow stranger keeps nobody out.
+//! A party waits for peers that it knows by number and key. A service takes connections one by one
+//! from whoever comes, and finds out afterwards what they want. Only the beginning is the same:
+//! each connection is opened in a thread of its own, and a slow stranger keeps nobody out.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -32,8 +32,8 @@ pub struct Guest {
     pub channel: Channel,
     /// The fingerprint of the guest's key; `None` without TLS.
     pub key: Option<Fingerprint>,
-    /// Where it came from, cut to what one host cannot choose: an IPv4 address, or the first half of an IPv6 address.
-    /// `None` within a process.
+    /// Where it came from, cut to what one host cannot choose: an IPv4 address, or the first half
+    /// of an IPv6 address. `None` within a process.
     pub address: Option<IpAddr>,
 }
 
@@ -44,7 +44,8 @@ pub struct TurnedAway {
     pub displaced: u64,
     /// How many were closed because too many waited already.
     pub overflowed: u64,
-    /// Why the system accepted no connection, the last time that happened; for instance for want of file descriptors.
+    /// Why the system accepted no connection, the last time that happened; for instance for want of
+    /// file descriptors.
     pub refused: Option<String>,
 }
 
@@ -69,8 +70,8 @@ impl fmt::Debug for Guests<'_> {
 }
 
 impl Listener {
-    /// Begins to take guests. They dial with [`connect_lanes`](crate::connect_lanes), one lane each, and
-    /// name as their peer the number in `options`.
+    /// Begins to take guests. They dial with [`connect_lanes`](crate::connect_lanes), one lane
+    /// each, and name as their peer the number in `options`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] when keys are named that plain TCP cannot check.
@@ -93,7 +94,8 @@ impl Listener {
 }
 
 impl Guests<'_> {
-    /// The next guest, if one comes within `wait`. Strangers and broken connections are passed over.
+    /// The next guest, if one comes within `wait`. Strangers and broken connections are passed
+    /// over.
     ///
     /// # Errors
     /// [`Error::Internal`] when the listening thread is gone.
@@ -121,7 +123,8 @@ impl Guests<'_> {
         }
     }
 
-    /// What happened since the last call to connections that became no guests; `None` if nothing did.
+    /// What happened since the last call to connections that became no guests; `None` if nothing
+    /// did.
     pub fn turned_away(&mut self) -> Option<TurnedAway> {
         let (overflowed, refused) = self.listener.missed();
         let displaced = self.openings.displaced();

@@ -1,11 +1,12 @@
 //! The listening side.
 //!
 //! Anybody may connect to an open port: scanners, clients of something else, an old process of the
-//! peer. Every connection is opened in a thread of its own and has a few seconds to say who it is; at
-//! most [`MAX_OPENING`] do so at a time. None of them is taken for the peer, and none keeps the peer out:
-//! when they are too many, one from the network that has the most of them gives way, so that a flood from
-//! elsewhere closes its own connections. Which one is drawn at random: were it the oldest, a flood that is fast
-//! enough would outrun every peer behind the same address, however often it called again.
+//! peer. Every connection is opened in a thread of its own and has a few seconds to say who it is;
+//! at most [`MAX_OPENING`] do so at a time. None of them is taken for the peer, and none keeps the
+//! peer out: when they are too many, one from the network that has the most of them gives way, so
+//! that a flood from elsewhere closes its own connections. Which one is drawn at random: were it
+//! the oldest, a flood that is fast enough would outrun every peer behind the same address, however
+//! often it called again.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -28,14 +29,16 @@ use crate::{Channel, Error, Result, TransportReason, tls};
 /// Connections that may be in the midst of their opening.
 const MAX_OPENING: usize = 64;
 
-/// Threads that may be opening connections: those, and as many more whose connection gave way and that have not ended.
+/// Threads that may be opening connections: those, and as many more whose connection gave way and
+/// that have not ended.
 const MAX_THREADS: usize = 2 * MAX_OPENING;
 
 /// Accepted sockets that may wait for somebody to look at them.
 const MAX_WAITING: usize = 256;
 
-/// The most file descriptors that a port and connections in the midst of their opening take. A service that serves
-/// strangers keeps so many free. The port has two; every opening has a second one, by which it is closed.
+/// The most file descriptors that a port and connections in the midst of their opening take. A
+/// service that serves strangers keeps so many free. The port has two; every opening has a second
+/// one, by which it is closed.
 pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
 
 /// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
@@ -181,7 +184,8 @@ impl Drop for AtWork {
     }
 }
 
-/// What an address is counted as: one IPv4 address, or the half of an IPv6 address that one host commands.
+/// What an address is counted as: one IPv4 address, or the half of an IPv6 address that one host
+/// commands.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
@@ -191,7 +195,8 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Which of the callers from `networks` gives way, by a random number: one from the network that has the most.
+/// Which of the callers from `networks` gives way, by a random number: one from the network that
+/// has the most.
 fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
     let mut callers: HashMap<&N, usize> = HashMap::new();
     networks.iter().for_each(|network| *callers.entry(network).or_default() += 1);
@@ -201,9 +206,10 @@ fn gives_way<N: Eq + Hash>(networks: &[N], random: usize) -> usize {
     candidates.get(random % candidates.len().max(1)).copied().unwrap_or(0)
 }
 
-/// Which of several who came from these networks gives way to a newcomer when there are too many: one from the network
-/// that has the most, so that a flood displaces its own; which one is drawn at random, so that a fast flood does not
-/// outrun others behind the same address. 0 if there are none.
+/// Which of several who came from these networks gives way to a newcomer when there are too many:
+/// one from the network that has the most, so that a flood displaces its own; which one is drawn at
+/// random, so that a fast flood does not outrun others behind the same address. 0 if there are
+/// none.
 pub fn displaced_by_newcomer<N: Eq + Hash>(networks: &[N]) -> usize {
     gives_way(networks, random())
 }
@@ -239,7 +245,8 @@ impl Listener {
         Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
     }
 
-    /// How many accepted connections were closed at once since the last call, and why none could be accepted, if none could.
+    /// How many accepted connections were closed at once since the last call, and why none could be
+    /// accepted, if none could.
     pub(crate) fn missed(&self) -> (u64, Option<String>) {
         let refused = self.missed.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
         (self.missed.overflowed.swap(0, Ordering::SeqCst), refused)
@@ -265,14 +272,14 @@ impl Listener {
         all.pop().ok_or_else(|| Error::internal("no peer's channels"))
     }
 
-    /// Waits for all of `peers`, in whichever order they come, each over `lanes` connections. Returns
-    /// their channels in the order of `peers`, and for each in the order of its lanes.
+    /// Waits for all of `peers`, in whichever order they come, each over `lanes` connections.
+    /// Returns their channels in the order of `peers`, and for each in the order of its lanes.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if a peer does not
-    /// come within [`Options::connect_timeout`] (naming the last stranger that came instead), or a
-    /// peer claims to be this party. [`Error::PeerIncompatible`] if a peer has another version, number
-    /// of lanes, or idea of who is who.
+    /// [`Error::InvalidInput`] for options that cannot work. [`Error::Transport`] if a peer does
+    /// not come within [`Options::connect_timeout`] (naming the last stranger that came instead),
+    /// or a peer claims to be this party. [`Error::PeerIncompatible`] if a peer has another
+    /// version, number of lanes, or idea of who is who.
     pub fn accept_parties(
         &self,
         options: &Options,
@@ -306,7 +313,8 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread: the first way where the system allows it, the second elsewhere.
+        // Wakes the accepting thread: the first way where the system allows it, the second
+        // elsewhere.
         let woken = socket2::SockRef::from(&self.socket).shutdown(Shutdown::Both).is_ok();
         if !(cfg!(target_os = "linux") && woken) {
             let _ = TcpStream::connect_timeout(&self.address, Duration::from_millis(10));
@@ -479,9 +487,9 @@ impl Reception<'_> {
         Ok(())
     }
 
-    /// Over plain TCP anybody can send a preamble: one with numbers that no peer of ours would send comes from a stranger,
-    /// who must not end the wait for the peer. A peer that takes itself for this party is told apart: that is a mistake
-    /// that both sides make.
+    /// Over plain TCP anybody can send a preamble: one with numbers that no peer of ours would send
+    /// comes from a stranger, who must not end the wait for the peer. A peer that takes itself for
+    /// this party is told apart: that is a mistake that both sides make.
     fn nonsense(&self, theirs: &Preamble) -> Option<String> {
         if self.openings.is_tls() {
             return None;

@@ -1,7 +1,8 @@
 //! Where the parties of many sessions come, in any order, and are brought together.
 //!
-//! Every guest is heard in a thread of its own, for a few seconds at most; the thread of the guest that completes a
-//! session deals to all of it. So nobody who is slow, silent or rude holds up anybody else.
+//! Every guest is heard in a thread of its own, for a few seconds at most; the thread of the guest
+//! that completes a session deals to all of it. So nobody who is slow, silent or rude holds up
+//! anybody else.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -23,13 +24,15 @@ use super::{
 /// How long a guest may take to say what it wants.
 const HEARING: Duration = Duration::from_secs(5);
 
-/// Guests that may be about to say so; when there are more, one from the address with the most gives way.
+/// Guests that may be about to say so; when there are more, one from the address with the most
+/// gives way.
 const MAX_HEARING: usize = 64;
 
 /// Guests that may be about to hear why they must go; when there are more, they go without a word.
 const MAX_LEAVING: usize = 128;
 
-/// How often [`Hall::receive`] looks whether it is to stop, and a hall whether a guest that waits has gone.
+/// How often [`Hall::receive`] looks whether it is to stop, and a hall whether a guest that waits
+/// has gone.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How often it is told that connections were turned away.
@@ -48,16 +51,18 @@ pub struct Rules {
     pub running: usize,
     /// How many seats one key may hold at a time, in sessions that wait or run.
     pub per_key: usize,
-    /// How many seats there are, in sessions that wait or run. When all are taken, a session that waits gives way, of the
-    /// address with the most. A seat takes a file descriptor, see [`Hall::DESCRIPTORS`].
+    /// How many seats there are, in sessions that wait or run. When all are taken, a session that
+    /// waits gives way, of the address with the most. A seat takes a file descriptor, see
+    /// [`Hall::DESCRIPTORS`].
     pub seats: usize,
-    /// How many seats one address may hold in sessions that wait, before one of them gives way to the next. More only for
-    /// the parties of one session.
+    /// How many seats one address may hold in sessions that wait, before one of them gives way to
+    /// the next. More only for the parties of one session.
     pub per_address: usize,
 }
 
 impl Default for Rules {
-    /// The limits' default, 30 s, 256 waiting, 64 running, 16 seats a key, 1 024 seats, 256 an address.
+    /// The limits' default, 30 s, 256 waiting, 64 running, 16 seats a key, 1 024 seats, 256 an
+    /// address.
     fn default() -> Self {
         let (limits, patience) = (Limits::default(), Duration::from_secs(30));
         let (waiting, running, per_key, seats, per_address) = (256, 64, 16, 1024, 256);
@@ -126,8 +131,9 @@ struct Heard {
 const DISPLACED: &str = "too many at once: it gave way before it said what it wants";
 
 impl Hall {
-    /// How many file descriptors a hall takes at most besides those of its seats: of guests that are being heard, of as
-    /// many that gave way and are about to end, and of those that are told why they must go.
+    /// How many file descriptors a hall takes at most besides those of its seats: of guests that
+    /// are being heard, of as many that gave way and are about to end, and of those that are told
+    /// why they must go.
     pub const DESCRIPTORS: usize = 2 * MAX_HEARING + MAX_LEAVING;
 
     /// Opens a hall. `report` is told of everything that ends, by whichever thread ended it.
@@ -148,10 +154,11 @@ impl Hall {
         Ok(Hall { shared, keeper: Some(keeper) })
     }
 
-    /// Lets a guest in: hears what it wants, and deals when the last party of its session is here. Does not wait.
+    /// Lets a guest in: hears what it wants, and deals when the last party of its session is here.
+    /// Does not wait.
     ///
-    /// Authentication is the transport's: a guest that has a key gets no other seat than that key's. Guests without keys
-    /// are believed, and never meet those with keys.
+    /// Authentication is the transport's: a guest that has a key gets no other seat than that
+    /// key's. Guests without keys are believed, and never meet those with keys.
     pub fn admit(&self, guest: Guest) {
         let id = {
             let mut state = self.shared.state();

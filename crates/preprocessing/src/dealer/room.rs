@@ -1,10 +1,10 @@
 //! Who waits for whom: the dealer's waiting room, without channels, threads and clocks.
 //!
-//! A session is together when the holder of every seat has come. Nobody can take another's seat, since a request
-//! names the keys of all seats and the first one's names count. Nobody can fill the room for others: a key holds few
-//! seats at a time, an address not many more, and when all are taken a session of the address that has the most gives
-//! way, so that strangers with a fresh key for each connection displace their own. Nobody is dealt the same session
-//! twice.
+//! A session is together when the holder of every seat has come. Nobody can take another's seat,
+//! since a request names the keys of all seats and the first one's names count. Nobody can fill the
+//! room for others: a key holds few seats at a time, an address not many more, and when all are
+//! taken a session of the address that has the most gives way, so that strangers with a fresh key
+//! for each connection displace their own. Nobody is dealt the same session twice.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
@@ -16,8 +16,8 @@ use symbolon_transport::{
 
 use super::{Rules, request::Request};
 
-/// Ids of ended sessions that are remembered. One that is forgotten and asked for again is dealt afresh, so nothing
-/// but a clearer error depends on it.
+/// Ids of ended sessions that are remembered. One that is forgotten and asked for again is dealt
+/// afresh, so nothing but a clearer error depends on it.
 const REMEMBERED: usize = 1 << 16;
 
 /// Guests that are not dealt to, and why.
@@ -114,7 +114,8 @@ impl<G: Visitor> Room<G> {
         }
     }
 
-    /// Gives a guest its seat. That the seat is its own by the request's own words was checked before.
+    /// Gives a guest its seat. That the seat is its own by the request's own words was checked
+    /// before.
     pub fn arrive(&mut self, guest: G, request: Request, now: Instant) -> Arrival<G> {
         let refused = |guest, words| Dismissal::refused(guest, &request, words).into();
         if self.ended.contains(&request.session) {
@@ -249,7 +250,8 @@ impl<G: Visitor> Room<G> {
         gone.into_iter().map(disband).collect()
     }
 
-    /// Lets sessions give way to a guest of `session` from this address, as long as there is no room for it.
+    /// Lets sessions give way to a guest of `session` from this address, as long as there is no
+    /// room for it.
     fn make_room(&mut self, session: &[u8; 32], from: Option<IpAddr>) -> Vec<Dismissal<G>> {
         let mut dismissed = Vec::new();
         let new = !self.waiting.contains_key(session);
@@ -270,7 +272,8 @@ impl<G: Visitor> Room<G> {
         dismissed
     }
 
-    /// Ends a session other than `session`, with a party from one of `which` addresses that wait: of the one with the most.
+    /// Ends a session other than `session`, with a party from one of `which` addresses that wait:
+    /// of the one with the most.
     fn displace(
         &mut self,
         session: &[u8; 32],
