@@ -10,7 +10,7 @@ use symbolon_preprocessing::exchange::{
     Committed, Opened, ShareOpening, committed, recv_bits_and_digest, toss_coin,
 };
 use symbolon_primitives::{BitVec, Block, Challenge, CommitContext, Prg, commit};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, FnBend, fresh};
 use symbolon_transport::{Channel, Error, Meter, Result, SOMEBODY, memory_pair};
 
 const SESSION: [u8; 32] = [4; 32];
@@ -18,7 +18,7 @@ const NAMES: Committed = Committed { commit: "c", open: "o", check: "test commit
 const OPENED: Opened = Opened { kind: "bits", check: "test MAC check" };
 
 fn prg(seed: u128) -> Prg {
-    Prg::from_seed(Block(seed))
+    Prg::from_seed(Block(fresh(seed)))
 }
 
 /// Runs `f` for all of `n` parties.
