@@ -56,7 +56,7 @@ use curve25519_dalek::{
     scalar::Scalar,
     traits::IsIdentity,
 };
-use symbolon_primitives::{BitVec, Block, Prg, Secret, watch};
+use symbolon_primitives::{BitVec, Block, Prg, Secret, stack, watch};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -290,7 +290,8 @@ fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) 
         }
     };
     let mut made = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads().min(parts)).map(|_| scope.spawn(worker)).collect();
+        let others: Vec<_> =
+            (1..threads().min(parts)).map(|_| scope.spawn(|| stack::wiped(worker))).collect();
         let mut made = worker();
         for other in others {
             let panicked = |_| Error::Internal("a thread of the base OTs panicked".into());

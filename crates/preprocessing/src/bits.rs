@@ -21,6 +21,7 @@
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
+use zeroize::Zeroize;
 
 /// Everything that every party should have seen alike, by sender.
 ///
@@ -31,6 +32,13 @@ pub struct BroadcastLog {
 
 /// The name of the check in `PeerMisbehaved`.
 pub const BROADCAST_CHECK: &str = "broadcast echo";
+
+impl Drop for BroadcastLog {
+    /// What is noted is public, but the unused part of a hasher holds old bytes of the stack that it was made on.
+    fn drop(&mut self) {
+        self.senders.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
 
 impl BroadcastLog {
     /// An empty log for `parties` parties.

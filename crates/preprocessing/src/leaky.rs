@@ -582,7 +582,7 @@ fn sum_of_products<W: Word>(
     delta: &Delta,
     (seed, first): (Block, usize),
 ) -> Block {
-    let mut prg = Prg::from_seed(seed);
+    let mut prg = Prg::from_public_seed(seed);
     prg.skip(first as u128);
     let mut chi = vec![Block::ZERO; SUMMED];
     // Σ χ_t·d_t, where t with the same rest share a place.

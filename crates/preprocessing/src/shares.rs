@@ -38,7 +38,7 @@ pub struct Towards {
 }
 
 /// One party's authenticated shares.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, ZeroizeOnDrop)]
 pub struct Shares {
     /// This party's bits.
     pub bits: BitVec,
@@ -116,16 +116,6 @@ pub(crate) fn to_be_filled(blocks: &mut Vec<Block>, n: usize) {
         *blocks = zeroed_vec(n);
     }
     blocks.resize(n, Block::ZERO);
-}
-
-impl Drop for Shares {
-    fn drop(&mut self) {
-        self.bits.zeroize();
-        for Towards { macs, keys } in &mut self.towards {
-            macs.zeroize();
-            keys.zeroize();
-        }
-    }
 }
 
 /// One party's part of one authenticated share, as far as one peer is concerned.

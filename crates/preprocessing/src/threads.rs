@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use symbolon_primitives::stack;
 use symbolon_transport::{Error, Result};
 
 /// Does `work` on each part, the first on this thread and every other on one of its own. The results, in their order.
@@ -16,7 +17,8 @@ pub(crate) fn each<P: Send, R: Send>(
     let Some(first) = parts.next() else { return Ok(Vec::new()) };
     thread::scope(|scope| {
         let work = &work;
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let others: Vec<_> =
+            parts.map(|part| scope.spawn(move || stack::wiped(|| work(part)))).collect();
         let first = work(first);
         // All are joined before any of them is looked at.
         let others: Vec<_> = others.into_iter().map(|other| other.join()).collect();

@@ -25,13 +25,13 @@ pub(crate) fn thrown(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u3
 /// A uniform permutation of `0 .. n`.
 fn permutation(n: usize, seed: Block, threads: usize) -> Result<Vec<u32>> {
     let mut seeds = [Block::ZERO; PARTS];
-    Prg::from_seed(seed).fill_blocks(&mut seeds);
+    Prg::from_public_seed(seed).fill_blocks(&mut seeds);
     // A byte for each item says to which part it goes. Threads have whole blocks of the generator.
     let mut goes_to = vec![0; n];
     let size = n.div_ceil(threads).next_multiple_of(16).max(16);
     let pieces = goes_to.chunks_mut(size).zip((0..).step_by(size));
     let counts = threads::each(pieces, |(goes_to, first)| {
-        let mut prg = Prg::from_seed(seed);
+        let mut prg = Prg::from_public_seed(seed);
         prg.skip((PARTS + first / 16) as u128);
         prg.fill(goes_to);
         count(goes_to)
@@ -62,7 +62,7 @@ fn permutation(n: usize, seed: Block, threads: usize) -> Result<Vec<u32>> {
     let size = PARTS.div_ceil(threads);
     threads::each(parts.chunks_mut(size), |parts| {
         for (part, seed) in parts {
-            Prg::from_seed(*seed).shuffle(part);
+            Prg::from_public_seed(*seed).shuffle(part);
         }
     })?;
     Ok(order)

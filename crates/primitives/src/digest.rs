@@ -15,7 +15,8 @@ const SIDE_BY_SIDE: usize = 1024;
 
 /// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.
 pub struct BlockHasher {
-    hasher: blake3::Hasher,
+    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the stack.
+    hasher: Box<blake3::Hasher>,
     /// The last blocks, until there are [`SIDE_BY_SIDE`]: one chunk after another takes four times as long.
     waiting: Vec<Block>,
 }
@@ -39,7 +40,7 @@ impl BlockHasher {
     /// The domain is in the key and not before the blocks: so the hash's chunks are of blocks alone.
     pub fn new(domain: &str) -> BlockHasher {
         let key = start(DIGEST, domain).finalize();
-        let hasher = blake3::Hasher::new_keyed(key.as_bytes());
+        let hasher = Box::new(blake3::Hasher::new_keyed(key.as_bytes()));
         BlockHasher { hasher, waiting: Vec::new() }
     }
 

@@ -23,14 +23,19 @@ impl fmt::Debug for Prg {
 }
 
 impl Prg {
-    /// The generator with this seed.
+    /// The generator with this seed, which is secret.
     pub fn from_seed(seed: Block) -> Prg {
+        watch::tell("seed", &seed.to_bytes());
+        Prg::with_backend(Backend::active(), seed)
+    }
+
+    /// The generator with this seed, which all parties know: a challenge.
+    pub fn from_public_seed(seed: Block) -> Prg {
         Prg::with_backend(Backend::active(), seed)
     }
 
     /// The same with these instructions.
     pub fn with_backend(backend: Backend, seed: Block) -> Prg {
-        watch::tell("seed", &seed.to_bytes());
         Prg { aes: Box::new(Aes128::with_backend(backend, seed)), counter: 0 }
     }
 

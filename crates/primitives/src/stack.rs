@@ -6,10 +6,11 @@
 
 use std::hint::black_box;
 
-/// How deep calls below a [`Guard`] are wiped: more than any of them takes (a test looks for what is left).
+/// How many bytes of the stack are wiped: more than the calls take, as the test that searches the memory shows. A thread
+/// needs as much of its stack free.
 const DEPTH: usize = 128 << 10;
 
-/// How much one frame of the wipe takes. Several smaller frames let the stack of a thread that has little be used up to its end.
+/// How many bytes one frame of the wipe takes.
 const FRAME: usize = 16 << 10;
 
 /// Overwrites the stack below the caller's frame.
@@ -20,12 +21,12 @@ pub fn wipe() {
 #[inline(never)]
 fn frame(left: usize) {
     let mut bytes = [0u8; FRAME];
-    // The compiler has to believe that somebody reads them.
+    // The compiler has to believe that the bytes are read.
     black_box(&mut bytes);
     if left > 1 {
         frame(left - 1);
     }
-    // Not a tail call, which could reuse the frame.
+    // Otherwise the call above might be a tail call, which reuses this frame.
     black_box(&mut bytes);
 }
 
@@ -36,14 +37,15 @@ pub fn wiped<R>(work: impl FnOnce() -> R) -> R {
     call(work)
 }
 
-/// Keeps the work's variables out of the frame of [`wiped`], which is not overwritten.
+/// Keeps the variables of `work` out of the frame of [`wiped`], which is not overwritten.
 #[inline(never)]
 fn call<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Wipes the stack below it when it is dropped.
-struct Guard;
+/// When it is dropped, wipes the stack below the function that holds it. That function's own variables are not wiped.
+#[derive(Debug)]
+pub struct Guard;
 
 impl Drop for Guard {
     fn drop(&mut self) {

@@ -21,7 +21,8 @@ const CHALLENGE: u8 = 2;
 
 /// A running hash of what both parties have seen.
 pub struct Transcript {
-    hasher: blake3::Hasher,
+    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the stack.
+    hasher: Box<blake3::Hasher>,
 }
 
 impl fmt::Debug for Transcript {
@@ -39,7 +40,8 @@ impl Drop for Transcript {
 impl Transcript {
     /// A fresh transcript, apart from those of other domains and sessions.
     pub fn new(domain: &str, session: &[u8; 32]) -> Transcript {
-        let mut transcript = Transcript { hasher: blake3::Hasher::new_derive_key(CONTEXT) };
+        let mut transcript =
+            Transcript { hasher: Box::new(blake3::Hasher::new_derive_key(CONTEXT)) };
         transcript.absorb(domain, session);
         transcript
     }
@@ -64,7 +66,7 @@ impl Transcript {
         seed.copy_from_slice(&out[..32]);
         next.copy_from_slice(&out[32..]);
         self.hasher.zeroize();
-        self.hasher = blake3::Hasher::new_keyed(&next);
+        *self.hasher = blake3::Hasher::new_keyed(&next);
         out.zeroize();
         next.zeroize();
         Challenge { seed }
@@ -99,7 +101,7 @@ impl Challenge {
 
     /// A generator for a challenge of many values.
     pub fn into_prg(self) -> Prg {
-        Prg::from_seed(self.derive("symbolon 2026 challenge generator"))
+        Prg::from_public_seed(self.derive("symbolon 2026 challenge generator"))
     }
 
     /// A single uniform block.

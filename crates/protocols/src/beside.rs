@@ -16,6 +16,7 @@
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
+use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
@@ -56,7 +57,7 @@ pub(crate) fn each_chunk<T: Send>(
             let chunk = masks.next_chunk(second, material)?;
             Ok(chunk.map(|chunk| (begin(&chunk), chunk)))
         };
-        let walk = scope.spawn(move || walk_ahead(next, ready));
+        let walk = scope.spawn(move || stack::wiped(|| walk_ahead(next, ready)));
         let dealt = deal_with(first, (chunks, spent), &mut deal);
         outcome(walk.join(), dealt)
     })

@@ -7,6 +7,7 @@ use std::io::{ErrorKind, Read, Write};
 use symbolon_circuit::Plan;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
 
 /// Writes fixed sequences of values.
 pub(crate) struct Writer<'a>(pub &'a mut dyn Write);
@@ -27,7 +28,7 @@ impl Writer<'_> {
     }
 
     pub fn bits(&mut self, bits: &BitVec) -> Result<()> {
-        self.bytes(&bits.to_bytes())
+        self.bytes(&Zeroizing::new(bits.to_bytes()))
     }
 }
 
@@ -86,7 +87,7 @@ impl Reader<'_> {
     }
 
     pub fn bits(&mut self, n: usize) -> Result<BitVec> {
-        let bytes = self.bytes(BitVec::byte_len(n))?;
+        let bytes = Zeroizing::new(self.bytes(BitVec::byte_len(n))?);
         BitVec::from_bytes(n, &bytes)
             .ok_or_else(|| damaged("bits beyond the end of a list are set"))
     }

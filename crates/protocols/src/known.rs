@@ -24,6 +24,7 @@ use std::{thread, vec};
 
 use symbolon_circuit::{Circuit, Cursor, Plan};
 use symbolon_preprocessing::{Preprocessor, Shares, bucketing};
+use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
@@ -149,7 +150,7 @@ impl<'a> OwnGates<'a> {
             let (next, made) = thread::scope(|scope| {
                 let look = drawn.as_mut().map(|drawn| {
                     drawn.beta = beta;
-                    scope.spawn(|| walk.look(drawn))
+                    scope.spawn(|| stack::wiped(|| walk.look(drawn)))
                 });
                 let made = found.take().map(|found| making.finish(open, lanes, found));
                 let here =

@@ -74,6 +74,7 @@ use std::thread;
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::Preprocessor;
+use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
@@ -119,7 +120,7 @@ pub(crate) fn run(
     let making = &mut lanes[..];
     let done = thread::scope(|scope| {
         let maker = scope.spawn(move || {
-            let made = maker.keep_making(making, ready, &used);
+            let made = stack::wiped(|| maker.keep_making(making, ready, &used));
             failed.store(made.is_err(), Ordering::Relaxed);
             made
         });

@@ -18,6 +18,7 @@
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
+use symbolon_primitives::{Secret, watch};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::ItemId;
@@ -121,9 +122,9 @@ impl Header {
 
 /// The keys of one section file, derived from the store's root key and the file's header.
 pub struct FileKeys {
-    frames: Zeroizing<[u8; 32]>,
+    frames: Secret<[u8; 32]>,
     /// There exactly if the file is encrypted.
-    cipher: Option<ChaCha20Poly1305>,
+    cipher: Option<Box<ChaCha20Poly1305>>,
     /// The tag of the header: what nobody without the root key can say.
     tag: [u8; 32],
     fields: [u8; FIELDS],
@@ -141,13 +142,14 @@ impl FileKeys {
         reader.fill(&mut *output);
         reader.zeroize();
         hasher.zeroize();
-        let mut frames = Zeroizing::new([0; 32]);
+        let mut frames = Secret::new([0; 32]);
         frames.copy_from_slice(&output[..32]);
+        watch::tell("key of a file", &*frames);
         let mut tag = [0; 32];
         tag.copy_from_slice(&output[32..]);
         let cipher = match header.sealing {
             Sealing::Checksum => None,
-            Sealing::Encryption => ChaCha20Poly1305::new_from_slice(&*frames).ok(),
+            Sealing::Encryption => ChaCha20Poly1305::new_from_slice(&*frames).ok().map(Box::new),
         };
         FileKeys { frames, cipher, tag, fields }
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
+use symbolon_primitives::{Secret, stack, watch};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::access::Mode;
@@ -201,7 +202,7 @@ impl Lock {
                 locked("it is not protected, so give neither a passphrase nor a key file")
             }
             (Lock::Passphrase { salt, memory, passes, lanes }, Protection::Passphrase(text)) => {
-                let mut key = Zeroizing::new([0; 32]);
+                let mut key = Secret::new([0; 32]);
                 let stretched =
                     Params::new(*memory, *passes, *lanes, Some(32)).and_then(|params| {
                         Argon2::new(Algorithm::Argon2id, Version::V0x13, params).hash_password_into(
@@ -244,7 +245,7 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
 
 /// What all keys of a store are derived from. Wiped when dropped; public for a store without
 /// protection.
-pub struct RootKey(Zeroizing<[u8; 32]>);
+pub struct RootKey(Secret<[u8; 32]>);
 
 impl RootKey {
     /// The root key made of a secret, for one store.
@@ -258,7 +259,11 @@ impl RootKey {
 
     /// A tag over `bytes`, for one purpose.
     pub(crate) fn tag(&self, purpose: &'static str, bytes: &[u8]) -> [u8; 32] {
-        *self.hasher(purpose).update(bytes).finalize().as_bytes()
+        let _stack = stack::Guard;
+        let mut hasher = self.hasher(purpose);
+        let tag = *hasher.update(bytes).finalize().as_bytes();
+        hasher.zeroize();
+        tag
     }
 
     /// Makes a tag over what is fed to it, for one purpose.
@@ -273,14 +278,15 @@ impl fmt::Debug for RootKey {
     }
 }
 
-fn subkey(context: &'static str, name: &[u8], secret: &[u8]) -> Zeroizing<[u8; 32]> {
+fn subkey(context: &'static str, name: &[u8], secret: &[u8]) -> Secret<[u8; 32]> {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     hasher.update(&(name.len() as u64).to_le_bytes());
     hasher.update(name);
     hasher.update(secret);
-    let mut key = Zeroizing::new([0; 32]);
+    let mut key = Secret::new([0; 32]);
     let mut reader = hasher.finalize_xof();
     reader.fill(&mut *key);
+    watch::tell("key of a store", &*key);
     reader.zeroize();
     hasher.zeroize();
     key

@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use symbolon_primitives::stack;
+
 use crate::access::{self, Mode};
 use crate::draft::Draft;
 use crate::files::{self, Discarded, Flock};
@@ -69,6 +71,7 @@ impl Store {
     /// [`StoreError::NotCreated`] if there is a store or something else; [`StoreError::Unsafe`] if
     /// somebody else owns the directory or can write to it; what the disk refuses.
     pub fn create(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let _stack = stack::Guard;
         let directory = directory.as_ref();
         let path = directory.to_path_buf();
         if let Some(parent) = directory.parent().filter(|parent| !parent.as_os_str().is_empty()) {
@@ -106,6 +109,7 @@ impl Store {
     /// [`StoreError::Damaged`]; [`StoreError::Unsafe`] if somebody else owns the store or can write
     /// to it; what the disk refuses.
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
         let (manifest, root) = Manifest::load(&directory, protection)?;
         let lock = Core::lock_path(&directory);
@@ -151,6 +155,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`], but for a copy, a store that was put back, and damage of the index.
     pub fn adopt(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+        let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
         let (mut manifest, root) = Manifest::load(&directory, protection)?;
         drop(access::open(&Core::lock_path(&directory), Mode::Create)?);

@@ -3,6 +3,7 @@
 pub(crate) mod batch;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_primitives::stack;
 use symbolon_protocols::{
     Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
     Protocol,
@@ -334,7 +335,7 @@ pub(crate) fn counted<T>(
     work: impl FnOnce(&mut Network) -> Result<T>,
 ) -> Result<T> {
     network.meter.set_phase(phase);
-    let done = work(network).and_then(|value| {
+    let done = stack::wiped(|| work(network)).and_then(|value| {
         // The peer may be waiting for what is still buffered while our caller takes its time.
         network.lanes.iter_mut().flatten().try_for_each(Channel::flush)?;
         Ok(value)

@@ -11,6 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use symbolon_primitives::stack;
 use symbolon_transport::{
     Error, Guest, Guests, Hangup, Result, TransportReason, TurnedAway, displaced_by_newcomer,
 };
@@ -373,6 +374,7 @@ impl Drop for Running<'_> {
 }
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = thread::Builder::new().name("symbolon-dealer".to_string()).spawn(work);
+    let thread =
+        thread::Builder::new().name("symbolon-dealer".to_string()).spawn(|| stack::wiped(work));
     thread.map_err(|e| Error::System(format!("cannot start a thread: {e}")))
 }

@@ -7,7 +7,7 @@ use std::thread;
 use symbolon_circuit::{Cursor, Linear, Plan};
 use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest,
+    BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest, stack,
 };
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
@@ -84,10 +84,10 @@ impl<'a> Proof<'a> {
         two_threads: bool,
     ) -> Result<Block> {
         let values = MaskedValues::receive(&mut channels[self.evaluator], labels.len())?;
-        let delta = *self.delta;
+        let delta = self.delta.clone();
         let (mut digest, z) = thread::scope(|scope| {
-            let digest = || values.expected(labels, delta);
-            let beside = two_threads.then(|| scope.spawn(digest));
+            let digest = || values.expected(labels, *delta);
+            let beside = two_threads.then(|| scope.spawn(move || stack::wiped(digest)));
             let z = self.sum(&values, labels.len(), macs);
             let digest = beside.map_or_else(|| Ok(digest()), |beside| beside.join());
             digest.map(|digest| (digest, z))
