@@ -1,0 +1,111 @@
+//! What a process has in its memory when its sessions have ended: no Δ, no seed, no key.
+//!
+//! For each scene this program starts itself again as a child, which runs all parties of a session and then waits. While it
+//! waits, the parent reads its writable memory from `/proc` and looks for every secret that the child told it, at every byte. The child
+//! tells secrets when they are made (`symbolon_primitives::watch`), masked and to a file, so that telling leaves no copy.
+//!
+//! Linux only. Where the system forbids reading a child's memory, the tests say so and check nothing.
+#![allow(missing_docs, clippy::print_stdout)]
+#![cfg(target_os = "linux")]
+
+mod scenes;
+mod search;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use scenes::Scene;
+use search::{Found, Secrets};
+
+/// Says to a child which scene to run.
+const SCENE: &str = "SYMBOLON_MEMORY_SCENE";
+
+/// Where the child tells its secrets.
+const TOLD: &str = "SYMBOLON_MEMORY_TOLD";
+
+/// What a child prints when its memory is to be searched.
+const READY: &str = "search my memory";
+
+/// The child: not a test by itself.
+#[test]
+fn child() {
+    let Some(scene) = std::env::var_os(SCENE) else { return };
+    let scene = Scene::named(scene.to_str().expect("a name")).expect("a scene");
+    let told = std::env::var_os(TOLD).expect("the parent says where");
+    symbolon_primitives::watch::start(std::fs::File::create(&told).expect("a file in a folder"));
+    scene.run(Path::new(&told).parent().expect("a folder"));
+    println!("\n{READY}");
+    std::io::stdout().flush().expect("the parent listens");
+    let _ = std::io::stdin().read_line(&mut String::new());
+}
+
+/// Runs a scene in a child; returns what was left in its memory, or `None` if it may not be read.
+fn left_by(scene: Scene) -> Option<Vec<Found>> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let told = folder.path().join("told");
+    let mut child = Command::new(std::env::current_exe().expect("this program"))
+        .args(["--exact", "child", "--nocapture", "--test-threads=2"])
+        .env(SCENE, scene.name())
+        .env(TOLD, &told)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a child");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let ready = lines.by_ref().map_while(Result::ok).any(|line| line == READY);
+    assert!(ready, "{}: the child ended early", scene.name());
+    let mut secrets = Secrets::told(&std::fs::read(&told).expect("what the child told"));
+    scene.more_secrets(folder.path(), &mut secrets);
+    assert!(secrets.len() >= scene.least_secrets(), "{}: few secrets", scene.name());
+    let found = search::search(child.id(), &secrets);
+    drop(child.stdin.take());
+    assert!(child.wait().expect("the child").success(), "{}", scene.name());
+    match found {
+        Ok(found) => Some(found),
+        Err(error) => {
+            eprintln!("NOT CHECKED: the memory of a child cannot be read here: {error}");
+            None
+        }
+    }
+}
+
+fn assert_nothing_is_left(scene: Scene) {
+    if let Some(found) = left_by(scene) {
+        let text: Vec<String> = found.iter().map(Found::to_string).collect();
+        assert!(found.is_empty(), "{}: {} left:\n{}", scene.name(), found.len(), text.join("\n"));
+    }
+}
+
+/// The search itself: a child that leaves secrets on purpose.
+#[test]
+fn what_is_left_on_purpose_is_found() {
+    let Some(found) = left_by(Scene::Left) else { return };
+    for name in ["Delta", "on the heap", "on a stack"] {
+        assert!(found.iter().any(|found| found.name == name), "{name}: {found:?}");
+    }
+}
+
+macro_rules! scenes {
+    ($($test:ident: $scene:ident,)*) => {
+        $(#[test]
+        fn $test() {
+            assert_nothing_is_left(Scene::$scene);
+        })*
+    };
+}
+
+scenes! {
+    nothing_is_left_of_wrk_with_four_rows: FourRow,
+    nothing_is_left_of_wrk_with_half_gates_on_two_threads: HalfGates,
+    nothing_is_left_of_wrk_in_stretches_on_two_threads: Streamed,
+    nothing_is_left_of_ywz_among_three: Three,
+    nothing_is_left_of_ywz_with_iknp: Iknp,
+    nothing_is_left_of_tinytable: TinyTable,
+    nothing_is_left_of_a_pool_and_what_was_made_of_it: Stored,
+    nothing_is_left_of_prepared_tinytable: StoredTables,
+    nothing_is_left_of_a_dealer_and_its_parties: Dealt,
+    nothing_is_left_when_a_peer_cheats: Cheated,
+    nothing_is_left_when_a_connection_dies: Died,
+    nothing_is_left_of_a_run_that_is_given_up: GivenUp,
+}

@@ -1,0 +1,111 @@
+//! Looking for secrets in another process's memory.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+
+use symbolon_primitives::watch::{MASK, RECORD};
+
+/// What is looked for at a time.
+const PATTERN: usize = 16;
+
+/// Bits of a pattern that decide whether it is looked up at all.
+const FILTER: u32 = 20;
+
+/// Patterns to look for, by their bytes.
+#[derive(Default)]
+pub struct Secrets {
+    names: HashMap<u128, String>,
+    /// A bit for each value of the last bits of a pattern.
+    filter: Vec<u64>,
+}
+
+impl Secrets {
+    /// What a child told.
+    pub fn told(records: &[u8]) -> Secrets {
+        let mut secrets = Secrets { filter: vec![0; 1 << (FILTER - 6)], ..Secrets::default() };
+        for record in records.chunks_exact(RECORD) {
+            let (name, masked) = record.split_at(RECORD - PATTERN);
+            let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
+            let bytes: Vec<u8> = masked.iter().map(|byte| byte ^ MASK).collect();
+            secrets.add(&name, &bytes);
+        }
+        secrets
+    }
+
+    /// Every 16 bytes of a secret.
+    pub fn add(&mut self, name: &str, secret: &[u8]) {
+        for bytes in secret.as_chunks::<PATTERN>().0 {
+            let pattern = u128::from_le_bytes(*bytes);
+            let bit = pattern as usize & ((1 << FILTER) - 1);
+            self.filter[bit / 64] |= 1 << (bit % 64);
+            self.names.insert(pattern, name.to_string());
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    fn get(&self, pattern: u128) -> Option<&String> {
+        let bit = pattern as usize & ((1 << FILTER) - 1);
+        if self.filter[bit / 64] >> (bit % 64) & 1 == 0 {
+            return None;
+        }
+        self.names.get(&pattern)
+    }
+}
+
+/// A secret that was found.
+#[derive(Debug)]
+pub struct Found {
+    pub name: String,
+    address: u64,
+    /// The line of `/proc/PID/maps`.
+    mapping: String,
+    /// Which secret: the first bytes.
+    start: [u8; 4],
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Found { name, address, mapping, start } = self;
+        write!(f, "{name} {start:02x?} at {address:x}, in {mapping}")
+    }
+}
+
+/// Looks for secrets in all memory that a process can write to.
+pub fn search(process: u32, secrets: &Secrets) -> io::Result<Vec<Found>> {
+    let maps = fs::read_to_string(format!("/proc/{process}/maps"))?;
+    let memory = File::open(format!("/proc/{process}/mem"))?;
+    let mut found = Vec::new();
+    let mut searched = 0;
+    for mapping in maps.lines() {
+        let mut words = mapping.split_whitespace();
+        let (Some(range), Some(modes)) = (words.next(), words.next()) else { continue };
+        let Some((start, end)) = range.split_once('-') else { continue };
+        let address = |text| u64::from_str_radix(text, 16).expect("an address");
+        let (start, end) = (address(start), address(end));
+        if !modes.starts_with("rw") {
+            continue;
+        }
+        let mut bytes = vec![0; usize::try_from(end - start).expect("a length")];
+        memory.read_exact_at(&mut bytes, start)?;
+        searched += bytes.len();
+        for (place, window) in bytes.windows(PATTERN).enumerate() {
+            let pattern = u128::from_le_bytes(window.try_into().expect("16 bytes"));
+            if let Some(name) = secrets.get(pattern) {
+                found.push(Found {
+                    name: name.clone(),
+                    address: start + place as u64,
+                    mapping: mapping.to_string(),
+                    start: *window.first_chunk().expect("16 bytes"),
+                });
+            }
+        }
+    }
+    assert!(searched > 1 << 16, "a process without memory");
+    Ok(found)
+}
