@@ -231,7 +231,7 @@ EXAMPLES
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network
-    # dealer = \"dealer.example:7100\"  # trusted with all inputs: docs/dealer.md
+    # dealer = \"dealer.example:7100\"  # trusted with all inputs: docs/guide.md
     # dealer_fingerprint = \"77be…\"
     store = \"my.store\"            # with --prepared, and for preprocess and prepare
     json = false
@@ -315,7 +315,7 @@ pub struct MeetArgs {
     pub transport: Option<RemoteTransport>,
     /// Take material from the dealer at this address, HOST:PORT, instead of making it with the peers; all parties must. Much
     /// faster, but the dealer is trusted: together with any one party, or by reading what the parties send each
-    /// other, it learns all inputs and can change any output, and alone it can spoil outputs, unnoticed. See docs/dealer.md
+    /// other, it learns all inputs and can change any output, and alone it can spoil outputs, unnoticed. See docs/guide.md
     #[arg(long, value_name = "ADDR")]
     pub dealer: Option<String>,
     /// The fingerprint of the dealer's key
@@ -493,7 +493,7 @@ pub struct LocalArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.

@@ -29,7 +29,7 @@ WHAT IT IS TRUSTED WITH
   by reading what the parties send each other, it learns all inputs and can change any
   output. Alone it can spoil outputs, by dealing wrong; no check needs to notice. Run it on a
   machine that no party controls, and let nobody run it who works together with one of them.
-  A party that deals itself has everything. See docs/dealer.md.
+  A party that deals itself has everything. See docs/guide.md.
 
 EXAMPLE
     symbolon dealer --listen 0.0.0.0:7100 --key dealer.key --allow 90ac… --allow 5d1f…

@@ -43,7 +43,7 @@ pub struct BenchArgs {
     /// the triples are made for this circuit, which takes less
     #[arg(long)]
     pub apart: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/dealer.md
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.
