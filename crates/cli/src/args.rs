@@ -143,7 +143,7 @@ pub struct TuningArgs {
     /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
-    pub stretch: Option<u64>,
+    pub segment_gates: Option<u64>,
     /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more for the rest [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
@@ -227,7 +227,7 @@ EXAMPLES
     ot = \"auto\"
     rho = 40
     batch = 1
-    stretch = 1048576             # AND gates; larger circuits are not kept in memory
+    segment_gates = 1048576             # AND gates; larger circuits are not kept in memory
     threads = 1
     timeout = 60
     link = \"lan\"                  # simulated; leave out on a real network
@@ -433,7 +433,7 @@ pub enum StoreCommand {
         item: String,
     },
     /// Make a store that was copied or moved here usable: everything in it becomes void
-    Adopt(OpenArgs),
+    ResetOwnership(OpenArgs),
     /// Make a key file that opens stores
     Keygen {
         /// Where to write it
@@ -489,10 +489,10 @@ pub struct LocalArgs {
     /// Run the three phases this many times over one set-up
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repeat: u32,
-    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
-    /// the triples are made for this circuit, which takes less
+    /// Run the function-independent phase by itself, making triples that fit any circuit. By default triples are
+    /// made for this circuit, which is cheaper
     #[arg(long)]
-    pub apart: bool,
+    pub split_phases: bool,
     /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,

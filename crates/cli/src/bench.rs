@@ -38,7 +38,7 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
     announce(args)?;
     let machine = Machine::here();
     let measurements = measure::measure(args, &settings)?;
-    let result = BenchJson { format: "symbolon-bench-2", machine, measurements };
+    let result = BenchJson { format: "symbolon-bench-3", machine, measurements };
     report(args, || page::page(&result))?;
     if args.json { print_json(&result) } else { print(&result.text()) }
 }

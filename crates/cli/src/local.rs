@@ -35,7 +35,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let tuning = Tuning::new(&args.tuning, count)?;
     tuning.warn();
     for (given, option) in [
-        (args.apart, "--apart"),
+        (args.split_phases, "--split-phases"),
         (args.repeat > 1, "--repeat"),
         (loaded.shared.contains(&true), "--owner INPUT=share"),
     ] {
@@ -45,7 +45,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     }
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None)?)?;
     let circuit = loaded.circuit;
-    let course = Course { repeat: args.repeat, apart: args.apart };
+    let course = Course { repeat: args.repeat, split_phases: args.split_phases };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     let troupe = Troupe {
         work,

@@ -22,12 +22,12 @@ pub struct Course {
     pub repeat: u32,
     /// Whether the function-independent phase runs apart, as if its material were to be kept for any
     /// circuit.
-    pub apart: bool,
+    pub split_phases: bool,
 }
 
 impl Course {
     /// All at once, once.
-    pub const ONCE: Course = Course { repeat: 1, apart: false };
+    pub const ONCE: Course = Course { repeat: 1, split_phases: false };
 }
 
 /// What a party has at the end.
@@ -152,7 +152,7 @@ pub fn play(
     config: Config,
     circuit: &Circuit,
     inputs: &Inputs,
-    Course { repeat, apart }: Course,
+    Course { repeat, split_phases }: Course,
     stage: &mut dyn FnMut(&str),
 ) -> Outcome<Played> {
     stage("connecting");
@@ -169,8 +169,8 @@ pub fn play(
             _ => stage(&format!("{phase} {}/{repeat}", run + 1)),
         };
         let mut mark = |report: &Report| timeline.mark(run, report);
-        let learnt = match apart || !session.streams() {
-            true => one_by_one(&mut session, inputs, apart, &mut at, &mut mark)?,
+        let learnt = match split_phases || !session.streams() {
+            true => one_by_one(&mut session, inputs, split_phases, &mut at, &mut mark)?,
             false => {
                 at(STREAMED);
                 session.evaluate(inputs)?
@@ -197,11 +197,11 @@ pub fn play(
 fn one_by_one(
     session: &mut Session,
     inputs: &Inputs,
-    apart: bool,
+    split_phases: bool,
     at: &mut dyn FnMut(&str),
     mark: &mut dyn FnMut(&Report),
 ) -> Outcome<Outputs> {
-    let material = if apart {
+    let material = if split_phases {
         at(INDEPENDENT);
         session.preprocess()?
     } else {

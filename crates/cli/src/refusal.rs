@@ -29,7 +29,11 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::InvalidSubcommand => {
             let place = place(error, ContextKind::InvalidSubcommand);
-            suggest(error, Failure::usage(format!("unrecognized subcommand{place}")))
+            let failure = Failure::usage(format!("unrecognized subcommand{place}"));
+            match context(error, ContextKind::InvalidSubcommand).and_then(renamed) {
+                Some(new) => failure.with_hint(format!("it is now called {new}")),
+                None => suggest(error, failure),
+            }
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => invalid(error),
         _ => Failure::usage("the command line cannot be understood")
@@ -39,12 +43,28 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(failure.class.code())
 }
 
+/// The new name of an option, subcommand or key of settings that had another name in an earlier version.
+pub fn renamed(old: &str) -> Option<&'static str> {
+    Some(match old {
+        "--stretch" => "--segment-gates",
+        "--apart" => "--split-phases",
+        "--anew" => "--fresh-session",
+        "adopt" => "reset-ownership",
+        "stretch" => "segment_gates",
+        _ => return None,
+    })
+}
+
 fn unknown(error: &clap::Error) -> Failure {
     let place = place(error, ContextKind::InvalidArg);
     let option = context(error, ContextKind::InvalidArg).and_then(option_name);
     match option {
         Some(option) => {
-            suggest(error, Failure::usage(format!("unexpected option {option}{place}")))
+            let failure = Failure::usage(format!("unexpected option {option}{place}"));
+            match renamed(option) {
+                Some(new) => failure.with_hint(format!("{option} is now called {new}")),
+                None => suggest(error, failure),
+            }
         }
         None => Failure::usage(format!("unexpected argument{place}")).with_hint(
             "an input is given as --input NAME=VALUE, in one word: quote values with spaces",

@@ -10,6 +10,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
 use crate::reading::{SETTINGS, read_text};
+use crate::refusal::renamed;
 use crate::secret::InputText;
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::tuning::Tuning;
@@ -34,7 +35,7 @@ struct SettingsFile {
     ot: Option<String>,
     batch: Option<u64>,
     mac_bits: Option<u32>,
-    stretch: Option<u64>,
+    segment_gates: Option<u64>,
     threads: Option<usize>,
     timeout: Option<Number>,
     link: Option<String>,
@@ -210,7 +211,7 @@ impl Settings {
                 batch: flags.batch.or(file.batch),
                 mac_bits: flags.mac_bits.or(file.mac_bits),
                 weak_mac_bits: None,
-                stretch: flags.stretch.or(file.stretch),
+                segment_gates: flags.segment_gates.or(file.segment_gates),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {
                     Number::Integer(seconds) => seconds as f64,
@@ -301,7 +302,11 @@ fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
 fn without_values(message: &str) -> String {
     let of_keys = ["unknown field `", "missing field `", "duplicate field `"];
     if of_keys.iter().any(|start| message.starts_with(start)) || message == NO_PARTY {
-        return message.trim().to_string();
+        let unknown = message.strip_prefix(of_keys[0]).and_then(|rest| rest.split('`').next());
+        return match unknown.and_then(|key| Some((key, renamed(key)?))) {
+            Some((key, new)) => format!("the key `{key}` is now called `{new}`"),
+            None => message.trim().to_string(),
+        };
     }
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("expected {}", expected.trim()),
@@ -498,6 +503,7 @@ mod tests {
             ("[inputs]\nx = { y = \"5ec4e7\" }\n", "[inputs] x"),
             ("[inputs]\nx = 0o5555555555555555555555555555\n", "in quotes"),
             ("x = 0x5ec4e7\n", "unknown field `x`"),
+            ("stretch = 1000\n", "the key `stretch` is now called `segment_gates`"),
             ("circuit = 0x5ec4e7\n", "line 1, column 11: expected a string"),
             ("circuit = [\"5ec4e7\"]\n", "expected a string"),
             ("rho = \"5ec4e7\"\n", "line 1"),

@@ -44,8 +44,8 @@ pub fn command(command: &StoreCommand) -> Outcome<()> {
         StoreCommand::Export { store, item } => {
             print(&format!("{}\n", open(store)?.describe(item.parse()?)?))
         }
-        StoreCommand::Adopt(args) => {
-            Store::adopt(&args.directory, &protection_of(args)?)?;
+        StoreCommand::ResetOwnership(args) => {
+            Store::reset_ownership(&args.directory, &protection_of(args)?)?;
             tell("the store belongs here now; everything that was in it is void\n");
             Ok(())
         }

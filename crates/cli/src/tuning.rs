@@ -69,11 +69,12 @@ impl Tuning {
         let timeout = Duration::from_secs_f64(seconds);
         let executions = args.batch.unwrap_or(1);
         let usual = SessionParams::new(protocol);
-        let stretch = args.stretch.unwrap_or(usual.stretch);
-        if stretch == 0 {
-            return Err(Failure::usage("--stretch takes a number of AND gates, at least 1"));
+        let segment_gates = args.segment_gates.unwrap_or(usual.segment_gates);
+        if segment_gates == 0 {
+            return Err(Failure::usage("--segment-gates takes a number of AND gates, at least 1"));
         }
-        let params = SessionParams { rho, form, ot, threads, executions, mac, stretch, ..usual };
+        let params =
+            SessionParams { rho, form, ot, threads, executions, mac, segment_gates, ..usual };
         Ok(Tuning { params, timeout, link })
     }
 

@@ -11,7 +11,7 @@ fn triples_are_measured() {
     let words = ["bench", "triples", "--parties", "3", "--count", "5000", "--json"];
     let more = ["--threads", "2", "--rho", "64", "--repeat", "2"];
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
-    assert_eq!(result["format"], "symbolon-bench-2");
+    assert_eq!(result["format"], "symbolon-bench-3");
     assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
     let measured = &result["measurements"][0];
     assert_eq!((&measured["parties"], &measured["threads"]), (&json!(3), &json!(2)));
@@ -78,10 +78,11 @@ fn lists_are_measured_in_all_combinations() {
 #[test]
 fn a_run_of_its_own_has_a_set_up_of_its_own() {
     for (transport, batch) in [("tcp", "1"), ("memory", "3")] {
-        let words = ["bench", "add:8", "--anew", "--repeat", "3", "--json", "--batch", batch];
+        let words =
+            ["bench", "add:8", "--fresh-session", "--repeat", "3", "--json", "--batch", batch];
         let result = symbolon(&[&words[..], &["--transport", transport]].concat()).expect(0).json();
         let measured = &result["measurements"][0];
-        assert_eq!((&measured["repeat"], &measured["anew"]), (&json!(3), &json!(true)));
+        assert_eq!((&measured["repeat"], &measured["fresh_session"]), (&json!(3), &json!(true)));
         let set_up = &measured["phases"][0]["seconds"];
         assert_ne!(set_up["least"], set_up["most"]);
         let gates: u64 = 7 * batch.parse::<u64>().unwrap();
@@ -100,7 +101,7 @@ fn one_is_printed_in_full_and_many_as_a_table() {
     for part in ["add:32: ywz, 3 parties", "2 runs", "31 AND gates", "2 (garbler)", "online"] {
         assert!(text.contains(part), "no `{part}` in {text}");
     }
-    let words = ["bench", "add:8", "--threads", "1,2", "--apart", "--repeat", "1"];
+    let words = ["bench", "add:8", "--threads", "1,2", "--split-phases", "--repeat", "1"];
     let text = symbolon(&words).expect(0).out;
     for part in ["workload  threads", "independent", "AND gates a second"] {
         assert!(text.contains(part), "no `{part}` in {text}");
@@ -137,16 +138,16 @@ fn blocks_are_measured_in_all_combinations() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.html");
     let path = path.to_str().unwrap();
-    let more = "--mac-bits 64,128 --threads 1,2 --repeat 2 --anew --json --report";
+    let more = "--mac-bits 64,128 --threads 1,2 --repeat 2 --fresh-session --json --report";
     let more: Vec<&str> = more.split(' ').chain([path]).collect();
     let result = symbolon(&[&BLOCKS[..], &more].concat()).expect(0).json();
-    assert_eq!(result["format"], "symbolon-bench-tinytable-2");
+    assert_eq!(result["format"], "symbolon-bench-tinytable-3");
     assert_eq!(result["machine"]["version"], env!("CARGO_PKG_VERSION"));
     let all = result["measurements"].as_array().unwrap();
     let way = |m: &Value| [m["threads"].as_u64().unwrap(), m["mac_bits"].as_u64().unwrap()];
     assert_eq!(all.iter().map(way).collect::<Vec<_>>(), [[1, 64], [1, 128], [2, 64], [2, 128]]);
     for measured in all {
-        assert_eq!((&measured["repeat"], &measured["anew"]), (&json!(2), &json!(true)));
+        assert_eq!((&measured["repeat"], &measured["fresh_session"]), (&json!(2), &json!(true)));
         let variants = measured["variants"].as_array().unwrap();
         let names: Vec<_> = variants.iter().map(|variant| &variant["variant"]).collect();
         assert_eq!(names, [&json!("S-boxes"), &json!("gates")]);
@@ -206,7 +207,7 @@ fn what_does_not_go_together_is_refused() {
     for words in [
         &["triples", "--protocol", "wrk"][..],
         &["triples", "--form", "four-row"],
-        &["triples", "--apart"],
+        &["triples", "--split-phases"],
         &["add:32", "--parties", "3", "--form", "four-row"],
         &["triples", "--count", "0"],
         &["add:8", "--count", "5"],

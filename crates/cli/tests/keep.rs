@@ -51,8 +51,8 @@ fn monday_tuesday_wednesday() {
 fn a_parameter_on_one_side_only_is_named_on_both_and_nobody_is_accused() {
     let pair = Pair::unlocked();
     for words in [&["prepare", "add:8"][..], &["preprocess", "--gates", "128"]] {
-        for ended in pair.both(words, [&["--stretch", "1000"], &[]]) {
-            ended.expect(4).says(&["stretch", "1000", "1048576"]);
+        for ended in pair.both(words, [&["--segment-gates", "1000"], &[]]) {
+            ended.expect(4).says(&["segment_gates", "1000", "1048576"]);
         }
     }
 }
@@ -121,13 +121,13 @@ fn mistakes_are_told() {
     let key = pair.path("store.key");
     symbolon(&["store", "keygen", "--out", &key]).expect(0).says(&["wrote"]);
     symbolon(&["store", "ls", &pair.path("b.store"), "--store-key", &key]).expect(2);
-    // A copy is refused, and adopting it voids what is in it.
+    // A copy is refused, and resetting its ownership voids what is in it.
     let copy = pair.path("copy.store");
     let copied =
         std::process::Command::new("cp").args(["-r", &pair.path("b.store"), &copy]).status();
     assert!(copied.unwrap().success());
     symbolon(&["store", "ls", &copy]).expect(2).says(&["does not belong here"]);
-    symbolon(&["store", "adopt", &copy]).expect(0);
+    symbolon(&["store", "reset-ownership", &copy]).expect(0);
     assert!(!symbolon(&["store", "ls", &copy]).expect(0).out.contains("1 run"));
     // So is a store that was put back in place: what it offers has been used.
     std::fs::write(pair.path("words"), "correct horse\n").unwrap();
@@ -143,7 +143,7 @@ fn mistakes_are_told() {
     }
     stores.iter().for_each(|store| copied(format!("{store}.backup/."), store.clone()));
     for ended in pair.add("3", "4") {
-        ended.expect(2).says(&["put back to an earlier state", "Adopt the store"]);
+        ended.expect(2).says(&["put back to an earlier state", "Reset its ownership"]);
     }
     // Whoever can read the passphrase can open the store.
     #[cfg(unix)]

@@ -61,7 +61,7 @@ fn the_json_is_as_promised() {
         "64",
         "--ot",
         "softspoken4",
-        "--apart",
+        "--split-phases",
     ];
     let more = ["--input", "x=7", "--input", "y=9", "--output", "0=1", "--output", "1=none"];
     let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
@@ -175,7 +175,7 @@ fn owners_can_be_changed_even_to_one_party_alone() {
 fn large_circuits_are_streamed() {
     let words = ["local", "mul:32", "--input", "0=70000", "--input", "1=70001", "--json"];
     for transport in ["tcp", "memory"] {
-        let more = ["--transport", transport, "--stretch", "300", "--repeat", "2"];
+        let more = ["--transport", transport, "--segment-gates", "300", "--repeat", "2"];
         let result = symbolon(&[&words[..], &more].concat()).expect(0).json();
         assert_eq!(result["outputs"][0]["value"], (70_000u64 * 70_001 % (1 << 32)).to_string());
         for party in result["parties"].as_array().unwrap() {
@@ -185,9 +185,14 @@ fn large_circuits_are_streamed() {
         }
     }
     // Apart from each other the phases keep everything.
-    let apart = symbolon(&[&words[..], &["--stretch", "300", "--apart"]].concat()).expect(0).json();
-    assert_eq!(apart["parties"][0]["phases"].as_array().unwrap().len(), 4);
-    symbolon(&[&words[..], &["--stretch", "0"]].concat()).expect(2).says(&["--stretch"]);
+    let split_phases =
+        symbolon(&[&words[..], &["--segment-gates", "300", "--split-phases"]].concat())
+            .expect(0)
+            .json();
+    assert_eq!(split_phases["parties"][0]["phases"].as_array().unwrap().len(), 4);
+    symbolon(&[&words[..], &["--segment-gates", "0"]].concat())
+        .expect(2)
+        .says(&["--segment-gates"]);
 }
 
 #[test]

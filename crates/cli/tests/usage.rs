@@ -270,3 +270,16 @@ fn the_hidden_command_is_not_for_people() {
         symbolon_in(std::path::Path::new("."), "{\"x\": \"5ec4e7\"}\n", &["party"]).expect(2);
     assert!(!secret.out.contains("5ec4e7"));
 }
+
+#[test]
+fn old_names_are_refused_with_the_new_ones() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["local", "add:8", "--stretch", "1000"], "--stretch is now called --segment-gates"),
+        (&["local", "add:8", "--apart"], "--apart is now called --split-phases"),
+        (&["bench", "add:8", "--anew"], "--anew is now called --fresh-session"),
+        (&["store", "adopt", "x.store"], "it is now called reset-ownership"),
+    ];
+    for (words, says) in cases {
+        symbolon(words).expect(2).says(&[says]);
+    }
+}

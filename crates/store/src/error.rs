@@ -54,8 +54,8 @@ pub enum StoreError {
     /// The store was copied or moved here, so that another copy may have used its material.
     #[error(
         "the store {} does not belong here: {what}. It was copied, restored or moved; another copy may \
-         have used its material, which must never be used twice. Use it where it was made, or adopt it \
-         here, which voids all material in it",
+         have used its material, which must never be used twice. Use it where it was made, or reset \
+         its ownership here, which voids all material in it",
         path.display()
     )]
     Elsewhere {
@@ -67,7 +67,7 @@ pub enum StoreError {
     /// Files of the store were put back to an earlier state, in place.
     #[error(
         "the store {} was put back to an earlier state: {what}. What it says is left may have been \
-         used since, and must never be used twice. Adopt the store, which voids all material in it",
+         used since, and must never be used twice. Reset its ownership, which voids all material in it",
         path.display()
     )]
     PutBack {
@@ -118,7 +118,7 @@ pub enum StoreError {
     /// A file that all items depend on is damaged, missing, from another store, or older than the
     /// rest.
     #[error(
-        "the store cannot be trusted: {} {what}. Nothing in it is used; adopt the store, which voids all \
+        "the store cannot be trusted: {} {what}. Nothing in it is used; reset its ownership, which voids all \
          material in it, or remove it and make a new one",
         path.display()
     )]

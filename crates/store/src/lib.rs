@@ -78,7 +78,7 @@
 //!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
 //! ([`StoreError::Elsewhere`]), and to their latest state where it was written
-//! ([`StoreError::PutBack`]); [`Store::adopt`] makes a copy, or a store that was put back, usable by
+//! ([`StoreError::PutBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put back, usable by
 //! voiding everything in it. For the same reason items cannot be exported ([`Store::describe`]).
 //!
 //! A store that belongs to another user, or that others can write to, is refused
@@ -86,8 +86,8 @@
 //!
 //! # What no store can do
 //! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot that
-//!   was restored, a clone of a virtual machine): everything it could look at went back, too. Adopt
-//!   the store after that. The peers' stores still refuse records that *they* have handed out before.
+//!   was restored, a clone of a virtual machine): everything it could look at went back, too. Reset
+//!   its ownership after that. The peers' stores still refuse records that *they* have handed out before.
 //! - Notice, on systems other than Unix, that head and index were put back in place.
 //! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage
 //!   and mistakes; anyone who can write to the store can forge them. With either, forging takes the

@@ -15,7 +15,7 @@ pub(crate) const FORMAT: u64 = 2;
 /// No manifest is longer, in bytes.
 const MAX_MANIFEST: u64 = 64 << 10;
 /// Said of a manifest that cannot be believed.
-const UNREADABLE: &str = " (without it the store cannot be adopted, only removed)";
+const UNREADABLE: &str = " (without it the store cannot be reset, only removed)";
 const NAME: &str = "store.toml";
 
 /// What `store.toml` says.
@@ -31,7 +31,7 @@ pub struct Manifest {
     pub created: u64,
     /// How it is protected.
     pub protection: Lock,
-    /// Where it was made, or adopted.
+    /// Where it was made, or where its ownership was reset.
     #[serde(default)]
     pub host: Host,
     /// What tells a wrong key, and damage.

@@ -1,4 +1,4 @@
-//! A store: made, opened, adopted; what it holds; what is void.
+//! A store: made, opened, reset; what it holds; what is void.
 
 use std::fs;
 use std::io;
@@ -154,7 +154,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`], but for a copy, a store that was put back, and damage of the index.
-    pub fn adopt(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
+    pub fn reset_ownership(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
         let _stack = stack::Guard;
         let directory = find(directory.as_ref())?;
         let (mut manifest, root) = Manifest::load(&directory, protection)?;
@@ -164,7 +164,8 @@ impl Store {
         let core = &store.core;
         match core.enter(core.lock()?, Age::Any) {
             Ok(mut locked) => {
-                let reason = "the store was copied, put back or damaged, and adopted here";
+                let reason =
+                    "the store was copied, put back or damaged, and its ownership was reset";
                 let edits = voiding(&locked, |_| true, reason);
                 // Also where nothing is left to void, so that the head is the latest again.
                 locked.renew(&edits)?;

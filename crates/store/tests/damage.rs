@@ -335,7 +335,7 @@ fn adopting_is_the_way_out_of_a_damaged_index() {
             _ => fs::write(path.join(name), b"damaged").unwrap(),
         }
         is_distrusted(Store::open(&path, &Protection::None), name);
-        let store = Store::adopt(&path, &Protection::None).unwrap();
+        let store = Store::reset_ownership(&path, &Protection::None).unwrap();
         assert!(offers(&store).is_empty());
         assert!(!file(&path, id, 0).exists());
         assert!(store.take_range(id, &[0], &[1]).is_err());

@@ -56,7 +56,9 @@ fn the_right_key_is_needed() {
         let store = Store::create(&path, good).unwrap();
         prepared(&store, 1, 0, b"x");
         for protection in bad {
-            for result in [Store::open(&path, protection), Store::adopt(&path, protection)] {
+            for result in
+                [Store::open(&path, protection), Store::reset_ownership(&path, protection)]
+            {
                 let error = result.unwrap_err();
                 assert!(
                     matches!(error, StoreError::Locked { .. }),
@@ -109,14 +111,14 @@ fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {
         copy(&path, &copied);
         let refused = Store::open(&copied, &protection).unwrap_err();
         assert!(matches!(refused, StoreError::Elsewhere { .. }), "{refused}");
-        assert!(refused.to_string().contains("adopt"), "{refused}");
-        let adopted = Store::adopt(&copied, &protection).unwrap();
-        assert!(offers(&adopted).is_empty());
-        assert!(adopted.take_range(id, &[0], &[1]).is_err());
-        assert!(matches!(try_pool(&adopted, 1, 0, 1).unwrap_err(), StoreError::Exists { .. }));
-        assert!(matches!(try_pool(&adopted, 2, 5, 1).unwrap_err(), StoreError::DeadGroup { .. }));
-        pool(&adopted, 3, 0, 10);
-        drop(adopted);
+        assert!(refused.to_string().contains("reset its ownership"), "{refused}");
+        let reset = Store::reset_ownership(&copied, &protection).unwrap();
+        assert!(offers(&reset).is_empty());
+        assert!(reset.take_range(id, &[0], &[1]).is_err());
+        assert!(matches!(try_pool(&reset, 1, 0, 1).unwrap_err(), StoreError::Exists { .. }));
+        assert!(matches!(try_pool(&reset, 2, 5, 1).unwrap_err(), StoreError::DeadGroup { .. }));
+        pool(&reset, 3, 0, 10);
+        drop(reset);
         assert_eq!(offers(&Store::open(&copied, &protection).unwrap()).len(), 1);
         // The original is what it was, and may be moved.
         let moved = folder.path().join(format!("moved {name}"));

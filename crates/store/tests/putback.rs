@@ -112,7 +112,10 @@ fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
             if files.is_none_or(|files| files == BOTH) {
                 assert!(by_file, "{what}: {error}");
                 let text = error.to_string();
-                assert!(text.contains("put back") && text.contains("Adopt"), "{text}");
+                assert!(
+                    text.contains("put back") && text.contains("Reset its ownership"),
+                    "{text}"
+                );
             }
         }
     }
@@ -171,13 +174,13 @@ fn adopting_a_store_that_was_put_back_voids_everything_in_it() {
         put_back(Way::Over, &kept.backup, &kept.path);
         let refused = kept.check_refused(&protection, name);
         assert!(matches!(refused, StoreError::PutBack { .. }), "{name}: {refused}");
-        let adopted = Store::adopt(&kept.path, &protection).unwrap();
-        assert!(offers(&adopted).is_empty(), "{name}");
-        assert!(adopted.take_prepared(kept.prepared).is_err(), "{name}");
-        assert!(adopted.take_range(kept.pool, &[10], &[11]).is_err(), "{name}");
-        let again = try_pool(&adopted, 2, 0, 5).unwrap_err();
+        let reset = Store::reset_ownership(&kept.path, &protection).unwrap();
+        assert!(offers(&reset).is_empty(), "{name}");
+        assert!(reset.take_prepared(kept.prepared).is_err(), "{name}");
+        assert!(reset.take_range(kept.pool, &[10], &[11]).is_err(), "{name}");
+        let again = try_pool(&reset, 2, 0, 5).unwrap_err();
         assert!(matches!(again, StoreError::Exists { .. }), "{name}: {again}");
-        pool(&adopted, 3, 0, 5);
+        pool(&reset, 3, 0, 5);
         let store = Store::open(&kept.path, &protection).unwrap();
         assert_eq!(offers(&store).len(), 1, "{name}");
         // The same backup is of no more use than before.
@@ -197,7 +200,7 @@ fn adopting_makes_a_store_usable_of_which_nothing_was_left() {
     put_back(Way::Over, &folder.path().join("backup"), &path);
     let refused = Store::open(&path, &Protection::None).unwrap_err();
     assert!(matches!(refused, StoreError::PutBack { .. }), "{refused}");
-    Store::adopt(&path, &Protection::None).unwrap();
+    Store::reset_ownership(&path, &Protection::None).unwrap();
     assert!(offers(&open(&path)).is_empty());
 }
 

@@ -136,7 +136,7 @@ fn zeros(circuit: &Circuit, me: u16) -> Result<Inputs> {
 /// All phases in one session.
 fn evaluate(config: Config, circuit: &Circuit, inputs: &Inputs, phases: Phases) -> Result<()> {
     let config = match phases {
-        Phases::Streamed => config.stretch(SEGMENT),
+        Phases::Streamed => config.segment_gates(SEGMENT),
         _ => config,
     };
     let mut session = Session::connect(config, circuit)?;

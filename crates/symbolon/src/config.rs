@@ -142,8 +142,8 @@ impl Config {
     /// follows the wires that are alive. Smaller circuits are garbled before any input is used, and so is every
     /// one with `u64::MAX`. All parties must name the same; the default is 2^20, below which more gates at a time do not
     /// make it any cheaper.
-    pub fn stretch(mut self, gates: u64) -> Self {
-        self.terms.params.stretch = gates;
+    pub fn segment_gates(mut self, gates: u64) -> Self {
+        self.terms.params.segment_gates = gates;
         self
     }
 

@@ -44,7 +44,7 @@ pub struct SessionParams {
     pub mac: MacChoice,
     /// A circuit of more AND gates than this is garbled and evaluated about so many gates at a
     /// time; at least 1.
-    pub stretch: u64,
+    pub segment_gates: u64,
     /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
     pub dealer: Option<String>,
 }
@@ -81,7 +81,7 @@ impl SessionParams {
             threads: 1,
             executions: 1,
             mac: MacChoice::default(),
-            stretch: STRETCH,
+            segment_gates: STRETCH,
             dealer: None,
         }
     }
@@ -103,8 +103,17 @@ impl SessionParams {
     /// open. Equal lists mean that parties fit together.
     pub fn values(&self) -> Vec<(&'static str, String)> {
         // Without `..`: what is added to the struct is missing here until it is compared, too.
-        let SessionParams { protocol, rho, form, ot, threads, executions, mac: _, stretch, dealer } =
-            self;
+        let SessionParams {
+            protocol,
+            rho,
+            form,
+            ot,
+            threads,
+            executions,
+            mac: _,
+            segment_gates,
+            dealer,
+        } = self;
         let only = match protocol.forms() {
             [only] => Some(*only),
             _ => None,
@@ -120,7 +129,7 @@ impl SessionParams {
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
-            ("stretch", stretch.to_string()),
+            ("segment_gates", segment_gates.to_string()),
             ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
         ]
     }
@@ -138,7 +147,7 @@ impl SessionParams {
             "threads" => put(&mut self.threads, value.parse().ok()),
             "batch" => put(&mut self.executions, value.parse().ok()),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
-            "stretch" => put(&mut self.stretch, value.parse().ok()),
+            "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
         };
@@ -147,7 +156,7 @@ impl SessionParams {
 
     /// Refuses parameters that are out of range or do not go together, whoever the parties are.
     pub(crate) fn check(&self) -> Result<()> {
-        let SessionParams { protocol, rho, form, executions, mac, stretch, .. } = self;
+        let SessionParams { protocol, rho, form, executions, mac, segment_gates, .. } = self;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
             return refuse(format!("{} has no form {form}", protocol.name()));
@@ -155,8 +164,8 @@ impl SessionParams {
         if *executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
         }
-        if *stretch == 0 {
-            return refuse("a stretch has at least one AND gate".to_string());
+        if *segment_gates == 0 {
+            return refuse("segment_gates must be at least 1".to_string());
         }
         match mac {
             MacChoice::ByRho => Ok(()),

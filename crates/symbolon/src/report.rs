@@ -11,7 +11,7 @@ pub const INDEPENDENT: &str = "independent";
 pub const DEPENDENT: &str = "dependent";
 /// Evaluation on the inputs.
 pub const ONLINE: &str = "online";
-/// All three phases at once, for a circuit that is not kept: [`Config::stretch`](crate::Config::stretch).
+/// All three phases at once, for a circuit that is not kept: [`Config::segment_gates`](crate::Config::segment_gates).
 pub const STREAMED: &str = "streamed";
 /// Everything between the phases; time that belongs to the caller, never reported.
 pub(crate) const IDLE: &str = "idle";

@@ -204,7 +204,7 @@ impl Session {
     }
 
     /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]: the circuit has more
-    /// AND gates than [`Config::stretch`] says, the protocol garbles, and no dealer deals the material.
+    /// AND gates than [`Config::segment_gates`] says, the protocol garbles, and no dealer deals the material.
     pub fn streams(&self) -> bool {
         let kept = self.dealer.is_some() || self.protocol == Protocol::TinyTable;
         !kept && self.plan.and_count() > self.network.stretch
@@ -305,10 +305,11 @@ pub(crate) fn begin<T>(
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
     let batch = terms.batch(1);
-    let Terms { party: me, params: SessionParams { rho, threads, stretch, .. }, .. } = terms;
+    let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
-    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, stretch };
+    let mut network =
+        Network { me, lanes, meter, session, rho, ot, form, batch, stretch: segment_gates };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

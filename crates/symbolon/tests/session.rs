@@ -92,12 +92,14 @@ fn outputs_go_to_their_receivers_only() {
     assert!(zero.get(0).unwrap().value().is_none());
 }
 
-/// A circuit of more gates than a stretch has is streamed, if all parties say so.
+/// A circuit of more gates than a segment has is streamed, if all parties say so.
 #[test]
 fn large_circuits_are_streamed() {
     let circuit = circuit("mul:32");
-    let party = |me: u16, transport: Transport, stretch: u64| -> Result<()> {
-        let config = Config::new(me, transport).stretch(stretch).timeout(Duration::from_secs(20));
+    let party = |me: u16, transport: Transport, segment_gates: u64| -> Result<()> {
+        let config = Config::new(me, transport)
+            .segment_gates(segment_gates)
+            .timeout(Duration::from_secs(20));
         let mut session = Session::connect(config, &circuit)?;
         assert!(session.streams());
         // Twice: material is fresh, and gates have other numbers.
@@ -121,8 +123,7 @@ fn large_circuits_are_streamed() {
     one.unwrap();
     let (zero, one) = both(|t| party(0, t, 300), |t| party(1, t, 301));
     for error in [zero.unwrap_err(), one.unwrap_err()] {
-        let named =
-            matches!(&error, Error::PeerIncompatible { what, .. } if what.contains("stretch"));
+        let named = matches!(&error, Error::PeerIncompatible { what, .. } if what.contains("segment_gates"));
         assert!(named, "{error:?}");
     }
 }

@@ -11,7 +11,7 @@ Where an option takes a list, all combinations are measured; those that no proto
 
 EXAMPLES
     symbolon bench triples --parties 2,3,5 --count 1000000
-    symbolon bench sha256 --repeat 11 --anew
+    symbolon bench sha256 --repeat 11 --fresh-session
     symbolon bench aes128 sha256 --protocol wrk,ywz --threads 1,2 --report aes.html
     symbolon bench random:16384/1024 random:131072/1024 random:1048576/1024 --link local,lan,wan --json
     symbolon bench tinytable --mac-bits 64,128 --report blocks.html";
@@ -29,20 +29,20 @@ pub struct BenchArgs {
     /// How many triples, a list; rounded up to whole batches [default: 1000000]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=symbolon::MAX_TRIPLES))]
     pub count: Vec<u64>,
-    /// Measure this many runs of each; a circuit's are over one set-up unless there is --anew [default: 5]
+    /// Measure this many runs of each; a circuit's are over one set-up unless there is --fresh-session [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: Option<u32>,
-    /// Start new processes, with a set-up of their own, for every run, and let all combinations take turns; triples
-    /// and batches are always run so
+    /// Give every run new processes and a set-up of its own, and alternate all combinations. Triples and batches
+    /// are always run so
     #[arg(long)]
-    pub anew: bool,
+    pub fresh_session: bool,
     /// How to talk
     #[arg(long, default_value = "tcp")]
     pub transport: LocalTransport,
-    /// Run the function-independent phase apart, as for material that any circuit could use; otherwise
-    /// the triples are made for this circuit, which takes less
+    /// Run the function-independent phase by itself, making triples that fit any circuit. By default triples are
+    /// made for this circuit, which is cheaper
     #[arg(long)]
-    pub apart: bool,
+    pub split_phases: bool,
     /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
@@ -86,7 +86,7 @@ pub struct ListedTuning {
     /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
     /// does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
-    pub stretch: Option<u64>,
+    pub segment_gates: Option<u64>,
     /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more for the rest; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
@@ -119,7 +119,7 @@ impl ListedTuning {
     pub fn unlisted(&self) -> TuningArgs {
         TuningArgs {
             batch: self.batch,
-            stretch: self.stretch,
+            segment_gates: self.segment_gates,
             timeout: self.timeout,
             ..TuningArgs::default()
         }

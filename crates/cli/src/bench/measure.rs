@@ -24,10 +24,10 @@ type Session = Vec<Played>;
 /// As `local`.
 pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>> {
     let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
-    let rounds = settings.iter().filter(|s| s.anew).map(|s| s.repeat).max().unwrap_or(1);
+    let rounds = settings.iter().filter(|s| s.fresh_session).map(|s| s.repeat).max().unwrap_or(1);
     for round in 0..rounds {
         for (setting, sessions) in settings.iter().zip(&mut sessions) {
-            if round == 0 || setting.anew {
+            if round == 0 || setting.fresh_session {
                 sessions.push(session(args, setting)?);
             }
         }
@@ -36,8 +36,8 @@ pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>>
 }
 
 fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
-    let repeat = if setting.anew { 1 } else { setting.repeat };
-    let course = Course { repeat, apart: args.apart };
+    let repeat = if setting.fresh_session { 1 } else { setting.repeat };
+    let course = Course { repeat, split_phases: args.split_phases };
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
@@ -98,7 +98,7 @@ fn cpu_seconds(run: &[Run<'_>]) -> Option<f64> {
 }
 
 fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outcome<Measured> {
-    let Setting { name, workload, parties, tuning, repeat, anew } = setting;
+    let Setting { name, workload, parties, tuning, repeat, fresh_session } = setting;
     let runs = runs(sessions);
     let nothing = || Failure::internal("a measurement without a run");
     let slowest = |run: &Vec<Run<'_>>| run.iter().map(|run| seconds(run)).fold(0.0, f64::max);
@@ -125,10 +125,10 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outco
         threads: tuning.params.threads,
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
-        apart: args.apart,
+        split_phases: args.split_phases,
         batch: tuning.params.executions,
         repeat: *repeat,
-        anew: *anew,
+        fresh_session: *fresh_session,
         count,
         seconds: taken,
         per_second: taken.rate(count),

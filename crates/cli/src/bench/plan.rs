@@ -29,7 +29,7 @@ pub struct Setting {
     /// How often.
     pub repeat: u32,
     /// Whether every run has processes and a set-up of its own.
-    pub anew: bool,
+    pub fresh_session: bool,
 }
 
 /// What is computed.
@@ -187,9 +187,9 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
     let name = wanted.workload.clone();
     if name == TRIPLES {
         let refused = wanted.protocol.is_some() || wanted.form.is_some();
-        if refused || args.apart || args.dealer {
+        if refused || args.split_phases || args.dealer {
             return Err(Failure::usage(
-                "`bench triples` takes no --protocol, --form, --apart or --dealer",
+                "`bench triples` takes no --protocol, --form, --split-phases or --dealer",
             )
             .with_hint("--count says how many triples are made"));
         }
@@ -197,7 +197,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
         let tuning = Tuning::new(&tuning, parties)?;
         tuning.one_at_a_time("triples")?;
         let workload = Workload::Triples(wanted.count.unwrap_or(1_000_000));
-        return Ok(Setting { name, workload, parties, tuning, repeat, anew: true });
+        return Ok(Setting { name, workload, parties, tuning, repeat, fresh_session: true });
     }
     if wanted.count.is_some() {
         return Err(Failure::usage("--count is for `bench triples`")
@@ -205,12 +205,12 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
     }
     let (loaded, parties) = load(&name, wanted.parties, loads)?;
     let tuning = Tuning::new(&tuning, parties)?;
-    if args.apart {
-        tuning.one_at_a_time("--apart")?;
+    if args.split_phases {
+        tuning.one_at_a_time("--split-phases")?;
     }
-    let anew = args.anew || tuning.params.executions > 1;
+    let fresh_session = args.fresh_session || tuning.params.executions > 1;
     let workload = Workload::Circuit(loaded);
-    Ok(Setting { name, workload, parties, tuning, repeat, anew })
+    Ok(Setting { name, workload, parties, tuning, repeat, fresh_session })
 }
 
 /// A circuit, which may have been loaded before.
@@ -242,10 +242,10 @@ mod tests {
             panic!("another command");
         };
         let show = |setting: Setting| {
-            let Setting { name, parties, tuning, anew, .. } = setting;
+            let Setting { name, parties, tuning, fresh_session, .. } = setting;
             let link = tuning.link.map_or("local".to_string(), |(name, _)| name);
             let protocol = tuning.params.protocol.name();
-            format!("{name} {protocol} {parties} {} {link} {anew}", tuning.params.threads)
+            format!("{name} {protocol} {parties} {} {link} {fresh_session}", tuning.params.threads)
         };
         Ok(settings(&args)?.into_iter().map(show).collect())
     }
@@ -290,7 +290,7 @@ mod tests {
             "add:8 --ot iknp,softspoken3",
             "triples --protocol wrk",
             "triples --batch 2",
-            "add:8 --batch 2 --apart",
+            "add:8 --batch 2 --split-phases",
         ] {
             let failure = plan(words).unwrap_err();
             assert_eq!(failure.class, crate::failure::Class::Usage, "{words}");

@@ -13,7 +13,7 @@ use crate::timeline::Span;
 /// Everything.
 #[derive(Serialize)]
 pub struct BenchJson {
-    /// `symbolon-bench-2`.
+    /// `symbolon-bench-3`.
     pub format: &'static str,
     /// On what.
     pub machine: Machine,
@@ -45,14 +45,14 @@ pub struct Measured {
     pub transport: &'static str,
     /// The simulated link, or null.
     pub link: Option<String>,
-    /// Whether the function-independent phase ran apart.
-    pub apart: bool,
+    /// Whether the function-independent phase ran by itself.
+    pub split_phases: bool,
     /// Evaluations in a run.
     pub batch: u64,
     /// Runs.
     pub repeat: u32,
     /// Whether each of them had its own processes and set-up.
-    pub anew: bool,
+    pub fresh_session: bool,
     /// Triples or AND gates in a run.
     pub count: u64,
     /// Wall time of the slowest party, in a run without the set-up.
@@ -155,7 +155,8 @@ impl Measured {
 
     /// How often it was run.
     pub fn runs(&self) -> String {
-        let how = if self.anew { "each with a set-up of its own" } else { "over one set-up" };
+        let how =
+            if self.fresh_session { "each with a set-up of its own" } else { "over one set-up" };
         match self.repeat {
             1 => "1 run".to_string(),
             runs => format!("{runs} runs, {how}"),

@@ -52,7 +52,7 @@ pub struct Blocks {
     /// Whether the material came from a dealer.
     dealt: bool,
     repeat: u32,
-    anew: bool,
+    fresh_session: bool,
     shared_by: usize,
     /// By S-boxes and by gates.
     pub variants: Vec<Variant>,
@@ -88,7 +88,7 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
     super::announce(args)?;
     let machine = Machine::here();
     let measurements = measure(args, &settings)?;
-    let result = BlocksJson { format: "symbolon-bench-tinytable-2", machine, measurements };
+    let result = BlocksJson { format: "symbolon-bench-tinytable-3", machine, measurements };
     super::report(args, || super::tinytable_page::page(&result))?;
     if args.json { print_json(&result) } else { print(&result.text()) }
 }
@@ -100,7 +100,7 @@ fn check(args: &BenchArgs) -> Outcome<()> {
         (!args.tuning.form.is_empty(), "--form"),
         (!args.count.is_empty(), "--count"),
         (args.parties.iter().any(|parties| *parties != 2), "--parties"),
-        (args.apart, "--apart"),
+        (args.split_phases, "--split-phases"),
         (args.workloads.len() > 1, "other workload"),
     ];
     match refused.into_iter().find(|(given, _)| *given) {
@@ -109,10 +109,10 @@ fn check(args: &BenchArgs) -> Outcome<()> {
     }
 }
 
-/// Measures all settings; with `--anew` they take turns, a session for each run.
+/// Measures all settings; with `--fresh-session` they take turns, a session for each run.
 fn measure(args: &BenchArgs, settings: &[Tuning]) -> Outcome<Vec<Blocks>> {
     let repeat = args.repeat.unwrap_or(super::REPEAT);
-    let (rounds, each) = if args.anew { (repeat, 1) } else { (1, repeat as usize) };
+    let (rounds, each) = if args.fresh_session { (repeat, 1) } else { (1, repeat as usize) };
     let batch = args.tuning.batch.map(usize::try_from).transpose();
     let batch = batch.map_err(|_| Failure::usage("--batch: more than memory can hold"))?;
     let mut all: Vec<Blocks> = settings
@@ -127,7 +127,7 @@ fn measure(args: &BenchArgs, settings: &[Tuning]) -> Outcome<Vec<Blocks>> {
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),
             dealt: args.dealer,
             repeat,
-            anew: args.anew,
+            fresh_session: args.fresh_session,
             shared_by: SHARED_BY,
             variants: VARIANTS
                 .map(|(name, circuit, usual)| {
@@ -212,7 +212,8 @@ impl Blocks {
 
     /// How often it was run, and what the figures are of.
     pub fn runs(&self) -> String {
-        let how = if self.anew { "each with a set-up of its own" } else { "over one set-up" };
+        let how =
+            if self.fresh_session { "each with a set-up of its own" } else { "over one set-up" };
         match self.repeat {
             1 => "1 run, for one block".to_string(),
             runs => format!("medians of {runs} runs (least – most), {how}, for one block"),

@@ -102,7 +102,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         "threads" => other.threads = 2,
         "batch" => other.executions = 3,
         "mac-bits" => other.mac = MacChoice::Length(MacLength::Bits128),
-        "stretch" => other.stretch = 1000,
+        "segment_gates" => other.segment_gates = 1000,
         "dealer" => other.dealer = Some("a friend".to_string()),
         new => panic!("no test changes the parameter `{new}`"),
     }
@@ -237,7 +237,7 @@ fn what_values_say_can_be_set() {
             form: Some(Form::HalfGates),
             ot: Some(Generator::Iknp),
             threads: 7,
-            stretch: 12,
+            segment_gates: 12,
             dealer: Some("a friend".to_string()),
             ..SessionParams::new(Protocol::Ywz)
         },

@@ -31,11 +31,11 @@ pub enum Scene {
     Three,
     /// `tinytable`, two parties.
     TinyTable,
-    /// `wrk`, four rows, two parties, in stretches.
+    /// `wrk`, four rows, two parties, in segments.
     Streamed,
-    /// `ywz`, two parties, in stretches.
+    /// `ywz`, two parties, in segments.
     StreamedPair,
-    /// `wrk`, four rows, two parties, in stretches, with two threads: the next one is made while one is garbled.
+    /// `wrk`, four rows, two parties, in segments, with two threads: the next one is made while one is garbled.
     StreamedMeanwhile,
 }
 
@@ -77,7 +77,7 @@ impl Scene {
         let width = match self {
             Scene::TwoThreads => 1_400,
             Scene::StreamedMeanwhile => 1_000,
-            // More than one batch of the plan in each stretch.
+            // More than one batch of the plan in each segment.
             Scene::Streamed | Scene::StreamedPair => 400,
             _ => 8,
         };
@@ -109,12 +109,12 @@ impl Scene {
             Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(Form::FourRow)),
             Scene::StreamedPair => (Protocol::Ywz, None),
         };
-        let stretch = match self {
+        let segment_gates = match self {
             Scene::Streamed | Scene::StreamedPair => 300,
             Scene::StreamedMeanwhile => 1_000,
             _ => STRETCH,
         };
-        config.protocol(protocol).form(form).ot(Generator::Iknp).stretch(stretch)
+        config.protocol(protocol).form(form).ot(Generator::Iknp).segment_gates(segment_gates)
     }
 
     fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {

@@ -96,7 +96,7 @@ impl Scene {
             FourRow => evaluate(Protocol::Wrk, (2, 1), |config| config.form(Form::FourRow)),
             HalfGates => evaluate(Protocol::Wrk, (2, 2), |config| config.form(Form::HalfGates)),
             Streamed => {
-                let how = |config: Config| config.form(Form::FourRow).stretch(2_000);
+                let how = |config: Config| config.form(Form::FourRow).segment_gates(2_000);
                 evaluate(Protocol::Wrk, (2, 2), how);
             }
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
