@@ -4,7 +4,7 @@
 use symbolon_circuit::Plan;
 use symbolon_primitives::{BitVec, Block, Prg};
 
-use crate::{masks::Chunk, share_rows::ShareRows, wrk, ywz};
+use crate::{gates::mask_pass::MaskedGates, gates::wire_shares::WireShares, wrk, ywz};
 
 /// What works at all AND gates of a plan each time it is called.
 pub type Kernel<'a> = Box<dyn FnMut() + 'a>;
@@ -44,12 +44,12 @@ impl Blocks {
     }
 
     /// Shares of this many gates, between two parties.
-    pub fn chunk(&mut self, gates: usize) -> Chunk {
-        Chunk { alpha: self.rows(gates), beta: self.rows(gates), row0: self.rows(gates) }
+    pub fn chunk(&mut self, gates: usize) -> MaskedGates {
+        MaskedGates { alpha: self.rows(gates), beta: self.rows(gates), row0: self.rows(gates) }
     }
 
-    fn rows(&mut self, gates: usize) -> ShareRows {
-        let mut rows = ShareRows::zeros(gates, 1);
+    fn rows(&mut self, gates: usize) -> WireShares {
+        let mut rows = WireShares::zeros(gates, 1);
         for k in 0..gates {
             rows.set_bit(k, self.0.block().lsb());
             rows.auth_mut(k)[0] = self.array();

@@ -1,39 +1,33 @@
 //! The protocols, each a module over the same three [`phases`].
 
-mod beside;
 mod codec;
-mod dealt;
 mod form;
-mod guard;
+mod gates;
+mod io_wires;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod kernels;
-mod known;
 mod labels;
-mod masks;
-mod material;
 mod network;
 pub mod phases;
+mod poison;
 pub mod pool;
-mod ports;
 mod prepared;
-mod share_rows;
-mod stream;
 pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
-use dealt::DealtEngine;
-use masks::Seat;
-use material::{Independent, MaterialEngine, Prepare, Role};
-use stream::Stream;
+use gates::correlations::{Independent, PeerEngine, Prepare, Role};
+use gates::dealer_engine::DealerEngine;
+use gates::mask_pass::Position;
+use gates::streaming::Stream;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-pub use dealt::{Dealer, Dial};
 pub use form::Form;
+pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, STRETCH};
-pub use phases::{Engine, InputBits, Need, OutputBits, Prepared, Preprocessed};
+pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{BlockBits, Generator};
 pub use tinytable::MacLength;
@@ -104,7 +98,7 @@ impl Protocol {
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
         self.check(net)?;
         let role = self.role_in(net.me, net.form);
-        Ok(guard::guarded(MaterialEngine::set_up(net, self.evaluator(), role)?))
+        Ok(poison::poisonable(PeerEngine::set_up(net, self.evaluator(), role)?))
     }
 
     /// An engine whose phase 1 takes material from a dealer, whom all parties of the session trust, instead of making
@@ -115,9 +109,9 @@ impl Protocol {
     /// is absent, refuses or goes.
     pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
         self.check(net)?;
-        let seat = Seat { me: net.me, evaluator: self.evaluator() };
+        let position = Position { me: net.me, evaluator: self.evaluator() };
         let role = self.role_in(net.me, net.form);
-        Ok(guard::guarded(Box::new(DealtEngine::new(net, dealer, seat, role))))
+        Ok(poison::poisonable(Box::new(DealerEngine::new(net, dealer, position, role))))
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
@@ -134,10 +128,10 @@ impl Protocol {
         source: &mut dyn PoolSource,
     ) -> Result<Box<dyn Preprocessed>> {
         self.check(net)?;
-        let seat = Seat { me: net.me, evaluator: self.evaluator() };
-        let material = pool::material(seat, net.parties(), range, source)?;
+        let position = Position { me: net.me, evaluator: self.evaluator() };
+        let correlations = pool::correlations(position, net.parties(), range, source)?;
         let role = self.role_in(net.me, net.form);
-        Ok(guard::guarded_material(Box::new(Independent { material, role })))
+        Ok(poison::poisonable_material(Box::new(Independent { correlations, role })))
     }
 
     /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two parties serve
@@ -163,29 +157,29 @@ impl Protocol {
     ///
     /// # Errors
     /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
-    pub fn need(self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Need> {
-        self.need_of(circuit, plan, net.parties(), net.batch)
+    pub fn demand(self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
+        self.demand_of(circuit, plan, net.parties(), net.batch)
     }
 
     /// The same among so many parties, before there is a session.
     ///
     /// # Errors
-    /// As [`need`](Protocol::need).
-    pub fn need_of(
+    /// As [`demand`](Protocol::demand).
+    pub fn demand_of(
         self,
         circuit: &Circuit,
         plan: &Plan,
         parties: u16,
         batch: Batch,
-    ) -> Result<Need> {
+    ) -> Result<Demand> {
         if self == Protocol::TinyTable {
-            return tinytable::need(circuit, batch);
+            return tinytable::demand(circuit, batch);
         }
         if batch.executions != 1 {
             let name = self.name();
             return Err(Error::invalid_input(format!("{name} runs one execution at a time")));
         }
-        Ok(Need::of(circuit, plan, parties))
+        Ok(Demand::of(circuit, plan, parties))
     }
 
     fn check(self, net: &Network) -> Result<()> {

@@ -2,7 +2,7 @@
 //! what the next one takes, so that nothing can be used twice or out of order.
 //!
 //! ```text
-//! Engine ──preprocess(need)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶ outputs
+//! Engine ──preprocess(demand)──▶ Preprocessed ──prepare(circuit)──▶ Prepared ──evaluate(inputs)──▶ outputs
 //! ```
 
 use std::io::Write;
@@ -14,23 +14,23 @@ use crate::{Network, PoolSink};
 
 /// Upper bounds on what a circuit will need; all that the function-independent phase may know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Need {
+pub struct Demand {
     /// AND gates.
     pub and_gates: u64,
     /// Input bits of each party, by party number.
     pub input_bits: Vec<u64>,
 }
 
-impl Need {
+impl Demand {
     /// Exactly what one garbled evaluation of `circuit` among `parties` parties takes.
-    pub fn of(circuit: &Circuit, plan: &Plan, parties: u16) -> Need {
+    pub fn of(circuit: &Circuit, plan: &Plan, parties: u16) -> Demand {
         let mut input_bits = vec![0; parties as usize];
         for Input { ty, owner, .. } in circuit.inputs() {
             if let Some(bits) = input_bits.get_mut(*owner as usize) {
                 *bits += ty.width();
             }
         }
-        Need { and_gates: plan.and_count(), input_bits }
+        Demand { and_gates: plan.and_count(), input_bits }
     }
 }
 
@@ -49,11 +49,11 @@ pub type OutputBits = Vec<Option<Vec<bool>>>;
 /// anything it made, its set-up is dead: global keys, base OTs and everything derived from them are
 /// wiped at the latest with the next call, and every further call is refused.
 pub trait Engine: Send {
-    /// Phase 1, function-independent: makes what any circuit within `need` will use up.
+    /// Phase 1, function-independent: makes what any circuit within `demand` will use up.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
-    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>>;
+    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>>;
 
     /// Phase 1 for a circuit that is known already: for less traffic, makes what one evaluation of
     /// `circuit` will use up, and of no other.
@@ -81,13 +81,13 @@ pub trait Engine: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
-    /// Phase 1 into a pool: makes as much as `need` says and hands it to `sink` as it comes, batch by
+    /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes, batch by
     /// batch. Only for an engine that has made nothing yet and will make nothing more, since gates are
     /// numbered by their place in the pool.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
-    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()>;
+    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()>;
 
     /// The name of everything made under this engine's global keys: the id of the session of its set-up.
     /// A failed check ends all of it.
@@ -168,8 +168,8 @@ pub(crate) fn one_by_one(
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let material = engine.preprocess_for(net, circuit, plan)?;
-    material.prepare(net, circuit, plan)?.evaluate(net, circuit, plan, inputs)
+    let correlations = engine.preprocess_for(net, circuit, plan)?;
+    correlations.prepare(net, circuit, plan)?.evaluate(net, circuit, plan, inputs)
 }
 
 /// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so many

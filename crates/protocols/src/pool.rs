@@ -25,8 +25,8 @@ use zeroize::Zeroize;
 
 use crate::{
     codec::{Reader, damaged},
-    masks::Seat,
-    material::{GateBatch, GateSource, Material, small},
+    gates::correlations::{Correlations, GateBatch, GateSource, small},
+    gates::mask_pass::Position,
 };
 
 /// Gates that are stored side by side.
@@ -121,14 +121,14 @@ impl<'a> PoolWriter<'a> {
     /// Writes what belongs to the pool as a whole.
     pub fn new(
         sink: &'a mut dyn PoolSink,
-        seat: Seat,
+        position: Position,
         parties: u16,
         delta: &Delta,
     ) -> Result<PoolWriter<'a>> {
-        let layout = PoolLayout { me: seat.me, parties };
+        let layout = PoolLayout { me: position.me, parties };
         let mut head = Vec::with_capacity(HEAD_BYTES);
         head.extend_from_slice(Block::as_bytes(std::slice::from_ref(delta)));
-        head.extend_from_slice(&seat.evaluator.to_le_bytes());
+        head.extend_from_slice(&position.evaluator.to_le_bytes());
         let written = sink.write(HEAD, &head);
         head.zeroize();
         written?;
@@ -216,20 +216,20 @@ impl Drop for PoolWriter<'_> {
 }
 
 /// Opens a part of a pool as material for one circuit; gates are read as they are needed.
-pub(crate) fn material(
-    seat: Seat,
+pub(crate) fn correlations(
+    position: Position,
     parties: u16,
     range: &PoolRange,
     source: &mut dyn PoolSource,
-) -> Result<Material> {
-    let layout = PoolLayout { me: seat.me, parties };
+) -> Result<Correlations> {
+    let layout = PoolLayout { me: position.me, parties };
     if range.inputs.len() != usize::from(parties) {
         return Err(Error::invalid_input("a range of input bits is needed for every party"));
     }
     let mut head = source.open(HEAD, 0..HEAD_BYTES as u64)?;
     let mut head = Reader(&mut *head);
     let delta = head.delta()?;
-    if head.array()? != seat.evaluator.to_le_bytes() {
+    if head.array()? != position.evaluator.to_le_bytes() {
         return Err(damaged("it has another evaluator"));
     }
     let mut own_inputs = AuthBits::default();
@@ -240,7 +240,7 @@ pub(crate) fn material(
         let mut section = source.open(PoolLayout::inputs(party), bytes)?;
         let n = small(bits.end - bits.start)?;
         let mut section = Reader(&mut *section);
-        if party == seat.me {
+        if party == position.me {
             own_inputs = read_own(&mut section, n, layout.peers())?;
         } else {
             peer_inputs.push(section.blocks(n)?);
@@ -254,8 +254,8 @@ pub(crate) fn material(
         left: range.gates.end - range.gates.start,
     };
     let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
-    Ok(Material {
-        seat,
+    Ok(Correlations {
+        position,
         delta,
         own_inputs,
         peer_inputs,

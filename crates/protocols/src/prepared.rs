@@ -17,9 +17,8 @@ use symbolon_transport::{Error, Result};
 use crate::{
     Form, Network, Prepared, Protocol,
     codec::{Reader, Writer, damaged},
-    guard,
-    masks::Seat,
-    tinytable, wrk, ywz,
+    gates::mask_pass::Position,
+    poison, tinytable, wrk, ywz,
 };
 
 const MAGIC: &[u8; 16] = b"symbolon ready 3";
@@ -52,7 +51,7 @@ impl Protocol {
         plan: &Plan,
         from: &mut dyn Read,
     ) -> Result<Box<dyn Prepared>> {
-        guard::refuse_lookups(plan)?;
+        poison::refuse_lookups(plan)?;
         let mut from = Reader(from);
         let stamp = from.array::<STAMP>()?;
         let form = self.forms().iter().find(|form| stamp == self.stamp(net, circuit, **form));
@@ -66,15 +65,15 @@ impl Protocol {
         if net.me >= net.parties() {
             return Err(Error::invalid_input(format!("there is no party {}", net.me)));
         }
-        let seat = Seat { me: net.me, evaluator: self.evaluator() };
+        let position = Position { me: net.me, evaluator: self.evaluator() };
         let body = from.part();
         let loaded = match (self, form) {
             (Protocol::Wrk, Form::FourRow) => wrk::load((net.me, net.rho), circuit, plan, body)?,
             (Protocol::TinyTable, _) => tinytable::load(net, circuit, body)?,
-            _ => ywz::load((seat, net.parties()), circuit, plan, body)?,
+            _ => ywz::load((position, net.parties()), circuit, plan, body)?,
         };
         from.end()?;
-        Ok(guard::guarded_prepared(loaded))
+        Ok(poison::poisonable_prepared(loaded))
     }
 
     fn stamp(self, net: &Network, circuit: &Circuit, form: Form) -> [u8; STAMP] {

@@ -9,10 +9,10 @@ use common::apart::{Pool, range, session};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_protocols::pool::{GATES, HEAD};
-use symbolon_protocols::{Form, Need, OutputBits, PoolLayout, PoolRange, Protocol};
+use symbolon_protocols::{Demand, Form, OutputBits, PoolLayout, PoolRange, Protocol};
 use symbolon_transport::{Error, Result};
 
-fn fill(setting: Setting, need: &Need) -> Vec<Pool> {
+fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
     let states = vec![Pool::default(); usize::from(setting.parties)];
     let filled = session(setting, 11, states, |net, mut pool| {
         let mut engine = setting.protocol.set_up(net)?;
@@ -83,8 +83,8 @@ fn every_phase_in_a_session_of_its_own() {
             let circuit =
                 common::circuit(&vec![9; setting.parties.into()], &steps, outputs.clone());
             let plan = Plan::new(&circuit);
-            let once = Need::of(&circuit, &plan, setting.parties);
-            let twice = Need {
+            let once = Demand::of(&circuit, &plan, setting.parties);
+            let twice = Demand {
                 and_gates: 2 * once.and_gates,
                 input_bits: once.input_bits.iter().map(|n| 2 * n).collect(),
             };
@@ -114,7 +114,7 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
     let plan = Plan::new(&circuit);
     let work = (&circuit, &plan);
     let setting = Setting::default();
-    let need = Need::of(&circuit, &plan, 2);
+    let need = Demand::of(&circuit, &plan, 2);
     let pools = fill(setting, &need);
     let mut far = range(&need, 0);
     far.gates = 1024..1024 + need.and_gates;
@@ -144,7 +144,7 @@ fn what_was_prepared_for_something_else_is_refused() {
     let circuit = common::two_layers(5, Receivers::All);
     let plan = Plan::new(&circuit);
     let setting = Setting::default();
-    let need = Need::of(&circuit, &plan, 2);
+    let need = Demand::of(&circuit, &plan, 2);
     let saved = prepare(setting, (&circuit, &plan), fill(setting, &need), &range(&need, 0));
     let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
     let all = bits(&circuit, 0);
@@ -186,7 +186,7 @@ proptest! {
         );
         let plan = Plan::new(&circuit);
         let work = (&circuit, &plan);
-        let need = Need::of(&circuit, &plan, setting.parties);
+        let need = Demand::of(&circuit, &plan, setting.parties);
         let mut pools = fill(setting, &need);
         let damage = |bytes: &mut Vec<u8>| {
             let place = place.index(bytes.len());

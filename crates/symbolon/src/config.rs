@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Form, Generator, Need, Protocol, Rho};
+use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, Rho};
 use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
 
 use crate::dealer::Dealer;
@@ -162,9 +162,9 @@ impl Config {
     }
 
     /// What one evaluation takes.
-    pub(crate) fn need(&self, circuit: &Circuit, plan: &Plan) -> Result<Need> {
+    pub(crate) fn demand(&self, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
         let parties = self.parties() as u16;
-        self.terms.params.protocol.need_of(circuit, plan, parties, self.terms.batch(1))
+        self.terms.params.protocol.demand_of(circuit, plan, parties, self.terms.batch(1))
     }
 
     /// How many parties there are, this one included.

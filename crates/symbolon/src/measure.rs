@@ -72,7 +72,7 @@ pub fn measure_tables(
     }
     let job = Job::Measure(circuit, [batch, shared_by, repeat]);
     let plan = Plan::new(circuit);
-    let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
+    let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
     let begun = begin(config, job, (gates, Wishes::NOTHING), |network, dealer| {
         engine(Protocol::TinyTable, network, dealer)
     })?;
@@ -122,7 +122,7 @@ impl Bench<'_> {
     /// Prepares so many executions; seconds and bytes sent are for one of them.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
         self.network.batch.executions = executions;
-        let need = Protocol::TinyTable.need(self.network, self.circuit, &self.plan)?;
+        let need = Protocol::TinyTable.demand(self.network, self.circuit, &self.plan)?;
         let before = sent(self.network, &[INDEPENDENT, DEPENDENT]);
         ready(self.network)?;
         let start = Instant::now();

@@ -72,7 +72,7 @@ impl Session {
         config.check(circuit)?;
         let plan = Plan::new(circuit);
         let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
-        let gates = config.need(circuit, &plan)?.and_gates.saturating_mul(executions);
+        let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(executions);
         let work = (gates, Wishes::NOTHING);
         let begun = begin(config, Job::Run(circuit), work, |network, dealer| {
             engine(protocol, network, dealer)
@@ -130,7 +130,7 @@ impl Session {
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Material> {
-        let need = self.protocol.need(&self.network, &self.circuit, &self.plan)?;
+        let need = self.protocol.demand(&self.network, &self.circuit, &self.plan)?;
         let session = self.id();
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;

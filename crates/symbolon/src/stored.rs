@@ -35,7 +35,7 @@ use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Engine, Generator, Need, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Demand, Engine, Generator, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
     Protocol,
 };
 use symbolon_store::{
@@ -179,7 +179,7 @@ fn make_pool(
 ) -> Result<ItemId> {
     let parties = network.parties();
     let Amount { and_gates, input_bits } = amount;
-    let need = Need { and_gates, input_bits: vec![input_bits; parties.into()] };
+    let need = Demand { and_gates, input_bits: vec![input_bits; parties.into()] };
     let origin = Origin { group: engine.group(), dealer: maker.dealer.clone() };
     let stamp = maker.stamp(Kind::Pool, &origin, None, 0);
     let layout = PoolLayout { me: network.me, parties };
@@ -246,7 +246,7 @@ pub fn prepare(
     let plan = Plan::new(circuit);
     let terms = config.terms();
     let batch = terms.whole_batch()?;
-    let need = terms.params.protocol.need_of(circuit, &plan, config.parties() as u16, batch)?;
+    let need = terms.params.protocol.demand_of(circuit, &plan, config.parties() as u16, batch)?;
     let maker = Maker::of(&config);
     let and_gates = need.and_gates.saturating_mul(count.into());
     let work = Preparing { store, circuit, plan: &plan, need, maker: &maker };
@@ -372,7 +372,7 @@ struct Preparing<'a> {
     store: &'a Store,
     circuit: &'a Circuit,
     plan: &'a Plan,
-    need: Need,
+    need: Demand,
     maker: &'a Maker,
 }
 

@@ -40,8 +40,8 @@ use symbolon_circuit::PartyId;
 use symbolon_primitives::{BitVec, Block, Challenge, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::{entries::width, prepared::Ready, program::Program, sums::Sums, tag::Tag};
-use crate::ports::{OUTPUT_CHECK, OutputWires, decode_bits};
+use super::{entries::width, prepared::ScrambledCircuit, program::Program, sums::Sums, tag::Tag};
+use crate::io_wires::{OUTPUT_CHECK, OutputWires, decode_bits};
 
 const MAC: &str = "tinytable: MAC";
 const MASKS: &str = "tinytable: output masks";
@@ -49,8 +49,8 @@ const MASKS: &str = "tinytable: output masks";
 /// The name of the check.
 pub(super) const CHECK: &str = "table MAC";
 
-/// Which entries were looked up in all tables, and what the peer sent of them.
-pub(super) struct Looked {
+/// Which entries were opened up in all tables, and what the peer sent of them.
+pub(super) struct OpenedEntries {
     /// By position of an AND gate: the masked values of its inputs.
     pub c: BitVec,
     pub d: BitVec,
@@ -62,13 +62,13 @@ pub(super) struct Looked {
     pub entries: Vec<u8>,
 }
 
-impl Looked {
+impl OpenedEntries {
     /// Nothing yet, with room for all executions of a program.
-    pub fn with_room(program: &Program, lanes: usize) -> Self {
-        let [c, d, theirs] = [(); 3].map(|()| BitVec::with_capacity(program.ands() * lanes));
+    pub fn with_room(program: &Program, executions: usize) -> Self {
+        let [c, d, theirs] = [(); 3].map(|()| BitVec::with_capacity(program.ands() * executions));
         let bytes: usize = (0..program.lookups()).map(|number| width(program.table(number))).sum();
-        let indices = Vec::with_capacity(program.lookups() * lanes);
-        Looked { c, d, theirs, indices, entries: Vec::with_capacity(bytes * lanes) }
+        let indices = Vec::with_capacity(program.lookups() * executions);
+        OpenedEntries { c, d, theirs, indices, entries: Vec::with_capacity(bytes * executions) }
     }
 }
 
@@ -80,21 +80,21 @@ pub(super) struct Checked(());
 /// # Errors
 /// `PeerMisbehaved` when it sent a wrong bit, or a wrong MAC.
 pub(super) fn check<T: Tag>(
-    ready: &Ready<T>,
-    looked: &Looked,
+    ready: &ScrambledCircuit<T>,
+    opened: &OpenedEntries,
     transcript: &mut Transcript,
     channel: &mut Channel,
 ) -> Result<Checked> {
-    let mut bits = looked.theirs.clone();
+    let mut bits = opened.theirs.clone();
     if ready.me == 1 {
         // What party 0 adds to its share in public is not under its MAC.
-        let public = looked.c.words().iter().zip(looked.d.words()).map(|(c, d)| c & d);
+        let public = opened.c.words().iter().zip(opened.d.words()).map(|(c, d)| c & d);
         bits.words_mut().iter_mut().zip(public).for_each(|(bits, public)| *bits ^= public);
     }
     let delta = T::cut(*ready.delta);
     let mut sums = Sums::<T, 2>::new(transcript.challenge("table bits"));
-    sums.gates(ready, looked, (bits.words(), delta));
-    sums.entries(ready, looked, delta);
+    sums.gates(ready, opened, (bits.words(), delta));
+    sums.entries(ready, opened, delta);
     let [own, expected] = sums.finish();
 
     let mut mac = own.to_bytes();
@@ -114,7 +114,7 @@ pub(super) fn check<T: Tag>(
 /// # Errors
 /// `Transport` when the peer is gone.
 pub(super) fn open_masks<T: Tag>(
-    ready: &Ready<T>,
+    ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     (transcript, wires): (&Transcript, &OutputWires),
     _: Checked,
@@ -139,7 +139,7 @@ pub(super) fn open_masks<T: Tag>(
 /// # Errors
 /// `PeerMisbehaved` when a bit or the MAC is wrong; `Transport` when the peer is gone.
 pub(super) fn receive_masks<T: Tag>(
-    ready: &Ready<T>,
+    ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     (transcript, wires): (&Transcript, &OutputWires),
 ) -> Result<BitVec> {
@@ -167,7 +167,10 @@ pub(super) fn receive_masks<T: Tag>(
 }
 
 /// Where the masks of output wires stand.
-fn places<T: Tag>(ready: &Ready<T>, wires: &OutputWires) -> impl Iterator<Item = usize> + Clone {
+fn places<T: Tag>(
+    ready: &ScrambledCircuit<T>,
+    wires: &OutputWires,
+) -> impl Iterator<Item = usize> + Clone {
     let stock = ready.stock();
     wires.indices().flat_map(move |wire| wire * stock..(wire + 1) * stock)
 }

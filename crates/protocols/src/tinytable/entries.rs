@@ -67,15 +67,15 @@ pub(crate) struct Records<'a, T> {
 
 impl<'a, T: Tag> Records<'a, T> {
     #[inline]
-    fn record(&self, lane: usize, index: u8) -> &'a [u8] {
-        &self.bytes[lane * self.step + usize::from(index) * self.record..][..self.record]
+    fn record(&self, execution: usize, index: u8) -> &'a [u8] {
+        &self.bytes[execution * self.step + usize::from(index) * self.record..][..self.record]
     }
 
     /// Starts to bring an entry into the caches, where each execution has a table of its own.
     #[inline]
-    pub fn prefetch(&self, lane: usize, index: u8) {
+    pub fn prefetch(&self, execution: usize, index: u8) {
         if self.step > 0
-            && let [first, .., last] = self.record(lane, index)
+            && let [first, .., last] = self.record(execution, index)
         {
             prefetch(first);
             prefetch(last);
@@ -84,14 +84,14 @@ impl<'a, T: Tag> Records<'a, T> {
 
     /// The own share of an entry.
     #[inline]
-    pub fn share(&self, lane: usize, index: u8) -> &'a [u8] {
-        &self.record(lane, index)[..self.width]
+    pub fn share(&self, execution: usize, index: u8) -> &'a [u8] {
+        &self.record(execution, index)[..self.width]
     }
 
     /// The MAC on it, and the key for the peer's.
     #[inline]
-    pub fn tags(&self, lane: usize, index: u8) -> [T; 2] {
-        bytemuck::pod_read_unaligned(&self.record(lane, index)[self.width..])
+    pub fn tags(&self, execution: usize, index: u8) -> [T; 2] {
+        bytemuck::pod_read_unaligned(&self.record(execution, index)[self.width..])
     }
 }
 
@@ -259,9 +259,9 @@ mod tests {
             let mut out = convolve(rows.clone(), &constants, [n, 2 * n], <u64 as Tag>::products);
             out.chunks_mut(2 * n).for_each(<u64 as Tag>::reduce);
             for c in 0..size {
-                for lane in 0..n {
-                    let sum = (0..size).fold(0, |sum, j| sum ^ rows[j * n + lane].times(table[c ^ j]));
-                    prop_assert_eq!(out[c * 2 * n + lane], sum);
+                for execution in 0..n {
+                    let sum = (0..size).fold(0, |sum, j| sum ^ rows[j * n + execution].times(table[c ^ j]));
+                    prop_assert_eq!(out[c * 2 * n + execution], sum);
                 }
             }
         }

@@ -88,21 +88,22 @@ pub(crate) struct MaskSlices {
 
 impl MaskSlices {
     /// Zeros.
-    pub fn zeros(slots: usize, lanes: usize) -> Self {
-        let blocks = || vec![Block::ZERO; slots * lanes];
-        MaskSlices { bits: Slices::zeros(slots, lanes), macs: blocks(), keys: blocks() }
+    pub fn zeros(slots: usize, executions: usize) -> Self {
+        let blocks = || vec![Block::ZERO; slots * executions];
+        MaskSlices { bits: Slices::zeros(slots, executions), macs: blocks(), keys: blocks() }
     }
 
     /// A free gate. A flipped wire keeps its mask, a constant has none.
     pub fn step(&mut self, linear: Linear) {
-        let lanes = self.bits.lanes();
+        let executions = self.bits.executions();
         match linear {
             Linear::Xor { a, b, out } => {
                 let [a, b, out] = [a, b, out].map(|slot| slot as usize);
                 self.bits.xor(a, b, out);
                 for list in [&mut self.macs, &mut self.keys] {
-                    for lane in 0..lanes {
-                        list[out * lanes + lane] = list[a * lanes + lane] ^ list[b * lanes + lane];
+                    for execution in 0..executions {
+                        list[out * executions + execution] =
+                            list[a * executions + execution] ^ list[b * executions + execution];
                     }
                 }
             }
@@ -114,7 +115,7 @@ impl MaskSlices {
                 let out = out as usize;
                 self.bits.fill(out, false);
                 for list in [&mut self.macs, &mut self.keys] {
-                    list[out * lanes..(out + 1) * lanes].fill(Block::ZERO);
+                    list[out * executions..(out + 1) * executions].fill(Block::ZERO);
                 }
             }
         }
@@ -122,29 +123,29 @@ impl MaskSlices {
 
     /// The masks of wires from `out` on become those of wires `from`, in order.
     fn copy(&mut self, from: Range<usize>, out: usize) {
-        let lanes = self.bits.lanes();
+        let executions = self.bits.executions();
         self.bits.copy(from.clone(), out);
         for list in [&mut self.macs, &mut self.keys] {
-            list.copy_within(from.start * lanes..from.end * lanes, out * lanes);
+            list.copy_within(from.start * executions..from.end * executions, out * executions);
         }
     }
 
     /// Sets the masks of a wire, one share for each execution.
     pub fn set(&mut self, slot: usize, shares: &Shares) {
-        let lanes = self.bits.lanes();
+        let executions = self.bits.executions();
         self.bits.row_mut(slot).copy_from_slice(shares.bits.words());
-        let range = slot * lanes..(slot + 1) * lanes;
+        let range = slot * executions..(slot + 1) * executions;
         self.macs[range.clone()].copy_from_slice(&shares.towards[0].macs);
         self.keys[range].copy_from_slice(&shares.towards[0].keys);
     }
 
     /// Appends the masks of a wire.
     pub fn append_to(&self, slot: usize, shares: &mut Shares) {
-        let lanes = self.bits.lanes();
+        let executions = self.bits.executions();
         let old = shares.bits.len();
-        shares.bits.extend_from(&BitVec::zeros(lanes));
-        slices::put(shares.bits.words_mut(), old, self.bits.row(slot), lanes);
-        let range = slot * lanes..(slot + 1) * lanes;
+        shares.bits.extend_from(&BitVec::zeros(executions));
+        slices::put(shares.bits.words_mut(), old, self.bits.row(slot), executions);
+        let range = slot * executions..(slot + 1) * executions;
         shares.towards[0].macs.extend_from_slice(&self.macs[range.clone()]);
         shares.towards[0].keys.extend_from_slice(&self.keys[range]);
     }
@@ -157,12 +158,12 @@ mod tests {
     /// Of every wire, bits, MACs and keys go along.
     #[test]
     fn masks_are_copied_in_order() {
-        const LANES: usize = 3;
-        let mut masks = MaskSlices::zeros(6, LANES);
+        const EXECUTIONS: usize = 3;
+        let mut masks = MaskSlices::zeros(6, EXECUTIONS);
         for slot in 0..3 {
             masks.bits.row_mut(slot)[0] = slot as u64 + 1;
-            for lane in 0..LANES {
-                let place = slot * LANES + lane;
+            for execution in 0..EXECUTIONS {
+                let place = slot * EXECUTIONS + execution;
                 masks.macs[place] = Block(place as u128 + 1);
                 masks.keys[place] = Block(place as u128 + 100);
             }
@@ -170,13 +171,13 @@ mod tests {
         masks.step(Linear::Copy { from: 1, out: 3, len: 2 });
         for (from, out) in [(0, 0), (1, 1), (2, 2), (1, 3), (2, 4)] {
             assert_eq!(masks.bits.row(out), [from as u64 + 1]);
-            for lane in 0..LANES {
-                let (place, copied) = (from * LANES + lane, out * LANES + lane);
+            for execution in 0..EXECUTIONS {
+                let (place, copied) = (from * EXECUTIONS + execution, out * EXECUTIONS + execution);
                 assert_eq!(masks.macs[copied], Block(place as u128 + 1));
                 assert_eq!(masks.keys[copied], Block(place as u128 + 100));
             }
         }
         assert_eq!(masks.bits.row(5), [0], "a copy of two");
-        assert_eq!(masks.macs[5 * LANES..], [Block::ZERO; LANES], "a copy of two");
+        assert_eq!(masks.macs[5 * EXECUTIONS..], [Block::ZERO; EXECUTIONS], "a copy of two");
     }
 }

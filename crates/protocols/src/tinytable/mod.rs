@@ -9,7 +9,7 @@
 //! # Figures 5 and 8, step by step
 //! | step | where |
 //! | --- | --- |
-//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::material`, as for `ywz` between two parties |
+//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates::correlations`, as for `ywz` between two parties |
 //! | Fig. 8, 3: masks of XOR and NOT outputs, r_u·r_v by Beaver's trick, table entries | `scramble`, `products` |
 //! | §4, tables of look-ups | `one_hot`, `entries` |
 //! | Fig. 5, 3–4: masked inputs, table bits | `online` |
@@ -51,28 +51,28 @@ mod tag;
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-use crate::{Batch, Need, Network, Prepared, codec::Reader, material::Material};
+use crate::{Batch, Demand, Network, Prepared, codec::Reader, gates::correlations::Correlations};
 
 use program::Program;
 pub use tag::MacLength;
 
 /// What a party does with its material, for as many executions as were agreed on.
 pub(crate) fn prepare(
-    material: Material,
+    correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
     _: &Plan,
 ) -> Result<Box<dyn Prepared>> {
     let Batch { executions, mac } = net.batch;
     match mac {
-        MacLength::Bits32 => scramble::prepare::<u32>(material, net, circuit, executions),
-        MacLength::Bits64 => scramble::prepare::<u64>(material, net, circuit, executions),
-        MacLength::Bits128 => scramble::prepare::<u128>(material, net, circuit, executions),
+        MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
+        MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
+        MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),
     }
 }
 
 /// What so many executions of a circuit take.
-pub(crate) fn need(circuit: &Circuit, batch: Batch) -> Result<Need> {
+pub(crate) fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
     let program = Program::of(circuit)?;
     program.check(batch.mac)?;
     let times = |n: u64| {
@@ -80,7 +80,7 @@ pub(crate) fn need(circuit: &Circuit, batch: Batch) -> Result<Need> {
             .ok_or_else(|| Error::invalid_input("too many executions at a time"))
     };
     let bits = |party| times(program.input_bits(party) as u64);
-    Ok(Need { and_gates: times(program.units())?, input_bits: vec![bits(0)?, bits(1)?] })
+    Ok(Demand { and_gates: times(program.units())?, input_bits: vec![bits(0)?, bits(1)?] })
 }
 
 /// Reads back what a party saved after phase 2.

@@ -6,15 +6,15 @@ use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
-    check::{self, Checked, Looked},
+    check::{self, Checked, OpenedEntries},
     entries::width,
-    prepared::{Ready, Rows},
+    prepared::{Rows, ScrambledCircuit},
     slices::{self, Slices},
     tag::Tag,
 };
 use crate::{
     InputBits, OutputBits,
-    ports::{OutputWires, decode_bits, receive_bits},
+    io_wires::{OutputWires, decode_bits, receive_bits},
 };
 
 const INPUTS: &str = "tinytable: masked inputs";
@@ -22,21 +22,21 @@ const LAYER: &str = "tinytable: table bits";
 
 /// Evaluates all executions on this party's inputs.
 pub(super) fn evaluate<T: Tag>(
-    ready: &Ready<T>,
+    ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     session: &[u8; 32],
     circuit: &Circuit,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let lanes = ready.lanes;
-    let opened = run(ready, channel, session, circuit, &side_by_side(inputs, lanes))?;
-    let mut wires = (0..opened.len() / lanes).map(|wire| wire * lanes);
+    let executions = ready.executions;
+    let opened = run(ready, channel, session, circuit, &side_by_side(inputs, executions))?;
+    let mut wires = (0..opened.len() / executions).map(|wire| wire * executions);
     let outputs = circuit.outputs().iter().map(|output| {
         output.to.contains(ready.me).then(|| {
             let wires: Vec<usize> = wires.by_ref().take(output.ty.width() as usize).collect();
-            (0..lanes)
-                .flat_map(|lane| wires.iter().map(move |wire| (wire, lane)))
-                .map(|(wire, lane)| opened.get(wire + lane))
+            (0..executions)
+                .flat_map(|execution| wires.iter().map(move |wire| (wire, execution)))
+                .map(|(wire, execution)| opened.get(wire + execution))
                 .collect()
         })
     });
@@ -44,11 +44,11 @@ pub(super) fn evaluate<T: Tag>(
 }
 
 /// The own inputs' bits: one wire's of all executions, then the next wire's.
-fn side_by_side(inputs: &InputBits, lanes: usize) -> BitVec {
+fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
     let mut joined = BitVec::zeros(0);
-    let mut row = vec![false; lanes];
+    let mut row = vec![false; executions];
     for bits in inputs.iter().flatten() {
-        let width = bits.len() / lanes;
+        let width = bits.len() / executions;
         for wire in 0..width {
             let bits = bits[wire..].iter().step_by(width);
             row.iter_mut().zip(bits).for_each(|(to, from)| *to = *from);
@@ -60,7 +60,7 @@ fn side_by_side(inputs: &InputBits, lanes: usize) -> BitVec {
 
 /// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this party learns.
 pub(super) fn run<T: Tag>(
-    ready: &Ready<T>,
+    ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     session: &[u8; 32],
     circuit: &Circuit,
@@ -68,26 +68,26 @@ pub(super) fn run<T: Tag>(
 ) -> Result<BitVec> {
     let mut run = Run {
         ready,
-        values: Slices::zeros(ready.program.layered.slots(), ready.lanes),
+        values: Slices::zeros(ready.program.layered.slots(), ready.executions),
         transcript: Transcript::new("symbolon tinytable 1", session),
-        looked: Looked::with_room(&ready.program, ready.lanes),
+        opened: OpenedEntries::with_room(&ready.program, ready.executions),
     };
     run.inputs(channel, inputs)?;
     for layer in ready.program.layered.layers() {
         run.layer(channel, layer)?;
     }
-    let Run { values, mut transcript, looked, .. } = run;
-    let checked = check::check(ready, &looked, &mut transcript, channel)?;
+    let Run { values, mut transcript, opened, .. } = run;
+    let checked = check::check(ready, &opened, &mut transcript, channel)?;
     outputs(ready, channel, circuit, &values, (transcript, checked))
 }
 
 struct Run<'a, T: Tag> {
-    ready: &'a Ready<T>,
+    ready: &'a ScrambledCircuit<T>,
     /// The masked values of all wires, which are public.
     values: Slices,
     /// All that is said, from which the check's challenge is drawn.
     transcript: Transcript,
-    looked: Looked,
+    opened: OpenedEntries,
 }
 
 impl<T: Tag> Run<'_, T> {
@@ -108,10 +108,10 @@ impl<T: Tag> Run<'_, T> {
     }
 
     fn inputs(&mut self, channel: &mut Channel, bits: &BitVec) -> Result<()> {
-        let Ready { me, lanes, ref program, ref own_masks, .. } = *self.ready;
-        let mut own = spread(own_masks, self.ready.stock(), lanes);
+        let ScrambledCircuit { me, executions, ref program, ref own_masks, .. } = *self.ready;
+        let mut own = spread(own_masks, self.ready.stock(), executions);
         own.xor_assign(bits);
-        let n = program.input_bits(1 - me) * lanes;
+        let n = program.input_bits(1 - me) * executions;
         let theirs = self.exchange(channel, INPUTS, &own.to_bytes(), |channel| {
             Ok(receive_bits(channel, INPUTS, n)?.to_bytes())
         })?;
@@ -120,8 +120,8 @@ impl<T: Tag> Run<'_, T> {
         for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
             let from = if *owner == me { &own } else { &theirs };
             let place = &mut taken[usize::from(*owner)];
-            slices::get(from.words(), *place, self.values.row_mut(slot), lanes);
-            *place += lanes;
+            slices::get(from.words(), *place, self.values.row_mut(slot), executions);
+            *place += executions;
         }
         Ok(())
     }
@@ -131,12 +131,12 @@ impl<T: Tag> Run<'_, T> {
         if layer.ands.is_empty() && layer.lookups.is_empty() {
             return Ok(());
         }
-        let lanes = self.ready.lanes;
-        let n = layer.ands.len() * lanes;
+        let executions = self.ready.executions;
+        let n = layer.ands.len() * executions;
         let (mut c, mut d) = (BitVec::zeros(n), BitVec::zeros(n));
         for (g, and) in layer.ands.iter().enumerate() {
-            slices::put(c.words_mut(), g * lanes, self.values.row(and.a as usize), lanes);
-            slices::put(d.words_mut(), g * lanes, self.values.row(and.b as usize), lanes);
+            slices::put(c.words_mut(), g * executions, self.values.row(and.a as usize), executions);
+            slices::put(d.words_mut(), g * executions, self.values.row(and.b as usize), executions);
         }
         let mut own = self.table_bits(layer, &c, &d).to_bytes();
         self.table_entries(layer, &mut own);
@@ -150,32 +150,32 @@ impl<T: Tag> Run<'_, T> {
         bits.xor_assign(&their_bits);
         for (g, and) in layer.ands.iter().enumerate() {
             let row = self.values.row_mut(and.out as usize);
-            slices::get(bits.words(), g * lanes, row, lanes);
+            slices::get(bits.words(), g * executions, row, executions);
         }
-        self.looked.c.extend_from(&c);
-        self.looked.d.extend_from(&d);
-        self.looked.theirs.extend_from(&their_bits);
+        self.opened.c.extend_from(&c);
+        self.opened.d.extend_from(&d);
+        self.opened.theirs.extend_from(&their_bits);
         self.take_entries(channel, layer, own_shares, their_shares)
     }
 
     /// The own shares of the entries (c, d) of a layer's AND gates.
     fn table_bits(&self, layer: Layer<'_>, c: &BitVec, d: &BitVec) -> BitVec {
-        let Ready { me, lanes, ref gates, shared, .. } = *self.ready;
+        let ScrambledCircuit { me, executions, ref gates, shared, .. } = *self.ready;
         let (first, n) = (layer.first_and as usize, layer.ands.len());
         let public = if me == 0 { u64::MAX } else { 0 };
-        let mut bits = BitVec::zeros(n * lanes);
+        let mut bits = BitVec::zeros(n * executions);
         let indices = bits.words_mut().iter_mut().zip(c.words().iter().zip(d.words()));
         if shared {
             // Whole words of executions, for all of which a bit stands.
             for (k, (bits, (c, d))) in indices.enumerate() {
-                let place = first + k / (lanes / 64);
+                let place = first + k / (executions / 64);
                 let all = |rows: &Rows<T>| mask64(rows.bits.get(place));
                 let [row, beta, alpha] = gates.each_ref().map(all);
                 *bits = row ^ c & beta ^ d & alpha ^ c & d & public;
             }
             return bits;
         }
-        let range = first * lanes..(first + n) * lanes;
+        let range = first * executions..(first + n) * executions;
         let [row, beta, alpha] = gates.each_ref().map(|rows| rows.bits.slice(range.clone()));
         let shares = row.words().iter().zip(beta.words().iter().zip(alpha.words()));
         for ((bits, (c, d)), (row, (beta, alpha))) in indices.zip(shares) {
@@ -186,24 +186,27 @@ impl<T: Tag> Run<'_, T> {
 
     /// Appends the own shares of the entries that the look-ups of a layer read to the message.
     fn table_entries(&mut self, layer: Layer<'_>, message: &mut Vec<u8>) {
-        let (ready, lanes) = (self.ready, self.ready.lanes);
-        let zeros = vec![0; lanes.div_ceil(64)];
-        let first = self.looked.indices.len();
+        let (ready, executions) = (self.ready, self.ready.executions);
+        let zeros = vec![0; executions.div_ceil(64)];
+        let first = self.opened.indices.len();
         let numbered = || (layer.first_lookup as usize..).zip(layer.lookups.iter());
         for (number, lookup) in numbered() {
             let rows = lookup.inputs.iter().map(|&slot| self.values.row(slot as usize));
-            let indices = &mut self.looked.indices;
+            let indices = &mut self.opened.indices;
             let old = indices.len();
             indices.resize(old + 64 * zeros.len(), 0);
             slices::columns(rows, &mut indices[old..], &zeros);
-            indices.truncate(old + lanes);
+            indices.truncate(old + executions);
             let records = ready.records(number);
-            (0..).zip(&indices[old..]).for_each(|(lane, index)| records.prefetch(lane, *index));
+            (0..)
+                .zip(&indices[old..])
+                .for_each(|(execution, index)| records.prefetch(execution, *index));
         }
-        let indices = self.looked.indices[first..].chunks(lanes);
+        let indices = self.opened.indices[first..].chunks(executions);
         for ((number, _), indices) in numbered().zip(indices) {
             let records = ready.records(number);
-            let shares = (0..).zip(indices).map(|(lane, index)| records.share(lane, *index));
+            let shares =
+                (0..).zip(indices).map(|(execution, index)| records.share(execution, *index));
             match records.width {
                 1 => message.extend(shares.map(|share| share[0])),
                 _ => shares.for_each(|share| message.extend_from_slice(share)),
@@ -219,15 +222,15 @@ impl<T: Tag> Run<'_, T> {
         own: &[u8],
         theirs: &[u8],
     ) -> Result<()> {
-        let Ready { lanes, program, .. } = self.ready;
-        self.looked.entries.extend_from_slice(theirs);
+        let ScrambledCircuit { executions, program, .. } = self.ready;
+        self.opened.entries.extend_from_slice(theirs);
         let both: Vec<u8> = own.iter().zip(theirs).map(|(own, theirs)| own ^ theirs).collect();
         let (mut start, mut words) = (0, Vec::new());
         for (place, lookup) in layer.lookups.iter().enumerate() {
             let table = program.table(layer.first_lookup as usize + place);
             let width = width(table);
-            let values = &both[start..start + width * lanes];
-            start += width * lanes;
+            let values = &both[start..start + width * executions];
+            start += width * executions;
             // What is beyond the entry's bits is zero in the own share.
             let spare = (8 * width) as u32 - table.outputs();
             let filled = |bytes: &[u8]| bytes[width - 1].leading_zeros() < spare;
@@ -235,7 +238,7 @@ impl<T: Tag> Run<'_, T> {
                 return Err(Error::misbehaved(channel.peer(), "padding of packed bits"));
             }
             for (byte, outputs) in lookup.outputs.chunks(8).enumerate() {
-                slices::rows_of(&values[byte..], width, *lanes, &mut words);
+                slices::rows_of(&values[byte..], width, *executions, &mut words);
                 for (bit, &slot) in outputs.iter().enumerate() {
                     let row = self.values.row_mut(slot as usize).iter_mut();
                     row.zip(&words).for_each(|(row, words)| *row = words[bit]);
@@ -261,39 +264,44 @@ fn step(values: &mut Slices, linear: Linear) {
     }
 }
 
-/// Rows of `stock` bits as rows of `lanes`: the same, or each bit for all executions.
-fn spread(rows: &BitVec, stock: usize, lanes: usize) -> BitVec {
-    if stock == lanes {
+/// Rows of `stock` bits as rows of `executions`: the same, or each bit for all executions.
+fn spread(rows: &BitVec, stock: usize, executions: usize) -> BitVec {
+    if stock == executions {
         return rows.clone();
     }
-    let mut out = Slices::zeros(1, lanes);
-    let mut all = BitVec::zeros(rows.len() * lanes);
+    let mut out = Slices::zeros(1, executions);
+    let mut all = BitVec::zeros(rows.len() * executions);
     for k in 0..rows.len() {
         out.fill(0, rows.get(k));
-        slices::put(all.words_mut(), k * lanes, out.row(0), lanes);
+        slices::put(all.words_mut(), k * executions, out.row(0), executions);
     }
     all
 }
 
 /// Opens the masks of the outputs, each to those who learn it, after the check.
 fn outputs<T: Tag>(
-    ready: &Ready<T>,
+    ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     circuit: &Circuit,
     values: &Slices,
     (transcript, checked): (Transcript, Checked),
 ) -> Result<BitVec> {
-    let Ready { me, lanes, program, .. } = ready;
+    let ScrambledCircuit { me, executions, program, .. } = ready;
     let wires = |party: PartyId| OutputWires::of(circuit, party);
     check::open_masks(ready, channel, (&transcript, &wires(1 - me)), checked)?;
     let mine = wires(*me);
-    let mut opened = BitVec::zeros(mine.len() * lanes);
+    let mut opened = BitVec::zeros(mine.len() * executions);
     let slots = program.layered.output_slots();
     for (place, wire) in mine.indices().enumerate() {
-        slices::put(opened.words_mut(), place * lanes, values.row(slots[wire] as usize), *lanes);
+        slices::put(
+            opened.words_mut(),
+            place * executions,
+            values.row(slots[wire] as usize),
+            *executions,
+        );
     }
     let masks = check::receive_masks(ready, channel, (&transcript, &mine))?;
-    opened.xor_assign(&spread(&masks, ready.stock(), *lanes));
+    opened.xor_assign(&spread(&masks, ready.stock(), *executions));
     Ok(opened)
 }
 

@@ -23,10 +23,10 @@ use crate::{
 };
 
 /// One party's side of a scrambled circuit, for a number of executions.
-pub(crate) struct Ready<T: Tag> {
+pub(crate) struct ScrambledCircuit<T: Tag> {
     pub me: PartyId,
     /// How many executions there are.
-    pub lanes: usize,
+    pub executions: usize,
     pub delta: Delta,
     pub program: Arc<Program>,
     /// The masks of this party's input wires: those of one wire in all executions, then the next wire's.
@@ -39,7 +39,7 @@ pub(crate) struct Ready<T: Tag> {
     pub shared: bool,
 }
 
-impl<T: Tag> Ready<T> {
+impl<T: Tag> ScrambledCircuit<T> {
     /// The tables of a look-up.
     pub fn records(&self, lookup: usize) -> Records<'_, T> {
         let table = self.program.table(lookup);
@@ -49,7 +49,7 @@ impl<T: Tag> Ready<T> {
 
     /// Of how many executions there is material.
     pub fn stock(&self) -> usize {
-        if self.shared { 1 } else { self.lanes }
+        if self.shared { 1 } else { self.executions }
     }
 }
 
@@ -102,7 +102,7 @@ impl<T: Tag> Drop for Rows<T> {
 /// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
 pub(crate) type Gates<T> = [Rows<T>; 3];
 
-impl<T: Tag> Prepared for Ready<T> {
+impl<T: Tag> Prepared for ScrambledCircuit<T> {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -110,7 +110,7 @@ impl<T: Tag> Prepared for Ready<T> {
         _: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        check_inputs(circuit, net.me, inputs, self.lanes)?;
+        check_inputs(circuit, net.me, inputs, self.executions)?;
         if circuit.digest() != self.program.digest {
             return Err(Error::invalid_input("the tables were made for another circuit"));
         }
@@ -127,10 +127,10 @@ impl<T: Tag> Prepared for Ready<T> {
         shared_by: Option<usize>,
     ) -> Result<Box<dyn crate::phases::Measured>> {
         if let Some(executions) = shared_by {
-            if self.lanes != 1 || executions == 0 || !executions.is_multiple_of(64) {
+            if self.executions != 1 || executions == 0 || !executions.is_multiple_of(64) {
                 return Err(Error::invalid_input("whole words of executions share one's material"));
             }
-            (self.lanes, self.shared) = (executions, true);
+            (self.executions, self.shared) = (executions, true);
         }
         Ok(self)
     }
@@ -146,7 +146,7 @@ impl<T: Tag> Prepared for Ready<T> {
 }
 
 #[cfg(feature = "measure")]
-impl<T: Tag> crate::phases::Measured for Ready<T> {
+impl<T: Tag> crate::phases::Measured for ScrambledCircuit<T> {
     fn run(&self, net: &mut Network, circuit: &Circuit, inputs: &BitVec) -> Result<BitVec> {
         let session = net.session;
         online::run(self, &mut net.peers()[0], &session, circuit, inputs)
@@ -155,22 +155,32 @@ impl<T: Tag> crate::phases::Measured for Ready<T> {
 
 /// Reads back what party `me` saved, for so many executions.
 pub(super) fn load<T: Tag>(
-    (me, lanes): (PartyId, usize),
+    (me, executions): (PartyId, usize),
     circuit: &Circuit,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
     let delta = from.delta()?;
-    let own_masks = from.bits(program.input_bits(me) * lanes)?;
-    let n = program.ands() * lanes;
+    let own_masks = from.bits(program.input_bits(me) * executions)?;
+    let n = program.ands() * executions;
     let mut rows = || Rows::<T>::read(&mut from, n);
     let gates = [rows()?, rows()?, rows()?];
-    let tables = Tables::new(slab(&mut from, Tables::<T>::bytes_before(program.end) * lanes)?);
-    let n = program.layered.output_slots().len() * lanes;
+    let tables = Tables::new(slab(&mut from, Tables::<T>::bytes_before(program.end) * executions)?);
+    let n = program.layered.output_slots().len() * executions;
     let outputs = Rows::read(&mut from, n)?;
     let shared = false;
-    Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
+    Ok(Box::new(ScrambledCircuit {
+        me,
+        executions,
+        delta,
+        program,
+        own_masks,
+        gates,
+        tables,
+        outputs,
+        shared,
+    }))
 }
 
 /// How many elements are made room for at first; later on never more than twice what was there.

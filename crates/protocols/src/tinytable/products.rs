@@ -7,7 +7,7 @@ use symbolon_preprocessing::{
 use symbolon_transport::{Channel, Result};
 
 use super::flat::{self, Side};
-use crate::masks::BEAVER;
+use crate::gates::mask_pass::BEAVER;
 
 /// Products whose openings are on their way.
 pub(crate) struct Products {

@@ -79,13 +79,13 @@ impl Program {
         &self.layered.tables()[self.tables[lookup]]
     }
 
-    /// Where the table of a look-up stands, of execution `lane` out of `lanes`.
-    pub fn place(&self, lookup: usize, lane: usize, lanes: usize) -> Place {
+    /// Where the table of a look-up stands, of execution `execution` out of `executions`.
+    pub fn place(&self, lookup: usize, execution: usize, executions: usize) -> Place {
         let (Place { entry, byte }, table) = (self.places[lookup], self.table(lookup));
         let entries = table.entries().len();
         Place {
-            entry: entry * lanes + entries * lane,
-            byte: byte * lanes + entries * width(table) * lane,
+            entry: entry * executions + entries * execution,
+            byte: byte * executions + entries * width(table) * execution,
         }
     }
 

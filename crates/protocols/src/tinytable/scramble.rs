@@ -16,14 +16,14 @@ use super::{
     entries::{self, Tables},
     flat::{self, MaskSlices, Side},
     one_hot::one_hot,
-    prepared::{Gates, Ready, Rows},
+    prepared::{Gates, Rows, ScrambledCircuit},
     products::Products,
     program::{Program, units_of},
     tag::Tag,
 };
 use crate::{
     Network, Prepared,
-    material::{GateMaterial, Material},
+    gates::correlations::{Correlations, GateMaterial},
 };
 
 /// AND gates, of all executions, of a chunk.
@@ -37,49 +37,64 @@ const LOOKUPS: usize = 1024;
 
 /// Binds material to a circuit, for so many executions.
 pub(super) fn prepare<T: Tag>(
-    mut material: Material,
+    mut correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
-    lanes: usize,
+    executions: usize,
 ) -> Result<Box<dyn Prepared>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
-    let side = Side { me: net.me, delta: material.delta.clone() };
+    let side = Side { me: net.me, delta: correlations.delta.clone() };
     let mut walk = Walk::<T> {
-        masks: input_masks(&program, &material, &side, lanes),
-        material: &mut material,
+        masks: input_masks(&program, &correlations, &side, executions),
+        correlations: &mut correlations,
         channels: net.peers(),
         side,
-        lanes,
+        executions,
         ands: Chunk::new(),
         pending: VecDeque::new(),
         lookups: (0..program.layered.tables().len()).map(|_| Vec::new()).collect(),
-        gates: [(); 3].map(|()| Rows::with_room(program.ands() * lanes)),
-        tables: Tables::new(Slab::zeroed(Tables::<T>::bytes_before(program.end) * lanes)),
+        gates: [(); 3].map(|()| Rows::with_room(program.ands() * executions)),
+        tables: Tables::new(Slab::zeroed(Tables::<T>::bytes_before(program.end) * executions)),
         program: program.clone(),
     };
     for layer in program.layered.layers() {
         walk.layer(layer)?;
     }
     let (gates, tables, outputs) = walk.finish()?;
-    let own_masks = material.own_inputs.bits.slice(0..program.input_bits(net.me) * lanes);
-    let (me, delta, shared) = (net.me, material.delta.clone(), false);
-    Ok(Box::new(Ready { me, lanes, delta, program, own_masks, gates, tables, outputs, shared }))
+    let own_masks = correlations.own_inputs.bits.slice(0..program.input_bits(net.me) * executions);
+    let (me, delta, shared) = (net.me, correlations.delta.clone(), false);
+    Ok(Box::new(ScrambledCircuit {
+        me,
+        executions,
+        delta,
+        program,
+        own_masks,
+        gates,
+        tables,
+        outputs,
+        shared,
+    }))
 }
 
 /// The masks of the input wires, in the slots of these.
-fn input_masks(program: &Program, material: &Material, side: &Side, lanes: usize) -> MaskSlices {
-    let mut masks = MaskSlices::zeros(program.layered.slots(), lanes);
+fn input_masks(
+    program: &Program,
+    correlations: &Correlations,
+    side: &Side,
+    executions: usize,
+) -> MaskSlices {
+    let mut masks = MaskSlices::zeros(program.layered.slots(), executions);
     let mut taken = [0; 2];
     for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
-        let range = taken[usize::from(*owner)]..taken[usize::from(*owner)] + lanes;
+        let range = taken[usize::from(*owner)]..taken[usize::from(*owner)] + executions;
         taken[usize::from(*owner)] = range.end;
-        let mut shares = Shares::zeros(lanes, 1);
+        let mut shares = Shares::zeros(executions, 1);
         if *owner == side.me {
-            shares.bits = material.own_inputs.bits.slice(range.clone());
-            shares.towards[0].macs.copy_from_slice(&material.own_inputs.macs[0][range]);
+            shares.bits = correlations.own_inputs.bits.slice(range.clone());
+            shares.towards[0].macs.copy_from_slice(&correlations.own_inputs.macs[0][range]);
         } else {
-            shares.towards[0].keys.copy_from_slice(&material.peer_inputs[0][range]);
+            shares.towards[0].keys.copy_from_slice(&correlations.peer_inputs[0][range]);
         }
         masks.set(slot, &shares);
     }
@@ -88,10 +103,10 @@ fn input_masks(program: &Program, material: &Material, side: &Side, lanes: usize
 
 struct Walk<'a, T: Tag> {
     program: Arc<Program>,
-    material: &'a mut Material,
+    correlations: &'a mut Correlations,
     channels: &'a mut [Channel],
     side: Side,
-    lanes: usize,
+    executions: usize,
     masks: MaskSlices,
     /// AND gates whose openings are not sent yet.
     ands: Chunk,
@@ -145,8 +160,8 @@ impl<T: Tag> Walk<'_, T> {
         for and in layer.ands {
             self.masks.append_to(and.a as usize, &mut self.ands.alpha);
             self.masks.append_to(and.b as usize, &mut self.ands.beta);
-            let mut masks = flat::empty(self.lanes);
-            take(self.material, self.lanes, &mut self.ands.triples, Some(&mut masks))?;
+            let mut masks = flat::empty(self.executions);
+            take(self.correlations, self.executions, &mut self.ands.triples, Some(&mut masks))?;
             flat::append(&mut self.ands.out, &masks);
             self.masks.set(and.out as usize, &masks);
             if self.ands.out.len() >= CHUNK {
@@ -157,17 +172,17 @@ impl<T: Tag> Walk<'_, T> {
             let table = lookup.table as usize;
             let units = units_of(&self.program.layered.tables()[table]);
             let inputs = lookup.inputs.iter().map(|&slot| {
-                let mut masks = flat::empty(self.lanes);
+                let mut masks = flat::empty(self.executions);
                 self.masks.append_to(slot as usize, &mut masks);
                 masks
             });
             let inputs: Vec<Shares> = inputs.collect();
-            let mut triples = no_triples(units * self.lanes);
+            let mut triples = no_triples(units * self.executions);
             let mut outputs = Vec::with_capacity(lookup.outputs.len());
             for unit in 0..units {
-                let mut masks = flat::empty(self.lanes);
+                let mut masks = flat::empty(self.executions);
                 let slot = lookup.outputs.get(unit);
-                take(self.material, self.lanes, &mut triples, slot.map(|_| &mut masks))?;
+                take(self.correlations, self.executions, &mut triples, slot.map(|_| &mut masks))?;
                 if let Some(&slot) = slot {
                     self.masks.set(slot as usize, &masks);
                     outputs.push(masks);
@@ -175,7 +190,7 @@ impl<T: Tag> Walk<'_, T> {
             }
             let number = layer.first_lookup as usize + place;
             self.lookups[table].push(Lookup { number, inputs, outputs, triples });
-            if self.lookups[table].len() * self.lanes >= LOOKUPS {
+            if self.lookups[table].len() * self.executions >= LOOKUPS {
                 self.work_off(table)?;
             }
         }
@@ -214,7 +229,7 @@ impl<T: Tag> Walk<'_, T> {
         let joined = |of: fn(&Lookup) -> &[Shares], bits: usize| -> Vec<Shares> {
             (0..bits)
                 .map(|bit| {
-                    let mut all = flat::empty(lookups.len() * self.lanes);
+                    let mut all = flat::empty(lookups.len() * self.executions);
                     lookups.iter().for_each(|lookup| flat::append(&mut all, &of(lookup)[bit]));
                     all
                 })
@@ -224,8 +239,9 @@ impl<T: Tag> Walk<'_, T> {
         let outputs = joined(|lookup| &lookup.outputs, first.outputs.len());
         let mut supply = Supply::new(&lookups);
         let vectors = one_hot(self.channels, inputs, &self.side, &mut |n| supply.take(n))?;
-        let (program, lanes) = (&self.program, self.lanes);
-        let place = |k: usize| program.place(lookups[k / lanes].number, k % lanes, lanes);
+        let (program, executions) = (&self.program, self.executions);
+        let place =
+            |k: usize| program.place(lookups[k / executions].number, k % executions, executions);
         let table = &program.layered.tables()[table];
         entries::scramble(table, &vectors, &outputs, &mut self.tables, place);
         Ok(())
@@ -241,9 +257,9 @@ impl<T: Tag> Walk<'_, T> {
             self.receive()?;
         }
         let slots = self.program.layered.output_slots();
-        let mut outputs = Rows::with_room(slots.len() * self.lanes);
+        let mut outputs = Rows::with_room(slots.len() * self.executions);
         for &slot in slots {
-            let mut masks = flat::empty(self.lanes);
+            let mut masks = flat::empty(self.executions);
             self.masks.append_to(slot as usize, &mut masks);
             outputs.extend(&masks);
         }
@@ -253,13 +269,13 @@ impl<T: Tag> Walk<'_, T> {
 
 /// Takes a triple for each execution, and the masks that come with them.
 fn take(
-    material: &mut Material,
-    lanes: usize,
+    correlations: &mut Correlations,
+    executions: usize,
     triples: &mut Triples,
     mut masks: Option<&mut Shares>,
 ) -> Result<()> {
-    material.next_gates(
-        lanes,
+    correlations.next_gates(
+        executions,
         |GateMaterial { range, masks: own_masks, triples: own, .. }| {
             let from = [&own.a, &own.b, &own.c];
             let into = [&mut triples.a, &mut triples.b, &mut triples.c];

@@ -8,7 +8,7 @@ use zeroize::Zeroize;
 /// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
 /// significant bit first. Unused bits of a row's last word are zero.
 pub(crate) struct Slices {
-    lanes: usize,
+    executions: usize,
     /// Words of a row.
     words: usize,
     rows: Vec<u64>,
@@ -16,14 +16,14 @@ pub(crate) struct Slices {
 
 impl Slices {
     /// Rows of zeros for so many executions.
-    pub fn zeros(rows: usize, lanes: usize) -> Slices {
-        let words = lanes.div_ceil(64);
-        Slices { lanes, words, rows: vec![0; rows * words] }
+    pub fn zeros(rows: usize, executions: usize) -> Slices {
+        let words = executions.div_ceil(64);
+        Slices { executions, words, rows: vec![0; rows * words] }
     }
 
     /// How many executions there are.
-    pub fn lanes(&self) -> usize {
-        self.lanes
+    pub fn executions(&self) -> usize {
+        self.executions
     }
 
     /// One row.
@@ -52,7 +52,7 @@ impl Slices {
 
     /// Flips all bits of a row.
     pub fn flip(&mut self, row: usize) {
-        let (start, ones) = (row * self.words, Ones(self.lanes));
+        let (start, ones) = (row * self.words, Ones(self.executions));
         for (i, word) in self.rows[start..start + self.words].iter_mut().enumerate() {
             *word ^= ones.word(i);
         }
@@ -60,7 +60,7 @@ impl Slices {
 
     /// Makes all bits of a row equal.
     pub fn fill(&mut self, row: usize, bit: bool) {
-        let (ones, mask) = (Ones(self.lanes), mask64(bit));
+        let (ones, mask) = (Ones(self.executions), mask64(bit));
         for (i, word) in self.row_mut(row).iter_mut().enumerate() {
             *word = ones.word(i) & mask;
         }
@@ -124,17 +124,17 @@ pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8],
 
 /// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as words of
 /// rows.
-pub(crate) fn rows_of(bytes: &[u8], stride: usize, lanes: usize, out: &mut Vec<[u64; 8]>) {
-    out.resize(lanes.div_ceil(64), [0; 8]);
-    if stride == 1 && lanes.is_multiple_of(64) {
-        return rows_of_bytes(&bytes[..lanes], out);
+pub(crate) fn rows_of(bytes: &[u8], stride: usize, executions: usize, out: &mut Vec<[u64; 8]>) {
+    out.resize(executions.div_ceil(64), [0; 8]);
+    if stride == 1 && executions.is_multiple_of(64) {
+        return rows_of_bytes(&bytes[..executions], out);
     }
-    let mut padded = Vec::with_capacity(lanes.next_multiple_of(64));
+    let mut padded = Vec::with_capacity(executions.next_multiple_of(64));
     match stride {
-        1 => padded.extend_from_slice(&bytes[..lanes]),
-        _ => padded.extend(bytes.iter().step_by(stride).take(lanes)),
+        1 => padded.extend_from_slice(&bytes[..executions]),
+        _ => padded.extend(bytes.iter().step_by(stride).take(executions)),
     }
-    padded.resize(lanes.next_multiple_of(64), 0);
+    padded.resize(executions.next_multiple_of(64), 0);
     rows_of_bytes(&padded, out);
 }
 
@@ -167,31 +167,31 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 1..300),
             stride in 1usize..4,
         ) {
-            let lanes = bytes.len().div_ceil(stride);
+            let executions = bytes.len().div_ceil(stride);
             let mut words = Vec::new();
-            rows_of(&bytes, stride, lanes, &mut words);
+            rows_of(&bytes, stride, executions, &mut words);
             let row = |i: usize| words.iter().map(|word| word[i]).collect::<Vec<u64>>();
             let rows: Vec<Vec<u64>> = (0..8).map(row).collect();
-            for (lane, byte) in bytes.iter().step_by(stride).enumerate() {
+            for (execution, byte) in bytes.iter().step_by(stride).enumerate() {
                 for (i, row) in rows.iter().enumerate() {
-                    prop_assert_eq!(row[lane / 64] >> (lane % 64) & 1, u64::from(byte >> i & 1));
+                    prop_assert_eq!(row[execution / 64] >> (execution % 64) & 1, u64::from(byte >> i & 1));
                 }
             }
             let (mut back, zeros) = (vec![1; 64 * words.len()], vec![0; words.len()]);
             columns(rows.iter().map(Vec::as_slice), &mut back, &zeros);
-            prop_assert!(back[..lanes].iter().eq(bytes.iter().step_by(stride)));
-            prop_assert!(back[lanes..].iter().all(|byte| *byte == 0));
+            prop_assert!(back[..executions].iter().eq(bytes.iter().step_by(stride)));
+            prop_assert!(back[executions..].iter().all(|byte| *byte == 0));
             columns(rows[..3].iter().map(Vec::as_slice), &mut back, &zeros);
             let low = bytes.iter().step_by(stride).map(|byte| byte & 7);
-            prop_assert!(back[..lanes].iter().copied().eq(low));
+            prop_assert!(back[..executions].iter().copied().eq(low));
         }
 
         #[test]
-        fn rows_are_copied_in_order(lanes in 1usize..200, first in 0usize..4, n in 0usize..3) {
-            let mut slices = Slices::zeros(8, lanes);
+        fn rows_are_copied_in_order(executions in 1usize..200, first in 0usize..4, n in 0usize..3) {
+            let mut slices = Slices::zeros(8, executions);
             for row in 0..6 {
                 slices.row_mut(row)[0] = row as u64 & 1;
-                slices.row_mut(row)[(lanes - 1) / 64] |= u64::from(row > 2);
+                slices.row_mut(row)[(executions - 1) / 64] |= u64::from(row > 2);
             }
             let before: Vec<Vec<u64>> = (0..8).map(|row| slices.row(row).to_vec()).collect();
             slices.copy(first..first + n, 5);
@@ -202,8 +202,8 @@ mod tests {
         }
 
         #[test]
-        fn unused_bits_stay_zero(lanes in 1usize..200) {
-            let mut slices = Slices::zeros(3, lanes);
+        fn unused_bits_stay_zero(executions in 1usize..200) {
+            let mut slices = Slices::zeros(3, executions);
             slices.fill(0, true);
             slices.copy(0..1, 1);
             slices.flip(1);
@@ -211,7 +211,7 @@ mod tests {
             let ones = |row: usize| -> u32 {
                 slices.row(row).iter().map(|word| word.count_ones()).sum()
             };
-            prop_assert_eq!([ones(0), ones(1), ones(2)], [lanes as u32, 0, lanes as u32]);
+            prop_assert_eq!([ones(0), ones(1), ones(2)], [executions as u32, 0, executions as u32]);
         }
     }
 }

@@ -3,7 +3,9 @@
 use symbolon_primitives::{Block, Challenge, PolyHash, Selected, TagHash};
 use zeroize::Zeroize;
 
-use super::{MacLength, check::Looked, entries::Records, prepared::Ready, tag::Tag};
+use super::{
+    MacLength, check::OpenedEntries, entries::Records, prepared::ScrambledCircuit, tag::Tag,
+};
 
 /// Tags that are hashed at a time.
 const PIECE: usize = 1024;
@@ -78,24 +80,29 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
 impl<T: Tag> Sums<T, 2> {
     /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta where its bit of
     /// `theirs` is set. They come before those of look-ups.
-    pub fn gates(&mut self, ready: &Ready<T>, looked: &Looked, (theirs, delta): (&[u64], T)) {
+    pub fn gates(
+        &mut self,
+        ready: &ScrambledCircuit<T>,
+        opened: &OpenedEntries,
+        (theirs, delta): (&[u64], T),
+    ) {
         let rows = ready.gates.each_ref();
         let rows = [rows.map(|rows| &rows.macs[..]), rows.map(|rows| &rows.keys[..])];
-        let bits = [looked.c.words(), looked.d.words()];
+        let bits = [opened.c.words(), opened.d.words()];
         if let (Hash::Words(hash), [[Some(p), Some(v), Some(u)], [Some(q), Some(w), Some(x)]]) =
             (&mut self.hash, rows.map(|rows| rows.map(T::as_words)))
             && let Some(&[delta]) = T::as_words(&[delta])
         {
             let tags = Selected { rows: [[p, v, u], [q, w, x]], bits, flips: theirs, delta };
             match ready.shared {
-                false => hash.update_selected(tags, looked.c.len()),
-                true => each_for_all(hash, tags, ready.lanes),
+                false => hash.update_selected(tags, opened.c.len()),
+                true => each_for_all(hash, tags, ready.executions),
             }
             return;
         }
         let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1 == 1;
-        let times = ready.lanes / ready.stock();
-        for k in 0..looked.c.len() {
+        let times = ready.executions / ready.stock();
+        for k in 0..opened.c.len() {
             let [mac, key] = rows.map(|rows| {
                 let [row, beta, alpha] = rows.map(|row| row[k / times]);
                 row ^ beta.select(bit(bits[0], k)) ^ alpha.select(bit(bits[1], k))
@@ -105,14 +112,14 @@ impl<T: Tag> Sums<T, 2> {
     }
 
     /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ with its entry.
-    pub fn entries(&mut self, ready: &Ready<T>, looked: &Looked, delta: T) {
+    pub fn entries(&mut self, ready: &ScrambledCircuit<T>, opened: &OpenedEntries, delta: T) {
         let program = &ready.program;
         let widest = (0..program.lookups()).map(|number| ready.records(number).width).max();
         let multiples = Multiples::of(delta, widest.unwrap_or(0));
-        let mut entries = &looked.entries[..];
-        for (number, indices) in looked.indices.chunks(ready.lanes).enumerate() {
+        let mut entries = &opened.entries[..];
+        for (number, indices) in opened.indices.chunks(ready.executions).enumerate() {
             let records = ready.records(number);
-            let (sent, rest) = entries.split_at(records.width * ready.lanes);
+            let (sent, rest) = entries.split_at(records.width * ready.executions);
             entries = rest;
             match multiples.single() {
                 Some(table) => {
@@ -131,19 +138,22 @@ impl<T: Tag> Sums<T, 2> {
         times: impl Fn(&[u8]) -> T,
     ) {
         let mut sent = sent.chunks_exact(records.width);
-        let mut lanes = 0..;
+        let mut executions = 0..;
         while !indices.is_empty() {
             let (now, rest) = indices.split_at(indices.len().min(self.room()));
             indices = rest;
-            lanes.clone().zip(now).for_each(|(lane, index)| records.prefetch(lane, *index));
+            executions
+                .clone()
+                .zip(now)
+                .for_each(|(execution, index)| records.prefetch(execution, *index));
             let old = self.buffers[0].len();
             self.buffers.iter_mut().for_each(|tags| tags.resize(old + now.len(), T::default()));
             let [own, expected] = &mut self.buffers;
             let into = own[old..].iter_mut().zip(&mut expected[old..]);
-            for ((own, expected), ((index, lane), entry)) in
-                into.zip(now.iter().zip(lanes.by_ref()).zip(sent.by_ref()))
+            for ((own, expected), ((index, execution), entry)) in
+                into.zip(now.iter().zip(executions.by_ref()).zip(sent.by_ref()))
             {
-                let [mac, key] = records.tags(lane, *index);
+                let [mac, key] = records.tags(execution, *index);
                 (*own, *expected) = (mac, key ^ times(entry));
             }
             if self.room() == 0 {
@@ -154,8 +164,8 @@ impl<T: Tag> Sums<T, 2> {
 }
 
 /// The tags of gates whose material all executions share.
-fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, lanes: usize) {
-    let words = lanes / 64;
+fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, executions: usize) {
+    let words = executions / 64;
     for gate in 0..tags.rows[0][0].len() {
         let range = gate * words..(gate + 1) * words;
         let tags = Selected {
@@ -164,7 +174,7 @@ fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, lanes: usize) {
             flips: &tags.flips[range],
             delta: tags.delta,
         };
-        hash.update_selected(tags, lanes);
+        hash.update_selected(tags, executions);
     }
 }
 
@@ -218,27 +228,27 @@ mod tests {
 
     use super::*;
 
-    /// Material that all executions share stands for as many copies of itself.
+    /// Correlations that all executions share stands for as many copies of itself.
     #[test]
     fn shared_material_is_hashed_as_if_everybody_had_it() {
-        let (gates, lanes, delta) = (3, 128, 0x1234_5678_9abc_def1);
+        let (gates, executions, delta) = (3, 128, 0x1234_5678_9abc_def1);
         let mut prg = Prg::from_seed(Block(5));
         let seed = prg.block();
         let mut words = |n: usize| -> Vec<u64> { (0..n).map(|_| prg.u64()).collect() };
         let rows = [(); 2].map(|()| [(); 3].map(|()| words(gates)));
-        let [c, d, flips] = [(); 3].map(|()| words(gates * lanes / 64));
+        let [c, d, flips] = [(); 3].map(|()| words(gates * executions / 64));
         let rows = rows.each_ref().map(|rows| rows.each_ref().map(|row| &row[..]));
         let tags = Selected { rows, bits: [&c, &d], flips: &flips, delta };
         let mut hash = TagHash::new(&mut Prg::from_seed(seed));
-        each_for_all(&mut hash, tags, lanes);
+        each_for_all(&mut hash, tags, executions);
 
         let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1;
         let of = |rows: [&[u64]; 3], delta: u64| -> Vec<u64> {
             let tag = |k: usize| {
-                let [row, beta, alpha] = rows.map(|row| row[k / lanes]);
+                let [row, beta, alpha] = rows.map(|row| row[k / executions]);
                 row ^ (beta * bit(&c, k)) ^ (alpha * bit(&d, k)) ^ (delta * bit(&flips, k))
             };
-            (0..gates * lanes).map(tag).collect()
+            (0..gates * executions).map(tag).collect()
         };
         let mut plain = TagHash::new(&mut Prg::from_seed(seed));
         plain.update([&of(rows[0], 0), &of(rows[1], delta)]);

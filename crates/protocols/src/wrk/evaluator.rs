@@ -16,25 +16,26 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, Rho, beside,
+    InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},
+    gates::correlations::Correlations,
+    gates::mask_pass::{self, MaskPass, MaskedGates},
+    gates::pipeline,
+    gates::streaming::Streaming,
+    gates::wire_shares::WireShares,
+    io_wires::{self, Opening, OutputWires},
     labels::{self, MESSAGE, RUN},
-    masks::{self, Chunk, MaskWalk},
-    material::Material,
     phases,
-    ports::{self, Opening, OutputWires},
-    share_rows::ShareRows,
-    stream::Supply,
 };
 
 /// Phase 2: masks, products, and the garbled gates, received.
 pub(super) fn prepare(
-    mut material: Material,
+    mut correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskWalk::new(circuit, plan, &material);
+    let mut masks = MaskPass::new(circuit, plan, &correlations);
     let mac_bytes = table::mac_bytes(net.rho);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
     let begin = |chunk: &_| {
@@ -42,15 +43,15 @@ pub(super) fn prepare(
         table.begin(chunk, chunk.len(), mac_bytes);
         table
     };
-    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, chunk, begun| {
+    pipeline::run(&mut masks, &mut correlations, net, begin, |peers, chunk, begun| {
         let mut table = begun.unwrap_or_else(|| Table::new(chunk, mac_bytes));
         table.receive(&mut peers[0], chunk, mac_bytes, &mut message)?;
         tables.push(table);
         Ok(())
     })?;
-    Ok(Box::new(Ready {
-        keys: Keys::new(net, &material),
-        own_masks: material.own_masks(circuit),
+    Ok(Box::new(GarbledCircuit {
+        keys: Keys::new(net, &correlations),
+        own_masks: correlations.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -58,14 +59,14 @@ pub(super) fn prepare(
 
 /// All phases at once.
 pub(super) fn stream(
-    mut supply: Supply<'_>,
+    mut streaming: Streaming<'_>,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = supply.walk(circuit, plan);
-    let keys = Keys::new(net, &supply.material);
-    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let mut masks = streaming.walk(circuit, plan);
+    let keys = Keys::new(net, &streaming.correlations);
+    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
     let channel = &mut net.peers()[0];
     channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
     let what = (online::INPUTS_AND_LABELS_FIRST, 0);
@@ -73,27 +74,27 @@ pub(super) fn stream(
     let mut walk = Walk::new((circuit, plan), &keys, &own, theirs);
     let (mut table, mut message) = (Table::default(), Vec::new());
     loop {
-        supply.refill(net)?;
-        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+        streaming.refill(net)?;
+        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
             table.restart(&chunk, keys.mac_bytes);
             table.receive(&mut net.peers()[0], &chunk, keys.mac_bytes, &mut message)?;
             masks.recycle(chunk);
             walk.chunk(&table);
         }
         walk.check(&net.peers()[0])?;
-        if supply.is_last() {
+        if streaming.is_last() {
             break;
         }
     }
-    let masks = supply.finish(masks);
+    let masks = streaming.finish(masks);
     let channel = &mut net.peers()[0];
     let outputs = walk.finish(plan, channel)?;
     outputs.send_to_garbler(channel, circuit, &masks)?;
     let wires = OutputWires::of(circuit, channel.me());
     if wires.is_empty() {
-        return Ok(ports::no_outputs(circuit));
+        return Ok(io_wires::no_outputs(circuit));
     }
-    let opening = ports::receive_output_masks(channel, &wires)?;
+    let opening = io_wires::receive_output_masks(channel, &wires)?;
     outputs.unmask(channel, circuit, (&wires, &masks), (&opening, *keys.delta))
 }
 
@@ -110,14 +111,14 @@ struct Table {
 
 impl Table {
     /// No gates yet, with room for those of a chunk.
-    fn new(chunk: &Chunk, mac_bytes: usize) -> Table {
+    fn new(chunk: &MaskedGates, mac_bytes: usize) -> Table {
         let mut table = Table::default();
         table.restart(chunk, mac_bytes);
         table
     }
 
     /// The same in the memory of a table that is used up.
-    fn restart(&mut self, chunk: &Chunk, mac_bytes: usize) {
+    fn restart(&mut self, chunk: &MaskedGates, mac_bytes: usize) {
         let gates = chunk.len();
         let macs = table::mac_section_bytes(gates, mac_bytes) + 16;
         labels::make_room(&mut self.labels, ROWS * gates);
@@ -128,14 +129,14 @@ impl Table {
 
     /// The own MAC M\[s\] and key K\[r\] of each row, of the gates up to `end` that do not have them yet: what is left of it,
     /// once the garbler's part is added and it is hashed, is the label itself, and r times the cut Δ_B.
-    fn begin(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
+    fn begin(&mut self, chunk: &MaskedGates, end: usize, mac_bytes: usize) {
         match table::are_words(mac_bytes) {
             true => self.begin_with::<u64>(chunk, end, mac_bytes),
             false => self.begin_with::<u128>(chunk, end, mac_bytes),
         }
     }
 
-    fn begin_with<C: Cut>(&mut self, chunk: &Chunk, end: usize, mac_bytes: usize) {
+    fn begin_with<C: Cut>(&mut self, chunk: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
             // No closure here: it would be a call for every gate.
             let [row0, alpha, beta] = [chunk.row0.pair(g), chunk.alpha.pair(g), chunk.beta.pair(g)];
@@ -157,7 +158,7 @@ impl Table {
     fn receive(
         &mut self,
         channel: &mut Channel,
-        chunk: &Chunk,
+        chunk: &MaskedGates,
         mac_bytes: usize,
         message: &mut Vec<Block>,
     ) -> Result<()> {
@@ -200,25 +201,25 @@ struct Keys {
 }
 
 impl Keys {
-    fn new(net: &Network, material: &Material) -> Self {
+    fn new(net: &Network, correlations: &Correlations) -> Self {
         Keys {
             session: net.session,
-            delta: material.delta.clone(),
+            delta: correlations.delta.clone(),
             mac_bytes: table::mac_bytes(net.rho),
-            first_tweak: material.first_tweak,
+            first_tweak: correlations.first_tweak,
         }
     }
 }
 
 /// The evaluator after phase 2.
-struct Ready {
+struct GarbledCircuit {
     keys: Keys,
     own_masks: BitVec,
-    output_masks: ShareRows,
+    output_masks: WireShares,
     tables: Vec<Table>,
 }
 
-impl Prepared for Ready {
+impl Prepared for GarbledCircuit {
     /// Steps 5 to 8: one message to the garbler, one from it; one more to it if it learns any output.
     fn evaluate(
         self: Box<Self>,
@@ -228,7 +229,7 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
@@ -238,7 +239,7 @@ impl Prepared for Ready {
         let outputs = walk.finish(plan, channel)?;
         outputs.send_to_garbler(channel, circuit, &self.output_masks)?;
         if wires.is_empty() {
-            return Ok(ports::no_outputs(circuit));
+            return Ok(io_wires::no_outputs(circuit));
         }
         let masks = (&wires, &self.output_masks);
         outputs.unmask(channel, circuit, masks, (&opening, *self.keys.delta))
@@ -268,18 +269,18 @@ pub(super) fn load(
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let mac_bytes = table::mac_bytes(rho);
-    let mut ready = Ready {
+    let mut ready = GarbledCircuit {
         keys: Keys {
             session: from.array()?,
             delta: from.delta()?,
             mac_bytes,
             first_tweak: first_tweak(&mut from, plan)?,
         },
-        own_masks: from.bits(ports::input_bits(circuit, EVALUATOR))?,
-        output_masks: ShareRows::load(plan.output_slots().len(), 1, &mut from)?,
+        own_masks: from.bits(io_wires::input_bits(circuit, EVALUATOR))?,
+        output_masks: WireShares::load(plan.output_slots().len(), 1, &mut from)?,
         tables: Vec::new(),
     };
-    for gates in masks::chunk_sizes(plan) {
+    for gates in mask_pass::chunk_sizes(plan) {
         ready.tables.push(Table {
             labels: from.blocks(ROWS * gates)?,
             macs: from.bytes(table::mac_section_bytes(gates, mac_bytes) + 16)?,
@@ -315,14 +316,14 @@ impl InputLabels {
         circuit: &Circuit,
         (kind, more): (&'static str, usize),
     ) -> Result<(Self, Vec<u8>)> {
-        let theirs = ports::input_bits(circuit, channel.peer());
+        let theirs = io_wires::input_bits(circuit, channel.peer());
         let all = InputLabels::bytes(circuit, theirs);
         let mut bytes = channel.recv(kind, all + more)?;
         let rest = bytes.split_off(all);
         let (masked, from) = bytes.split_at(BitVec::byte_len(theirs));
         let mut labels = vec![Block::ZERO; circuit.main().inputs as usize];
         Block::as_bytes_mut(&mut labels).copy_from_slice(from);
-        Ok((InputLabels { masked: ports::decode_bits(channel, theirs, masked)?, labels }, rest))
+        Ok((InputLabels { masked: io_wires::decode_bits(channel, theirs, masked)?, labels }, rest))
     }
 }
 
@@ -336,7 +337,7 @@ fn receive_garbler_message(
     let (inputs, mut rest) =
         InputLabels::receive(channel, circuit, (online::INPUTS_AND_LABELS, shares + 32))?;
     let digest = rest.split_off(shares);
-    let shares = ports::decode_bits(channel, outputs, &rest)?;
+    let shares = io_wires::decode_bits(channel, outputs, &rest)?;
     let digest = digest.try_into().expect("what is left is the digest");
     Ok((inputs, Opening { shares, digest }))
 }
@@ -386,7 +387,7 @@ impl<'a> Walk<'a> {
         own: &BitVec,
         theirs: InputLabels,
     ) -> Self {
-        let masked = ports::interleave(circuit, &[&theirs.masked, own]);
+        let masked = io_wires::interleave(circuit, &[&theirs.masked, own]);
         let mut slots = vec![Wire::default(); plan.slots()];
         let inputs = slots[plan.input_slots()].iter_mut().zip(theirs.labels);
         for (w, (slot, label)) in inputs.enumerate() {
@@ -516,7 +517,7 @@ impl MaskedOutputs {
         &self,
         channel: &mut Channel,
         circuit: &Circuit,
-        masks: &ShareRows,
+        masks: &WireShares,
     ) -> Result<()> {
         let wires = OutputWires::of(circuit, channel.peer());
         if wires.is_empty() {
@@ -543,12 +544,12 @@ impl MaskedOutputs {
         &self,
         channel: &Channel,
         circuit: &Circuit,
-        (wires, masks): (&OutputWires, &ShareRows),
+        (wires, masks): (&OutputWires, &WireShares),
         (opening, delta): (&Opening, Block),
     ) -> Result<OutputBits> {
-        let mut unmasking = ports::Unmasking::new(wires, masks, &self.masked);
-        unmasking.add(channel, 0, opening, delta)?;
-        Ok(unmasking.finish().release(circuit, wires))
+        let mut decoder = io_wires::OutputDecoder::new(wires, masks, &self.masked);
+        decoder.add(channel, 0, opening, delta)?;
+        Ok(decoder.finish().release(circuit, wires))
     }
 }
 

@@ -15,33 +15,33 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, beside,
+    InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
-    labels,
-    masks::{Chunk, MaskWalk},
-    material::Material,
-    phases,
-    ports::{self, OutputWires},
-    share_rows::ShareRows,
-    stream::Supply,
+    gates::correlations::Correlations,
+    gates::mask_pass::{MaskPass, MaskedGates},
+    gates::pipeline,
+    gates::streaming::Streaming,
+    gates::wire_shares::WireShares,
+    io_wires::{self, OutputWires},
+    labels, phases,
 };
 
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
 pub(super) fn prepare(
-    mut material: Material,
+    mut correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskWalk::new(circuit, plan, &material);
-    let mut garbling = Garbling::new(plan, &material, net);
+    let mut masks = MaskPass::new(circuit, plan, &correlations);
+    let mut garbling = Garbling::new(plan, &correlations, net);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[0], chunk);
-    beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
+    pipeline::run(&mut masks, &mut correlations, net, |_| (), deal)?;
     let output_labels = garbling.finish(plan);
-    Ok(Box::new(Ready {
-        delta: material.delta.clone(),
-        own_masks: material.own_masks(circuit),
+    Ok(Box::new(GarblerSecrets {
+        delta: correlations.delta.clone(),
+        own_masks: correlations.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
         output_labels,
@@ -50,15 +50,15 @@ pub(super) fn prepare(
 
 /// All phases at once.
 pub(super) fn stream(
-    mut supply: Supply<'_>,
+    mut streaming: Streaming<'_>,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = supply.walk(circuit, plan);
-    let mut garbling = Garbling::new(plan, &supply.material, net);
-    let delta = supply.material.delta.clone();
-    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let mut masks = streaming.walk(circuit, plan);
+    let mut garbling = Garbling::new(plan, &streaming.correlations, net);
+    let delta = streaming.correlations.delta.clone();
+    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
     let channel = &mut net.peers()[0];
     let masked = receive_masked_inputs(channel, circuit, &own)?;
     let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
@@ -67,40 +67,40 @@ pub(super) fn stream(
         &[&own.to_bytes(), Block::as_bytes(&labels)],
     )?;
     loop {
-        supply.refill(net)?;
-        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+        streaming.refill(net)?;
+        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
             garbling.chunk(&mut net.peers()[0], &chunk)?;
             masks.recycle(chunk);
         }
-        if supply.is_last() {
+        if streaming.is_last() {
             break;
         }
     }
     let output_labels = Zeroizing::new(garbling.finish(plan));
-    let output_masks = supply.finish(masks);
+    let output_masks = streaming.finish(masks);
     let channel = &mut net.peers()[0];
-    ports::send_output_masks(channel, circuit, &output_masks, 0)?;
+    io_wires::send_output_masks(channel, circuit, &output_masks, 0)?;
     channel.flush()?;
     outputs(channel, circuit, (&output_masks, &output_labels), *delta)
 }
 
 /// Step 5: the evaluator's masked inputs, put together with the `own`.
 fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec) -> Result<BitVec> {
-    let n = ports::input_bits(circuit, channel.peer());
-    let theirs = ports::receive_bits(channel, online::MASKED_INPUTS, n)?;
-    Ok(ports::interleave(circuit, &[own, &theirs]))
+    let n = io_wires::input_bits(circuit, channel.peer());
+    let theirs = io_wires::receive_bits(channel, online::MASKED_INPUTS, n)?;
+    Ok(io_wires::interleave(circuit, &[own, &theirs]))
 }
 
 /// The garbler's own outputs, from the masks and labels of all.
 fn outputs(
     channel: &mut Channel,
     circuit: &Circuit,
-    (masks, labels): (&ShareRows, &[Block]),
+    (masks, labels): (&WireShares, &[Block]),
     delta: Block,
 ) -> Result<OutputBits> {
     let wires = OutputWires::of(circuit, channel.me());
     if wires.is_empty() {
-        return Ok(ports::no_outputs(circuit));
+        return Ok(io_wires::no_outputs(circuit));
     }
     let verified = online::receive_garbler_outputs(channel, &wires, masks, labels, delta)?;
     Ok(verified.release(circuit, &wires))
@@ -116,13 +116,13 @@ pub(crate) struct Garbling<'a> {
 
 impl<'a> Garbling<'a> {
     /// Chooses the input labels.
-    fn new(plan: &'a Plan, material: &Material, net: &Network) -> Self {
+    fn new(plan: &'a Plan, correlations: &Correlations, net: &Network) -> Self {
         Garbling {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, *material.seed),
-            first_tweak: material.first_tweak,
+            slots: labels::fresh(plan, *correlations.seed),
+            first_tweak: correlations.first_tweak,
             rows: Rows::new(
-                material.delta.clone(),
+                correlations.delta.clone(),
                 RowHash::new(&net.session),
                 table::mac_bytes(net.rho),
             ),
@@ -130,7 +130,7 @@ impl<'a> Garbling<'a> {
     }
 
     /// Garbles a chunk and sends its table.
-    fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
+    fn chunk(&mut self, channel: &mut Channel, chunk: &MaskedGates) -> Result<()> {
         let mut done = 0;
         while done < chunk.len() {
             // The masks' walk went over the same plan and ended its chunk between two batches.
@@ -150,7 +150,7 @@ impl<'a> Garbling<'a> {
     }
 
     /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
-    fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
+    fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
         batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.rows.delta));
@@ -167,15 +167,15 @@ impl Drop for Garbling<'_> {
 }
 
 /// The garbler after phase 2.
-struct Ready {
+struct GarblerSecrets {
     delta: Delta,
     own_masks: BitVec,
     input_labels: Vec<Block>,
-    output_masks: ShareRows,
+    output_masks: WireShares,
     output_labels: Vec<Block>,
 }
 
-impl Prepared for Ready {
+impl Prepared for GarblerSecrets {
     /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back if
     /// the garbler learns any output.
     fn evaluate(
@@ -186,12 +186,12 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         let masked = receive_masked_inputs(channel, circuit, &own)?;
         let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
-        let (shares, proof) = ports::open_shares(&for_evaluator, &self.output_masks, 0);
+        let (shares, proof) = io_wires::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(
             online::INPUTS_AND_LABELS,
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
@@ -217,11 +217,11 @@ pub(super) fn load(
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let outputs = plan.output_slots().len();
-    Ok(Box::new(Ready {
+    Ok(Box::new(GarblerSecrets {
         delta: from.delta()?,
-        own_masks: from.bits(ports::input_bits(circuit, GARBLER))?,
+        own_masks: from.bits(io_wires::input_bits(circuit, GARBLER))?,
         input_labels: from.blocks(plan.input_slots().len())?,
-        output_masks: ShareRows::load(outputs, 1, &mut from)?,
+        output_masks: WireShares::load(outputs, 1, &mut from)?,
         output_labels: from.blocks(outputs)?,
     }))
 }
@@ -229,7 +229,7 @@ pub(super) fn load(
 /// The garbler's party number.
 const GARBLER: PartyId = 0;
 
-impl Drop for Ready {
+impl Drop for GarblerSecrets {
     fn drop(&mut self) {
         self.input_labels.zeroize();
         self.output_labels.zeroize();

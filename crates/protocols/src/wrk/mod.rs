@@ -15,9 +15,9 @@
 //! # Figure 2, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::material` |
-//! | 3 masks of XOR outputs | `crate::masks` |
-//! | 4a products λ_α·λ_β by Beaver's trick | `crate::masks` |
+//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::gates::correlations` |
+//! | 3 masks of XOR outputs | `crate::gates::mask_pass` |
+//! | 4a products λ_α·λ_β by Beaver's trick | `crate::gates::mask_pass` |
 //! | 4b–d the four rows | `garbler`, `rows`, `evaluator`, `table` |
 //! | 5–8 inputs, evaluation, outputs | `garbler`, `evaluator` |
 //!
@@ -56,7 +56,9 @@ mod table;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Form, Prepared, Rho, codec::Reader, material::Prepare, stream::Stream, ywz};
+use crate::{
+    Form, Prepared, Rho, codec::Reader, gates::correlations::Prepare, gates::streaming::Stream, ywz,
+};
 
 /// The evaluator's party number; the garbler is party 0.
 pub(crate) const EVALUATOR: PartyId = 1;

@@ -5,8 +5,8 @@ use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
-    ports::{self, Opening, OutputWires, Unmasking, Verified},
-    share_rows::ShareRows,
+    gates::wire_shares::WireShares,
+    io_wires::{self, Opening, OutputDecoder, OutputWires, Verified},
 };
 
 /// The evaluator's one online message: Λ of its input wires.
@@ -32,7 +32,7 @@ pub(super) const GARBLER_OUTPUT_CHECK: &str = "returned output label and MAC";
 pub(super) fn receive_garbler_outputs(
     channel: &mut Channel,
     wires: &OutputWires,
-    masks: &ShareRows,
+    masks: &WireShares,
     labels: &[Block],
     delta: Block,
 ) -> Result<Verified> {
@@ -40,8 +40,8 @@ pub(super) fn receive_garbler_outputs(
     let bytes = channel.recv(GARBLER_OUTPUTS, 2 * BitVec::byte_len(n) + 32)?;
     let (masked, rest) = bytes.split_at(BitVec::byte_len(n));
     let (shares, digest) = rest.split_at(BitVec::byte_len(n));
-    let masked = ports::decode_bits(channel, n, masked)?;
-    let shares = ports::decode_bits(channel, n, shares)?;
+    let masked = io_wires::decode_bits(channel, n, masked)?;
+    let shares = io_wires::decode_bits(channel, n, shares)?;
     let proofs = wires.indices().enumerate();
     let labels = proofs.clone().map(|(k, w)| labels[w] ^ delta.select(masked.get(k)));
     let macs: Vec<Block> =
@@ -55,7 +55,7 @@ pub(super) fn receive_garbler_outputs(
         all[w] = masked.get(k);
     }
     let opening = Opening { shares, digest: exchange::digest_of(&macs) };
-    let mut unmasking = Unmasking::new(wires, masks, &all);
-    unmasking.add(channel, 0, &opening, delta)?;
-    Ok(unmasking.finish())
+    let mut decoder = OutputDecoder::new(wires, masks, &all);
+    decoder.add(channel, 0, &opening, delta)?;
+    Ok(decoder.finish())
 }

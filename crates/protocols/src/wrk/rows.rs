@@ -9,9 +9,9 @@ use zeroize::Zeroize;
 
 use super::table::{self, Cut, ROWS, RowHash};
 use crate::{
+    gates::mask_pass::MaskedGates,
+    gates::wire_shares::WireShares,
     labels::{self, MESSAGE, RUN},
-    masks::Chunk,
-    share_rows::ShareRows,
 };
 
 /// Garbles, and collects what is to be sent.
@@ -73,7 +73,7 @@ impl Rows {
         &mut self,
         slots: &mut [Block],
         ands: &[And],
-        (chunk, done): (&Chunk, usize),
+        (chunk, done): (&MaskedGates, usize),
         first: u64,
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
@@ -99,11 +99,11 @@ impl Rows {
     }
 
     /// The rows' labels but for L_γ,0, which makes the first of them zero.
-    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&Chunk, usize)) {
+    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&MaskedGates, usize)) {
         let n = ands.len();
         let (own, own_row0) = (&mut self.own[..n], &mut self.own_row0[..n]);
-        ShareRows::key_sums([&chunk.alpha, &chunk.beta], g, *self.delta, own);
-        ShareRows::key_sums([&chunk.row0], g, *self.delta, own_row0);
+        WireShares::key_sums([&chunk.alpha, &chunk.beta], g, *self.delta, own);
+        WireShares::key_sums([&chunk.row0], g, *self.delta, own_row0);
         let own = own.iter().zip(own_row0);
         let start = self.labels.len();
         self.labels.resize(start + (ROWS - 1) * n, Block::ZERO);
@@ -121,7 +121,7 @@ impl Rows {
     }
 
     /// The cut MACs of rows 0 to 3 of these gates.
-    fn put_macs<C: Cut>(&mut self, chunk: &Chunk, gates: Range<usize>) {
+    fn put_macs<C: Cut>(&mut self, chunk: &MaskedGates, gates: Range<usize>) {
         let mac_bytes = self.mac_bytes;
         let start = self.macs.len();
         let end = start + ROWS * gates.len() * mac_bytes;

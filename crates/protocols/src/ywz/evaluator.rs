@@ -12,24 +12,26 @@ use super::{hash::LabelHash, online};
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, beside,
+    InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},
+    gates::correlations::Correlations,
+    gates::mask_pass::{self, MaskPass, MaskedGates},
+    gates::pipeline,
+    gates::streaming::Streaming,
+    gates::wire_shares::WireShares,
+    io_wires,
     labels::{self, MESSAGE, RUN},
-    masks::{self, Chunk, MaskWalk},
-    material::Material,
-    phases, ports,
-    share_rows::ShareRows,
-    stream::Supply,
+    phases,
 };
 
 /// Phase 2: masks, products, and the garbled gates, received.
 pub(super) fn prepare(
-    mut material: Material,
+    mut correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskWalk::new(circuit, plan, &material);
+    let mut masks = MaskPass::new(circuit, plan, &correlations);
     let (mut tables, mut message) = (Vec::new(), Vec::new());
     let garblers = usize::from(net.parties()) - 1;
     let begin = |chunk: &_| {
@@ -37,18 +39,18 @@ pub(super) fn prepare(
         table.begin(chunk, chunk.len());
         table
     };
-    beside::each_chunk(&mut masks, &mut material, net, begin, |peers, chunk, begun| {
+    pipeline::run(&mut masks, &mut correlations, net, begin, |peers, chunk, begun| {
         let mut table = begun.unwrap_or_else(|| Table::new(chunk, garblers));
         table.receive(peers, chunk, &mut message)?;
         tables.push(table);
         Ok(())
     })?;
-    Ok(Box::new(Ready {
+    Ok(Box::new(GarbledCircuit {
         session: net.session,
-        delta: material.delta.clone(),
+        delta: correlations.delta.clone(),
         chi: fresh_chi()?,
-        first_tweak: material.first_tweak,
-        own_masks: material.own_masks(circuit),
+        first_tweak: correlations.first_tweak,
+        own_masks: correlations.own_masks(circuit),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -60,24 +62,24 @@ fn fresh_chi() -> Result<Block> {
 
 /// All phases at once.
 pub(super) fn stream(
-    mut supply: Supply<'_>,
+    mut streaming: Streaming<'_>,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let delta = supply.material.delta.clone();
-    let mut masks = supply.walk(circuit, plan);
+    let delta = streaming.correlations.delta.clone();
+    let mut masks = streaming.walk(circuit, plan);
     let garblers = online::garblers(net.parties(), net.me);
-    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-    let first = (&net.session, supply.material.first_tweak);
+    let first = (&net.session, streaming.correlations.first_tweak);
     let mut walk = Walk::new(plan, first, &garblers);
     walk.evaluation.receive_labels(plan, net.peers(), &masked)?;
     let (mut table, mut message) = (Table::default(), Vec::new());
     loop {
-        supply.refill(net)?;
+        streaming.refill(net)?;
         let mut zs = Vec::new();
-        while let Some(chunk) = supply.next_chunk(&mut masks, net)? {
+        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
             // A fresh χ for every chunk, which nobody else sees before all of its tables are here.
             let mut values = Values::new(fresh_chi()?, garblers.len());
             table.restart(&chunk, garblers.len());
@@ -87,11 +89,11 @@ pub(super) fn stream(
             zs.push(values.tell(net.peers())?);
         }
         authenticate(net.peers(), &mut zs)?;
-        if supply.is_last() {
+        if streaming.is_last() {
             break;
         }
     }
-    let masks = supply.finish(masks);
+    let masks = streaming.finish(masks);
     let outputs = walk.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
 }
@@ -114,14 +116,14 @@ struct Table {
 
 impl Table {
     /// No gates yet, with room for those of a chunk from so many garblers.
-    fn new(chunk: &Chunk, garblers: usize) -> Table {
+    fn new(chunk: &MaskedGates, garblers: usize) -> Table {
         let mut table = Table::default();
         table.restart(chunk, garblers);
         table
     }
 
     /// The same in the memory of a table that is used up.
-    fn restart(&mut self, chunk: &Chunk, garblers: usize) {
+    fn restart(&mut self, chunk: &MaskedGates, garblers: usize) {
         let gates = chunk.len();
         labels::make_room(&mut self.half_gates, gates * garblers);
         self.sealed.resize_with(garblers * (garblers - 1), Vec::new);
@@ -132,7 +134,7 @@ impl Table {
     }
 
     /// The own part of the gates up to `end` that do not have it yet.
-    fn begin(&mut self, chunk: &Chunk, end: usize) {
+    fn begin(&mut self, chunk: &MaskedGates, end: usize) {
         let gates = self.own.len()..end;
         for g in gates.clone() {
             let [beta, alpha, row0] =
@@ -150,7 +152,7 @@ impl Table {
     fn receive(
         &mut self,
         channels: &mut [Channel],
-        chunk: &Chunk,
+        chunk: &MaskedGates,
         message: &mut Vec<Block>,
     ) -> Result<()> {
         let garblers = channels.len();
@@ -165,7 +167,7 @@ impl Table {
                 message.resize(all.div_ceil(16), Block::ZERO);
                 let bytes = &mut Block::as_bytes_mut(message)[..all];
                 channel.recv_into("garbled gates", bytes)?;
-                let pointers = ports::decode_bits(channel, bits, &bytes[16 * blocks..])?;
+                let pointers = io_wires::decode_bits(channel, bits, &bytes[16 * blocks..])?;
                 self.pointers.extend_from(&pointers);
                 self.add((i, garblers), gates, message);
             }
@@ -199,7 +201,7 @@ impl Drop for Table {
 }
 
 /// The evaluator after phase 2.
-struct Ready {
+struct GarbledCircuit {
     /// The session in which the circuit was garbled, which keys the labels' hashes.
     session: [u8; 32],
     delta: Delta,
@@ -207,11 +209,11 @@ struct Ready {
     chi: Block,
     first_tweak: u64,
     own_masks: BitVec,
-    output_masks: ShareRows,
+    output_masks: WireShares,
     tables: Vec<Table>,
 }
 
-impl Prepared for Ready {
+impl Prepared for GarbledCircuit {
     /// Steps 9 to 13.
     fn evaluate(
         self: Box<Self>,
@@ -221,7 +223,7 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
@@ -292,16 +294,16 @@ pub(super) fn load(
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let garblers = usize::from(parties) - 1;
-    let mut ready = Ready {
+    let mut ready = GarbledCircuit {
         session: from.array()?,
         delta: from.delta()?,
         chi: from.block()?,
         first_tweak: first_tweak(&mut from, plan)?,
-        own_masks: from.bits(ports::input_bits(circuit, me))?,
-        output_masks: ShareRows::load(plan.output_slots().len(), garblers, &mut from)?,
+        own_masks: from.bits(io_wires::input_bits(circuit, me))?,
+        output_masks: WireShares::load(plan.output_slots().len(), garblers, &mut from)?,
         tables: Vec::new(),
     };
-    for gates in masks::chunk_sizes(plan) {
+    for gates in mask_pass::chunk_sizes(plan) {
         ready.tables.push(Table::load(gates, garblers, &mut from)?);
     }
     Ok(Box::new(ready))

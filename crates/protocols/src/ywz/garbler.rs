@@ -17,36 +17,40 @@ use super::{
 #[cfg(feature = "measure")]
 use crate::kernels;
 use crate::{
-    InputBits, Network, OutputBits, Prepared, beside,
+    InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
+    gates::correlations::{Correlations, small},
+    gates::mask_pass::{self, MaskPass, MaskedGates, ProofMacs},
+    gates::pipeline,
+    gates::streaming::Streaming,
+    gates::wire_shares::WireShares,
+    io_wires,
     labels::{self, MESSAGE},
-    masks::{self, Chunk, GateMacs, MaskWalk},
-    material::{Material, small},
-    phases, ports,
-    share_rows::ShareRows,
-    stream::Supply,
+    phases,
 };
 
 /// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
 pub(super) fn prepare(
-    mut material: Material,
+    mut correlations: Correlations,
     net: &mut Network,
     circuit: &Circuit,
     plan: &Plan,
 ) -> Result<Box<dyn Prepared>> {
-    let evaluator = material.seat.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = MaskWalk::new(circuit, plan, &material);
-    let mut garbling = Garbling::new(plan, &material, net, (material.seat.evaluator, evaluator));
+    let evaluator =
+        correlations.position.evaluator_place().expect("a garbler is not the evaluator");
+    let mut masks = MaskPass::new(circuit, plan, &correlations);
+    let mut garbling =
+        Garbling::new(plan, &correlations, net, (correlations.position.evaluator, evaluator));
     let gates = small(plan.and_count())?;
     masks.keep_macs(evaluator, gates);
     labels::make_room(&mut garbling.half.outputs, gates);
     let input_labels = garbling.slots[plan.input_slots()].to_vec();
     let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[evaluator], chunk);
-    beside::each_chunk(&mut masks, &mut material, net, |_| (), deal)?;
-    Ok(Box::new(Ready {
+    pipeline::run(&mut masks, &mut correlations, net, |_| (), deal)?;
+    Ok(Box::new(GarblerSecrets {
         evaluator,
-        delta: material.delta.clone(),
-        own_masks: material.own_masks(circuit),
+        delta: correlations.delta.clone(),
+        own_masks: correlations.own_masks(circuit),
         input_labels,
         output_masks: masks.outputs(),
         gates: Gates {
@@ -58,38 +62,39 @@ pub(super) fn prepare(
 
 /// All phases at once.
 pub(super) fn stream(
-    mut supply: Supply<'_>,
+    mut streaming: Streaming<'_>,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let (delta, seat) = (supply.material.delta.clone(), supply.material.seat);
-    let evaluator = seat.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = supply.walk(circuit, plan);
-    let mut garbling = Garbling::new(plan, &supply.material, net, (seat.evaluator, evaluator));
-    let own = ports::masked_inputs(inputs, &supply.material.own_masks(circuit));
+    let (delta, position) = (streaming.correlations.delta.clone(), streaming.correlations.position);
+    let evaluator = position.evaluator_place().expect("a garbler is not the evaluator");
+    let mut masks = streaming.walk(circuit, plan);
+    let mut garbling =
+        Garbling::new(plan, &streaming.correlations, net, (position.evaluator, evaluator));
+    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
     net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
     let mut proof = StreamedProof::new(Proof::new(plan, &masked, (evaluator, &delta)));
     loop {
-        supply.refill(net)?;
-        masks.keep_macs(evaluator, small(supply.material.left)?);
+        streaming.refill(net)?;
+        masks.keep_macs(evaluator, small(streaming.correlations.left)?);
         loop {
-            proof.keep_up(net.peers(), &supply.material)?;
-            let Some(chunk) = supply.next_chunk(&mut masks, net)? else { break };
+            proof.keep_up(net.peers(), &streaming.correlations)?;
+            let Some(chunk) = streaming.next_chunk(&mut masks, net)? else { break };
             garbling.half.outputs = proof.room(chunk.len());
             garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
             proof.await_values(std::mem::take(&mut garbling.half.outputs));
             masks.recycle(chunk);
         }
-        proof.finish_stretch(net.peers(), &supply.material)?;
-        if supply.is_last() {
+        proof.finish_stretch(net.peers(), &streaming.correlations)?;
+        if streaming.is_last() {
             break;
         }
     }
     drop(garbling);
-    let masks = supply.finish(masks);
+    let masks = streaming.finish(masks);
     let outputs = proof.finish(plan);
     online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
 }
@@ -111,7 +116,7 @@ impl<'a> Garbling<'a> {
     /// Chooses the input labels.
     fn new(
         plan: &'a Plan,
-        material: &Material,
+        correlations: &Correlations,
         net: &Network,
         (evaluator, place): (PartyId, usize),
     ) -> Self {
@@ -120,17 +125,17 @@ impl<'a> Garbling<'a> {
         let is_pointer = garblers.first() == Some(&net.me);
         Garbling {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, *material.seed),
-            first_tweak: material.first_tweak,
+            slots: labels::fresh(plan, *correlations.seed),
+            first_tweak: correlations.first_tweak,
             inputs: Vec::new(),
             rows: Vec::new(),
             sealed: vec![Vec::new(); hash.others()],
-            half: HalfGates::new((place, is_pointer), material.delta.clone(), hash),
+            half: HalfGates::new((place, is_pointer), correlations.delta.clone(), hash),
         }
     }
 
     /// Garbles a chunk and sends it to the evaluator.
-    fn chunk(&mut self, channel: &mut Channel, chunk: &Chunk) -> Result<()> {
+    fn chunk(&mut self, channel: &mut Channel, chunk: &MaskedGates) -> Result<()> {
         self.half.clear();
         self.sealed.iter_mut().for_each(Vec::clear);
         let (mut done, mut sent) = (0, 0);
@@ -161,7 +166,7 @@ impl<'a> Garbling<'a> {
     }
 
     /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
-    fn batch(&mut self, chunk: &Chunk, done: usize) -> usize {
+    fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         let slots = &mut self.slots[batch.base..];
         batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.half.delta));
@@ -182,14 +187,20 @@ impl<'a> Garbling<'a> {
     }
 
     /// The rows that hold the MACs of the own shares under the Δ of another garbler.
-    fn seal(&mut self, chunk: &Chunk, done: usize, gates: usize, (first, other): (u64, usize)) {
+    fn seal(
+        &mut self,
+        chunk: &MaskedGates,
+        done: usize,
+        gates: usize,
+        (first, other): (u64, usize),
+    ) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
         self.half.hash.rows(other, first, 4, &mut self.rows);
         // Peers are the evaluator and the other garblers, these in the same order.
         let place = other + usize::from(other >= self.half.evaluator);
         for (k, rows) in self.rows.chunks_exact(4).take(gates).enumerate() {
-            let mac = |shares: &ShareRows| shares.auth(done + k)[place][0];
+            let mac = |shares: &WireShares| shares.auth(done + k)[place][0];
             let (alpha, beta, row0) = (mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0));
             self.sealed[other].extend([
                 rows[0] ^ row0,
@@ -210,13 +221,13 @@ impl Drop for Garbling<'_> {
 }
 
 /// A garbler after phase 2.
-struct Ready {
+struct GarblerSecrets {
     /// The evaluator's place among the peers.
     evaluator: usize,
     delta: Delta,
     own_masks: BitVec,
     input_labels: Vec<Block>,
-    output_masks: ShareRows,
+    output_masks: WireShares,
     gates: Gates,
 }
 
@@ -226,7 +237,7 @@ struct Gates {
     /// L_γ,0.
     labels: Vec<Block>,
     /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
-    macs: GateMacs,
+    macs: ProofMacs,
 }
 
 impl Gates {
@@ -237,7 +248,7 @@ impl Gates {
 
     /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ] of each gate.
     fn macs(&self) -> impl Iterator<Item = [Block; 3]> {
-        let GateMacs { alpha, beta, row0 } = &self.macs;
+        let ProofMacs { alpha, beta, row0 } = &self.macs;
         let gates = alpha.iter().zip(beta).zip(row0);
         gates.map(|((&alpha, &beta), &row0)| [alpha, beta, row0])
     }
@@ -249,7 +260,7 @@ impl Drop for Gates {
     }
 }
 
-impl Prepared for Ready {
+impl Prepared for GarblerSecrets {
     /// Steps 9 to 13.
     fn evaluate(
         self: Box<Self>,
@@ -259,7 +270,7 @@ impl Prepared for Ready {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let own = ports::masked_inputs(inputs, &self.own_masks);
+        let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
         let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
@@ -293,15 +304,15 @@ pub(super) fn load(
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let (outputs, peers) = (plan.output_slots().len(), usize::from(parties) - 1);
-    let mut ready = Ready {
+    let mut ready = GarblerSecrets {
         evaluator,
         delta: from.delta()?,
-        own_masks: from.bits(ports::input_bits(circuit, me))?,
+        own_masks: from.bits(io_wires::input_bits(circuit, me))?,
         input_labels: from.blocks(plan.input_slots().len())?,
-        output_masks: ShareRows::load(outputs, peers, &mut from)?,
+        output_masks: WireShares::load(outputs, peers, &mut from)?,
         gates: Gates::default(),
     };
-    for gates in masks::chunk_sizes(plan) {
+    for gates in mask_pass::chunk_sizes(plan) {
         let mut blocks = from.blocks(4 * gates)?;
         for &[label, alpha, beta, row0] in blocks.as_chunks().0 {
             let Gates { labels, macs } = &mut ready.gates;
@@ -315,7 +326,7 @@ pub(super) fn load(
     Ok(Box::new(ready))
 }
 
-impl Drop for Ready {
+impl Drop for GarblerSecrets {
     fn drop(&mut self) {
         self.input_labels.zeroize();
     }

@@ -5,7 +5,7 @@ use symbolon_primitives::{BitVec, Block, Delta};
 use zeroize::Zeroize;
 
 use super::hash::LabelHash;
-use crate::{labels::RUN, masks::Chunk, share_rows::ShareRows};
+use crate::{gates::mask_pass::MaskedGates, gates::wire_shares::WireShares, labels::RUN};
 
 /// Garbles, and collects what is to be sent and what is to be kept.
 pub(super) struct HalfGates {
@@ -53,7 +53,7 @@ impl HalfGates {
         &mut self,
         slots: &mut [Block],
         ands: &[And],
-        (chunk, done): (&Chunk, usize),
+        (chunk, done): (&MaskedGates, usize),
         first: u64,
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
@@ -63,7 +63,13 @@ impl HalfGates {
     }
 
     /// Garbles at most `RUN` gates.
-    fn run(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&Chunk, usize), first: u64) {
+    fn run(
+        &mut self,
+        slots: &mut [Block],
+        ands: &[And],
+        (chunk, g): (&MaskedGates, usize),
+        first: u64,
+    ) {
         let n = ands.len();
         let (inputs, labels) = (&mut self.inputs[..n], &mut self.labels[..n]);
         for (inputs, and) in inputs.iter_mut().zip(ands) {
@@ -73,9 +79,9 @@ impl HalfGates {
         self.message.resize(start + 2 * n, Block::ZERO);
         let message = self.message[start..].as_chunks_mut().0;
         // The own shares' part, to which the hashes are added.
-        ShareRows::key_sums([&chunk.beta, &chunk.alpha], g, *self.delta, message);
+        WireShares::key_sums([&chunk.beta, &chunk.alpha], g, *self.delta, message);
         let (own, _) = labels.as_chunks_mut::<1>();
-        ShareRows::key_sums([&chunk.row0], g, *self.delta, own);
+        WireShares::key_sums([&chunk.row0], g, *self.delta, own);
         self.hash.garble(first, *self.delta, inputs, message, labels);
 
         let mut pointers = 0;

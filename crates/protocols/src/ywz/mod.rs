@@ -8,8 +8,8 @@
 //! # Figures 6 and 7, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::material` |
-//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::masks`, `garbler` |
+//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::gates::correlations` |
+//! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::gates::mask_pass`, `garbler` |
 //! | 8 partial half-gates | `garbler`, `half_gates` |
 //! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `evaluator`, `proof`, `garbler` |
 //!
@@ -39,7 +39,10 @@ mod proof;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::Result;
 
-use crate::{Prepared, codec::Reader, masks::Seat, material::Prepare, stream::Stream};
+use crate::{
+    Prepared, codec::Reader, gates::correlations::Prepare, gates::mask_pass::Position,
+    gates::streaming::Stream,
+};
 
 /// The evaluator's party number in `ywz` itself.
 pub(crate) const EVALUATOR: PartyId = 0;
@@ -56,14 +59,14 @@ pub(crate) fn role(me: PartyId, evaluator: PartyId) -> (Prepare, Option<Stream>)
 
 /// Reads back what party `me` saved after phase 2.
 pub(crate) fn load(
-    (seat, parties): (Seat, u16),
+    (position, parties): (Position, u16),
     circuit: &Circuit,
     plan: &Plan,
     from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    match seat.evaluator_place() {
-        None => evaluator::load((seat.me, parties), circuit, plan, from),
-        Some(place) => garbler::load((seat.me, place, parties), circuit, plan, from),
+    match position.evaluator_place() {
+        None => evaluator::load((position.me, parties), circuit, plan, from),
+        Some(place) => garbler::load((position.me, place, parties), circuit, plan, from),
     }
 }
 

@@ -7,8 +7,8 @@ use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 
 use crate::{
     OutputBits,
-    ports::{self, OutputWires, Unmasking},
-    share_rows::ShareRows,
+    gates::wire_shares::WireShares,
+    io_wires::{self, OutputDecoder, OutputWires},
 };
 
 /// Every party's broadcast: Λ of its input wires.
@@ -52,37 +52,37 @@ pub(super) fn broadcast_inputs(
     }
     let mut masked = Vec::with_capacity(channels.len() + 1);
     for channel in channels.iter_mut() {
-        let n = ports::input_bits(circuit, channel.peer());
-        let theirs = ports::receive_bits(channel, MASKED_INPUTS, n)?;
+        let n = io_wires::input_bits(circuit, channel.peer());
+        let theirs = io_wires::receive_bits(channel, MASKED_INPUTS, n)?;
         log.note(channel.peer(), &theirs.to_bytes());
         masked.push(theirs);
     }
     confirm_broadcasts(channels, &log.digest())?;
     masked.insert(me as usize, own);
-    Ok(ports::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
+    Ok(io_wires::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 
 /// Step 13: opens the masks of the others' outputs, and gets the own outputs, from the masked values of all.
 pub(super) fn open_outputs(
     channels: &mut [Channel],
     circuit: &Circuit,
-    (masks, masked): (&ShareRows, &[bool]),
+    (masks, masked): (&WireShares, &[bool]),
     delta: Block,
 ) -> Result<OutputBits> {
     for (place, channel) in channels.iter_mut().enumerate() {
-        ports::send_output_masks(channel, circuit, masks, place)?;
+        io_wires::send_output_masks(channel, circuit, masks, place)?;
         channel.flush()?;
     }
     let wires = OutputWires::of(circuit, channels[0].me());
     if wires.is_empty() {
-        return Ok(ports::no_outputs(circuit));
+        return Ok(io_wires::no_outputs(circuit));
     }
-    let mut unmasking = Unmasking::new(&wires, masks, masked);
+    let mut decoder = OutputDecoder::new(&wires, masks, masked);
     for (place, channel) in channels.iter_mut().enumerate() {
-        let opening = ports::receive_output_masks(channel, &wires)?;
-        unmasking.add(channel, place, &opening, delta)?;
+        let opening = io_wires::receive_output_masks(channel, &wires)?;
+        decoder.add(channel, place, &opening, delta)?;
     }
-    Ok(unmasking.finish().release(circuit, &wires))
+    Ok(decoder.finish().release(circuit, &wires))
 }
 
 /// A failed check of the evaluator's on all garblers together.

@@ -1,5 +1,5 @@
 //! How a garbler proves its half-gates to the evaluator, once that has proven its masked values: steps 11 and 12, of a
-//! whole circuit at once, or of one chunk after the other ([`crate::stream`] argues why).
+//! whole circuit at once, or of one chunk after the other ([`crate::gates::streaming`] argues why).
 
 use std::collections::VecDeque;
 use std::thread;
@@ -13,7 +13,7 @@ use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
 use super::online;
-use crate::{labels, masks::LOOKAHEAD, material::Material, ports};
+use crate::{gates::correlations::Correlations, gates::mask_pass::LOOKAHEAD, io_wires, labels};
 
 /// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
 struct MaskedValues {
@@ -27,7 +27,7 @@ impl MaskedValues {
     fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
         let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
-        let bits = ports::decode_bits(channel, n, bits)?;
+        let bits = io_wires::decode_bits(channel, n, bits)?;
         let (digest, chi) = rest.split_first_chunk().expect("a digest and chi");
         let chi = Block::from_bytes(chi.try_into().expect("16 bytes"));
         Ok(MaskedValues { bits, digest: *digest, chi })
@@ -210,15 +210,23 @@ impl<'a> StreamedProof<'a> {
     }
 
     /// Proves the chunk whose masked values come before the openings of the next chunk, if there is one.
-    pub fn keep_up(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
-        if self.awaited.len() > LOOKAHEAD { self.prove_next(channels, material) } else { Ok(()) }
+    pub fn keep_up(&mut self, channels: &mut [Channel], correlations: &Correlations) -> Result<()> {
+        if self.awaited.len() > LOOKAHEAD {
+            self.prove_next(channels, correlations)
+        } else {
+            Ok(())
+        }
     }
 
     /// Proves what is left of a stretch, and sends the evaluator z of all its chunks: not before all its masked values are
     /// proven to be right, and each by itself, since of a sum a wrong part could be made up for by a later one.
-    pub fn finish_stretch(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
+    pub fn finish_stretch(
+        &mut self,
+        channels: &mut [Channel],
+        correlations: &Correlations,
+    ) -> Result<()> {
         while !self.awaited.is_empty() {
-            self.prove_next(channels, material)?;
+            self.prove_next(channels, correlations)?;
         }
         self.proven = 0;
         self.proof.send(channels, &self.zs)?;
@@ -226,11 +234,11 @@ impl<'a> StreamedProof<'a> {
         Ok(())
     }
 
-    fn prove_next(&mut self, channels: &mut [Channel], material: &Material) -> Result<()> {
+    fn prove_next(&mut self, channels: &mut [Channel], correlations: &Correlations) -> Result<()> {
         let Some(labels) = self.awaited.pop_front() else { return Ok(()) };
         let (gates, evaluator) = (self.proven..self.proven + labels.len(), self.proof.evaluator);
         self.proven = gates.end;
-        let macs = material.used(gates).map(|(batch, range)| {
+        let macs = correlations.used(gates).map(|(batch, range)| {
             let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
             lists.map(|shares| &shares.towards[evaluator].macs[range.clone()])
         });

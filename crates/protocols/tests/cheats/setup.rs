@@ -2,7 +2,7 @@
 //! checks themselves are tried one by one where they live.
 
 use symbolon_circuit::Plan;
-use symbolon_protocols::{Need, Network, Protocol};
+use symbolon_protocols::{Demand, Network, Protocol};
 use symbolon_transport::Error;
 use symbolon_transport::bend::FnBend;
 
@@ -58,7 +58,7 @@ struct Afterwards {
 fn run_twice(mut net: Network) -> Afterwards {
     let circuit = circuit();
     let plan = Plan::new(&circuit);
-    let need = Need::of(&circuit, &plan, 2);
+    let need = Demand::of(&circuit, &plan, 2);
     let inputs = common::inputs_of(&circuit, net.me, &inputs());
     let mut engine = Protocol::Wrk.set_up(&mut net).unwrap();
     let earlier = engine.preprocess(&mut net, &need).unwrap();

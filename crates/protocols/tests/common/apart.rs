@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-use symbolon_protocols::{Need, Network, PoolRange, PoolSink, PoolSource};
+use symbolon_protocols::{Demand, Network, PoolRange, PoolSink, PoolSource};
 use symbolon_transport::Result;
 
 use super::Setting;
@@ -78,7 +78,7 @@ pub fn session_bent<S: Send, T: Send>(
 }
 
 /// The `nth` range of a pool that one circuit after the other takes.
-pub fn range(need: &Need, nth: u64) -> PoolRange {
+pub fn range(need: &Demand, nth: u64) -> PoolRange {
     let range = |n: u64| nth * n..(nth + 1) * n;
     PoolRange {
         gates: range(need.and_gates),

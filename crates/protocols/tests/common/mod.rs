@@ -163,7 +163,7 @@ pub fn phases(
         return engine.stream(net, circuit, plan, inputs);
     }
     net.meter.set_phase("independent");
-    let need = setting.protocol.need(net, circuit, plan)?;
+    let need = setting.protocol.demand(net, circuit, plan)?;
     let material = match setting.known {
         false => engine.preprocess(net, &need)?,
         true => engine.preprocess_for(net, circuit, plan)?,

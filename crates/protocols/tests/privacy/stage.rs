@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_protocols::{Need, Network};
+use symbolon_protocols::{Demand, Network};
 use symbolon_transport::bend::{Action, Bend, FnBend};
 
 use crate::common::apart::{Pool, range, session, session_bent};
@@ -48,7 +48,7 @@ pub struct Stage {
     setting: Setting,
     circuit: Circuit,
     plan: Plan,
-    need: Need,
+    need: Demand,
     pools: Vec<Pool>,
 }
 
@@ -61,8 +61,8 @@ impl Stage {
     pub fn of(setting: Setting, circuit: Circuit) -> Stage {
         let plan = Plan::new(&circuit);
         let Setting { protocol, parties, batch, .. } = setting;
-        let need = protocol.need_of(&circuit, &plan, parties, batch).unwrap();
-        let all = Need {
+        let need = protocol.demand_of(&circuit, &plan, parties, batch).unwrap();
+        let all = Demand {
             and_gates: 2 * MOST_RUNS * need.and_gates,
             input_bits: need.input_bits.iter().map(|n| 2 * MOST_RUNS * n).collect(),
         };

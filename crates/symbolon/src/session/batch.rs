@@ -66,7 +66,7 @@ impl Session {
             return Ok(1);
         }
         let one = Batch { executions: 1, ..self.network.batch };
-        let need = self.protocol.need_of(&self.circuit, &self.plan, self.parties(), one)?;
+        let need = self.protocol.demand_of(&self.circuit, &self.plan, self.parties(), one)?;
         let window = TRIPLES / need.and_gates.max(1);
         Ok(if window > 64 { window / 64 * 64 } else { window.max(1) })
     }

@@ -9,7 +9,7 @@
 //! # Why that is safe
 //! A chunk is garbled, or its table taken in, when its own d and e were opened and their MACs found right, as on one thread.
 //! What differs is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one thread, too
-//! ([`crate::masks`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d and e, which are
+//! ([`crate::gates::mask_pass`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d and e, which are
 //! uniform whatever tables say. When an opening is wrong, this party's other walk ends behind the chunks before it: whatever it garbles and sends
 //! until then is of gates whose own openings were right.
 
@@ -21,8 +21,8 @@ use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
     Network,
-    masks::{Chunk, MaskWalk},
-    material::Material,
+    gates::correlations::Correlations,
+    gates::mask_pass::{MaskPass, MaskedGates},
 };
 
 /// How many chunks wait for the walk over the labels.
@@ -31,18 +31,18 @@ const AHEAD: usize = 2;
 /// Walks over the masks, and has each chunk dealt with in the order of the walk: first what needs no message, by `begin`,
 /// then the rest, by `deal`, with the first lane's channels. On one thread there is nothing begun: `deal` does that too, and better
 /// bit by bit, between messages.
-pub(crate) fn each_chunk<T: Send>(
-    masks: &mut MaskWalk<'_>,
-    material: &mut Material,
+pub(crate) fn run<T: Send>(
+    masks: &mut MaskPass<'_>,
+    correlations: &mut Correlations,
     net: &mut Network,
-    begin: impl Fn(&Chunk) -> T + Send,
-    mut deal: impl FnMut(&mut [Channel], &Chunk, Option<T>) -> Result<()>,
+    begin: impl Fn(&MaskedGates) -> T + Send,
+    mut deal: impl FnMut(&mut [Channel], &MaskedGates, Option<T>) -> Result<()>,
 ) -> Result<()> {
     let [first, others @ ..] = &mut net.lanes[..] else {
         return Err(Error::internal("a session without lanes"));
     };
     let Some(second) = others.first_mut().filter(|_| masks.is_long()) else {
-        while let Some(chunk) = masks.next_chunk(first, material)? {
+        while let Some(chunk) = masks.next_chunk(first, correlations)? {
             deal(first, &chunk, None)?;
             masks.recycle(chunk);
         }
@@ -54,19 +54,19 @@ pub(crate) fn each_chunk<T: Send>(
     thread::scope(|scope| {
         let next = move || {
             used.try_iter().for_each(|chunk| masks.recycle(chunk));
-            let chunk = masks.next_chunk(second, material)?;
+            let chunk = masks.next_chunk(second, correlations)?;
             Ok(chunk.map(|chunk| (begin(&chunk), chunk)))
         };
-        let walk = scope.spawn(move || stack::wiped(|| walk_ahead(next, ready)));
-        let dealt = deal_with(first, (chunks, spent), &mut deal);
-        outcome(walk.join(), dealt)
+        let walk = scope.spawn(move || stack::wiped(|| produce(next, ready)));
+        let dealt = consume(first, (chunks, spent), &mut deal);
+        join(walk.join(), dealt)
     })
 }
 
 /// The walk over the masks, as long as there are gates and somebody takes the chunks.
-fn walk_ahead<T>(
-    mut next: impl FnMut() -> Result<Option<(T, Chunk)>>,
-    ready: SyncSender<(T, Chunk)>,
+fn produce<T>(
+    mut next: impl FnMut() -> Result<Option<(T, MaskedGates)>>,
+    ready: SyncSender<(T, MaskedGates)>,
 ) -> Result<()> {
     while let Some(chunk) = next()? {
         if ready.send(chunk).is_err() {
@@ -77,10 +77,10 @@ fn walk_ahead<T>(
 }
 
 /// Deals with the chunks as they come, until there are no more; gives back their memory.
-fn deal_with<T>(
+fn consume<T>(
     channels: &mut [Channel],
-    (chunks, spent): (Receiver<(T, Chunk)>, Sender<Chunk>),
-    deal: &mut impl FnMut(&mut [Channel], &Chunk, Option<T>) -> Result<()>,
+    (chunks, spent): (Receiver<(T, MaskedGates)>, Sender<MaskedGates>),
+    deal: &mut impl FnMut(&mut [Channel], &MaskedGates, Option<T>) -> Result<()>,
 ) -> Result<()> {
     loop {
         // The evaluator need not wait for the end of what was garbled.
@@ -95,7 +95,7 @@ fn deal_with<T>(
 }
 
 /// What a thread beside this one and this one have come to.
-pub(crate) fn outcome<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
+pub(crate) fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
     let panicked = |_| Err(Error::internal("a thread of this party panicked"));
     match (beside.unwrap_or_else(panicked), here) {
         // A failed check is the better news than what broke because of it.
@@ -125,8 +125,7 @@ mod tests {
     #[test]
     fn a_failed_check_is_reported_before_what_broke_because_of_it() {
         type Ended = Result<()>;
-        let ended =
-            |beside: Ended, here: Ended| outcome(Ok(beside), here).map_err(|e| e.to_string());
+        let ended = |beside: Ended, here: Ended| join(Ok(beside), here).map_err(|e| e.to_string());
         let (check, end) = (misbehaved().to_string(), broken().to_string());
         assert_eq!(ended(Ok(()), Ok(())), Ok(()));
         assert_eq!(ended(Err(misbehaved()), Err(broken())), Err(check.clone()));
@@ -140,7 +139,7 @@ mod tests {
     #[test]
     fn a_panic_beside_is_an_error_here() {
         let beside = thread::spawn(|| panic!("on purpose")).join();
-        let ended = outcome(beside, Ok(()));
+        let ended = join(beside, Ok(()));
         assert!(matches!(ended, Err(Error::Internal(text)) if text.contains("panicked")));
     }
 }

@@ -14,22 +14,22 @@ use crate::codec::{Reader, Writer};
 
 /// A growable list of one party's authenticated shares, indexed at random.
 #[derive(Default)]
-pub(crate) struct ShareRows {
+pub(crate) struct WireShares {
     peers: usize,
     bits: Vec<bool>,
     /// MAC and key towards the peer in place p of share k at `k·peers + p`.
     auth: Vec<[Block; 2]>,
 }
 
-impl ShareRows {
+impl WireShares {
     /// `n` shares of zero among this party and `peers` others.
     pub fn zeros(n: usize, peers: usize) -> Self {
-        ShareRows { peers, bits: vec![false; n], auth: vec![[Block::ZERO; 2]; n * peers] }
+        WireShares { peers, bits: vec![false; n], auth: vec![[Block::ZERO; 2]; n * peers] }
     }
 
     /// No shares yet, with room for `n` among this party and `peers` others.
     pub fn with_capacity(n: usize, peers: usize) -> Self {
-        ShareRows { peers, bits: Vec::with_capacity(n), auth: Vec::with_capacity(n * peers) }
+        WireShares { peers, bits: Vec::with_capacity(n), auth: Vec::with_capacity(n * peers) }
     }
 
     pub fn len(&self) -> usize {
@@ -61,7 +61,7 @@ impl ShareRows {
     /// What shares from `first` on add to labels, share k of each list to `sums[k]`: the sum of the keys, ⊕ `delta` where the
     /// bit is 1.
     pub fn key_sums<const LISTS: usize>(
-        lists: [&ShareRows; LISTS],
+        lists: [&WireShares; LISTS],
         first: usize,
         delta: Block,
         sums: &mut [[Block; LISTS]],
@@ -91,7 +91,7 @@ impl ShareRows {
     }
 
     /// Appends share `k` of another list.
-    pub fn push_row(&mut self, from: &ShareRows, k: usize) {
+    pub fn push_row(&mut self, from: &WireShares, k: usize) {
         self.bits.push(from.bits[k]);
         if self.peers == 1 {
             // No call for 32 bytes.
@@ -190,11 +190,11 @@ impl ShareRows {
     }
 
     /// Reads `n` shares among this party and `peers` others.
-    pub fn load(n: usize, peers: usize, from: &mut Reader<'_>) -> Result<ShareRows> {
+    pub fn load(n: usize, peers: usize, from: &mut Reader<'_>) -> Result<WireShares> {
         let bits = from.bits(n)?.to_bools();
         let blocks = Zeroizing::new(from.blocks(2 * n * peers)?);
         let auth = blocks.as_chunks().0.to_vec();
-        Ok(ShareRows { peers, bits, auth })
+        Ok(WireShares { peers, bits, auth })
     }
 
     /// Those of flat arrays from share `first` on, whose bits are zero, become shares `which`.
@@ -268,7 +268,7 @@ impl ShareRows {
     }
 
     /// Share `k` ⊕= `by(k)`·(share `k` of `from`), for a public `by`.
-    pub fn add(&mut self, from: &ShareRows, by: impl Fn(usize) -> bool) {
+    pub fn add(&mut self, from: &WireShares, by: impl Fn(usize) -> bool) {
         for (k, (bit, more)) in self.bits.iter_mut().zip(&from.bits).enumerate() {
             *bit ^= more & by(k);
         }
@@ -290,7 +290,7 @@ impl ShareRows {
     }
 }
 
-impl Drop for ShareRows {
+impl Drop for WireShares {
     fn drop(&mut self) {
         // All of their memory, of which a list that was emptied uses less than it holds.
         self.bits.zeroize();

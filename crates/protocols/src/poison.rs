@@ -13,37 +13,37 @@ use std::sync::{
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-use crate::{Engine, InputBits, Need, Network, OutputBits, PoolSink, Prepared, Preprocessed};
+use crate::{Demand, Engine, InputBits, Network, OutputBits, PoolSink, Prepared, Preprocessed};
 
-/// Puts an engine, and what its phases make, under one common fate.
-pub(crate) fn guarded(engine: Box<dyn Engine>) -> Box<dyn Engine> {
-    Box::new(Guarded { inner: Some(engine), fate: Fate::default() })
+/// Puts an engine, and what its phases make, under one common flag.
+pub(crate) fn poisonable(engine: Box<dyn Engine>) -> Box<dyn Engine> {
+    Box::new(Poisonable { inner: Some(engine), flag: PoisonFlag::default() })
 }
 
 /// The same for material that no engine of this process made.
-pub(crate) fn guarded_material(material: Box<dyn Preprocessed>) -> Box<dyn Preprocessed> {
-    Box::new(Guarded { inner: Some(material), fate: Fate::default() })
+pub(crate) fn poisonable_material(correlations: Box<dyn Preprocessed>) -> Box<dyn Preprocessed> {
+    Box::new(Poisonable { inner: Some(correlations), flag: PoisonFlag::default() })
 }
 
 /// The same for a prepared circuit.
-pub(crate) fn guarded_prepared(prepared: Box<dyn Prepared>) -> Box<dyn Prepared> {
-    Box::new(Guarded { inner: Some(prepared), fate: Fate::default() })
+pub(crate) fn poisonable_prepared(prepared: Box<dyn Prepared>) -> Box<dyn Prepared> {
+    Box::new(Poisonable { inner: Some(prepared), flag: PoisonFlag::default() })
 }
 
 /// Shared by an engine and all that came of it.
 #[derive(Clone, Default)]
-struct Fate(Arc<AtomicBool>);
+struct PoisonFlag(Arc<AtomicBool>);
 
-impl Fate {
+impl PoisonFlag {
     /// Runs a phase, unless an earlier one failed.
     fn run<T>(&self, phase: impl FnOnce() -> Result<T>) -> Result<T> {
-        if self.is_sealed() {
+        if self.is_poisoned() {
             return Err(dead());
         }
         phase().inspect_err(|_| self.0.store(true, Ordering::SeqCst))
     }
 
-    fn is_sealed(&self) -> bool {
+    fn is_poisoned(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
@@ -61,14 +61,14 @@ pub(crate) fn refuse_lookups(plan: &Plan) -> Result<()> {
 }
 
 /// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something did.
-struct Guarded<T: ?Sized> {
+struct Poisonable<T: ?Sized> {
     inner: Option<Box<T>>,
-    fate: Fate,
+    flag: PoisonFlag,
 }
 
-impl Engine for Guarded<dyn Engine> {
-    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
-        self.make(|engine| engine.preprocess(net, need))
+impl Engine for Poisonable<dyn Engine> {
+    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
+        self.make(|engine| engine.preprocess(net, demand))
     }
 
     fn preprocess_for(
@@ -92,8 +92,8 @@ impl Engine for Guarded<dyn Engine> {
         self.work(|engine| engine.stream(net, circuit, plan, inputs))
     }
 
-    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
-        self.work(|engine| engine.fill(net, need, sink))
+    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
+        self.work(|engine| engine.fill(net, demand, sink))
     }
 
     fn group(&self) -> [u8; 32] {
@@ -101,28 +101,28 @@ impl Engine for Guarded<dyn Engine> {
     }
 }
 
-impl Guarded<dyn Engine> {
-    /// Has the engine make material, which shares its fate.
+impl Poisonable<dyn Engine> {
+    /// Has the engine make material, which shares its flag.
     fn make(
         &mut self,
         work: impl FnOnce(&mut dyn Engine) -> Result<Box<dyn Preprocessed>>,
     ) -> Result<Box<dyn Preprocessed>> {
         let made = self.work(work)?;
-        Ok(Box::new(Guarded { inner: Some(made), fate: self.fate.clone() }))
+        Ok(Box::new(Poisonable { inner: Some(made), flag: self.flag.clone() }))
     }
 
     /// Has the engine work; after an error in any phase it is dropped, and so wiped.
     fn work<T>(&mut self, work: impl FnOnce(&mut dyn Engine) -> Result<T>) -> Result<T> {
-        let Guarded { inner, fate } = self;
-        let done = fate.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
-        if fate.is_sealed() {
+        let Poisonable { inner, flag } = self;
+        let done = flag.run(|| work(inner.as_deref_mut().ok_or_else(dead)?));
+        if flag.is_poisoned() {
             *inner = None;
         }
         done
     }
 }
 
-impl Preprocessed for Guarded<dyn Preprocessed> {
+impl Preprocessed for Poisonable<dyn Preprocessed> {
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
@@ -130,13 +130,13 @@ impl Preprocessed for Guarded<dyn Preprocessed> {
         plan: &Plan,
     ) -> Result<Box<dyn Prepared>> {
         refuse_lookups(plan)?;
-        let Guarded { inner, fate } = *self;
-        let made = fate.run(|| inner.ok_or_else(dead)?.prepare(net, circuit, plan))?;
-        Ok(Box::new(Guarded { inner: Some(made), fate }))
+        let Poisonable { inner, flag } = *self;
+        let made = flag.run(|| inner.ok_or_else(dead)?.prepare(net, circuit, plan))?;
+        Ok(Box::new(Poisonable { inner: Some(made), flag }))
     }
 }
 
-impl Prepared for Guarded<dyn Prepared> {
+impl Prepared for Poisonable<dyn Prepared> {
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -145,8 +145,8 @@ impl Prepared for Guarded<dyn Prepared> {
         inputs: &InputBits,
     ) -> Result<OutputBits> {
         refuse_lookups(plan)?;
-        let Guarded { inner, fate } = *self;
-        fate.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
+        let Poisonable { inner, flag } = *self;
+        flag.run(|| inner.ok_or_else(dead)?.evaluate(net, circuit, plan, inputs))
     }
 
     #[cfg(feature = "measure")]
@@ -158,8 +158,8 @@ impl Prepared for Guarded<dyn Prepared> {
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
-        let Guarded { inner, fate } = *self;
-        if fate.is_sealed() {
+        let Poisonable { inner, flag } = *self;
+        if flag.is_poisoned() {
             return Err(dead());
         }
         // A full disk is nobody's cheat: what else was made is not touched by it.

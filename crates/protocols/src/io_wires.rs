@@ -6,7 +6,7 @@ use symbolon_preprocessing::exchange;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
-use crate::{InputBits, OutputBits, share_rows::ShareRows};
+use crate::{InputBits, OutputBits, gates::wire_shares::WireShares};
 
 /// A party to one that learns an output: its shares of the outputs' masks, and their MACs' digest.
 pub(crate) const OUTPUT_MASKS: &str = "output masks";
@@ -99,7 +99,7 @@ pub(crate) struct Opening {
 /// `peer`.
 pub(crate) fn open_shares(
     wires: &OutputWires,
-    masks: &ShareRows,
+    masks: &WireShares,
     peer: usize,
 ) -> (BitVec, [u8; 32]) {
     let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
@@ -111,7 +111,7 @@ pub(crate) fn open_shares(
 pub(crate) fn send_output_masks(
     channel: &mut Channel,
     circuit: &Circuit,
-    masks: &ShareRows,
+    masks: &WireShares,
     peer: usize,
 ) -> Result<()> {
     let wires = OutputWires::of(circuit, channel.peer());
@@ -131,19 +131,19 @@ pub(crate) fn receive_output_masks(channel: &mut Channel, wires: &OutputWires) -
 }
 
 /// Own outputs that are being unmasked: waits for every peer's shares of the masks.
-pub(crate) struct Unmasking<'a> {
-    masks: &'a ShareRows,
+pub(crate) struct OutputDecoder<'a> {
+    masks: &'a WireShares,
     wires: &'a OutputWires,
     bits: BitVec,
     /// How many peers' openings have passed their check.
     checked: usize,
 }
 
-impl<'a> Unmasking<'a> {
+impl<'a> OutputDecoder<'a> {
     /// Starts from the masked values of all outputs and the own shares of their masks.
-    pub fn new(wires: &'a OutputWires, masks: &'a ShareRows, masked: &[bool]) -> Self {
+    pub fn new(wires: &'a OutputWires, masks: &'a WireShares, masked: &[bool]) -> Self {
         let bits: Vec<bool> = wires.indices().map(|w| masked[w] ^ masks.bit(w)).collect();
-        Unmasking { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }
+        OutputDecoder { masks, wires, bits: BitVec::from_bools(&bits), checked: 0 }
     }
 
     /// Checks and adds the shares of the peer in place `peer`.

@@ -1,4 +1,4 @@
-//! Material for a circuit that is known: triples on the gates' own masks.
+//! Correlations for a circuit that is known: triples on the gates' own masks.
 //!
 //! When nothing is to be stored, the function-dependent phase can make the triples itself, for the gates
 //! that it has. All masks are drawn first; then the triple of each AND gate gets the mask of the gate's
@@ -28,10 +28,11 @@ use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
-    Need, Network, beside,
-    masks::{self, Seat},
-    material::{GateBatch, Material, small},
-    share_rows::ShareRows,
+    Demand, Network,
+    gates::correlations::{Correlations, GateBatch, small},
+    gates::mask_pass::{self, Position},
+    gates::pipeline,
+    gates::wire_shares::WireShares,
 };
 
 /// Makes what one evaluation of `circuit` takes, and of no other.
@@ -39,25 +40,25 @@ pub(crate) fn make(
     open: &mut Preprocessor,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
-    start: (Seat, u64),
-) -> Result<Material> {
-    let need = Need::of(circuit, plan, net.parties());
-    let mut material = Material::for_inputs(open, net, &need, start)?;
-    material.known = Some(circuit.clone());
-    let mut gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
+    start: (Position, u64),
+) -> Result<Correlations> {
+    let demand = Demand::of(circuit, plan, net.parties());
+    let mut correlations = Correlations::for_inputs(open, net, &demand, start)?;
+    correlations.known = Some(circuit.clone());
+    let mut gates = CircuitTriples::new(open, (circuit, plan), &correlations, net.stretch)?;
     if net.lanes.len() > 1 {
-        gates.look_beside(open, net.makers(), &mut material)?;
+        gates.look_beside(open, net.makers(), &mut correlations)?;
     } else {
         while let Some(batch) = gates.next_batch(open, net.makers(), None)? {
-            material.add(batch);
+            correlations.add(batch);
         }
     }
-    Ok(material)
+    Ok(correlations)
 }
 
 /// Makes the material of a circuit's AND gates batch by batch, in the order of the walk: draws their masks, looks for
 /// those of their inputs, and makes triples on these.
-pub(crate) struct OwnGates<'a> {
+pub(crate) struct CircuitTriples<'a> {
     walk: Inputs<'a>,
     making: Making,
 }
@@ -66,7 +67,7 @@ pub(crate) struct OwnGates<'a> {
 struct Making {
     batches: vec::IntoIter<bucketing::Batch>,
     left: usize,
-    /// Whether λ_α and λ_β go with the material ([`Material::found`]).
+    /// Whether λ_α and λ_β go with the material ([`Correlations::found`]).
     keeps: bool,
     /// Memory for the right factors of a batch.
     beta: Shares,
@@ -82,16 +83,16 @@ struct Drawn {
     /// Whether no gates come after these.
     is_last: bool,
     /// The masks of the circuit's outputs, if these gates are the last and it is kept what is found.
-    outputs: Option<ShareRows>,
+    outputs: Option<WireShares>,
 }
 
-impl<'a> OwnGates<'a> {
+impl<'a> CircuitTriples<'a> {
     /// Starts with the masks of the inputs in `material`. Parts of about `stretch` gates are planned apart from each
     /// other.
     pub fn new(
         open: &Preprocessor,
         (circuit, plan): (&Circuit, &'a Plan),
-        material: &Material,
+        correlations: &Correlations,
         stretch: u64,
     ) -> Result<Self> {
         let left = small(plan.and_count())?;
@@ -102,17 +103,17 @@ impl<'a> OwnGates<'a> {
         if batches.iter().any(|batch| batch.triples as u64 > stretch) {
             batches = (0..parts).flat_map(|i| open.plan_on(part(i))).collect();
         }
-        let keeps = material.found;
+        let keeps = correlations.found;
         let walk = Inputs {
             cursor: plan.cursor(),
             outputs: plan.output_slots(),
-            slots: masks::input_masks(circuit, plan, material),
+            slots: mask_pass::input_masks(circuit, plan, correlations),
             ready: Vec::new(),
             taken: 0,
             keeps,
         };
         let making = Making { batches: batches.into_iter(), left, keeps, beta: Shares::default() };
-        Ok(OwnGates { walk, making })
+        Ok(CircuitTriples { walk, making })
     }
 
     /// The next gates' material, in the memory of a batch that is used up if there is one; `None` after the last.
@@ -140,9 +141,9 @@ impl<'a> OwnGates<'a> {
         self,
         open: &mut Preprocessor,
         lanes: &mut [Vec<Channel>],
-        material: &mut Material,
+        correlations: &mut Correlations,
     ) -> Result<()> {
-        let OwnGates { mut walk, mut making } = self;
+        let CircuitTriples { mut walk, mut making } = self;
         let mut drawn = making.draw(open, lanes, None)?;
         let mut found: Option<Drawn> = None;
         while drawn.is_some() || found.is_some() {
@@ -155,10 +156,10 @@ impl<'a> OwnGates<'a> {
                 let made = found.take().map(|found| making.finish(open, lanes, found));
                 let here =
                     made.transpose().and_then(|made| Ok((making.draw(open, lanes, None)?, made)));
-                beside::outcome(look.map_or(Ok(Ok(())), |look| look.join()), here)
+                pipeline::join(look.map_or(Ok(Ok(())), |look| look.join()), here)
             })?;
             if let Some(made) = made {
-                material.add(made);
+                correlations.add(made);
             }
             found = std::mem::replace(&mut drawn, next);
         }
@@ -221,7 +222,7 @@ impl Making {
 struct Inputs<'a> {
     cursor: Cursor<'a>,
     outputs: &'a [u32],
-    slots: ShareRows,
+    slots: WireShares,
     /// Inputs and output of the gates of a batch of the plan whose free gates are done; so many of them are taken.
     ready: Vec<[usize; 3]>,
     taken: usize,
@@ -277,7 +278,7 @@ impl Inputs<'_> {
         let batch =
             batch.ok_or_else(|| Error::internal("the plan has fewer gates than it says"))?;
         for &linear in batch.linear {
-            masks::step(&mut self.slots, batch.base, linear);
+            mask_pass::step(&mut self.slots, batch.base, linear);
         }
         let wires = |slot: u32| batch.base + slot as usize;
         self.ready.clear();
@@ -287,17 +288,17 @@ impl Inputs<'_> {
     }
 
     /// The masks of the circuit's outputs, behind the last AND gate. Nothing of the walk is needed after it.
-    fn outputs(&mut self) -> Result<ShareRows> {
+    fn outputs(&mut self) -> Result<WireShares> {
         while let Some(batch) = self.cursor.next_batch() {
             if !batch.ands.is_empty() {
                 return Err(Error::internal("the plan has more gates than it says"));
             }
             for &linear in batch.linear {
-                masks::step(&mut self.slots, batch.base, linear);
+                mask_pass::step(&mut self.slots, batch.base, linear);
             }
         }
-        let found = masks::of_slots(&self.slots, self.outputs);
-        self.slots = ShareRows::zeros(0, found.peers());
+        let found = mask_pass::of_slots(&self.slots, self.outputs);
+        self.slots = WireShares::zeros(0, found.peers());
         self.ready = Vec::new();
         Ok(found)
     }

@@ -24,9 +24,9 @@ use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Fingerprint, Result};
 
 use crate::{
-    Engine, InputBits, Need, Network, OutputBits, Preprocessed,
-    masks::Seat,
-    material::{GateBatch, Independent, Material, Role},
+    Demand, Engine, InputBits, Network, OutputBits, Preprocessed,
+    gates::correlations::{Correlations, GateBatch, Independent, Role},
+    gates::mask_pass::Position,
     phases,
     pool::{PoolSink, PoolWriter},
 };
@@ -34,7 +34,7 @@ use crate::{
 const DOMAIN: &str = "symbolon 2026 dealing id v1";
 
 /// What opens one more channel from this party to the [`DEALER`](symbolon_transport::DEALER).
-pub type Dial = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
+pub type Connector = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
 
 /// How a party reaches the dealer that all parties of its session have agreed on.
 pub struct Dealer {
@@ -42,7 +42,7 @@ pub struct Dealer {
     /// keys, where anybody can take any seat.
     pub keys: Vec<Fingerprint>,
     /// Opens one more channel to it.
-    pub dial: Dial,
+    pub dial: Connector,
 }
 
 impl std::fmt::Debug for Dealer {
@@ -52,9 +52,9 @@ impl std::fmt::Debug for Dealer {
 }
 
 /// An engine whose phase 1 takes what a dealer deals.
-pub(crate) struct DealtEngine {
+pub(crate) struct DealerEngine {
     dealer: Dealer,
-    seat: Seat,
+    position: Position,
     session: [u8; 32],
     role: Role,
     /// Dealings until now.
@@ -63,22 +63,22 @@ pub(crate) struct DealtEngine {
     gates: u64,
 }
 
-impl DealtEngine {
-    /// An engine in this seat of the session of `net`. Nobody is asked for anything yet.
-    pub fn new(net: &Network, dealer: Dealer, seat: Seat, role: Role) -> Self {
-        DealtEngine { dealer, seat, session: net.session, role, dealings: 0, gates: 0 }
+impl DealerEngine {
+    /// An engine in this position of the session of `net`. Nobody is asked for anything yet.
+    pub fn new(net: &Network, dealer: Dealer, position: Position, role: Role) -> Self {
+        DealerEngine { dealer, position, session: net.session, role, dealings: 0, gates: 0 }
     }
 
     /// Asks for one more dealing; returns it with nothing for any gate yet, and where the gates come from.
-    fn ask(&mut self, net: &Network, need: &Need) -> Result<(Material, Gates)> {
+    fn ask(&mut self, net: &Network, demand: &Demand) -> Result<(Correlations, Gates)> {
         let parties = usize::from(net.parties());
         let input_bits: Vec<u64> =
-            (0..parties).map(|party| need.input_bits.get(party).copied().unwrap_or(0)).collect();
+            (0..parties).map(|party| demand.input_bits.get(party).copied().unwrap_or(0)).collect();
         let mut request = Request {
             session: [0; 32],
-            party: self.seat.me,
-            evaluator: self.seat.evaluator,
-            and_gates: need.and_gates,
+            party: self.position.me,
+            evaluator: self.position.evaluator,
+            and_gates: demand.and_gates,
             input_bits,
             keys: self.dealer.keys.clone(),
         };
@@ -88,8 +88,8 @@ impl DealtEngine {
         let delta = client.delta().clone();
         let (own_inputs, peer_inputs, gates) = client.inputs()?;
         let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
-        let material = Material {
-            seat: self.seat,
+        let correlations = Correlations {
+            position: self.position,
             delta,
             own_inputs,
             peer_inputs,
@@ -105,7 +105,7 @@ impl DealtEngine {
             left: 0,
             due: 0,
         };
-        Ok((material, gates))
+        Ok((correlations, gates))
     }
 }
 
@@ -119,14 +119,14 @@ fn dealing_id(session: &[u8; 32], number: u64, request: &Request) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-impl Engine for DealtEngine {
-    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
-        let (mut material, mut gates) = self.ask(net, need)?;
+impl Engine for DealerEngine {
+    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
+        let (mut correlations, mut gates) = self.ask(net, demand)?;
         while let Some((masks, triples)) = gates.next_batch()? {
-            material.add(GateBatch::new(masks, triples));
+            correlations.add(GateBatch::new(masks, triples));
         }
-        self.gates = self.gates.checked_add(need.and_gates).ok_or_else(finished)?;
-        Ok(Box::new(Independent { material, role: self.role }))
+        self.gates = self.gates.checked_add(demand.and_gates).ok_or_else(finished)?;
+        Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
     /// The circuit makes nothing cheaper here: the same as [`preprocess`](Engine::preprocess) for what it needs.
@@ -136,8 +136,8 @@ impl Engine for DealtEngine {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
-        let need = self.role.protocol.need(net, circuit, plan)?;
-        self.preprocess(net, &need)
+        let demand = self.role.protocol.demand(net, circuit, plan)?;
+        self.preprocess(net, &demand)
     }
 
     /// What is dealt is kept: one phase after another.
@@ -151,15 +151,15 @@ impl Engine for DealtEngine {
         phases::one_by_one(self, net, (circuit, plan), inputs)
     }
 
-    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
+    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
         if self.dealings > 0 {
             return Err(finished());
         }
-        let (material, mut gates) = self.ask(net, need)?;
+        let (correlations, mut gates) = self.ask(net, demand)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
-        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), &material.delta)?;
-        pool.inputs(&material.own_inputs, &material.peer_inputs)?;
+        let mut pool = PoolWriter::new(sink, self.position, net.parties(), &correlations.delta)?;
+        pool.inputs(&correlations.own_inputs, &correlations.peer_inputs)?;
         while let Some((masks, triples)) = gates.next_batch()? {
             pool.gates(&GateBatch::new(masks, triples))?;
         }

@@ -3,8 +3,8 @@
 //!
 //! The walk is cut into chunks. A chunk's d and e (Beaver's trick) are sent when its masks are known,
 //! and awaited [`LOOKAHEAD`] chunks later, so that a long link is kept full; its garbled gates follow. Where
-//! material is made along the way ([`crate::stream`]), the walk stops where the material ends, with nothing
-//! awaited any more. With several lanes it has a thread of its own ([`crate::beside`]).
+//! material is made along the way ([`crate::gates::streaming`]), the walk stops where the material ends, with nothing
+//! awaited any more. With several lanes it has a thread of its own ([`crate::gates::pipeline`]).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,8 +19,8 @@ use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    material::{GateBatch, GateMaterial, Material},
-    share_rows::ShareRows,
+    gates::correlations::{Correlations, GateBatch, GateMaterial},
+    gates::wire_shares::WireShares,
 };
 
 /// AND gates of one chunk, at least (a batch is never cut).
@@ -33,23 +33,23 @@ pub(crate) const LOOKAHEAD: usize = 6;
 pub(crate) const BEAVER: Opened = Opened { kind: "Beaver: d, e", check: "Beaver MAC" };
 
 /// A chunk of AND gates, in the order of the walk: entry k of each list belongs to gate k.
-pub(crate) struct Chunk {
+pub(crate) struct MaskedGates {
     /// λ_α.
-    pub alpha: ShareRows,
+    pub alpha: WireShares,
     /// λ_β.
-    pub beta: ShareRows,
+    pub beta: WireShares,
     /// λ_α·λ_β ⊕ λ_γ: the masked output when both masked inputs are 0.
-    pub row0: ShareRows,
+    pub row0: WireShares,
 }
 
-impl Chunk {
+impl MaskedGates {
     /// How many gates there are.
     pub fn len(&self) -> usize {
         self.alpha.len()
     }
 
     /// Appends all gates' MACs towards the peer in this place.
-    fn push_macs(&self, place: usize, GateMacs { alpha, beta, row0 }: &mut GateMacs) {
+    fn push_macs(&self, place: usize, ProofMacs { alpha, beta, row0 }: &mut ProofMacs) {
         for (rows, macs) in [(&self.alpha, alpha), (&self.beta, beta), (&self.row0, row0)] {
             macs.extend(rows.auths(0, self.len()).map(|auth| auth[place][0]));
         }
@@ -58,13 +58,13 @@ impl Chunk {
 
 /// Who a party is in the walk.
 #[derive(Clone, Copy)]
-pub(crate) struct Seat {
+pub(crate) struct Position {
     pub me: PartyId,
     /// The evaluator carries public constants: it flips its bit, the others adapt their keys for it.
     pub evaluator: PartyId,
 }
 
-impl Seat {
+impl Position {
     /// The place of the evaluator among this party's peers; `None` for the evaluator itself.
     pub fn evaluator_place(self) -> Option<usize> {
         (self.me != self.evaluator)
@@ -72,7 +72,7 @@ impl Seat {
     }
 
     /// Share `k` of `rows` ⊕= the public constant `bit`.
-    pub fn add_constant(self, rows: &mut ShareRows, k: usize, bit: bool, delta: Block) {
+    pub fn add_constant(self, rows: &mut WireShares, k: usize, bit: bool, delta: Block) {
         match self.evaluator_place() {
             None => rows.set_bit(k, rows.bit(k) ^ bit),
             Some(place) => rows.auth_mut(k)[place][1] ^= delta.select(bit),
@@ -81,16 +81,16 @@ impl Seat {
 }
 
 /// The walk over the masks.
-pub(crate) struct MaskWalk<'a> {
+pub(crate) struct MaskPass<'a> {
     cursor: Cursor<'a>,
-    slots: ShareRows,
+    slots: WireShares,
     outputs: &'a [u32],
     /// Chunks whose products are not known yet, and their openings: awaited, or here already.
     pending: VecDeque<Pending>,
     awaited: VecDeque<AwaitedOpening>,
     opened: VecDeque<BitVec>,
     /// Lists whose memory is kept for the next chunks.
-    spare: Vec<ShareRows>,
+    spare: Vec<WireShares>,
     walked: bool,
     /// The most AND gates of a batch of the plan.
     most: usize,
@@ -99,12 +99,12 @@ pub(crate) struct MaskWalk<'a> {
     /// Whether λ_α and λ_β come with the material, so that free gates need not be done, and slots not be kept.
     found: bool,
     /// The masks of the outputs, when they came.
-    found_outputs: Option<ShareRows>,
+    found_outputs: Option<WireShares>,
     /// Whether nothing but openings comes by the channels that the walk is given.
     pub has_a_lane: bool,
     keep: Keep,
     gates: u64,
-    seat: Seat,
+    position: Position,
     delta: Delta,
 }
 
@@ -113,7 +113,7 @@ enum Keep {
     Nowhere,
     Apart {
         place: usize,
-        macs: GateMacs,
+        macs: ProofMacs,
     },
     /// Those of λ_α and λ_β lie there already; so many gates' third ones took the place of those of c.
     InMaterial {
@@ -124,13 +124,13 @@ enum Keep {
 
 /// MACs towards one peer of the own shares of λ_α, λ_β and λ_αβ ⊕ λ_γ, gate by gate.
 #[derive(Default)]
-pub(crate) struct GateMacs {
+pub(crate) struct ProofMacs {
     pub alpha: Vec<Block>,
     pub beta: Vec<Block>,
     pub row0: Vec<Block>,
 }
 
-impl Drop for GateMacs {
+impl Drop for ProofMacs {
     fn drop(&mut self) {
         for macs in [&mut self.alpha, &mut self.beta, &mut self.row0] {
             macs.zeroize();
@@ -147,16 +147,16 @@ struct Pending {
 /// What waits for them.
 enum Awaiting {
     /// λ_α, λ_β and c ⊕ λ_γ.
-    Shares { alpha: ShareRows, beta: ShareRows, rest: ShareRows },
+    Shares { alpha: WireShares, beta: WireShares, rest: WireShares },
     /// Nothing: it all lies in the material still, in these batches at these places.
-    Material(Vec<(usize, Range<usize>)>),
+    Correlations(Vec<(usize, Range<usize>)>),
 }
 
 /// Gates of a chunk in the making, behind their λ_α and λ_β.
 struct Gathered {
-    alpha: ShareRows,
-    beta: ShareRows,
-    rest: ShareRows,
+    alpha: WireShares,
+    beta: WireShares,
+    rest: WireShares,
 }
 
 impl Gathered {
@@ -183,22 +183,22 @@ impl Gathered {
     }
 }
 
-impl<'a> MaskWalk<'a> {
+impl<'a> MaskPass<'a> {
     /// Puts the input masks in place.
-    pub fn new(circuit: &Circuit, plan: &'a Plan, material: &Material) -> Self {
-        let slots = match material.found {
-            true => ShareRows::zeros(0, material.peer_inputs.len()),
-            false => input_masks(circuit, plan, material),
+    pub fn new(circuit: &Circuit, plan: &'a Plan, correlations: &Correlations) -> Self {
+        let slots = match correlations.found {
+            true => WireShares::zeros(0, correlations.peer_inputs.len()),
+            false => input_masks(circuit, plan, correlations),
         };
-        MaskWalk {
+        MaskPass {
             cursor: plan.cursor(),
             slots,
-            found: material.found,
+            found: correlations.found,
             found_outputs: None,
             has_a_lane: false,
             keep: Keep::Nowhere,
             gates: plan.and_count(),
-            known: material.known.is_some(),
+            known: correlations.known.is_some(),
             outputs: plan.output_slots(),
             pending: VecDeque::new(),
             awaited: VecDeque::new(),
@@ -206,8 +206,8 @@ impl<'a> MaskWalk<'a> {
             spare: Vec::new(),
             walked: false,
             most: plan.limits().batch,
-            seat: material.seat,
-            delta: material.delta.clone(),
+            position: correlations.position,
+            delta: correlations.delta.clone(),
         }
     }
 
@@ -216,31 +216,31 @@ impl<'a> MaskWalk<'a> {
     pub fn next_chunk(
         &mut self,
         channels: &mut [Channel],
-        material: &mut Material,
-    ) -> Result<Option<Chunk>> {
-        while !self.walked && self.pending.len() <= LOOKAHEAD && material.reaches(self.most) {
-            self.walk_chunk(channels, material)?;
+        correlations: &mut Correlations,
+    ) -> Result<Option<MaskedGates>> {
+        while !self.walked && self.pending.len() <= LOOKAHEAD && correlations.reaches(self.most) {
+            self.walk_chunk(channels, correlations)?;
         }
-        self.found_outputs = self.found_outputs.take().or(material.outputs.take());
+        self.found_outputs = self.found_outputs.take().or(correlations.outputs.take());
         let Some(gates) = self.pending.pop_front() else {
             return Ok(None);
         };
         // A garbler's openings and tables come in one stream: the evaluator must take those that were
         // sent ahead of this chunk's table first. It sends no tables, and garblers must not wait for
         // more than they need.
-        let one_stream = self.seat.me == self.seat.evaluator && !self.has_a_lane;
+        let one_stream = self.position.me == self.position.evaluator && !self.has_a_lane;
         let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {
             self.opened.push_back(opening.receive(channels, &BEAVER, *self.delta)?);
         }
         let opened = self.opened.pop_front().expect("an opening was awaited for every chunk");
-        let chunk = self.products(gates, &opened, material);
+        let chunk = self.products(gates, &opened, correlations);
         match &mut self.keep {
             Keep::Nowhere => {}
             Keep::Apart { place, macs } => chunk.push_macs(*place, macs),
             Keep::InMaterial { place, gates } => {
                 let macs = chunk.row0.auths(0, chunk.len()).map(|auth| auth[*place][0]);
-                material.put_back((*place, *gates), macs);
+                correlations.put_back((*place, *gates), macs);
                 *gates += chunk.len();
             }
         }
@@ -248,21 +248,21 @@ impl<'a> MaskWalk<'a> {
     }
 
     /// The MACs towards the peer in this place are kept of the chunks of the next `gates`: in the material, if λ_α and λ_β come
-    /// with it, where [`Material::used`] finds them until it is spent.
+    /// with it, where [`Correlations::used`] finds them until it is spent.
     pub fn keep_macs(&mut self, place: usize, gates: usize) {
         self.keep = if self.found {
             Keep::InMaterial { place, gates: 0 }
         } else {
             let room = || Vec::with_capacity(gates);
-            Keep::Apart { place, macs: GateMacs { alpha: room(), beta: room(), row0: room() } }
+            Keep::Apart { place, macs: ProofMacs { alpha: room(), beta: room(), row0: room() } }
         };
     }
 
     /// What was kept apart from the material.
-    pub fn kept_macs(&mut self) -> GateMacs {
+    pub fn kept_macs(&mut self) -> ProofMacs {
         match std::mem::replace(&mut self.keep, Keep::Nowhere) {
             Keep::Apart { macs, .. } => macs,
-            Keep::InMaterial { .. } | Keep::Nowhere => GateMacs::default(),
+            Keep::InMaterial { .. } | Keep::Nowhere => ProofMacs::default(),
         }
     }
 
@@ -272,34 +272,38 @@ impl<'a> MaskWalk<'a> {
     }
 
     /// Takes back a chunk that is dealt with, for its memory.
-    pub fn recycle(&mut self, chunk: Chunk) {
+    pub fn recycle(&mut self, chunk: MaskedGates) {
         self.spare.extend([chunk.alpha, chunk.beta, chunk.row0]);
     }
 
     /// An empty list, new ones with room for so many.
-    fn empty(&mut self, room: usize) -> ShareRows {
+    fn empty(&mut self, room: usize) -> WireShares {
         let peers = self.slots.peers();
-        let mut rows = self.spare.pop().unwrap_or_else(|| ShareRows::with_capacity(room, peers));
+        let mut rows = self.spare.pop().unwrap_or_else(|| WireShares::with_capacity(room, peers));
         rows.clear_all();
         rows
     }
 
     /// The masks of the outputs, in order, after the walk.
-    pub fn outputs(&mut self) -> ShareRows {
+    pub fn outputs(&mut self) -> WireShares {
         if let Some(outputs) = self.found_outputs.take() {
             return outputs;
         }
         of_slots(&self.slots, self.outputs)
     }
 
-    fn walk_chunk(&mut self, channels: &mut [Channel], material: &mut Material) -> Result<()> {
+    fn walk_chunk(
+        &mut self,
+        channels: &mut [Channel],
+        correlations: &mut Correlations,
+    ) -> Result<()> {
         // No more than will be used: what is wiped in the end is all of it.
-        let room = usize::try_from(material.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
+        let room = usize::try_from(correlations.left).unwrap_or(usize::MAX).min(CHUNK + self.most);
         let opened = if self.known { room } else { 2 * room };
         let mut opening = ShareOpening::with_capacity(opened, self.slots.peers());
         let gates = match self.found {
-            true => self.pass(material, &mut opening)?,
-            false => self.gather(material, room, &mut opening)?,
+            true => self.pass(correlations, &mut opening)?,
+            false => self.gather(correlations, room, &mut opening)?,
         };
         if gates.gates > 0 {
             self.awaited.push_back(opening.send(channels, &BEAVER)?);
@@ -310,9 +314,13 @@ impl<'a> MaskWalk<'a> {
 
     /// The next chunk of gates, if their λ_α and λ_β come with the material: the walk is there to say where the plan's batches
     /// end.
-    fn pass(&mut self, material: &mut Material, opening: &mut ShareOpening) -> Result<Pending> {
+    fn pass(
+        &mut self,
+        correlations: &mut Correlations,
+        opening: &mut ShareOpening,
+    ) -> Result<Pending> {
         let mut gates = 0;
-        while gates < CHUNK && material.reaches(gates + self.most) {
+        while gates < CHUNK && correlations.reaches(gates + self.most) {
             let Some(ands) = self.cursor.skip_ands() else {
                 self.walked = true;
                 break;
@@ -320,24 +328,27 @@ impl<'a> MaskWalk<'a> {
             gates += ands;
         }
         let mut places = Vec::new();
-        material.next_gates(gates, |GateMaterial { batch, range, triples, alpha, .. }| {
-            opening.push_sums([alpha, &triples.a], range.clone());
-            places.push((batch, range));
-        })?;
-        Ok(Pending { gates, what: Awaiting::Material(places) })
+        correlations.next_gates(
+            gates,
+            |GateMaterial { batch, range, triples, alpha, .. }| {
+                opening.push_sums([alpha, &triples.a], range.clone());
+                places.push((batch, range));
+            },
+        )?;
+        Ok(Pending { gates, what: Awaiting::Correlations(places) })
     }
 
     /// The next chunk of gates, from the walk over the slots.
     fn gather(
         &mut self,
-        material: &mut Material,
+        correlations: &mut Correlations,
         room: usize,
         opening: &mut ShareOpening,
     ) -> Result<Pending> {
         let known = self.known;
         let mut gates =
             Gathered { alpha: self.empty(room), beta: self.empty(room), rest: self.empty(room) };
-        while gates.rest.len() < CHUNK && material.reaches(self.most) {
+        while gates.rest.len() < CHUNK && correlations.reaches(self.most) {
             let Some(batch) = self.cursor.next_batch() else {
                 self.walked = true;
                 break;
@@ -350,11 +361,11 @@ impl<'a> MaskWalk<'a> {
                 gates.alpha.push_row(&self.slots, batch.base + and.a as usize);
                 gates.beta.push_row(&self.slots, batch.base + and.b as usize);
             }
-            material.next_gates(ands.len(), |material| {
-                gates.add(&material, known, opening);
-                let (here, behind) = ands.split_at(material.range.len());
+            correlations.next_gates(ands.len(), |correlations| {
+                gates.add(&correlations, known, opening);
+                let (here, behind) = ands.split_at(correlations.range.len());
                 let outs = here.iter().map(|and| batch.base + and.out as usize);
-                self.slots.put(outs, material.masks, material.range.start);
+                self.slots.put(outs, correlations.masks, correlations.range.start);
                 ands = behind;
             })?;
         }
@@ -364,11 +375,16 @@ impl<'a> MaskWalk<'a> {
 
     /// λ_α·λ_β = (a ⊕ d)·(b ⊕ e) = c ⊕ d·λ_β ⊕ e·λ_α ⊕ d·e: Beaver's formula in terms of the masks, so that the factors
     /// need not be kept.
-    fn products(&mut self, gates: Pending, opened: &BitVec, material: &Material) -> Chunk {
+    fn products(
+        &mut self,
+        gates: Pending,
+        opened: &BitVec,
+        correlations: &Correlations,
+    ) -> MaskedGates {
         let (alpha, beta, mut rest) = match gates.what {
             Awaiting::Shares { alpha, beta, rest } => (alpha, beta, rest),
-            Awaiting::Material(places) => {
-                return self.products_in(&places, (gates.gates, opened), material);
+            Awaiting::Correlations(places) => {
+                return self.products_in(&places, (gates.gates, opened), correlations);
             }
         };
         if self.known {
@@ -378,10 +394,10 @@ impl<'a> MaskWalk<'a> {
             rest.add(&beta, d);
             rest.add(&alpha, e);
             for k in 0..rest.len() {
-                self.seat.add_constant(&mut rest, k, d(k) & e(k), *self.delta);
+                self.position.add_constant(&mut rest, k, d(k) & e(k), *self.delta);
             }
         }
-        Chunk { alpha, beta, row0: rest }
+        MaskedGates { alpha, beta, row0: rest }
     }
 
     /// The same where all of it is in the material, and b is λ_β.
@@ -389,25 +405,25 @@ impl<'a> MaskWalk<'a> {
         &mut self,
         places: &[(usize, Range<usize>)],
         (gates, opened): (usize, &BitVec),
-        material: &Material,
-    ) -> Chunk {
+        correlations: &Correlations,
+    ) -> MaskedGates {
         let (mut alpha, mut beta, mut row0) =
             (self.empty(gates), self.empty(gates), self.empty(gates));
         for (batch, range) in places {
-            let GateBatch { triples, alpha: left, .. } = material.batch(*batch);
+            let GateBatch { triples, alpha: left, .. } = correlations.batch(*batch);
             let d = opened.slice(row0.len()..row0.len() + range.len());
             alpha.push_range(left, range.clone());
             beta.push_range(&triples.b, range.clone());
             row0.push_products([&triples.c, &triples.b], range.clone(), &d);
         }
-        Chunk { alpha, beta, row0 }
+        MaskedGates { alpha, beta, row0 }
     }
 }
 
 /// Adds to an opening what the masks from one place on differ by from the factors in others.
 fn push_differences(
     opening: &mut ShareOpening,
-    (masks, first): (&ShareRows, usize),
+    (masks, first): (&WireShares, usize),
     (factors, range): (&Shares, Range<usize>),
 ) {
     for (first, part) in (first..).step_by(64).zip(range.clone().step_by(64)) {
@@ -424,8 +440,8 @@ fn push_differences(
 }
 
 /// Some slots' masks, in their order.
-pub(crate) fn of_slots(slots: &ShareRows, which: &[u32]) -> ShareRows {
-    let mut masks = ShareRows::zeros(0, slots.peers());
+pub(crate) fn of_slots(slots: &WireShares, which: &[u32]) -> WireShares {
+    let mut masks = WireShares::zeros(0, slots.peers());
     which.iter().for_each(|&slot| masks.push_row(slots, slot as usize));
     masks
 }
@@ -446,10 +462,14 @@ pub(crate) fn chunk_sizes(plan: &Plan) -> Vec<usize> {
 }
 
 /// A slot for every wire, with the masks of the inputs in place.
-pub(crate) fn input_masks(circuit: &Circuit, plan: &Plan, material: &Material) -> ShareRows {
-    let me = material.seat.me;
-    let peers = material.peer_inputs.len();
-    let mut slots = ShareRows::zeros(plan.slots(), peers);
+pub(crate) fn input_masks(
+    circuit: &Circuit,
+    plan: &Plan,
+    correlations: &Correlations,
+) -> WireShares {
+    let me = correlations.position.me;
+    let peers = correlations.peer_inputs.len();
+    let mut slots = WireShares::zeros(plan.slots(), peers);
     let mut taken = vec![0; peers + 1];
     let owners = circuit
         .inputs()
@@ -459,20 +479,20 @@ pub(crate) fn input_masks(circuit: &Circuit, plan: &Plan, material: &Material) -
         let k = taken[owner as usize];
         taken[owner as usize] += 1;
         if owner == me {
-            slots.set_bit(slot, material.own_inputs.bits.get(k));
-            for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&material.own_inputs.macs) {
+            slots.set_bit(slot, correlations.own_inputs.bits.get(k));
+            for (auth, macs) in slots.auth_mut(slot).iter_mut().zip(&correlations.own_inputs.macs) {
                 auth[0] = macs[k];
             }
         } else {
             let place = usize::from(owner) - usize::from(owner > me);
-            slots.auth_mut(slot)[place][1] = material.peer_inputs[place][k];
+            slots.auth_mut(slot)[place][1] = correlations.peer_inputs[place][k];
         }
     }
     slots
 }
 
 /// A free gate.
-pub(crate) fn step(slots: &mut ShareRows, base: usize, linear: Linear) {
+pub(crate) fn step(slots: &mut WireShares, base: usize, linear: Linear) {
     let at = |slot: u32| base + slot as usize;
     match linear {
         Linear::Xor { a, b, out } => slots.xor(at(a), at(b), at(out)),

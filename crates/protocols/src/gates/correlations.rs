@@ -14,20 +14,20 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
-    Engine, InputBits, Need, Network, OutputBits, Prepared, Preprocessed, Protocol, known,
-    masks::Seat,
-    phases,
+    Demand, Engine, InputBits, Network, OutputBits, Prepared, Preprocessed, Protocol,
+    gates::circuit_dependent,
+    gates::mask_pass::Position,
+    gates::streaming::{self, Stream},
+    gates::wire_shares::WireShares,
+    io_wires, phases,
     pool::{PoolSink, PoolWriter},
-    ports,
-    share_rows::ShareRows,
-    stream::{self, Stream},
 };
 
-/// An engine whose phase 1 makes [`Material`]: all that the garbling protocols differ in is what they do
+/// An engine whose phase 1 makes [`Correlations`]: all that the garbling protocols differ in is what they do
 /// with it.
-pub(crate) struct MaterialEngine {
+pub(crate) struct PeerEngine {
     open: Preprocessor,
-    seat: Seat,
+    position: Position,
     session: [u8; 32],
     /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
     gates: u64,
@@ -35,7 +35,8 @@ pub(crate) struct MaterialEngine {
 }
 
 /// What a party does in phase 2 with its material, which is enough for the circuit.
-pub(crate) type Prepare = fn(Material, &mut Network, &Circuit, &Plan) -> Result<Box<dyn Prepared>>;
+pub(crate) type Prepare =
+    fn(Correlations, &mut Network, &Circuit, &Plan) -> Result<Box<dyn Prepared>>;
 
 /// What a protocol does with material, on one party's side.
 #[derive(Clone, Copy)]
@@ -47,23 +48,23 @@ pub(crate) struct Role {
     pub stream: Option<Stream>,
 }
 
-impl MaterialEngine {
+impl PeerEngine {
     /// Runs the set-up.
     pub fn set_up(net: &mut Network, evaluator: PartyId, role: Role) -> Result<Box<dyn Engine>> {
         let session = net.session;
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
         let open = Preprocessor::set_up(net.makers(), &session, config)?;
-        let seat = Seat { me: net.me, evaluator };
-        Ok(Box::new(MaterialEngine { open, seat, session, gates: 0, role }))
+        let position = Position { me: net.me, evaluator };
+        Ok(Box::new(PeerEngine { open, position, session, gates: 0, role }))
     }
 }
 
-impl Engine for MaterialEngine {
-    fn preprocess(&mut self, net: &mut Network, need: &Need) -> Result<Box<dyn Preprocessed>> {
-        let start = (self.seat, self.gates);
-        let material = Material::make(&mut self.open, net, need, start)?;
-        self.gates += need.and_gates;
-        Ok(Box::new(Independent { material, role: self.role }))
+impl Engine for PeerEngine {
+    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
+        let start = (self.position, self.gates);
+        let correlations = Correlations::make(&mut self.open, net, demand, start)?;
+        self.gates += demand.and_gates;
+        Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
     fn preprocess_for(
@@ -73,13 +74,13 @@ impl Engine for MaterialEngine {
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
         if self.role.stream.is_none() {
-            let need = self.role.protocol.need(net, circuit, plan)?;
-            return self.preprocess(net, &need);
+            let demand = self.role.protocol.demand(net, circuit, plan)?;
+            return self.preprocess(net, &demand);
         }
-        let start = (self.seat, self.gates);
-        let material = known::make(&mut self.open, net, (circuit, plan), start)?;
+        let start = (self.position, self.gates);
+        let correlations = circuit_dependent::make(&mut self.open, net, (circuit, plan), start)?;
         self.gates += plan.and_count();
-        Ok(Box::new(Independent { material, role: self.role }))
+        Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
     fn stream(
@@ -93,24 +94,24 @@ impl Engine for MaterialEngine {
             return phases::one_by_one(self, net, (circuit, plan), inputs);
         };
         phases::check_inputs(circuit, net.me, inputs, 1)?;
-        let start = (self.seat, self.gates);
+        let start = (self.position, self.gates);
         self.gates += plan.and_count();
-        stream::run(&mut self.open, net, (circuit, plan), start, |supply, net| {
-            walk(supply, net, (circuit, plan), inputs)
+        streaming::run(&mut self.open, net, (circuit, plan), start, |streaming, net| {
+            walk(streaming, net, (circuit, plan), inputs)
         })
     }
 
-    fn fill(&mut self, net: &mut Network, need: &Need, sink: &mut dyn PoolSink) -> Result<()> {
+    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
         if self.gates > 0 {
             return Err(Error::invalid_input("a pool is filled by a session of its own"));
         }
-        let counts = input_counts(net, need)?;
-        let mut pool = PoolWriter::new(sink, self.seat, net.parties(), self.open.delta())?;
+        let counts = input_counts(net, demand)?;
+        let mut pool = PoolWriter::new(sink, self.position, net.parties(), self.open.delta())?;
         let (own, theirs) = self.open.bits(net.makers(), &counts)?;
         pool.inputs(&own, &theirs)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
-        let mut left = small(need.and_gates)?;
+        let mut left = small(demand.and_gates)?;
         for batch in self.open.plan(left) {
             let triples = self.open.triples(net.makers(), batch)?;
             let gates = triples.len().min(left);
@@ -128,14 +129,14 @@ impl Engine for MaterialEngine {
     }
 }
 
-fn input_counts(net: &Network, need: &Need) -> Result<Vec<usize>> {
-    let of = |party| small(need.input_bits.get(usize::from(party)).copied().unwrap_or(0));
+fn input_counts(net: &Network, demand: &Demand) -> Result<Vec<usize>> {
+    let of = |party| small(demand.input_bits.get(usize::from(party)).copied().unwrap_or(0));
     (0..net.parties()).map(of).collect()
 }
 
 /// A party after phase 1.
 pub(crate) struct Independent {
-    pub material: Material,
+    pub correlations: Correlations,
     pub role: Role,
 }
 
@@ -146,16 +147,16 @@ impl Preprocessed for Independent {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Prepared>> {
-        let Independent { material, role } = *self;
-        material.check(circuit, &role.protocol.need(net, circuit, plan)?, net.me)?;
-        (role.prepare)(material, net, circuit, plan)
+        let Independent { correlations, role } = *self;
+        correlations.check(circuit, &role.protocol.demand(net, circuit, plan)?, net.me)?;
+        (role.prepare)(correlations, net, circuit, plan)
     }
 }
 
 /// Everything one evaluation will use up, on one party's side.
-pub(crate) struct Material {
+pub(crate) struct Correlations {
     /// Who this party is among the others; the last bits of all Δ fit this evaluator only.
-    pub seat: Seat,
+    pub position: Position,
     /// This party's Δ.
     pub delta: Delta,
     /// Masks of this party's input wires, in the order of the wires.
@@ -173,16 +174,16 @@ pub(crate) struct Material {
     /// the circuit for them again.
     pub found: bool,
     /// The masks of the outputs, when they came.
-    pub outputs: Option<ShareRows>,
+    pub outputs: Option<WireShares>,
     pub(crate) gates: VecDeque<GateBatch>,
-    /// Batches that were used up before those, where they are [kept](Material::used); otherwise `None`.
+    /// Batches that were used up before those, where they are [kept](Correlations::used); otherwise `None`.
     pub(crate) used: Option<Vec<GateBatch>>,
     /// Where more gates come from when there are none left here.
     pub(crate) source: Option<Box<dyn GateSource>>,
     /// The next gate within the first batch of `gates`.
     pub(crate) next: usize,
     pub(crate) left: u64,
-    /// How many more AND gates' material will be [added](Material::add) while this is being used up.
+    /// How many more AND gates' material will be [added](Correlations::add) while this is being used up.
     pub(crate) due: u64,
 }
 
@@ -192,8 +193,8 @@ pub(crate) trait GateSource: Send {
     fn next_batch(&mut self) -> Result<Option<GateBatch>>;
 }
 
-/// A mask and a triple per AND gate. Where b is the gates' λ_β ([`Material::known`]), it is there only if λ_α is, too
-/// ([`Material::found`]).
+/// A mask and a triple per AND gate. Where b is the gates' λ_β ([`Correlations::known`]), it is there only if λ_α is, too
+/// ([`Correlations::found`]).
 pub(crate) struct GateBatch {
     /// How many gates it is enough for.
     pub gates: usize,
@@ -203,7 +204,7 @@ pub(crate) struct GateBatch {
     /// λ_α of each gate, or nothing.
     pub alpha: Shares,
     /// The masks of the circuit's outputs, with the last batch of those that have λ_α.
-    pub outputs: Option<ShareRows>,
+    pub outputs: Option<WireShares>,
 }
 
 impl GateBatch {
@@ -216,7 +217,7 @@ impl GateBatch {
 
 /// What some AND gates use up: these entries of each list.
 pub(crate) struct GateMaterial<'a> {
-    /// Where the lists are found again, if they are [kept](Material::keep_used): see [`Material::batch`].
+    /// Where the lists are found again, if they are [kept](Correlations::keep_used): see [`Correlations::batch`].
     pub batch: usize,
     pub range: Range<usize>,
     /// The masks of the output wires, where c is without them.
@@ -227,35 +228,35 @@ pub(crate) struct GateMaterial<'a> {
     pub alpha: &'a Shares,
 }
 
-impl Material {
-    /// Makes enough for `need` with the peers, in this seat, for gates whose tweaks start at this number.
+impl Correlations {
+    /// Makes enough for `demand` with the peers, in this position, for gates whose tweaks start at this number.
     pub fn make(
         open: &mut Preprocessor,
         net: &mut Network,
-        need: &Need,
-        start: (Seat, u64),
-    ) -> Result<Material> {
-        let mut material = Material::for_inputs(open, net, need, start)?;
-        for batch in open.plan(small(need.and_gates)?) {
+        demand: &Demand,
+        start: (Position, u64),
+    ) -> Result<Correlations> {
+        let mut correlations = Correlations::for_inputs(open, net, demand, start)?;
+        for batch in open.plan(small(demand.and_gates)?) {
             let triples = open.triples(net.makers(), batch)?;
             let masks = open.shares(net.makers(), batch.triples)?;
-            material.gates.push_back(GateBatch::new(masks, triples));
+            correlations.gates.push_back(GateBatch::new(masks, triples));
         }
-        material.left = need.and_gates;
-        Ok(material)
+        correlations.left = demand.and_gates;
+        Ok(correlations)
     }
 
     /// Makes the masks of the inputs; there is nothing for any gate yet.
     pub fn for_inputs(
         open: &mut Preprocessor,
         net: &mut Network,
-        need: &Need,
-        (seat, first_tweak): (Seat, u64),
-    ) -> Result<Material> {
-        let counts = input_counts(net, need)?;
+        demand: &Demand,
+        (position, first_tweak): (Position, u64),
+    ) -> Result<Correlations> {
+        let counts = input_counts(net, demand)?;
         let (own_inputs, peer_inputs) = open.bits(net.makers(), &counts)?;
-        Ok(Material {
-            seat,
+        Ok(Correlations {
+            position,
             delta: open.delta().clone(),
             own_inputs,
             peer_inputs,
@@ -286,22 +287,22 @@ impl Material {
     }
 
     /// Refuses a circuit that needs more than there is, or is not the one that the material is for.
-    pub fn check(&self, circuit: &Circuit, need: &Need, me: u16) -> Result<()> {
+    pub fn check(&self, circuit: &Circuit, demand: &Demand, me: u16) -> Result<()> {
         // The same one most often, which takes no digest to see.
         let other = |known: &Circuit| known != circuit && known.digest() != circuit.digest();
         if self.known.as_ref().is_some_and(other) {
             return Err(Error::InvalidInput("the material was made for another circuit".into()));
         }
         let mut peers = self.peer_inputs.iter().map(Vec::len);
-        let mut have = (0..need.input_bits.len()).map(|party| {
+        let mut have = (0..demand.input_bits.len()).map(|party| {
             if party == me as usize {
                 self.own_inputs.bits.len()
             } else {
                 peers.next().unwrap_or(0)
             }
         });
-        let inputs = need.input_bits.iter().all(|&bits| bits <= have.next().unwrap_or(0) as u64);
-        if inputs && need.and_gates <= self.left {
+        let inputs = demand.input_bits.iter().all(|&bits| bits <= have.next().unwrap_or(0) as u64);
+        if inputs && demand.and_gates <= self.left {
             return Ok(());
         }
         Err(Error::InvalidInput("the circuit needs more than was preprocessed".into()))
@@ -312,7 +313,7 @@ impl Material {
         self.used = Some(Vec::new());
     }
 
-    /// What was handed out for these gates, counted from the last [`spend`](Material::spend) on, where it is kept: these
+    /// What was handed out for these gates, counted from the last [`spend`](Correlations::spend) on, where it is kept: these
     /// entries of each list, in order.
     pub fn used(&self, gates: Range<usize>) -> impl Iterator<Item = (&GateBatch, Range<usize>)> {
         let whole = self.used.iter().flatten().map(|batch| (batch, batch.triples.len()));
@@ -327,14 +328,14 @@ impl Material {
         })
     }
 
-    /// A batch that was handed out of since the last [`spend`](Material::spend), where it is kept.
+    /// A batch that was handed out of since the last [`spend`](Correlations::spend), where it is kept.
     pub fn batch(&self, number: usize) -> &GateBatch {
         let mut batches = self.used.iter().flatten().chain(self.gates.front());
         batches.nth(number).expect("a batch that is kept")
     }
 
     /// Puts MACs towards the peer in this place where those of the products were, of gates that were handed out, from the one
-    /// with this number on, counted as [`used`](Material::used) does.
+    /// with this number on, counted as [`used`](Correlations::used) does.
     pub fn put_back(
         &mut self,
         (peer, mut first): (usize, usize),
@@ -378,7 +379,7 @@ impl Material {
 
     /// The masks of this party's inputs of `circuit`.
     pub fn own_masks(&self, circuit: &Circuit) -> BitVec {
-        self.own_inputs.bits.slice(0..ports::input_bits(circuit, self.seat.me))
+        self.own_inputs.bits.slice(0..io_wires::input_bits(circuit, self.position.me))
     }
 
     /// Hands the material of the next `n` AND gates to `take`, as many at a time as lie side by side.
@@ -418,7 +419,7 @@ pub(crate) fn small(n: u64) -> Result<usize> {
     usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
 }
 
-impl Drop for Material {
+impl Drop for Correlations {
     fn drop(&mut self) {
         self.peer_inputs.zeroize();
     }
@@ -435,8 +436,8 @@ mod tests {
 
     #[test]
     fn macs_are_put_back_in_their_order_across_batches() {
-        let mut material = Material {
-            seat: Seat { me: 0, evaluator: 1 },
+        let mut correlations = Correlations {
+            position: Position { me: 0, evaluator: 1 },
             delta: Delta::new(Block::ZERO),
             own_inputs: AuthBits::default(),
             peer_inputs: Vec::new(),
@@ -453,10 +454,10 @@ mod tests {
             due: 0,
         };
         for (first, macs) in [(0, 1..3), (2, 3..7), (6, 7..10)] {
-            material.put_back((0, first), macs.map(Block));
+            correlations.put_back((0, first), macs.map(Block));
         }
         let macs = |gates| {
-            let used = material.used(gates);
+            let used = correlations.used(gates);
             let macs = used.flat_map(|(batch, range)| &batch.triples.c.towards[0].macs[range]);
             macs.map(|mac| mac.0).collect::<Vec<_>>()
         };

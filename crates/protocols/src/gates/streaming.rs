@@ -7,7 +7,7 @@
 //!
 //! # What happens when
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires sent. Then, for
-//! every stretch: masks and triples, on the gates' own masks ([`crate::known`]); Beaver's openings, garbling and evaluation, chunk by
+//! every stretch: masks and triples, on the gates' own masks ([`crate::gates::circuit_dependent`]); Beaver's openings, garbling and evaluation, chunk by
 //! chunk as ever; then the check of all that was evaluated: a verdict on the rows' MACs, or the exchange that
 //! half-gates are checked by. Nothing of the walk is in flight between two stretches. Output masks are opened behind the last one.
 //!
@@ -34,7 +34,7 @@
 //! Checks on correlated OT and triples, which give a cheater a guess at bits of Δ or at shares, come between garbled gates
 //! of the same Δ. They do so wherever a session evaluates twice ([`crate::Engine`]), and for the same
 //! reason: what a garbled gate shows of Δ is behind a hash of a label that is not known, and the first check that fails is the
-//! last under this Δ ([`crate::guard`]).
+//! last under this Δ ([`crate::poison`]).
 //!
 //! # Why the next stretch may be made meanwhile
 //! Masks and triples are made by messages of their own, from Δ and fresh randomness: nothing in them depends on what the walk
@@ -44,7 +44,7 @@
 //! has anyway. What the two have in common is their end: a failure there is seen before the next chunk here, a failure here before the next
 //! stretch there, and what is made by then is used by nobody.
 //!
-//! Outputs are released as ever: after every check of every stretch, from [`crate::ports::Verified`] alone.
+//! Outputs are released as ever: after every check of every stretch, from [`crate::io_wires::Verified`] alone.
 //!
 //! # Tables that are checked after evaluation
 //! Half-gates are checked by a polynomial at a point χ that the evaluator draws, over all gates ([`crate::ywz`], steps 11 and
@@ -78,39 +78,40 @@ use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
 use crate::{
-    InputBits, Need, Network, OutputBits, beside,
-    known::OwnGates,
-    masks::{Chunk, MaskWalk, Seat},
-    material::{GateBatch, Material},
-    share_rows::ShareRows,
+    Demand, InputBits, Network, OutputBits,
+    gates::circuit_dependent::CircuitTriples,
+    gates::correlations::{Correlations, GateBatch},
+    gates::mask_pass::{MaskPass, MaskedGates, Position},
+    gates::pipeline,
+    gates::wire_shares::WireShares,
 };
 
 /// What a party does to evaluate a circuit in stretches.
 pub(crate) type Stream =
-    fn(Supply<'_>, &mut Network, (&Circuit, &Plan), &InputBits) -> Result<OutputBits>;
+    fn(Streaming<'_>, &mut Network, (&Circuit, &Plan), &InputBits) -> Result<OutputBits>;
 
 /// Evaluates a circuit in stretches, with what `open` makes.
 pub(crate) fn run(
     open: &mut Preprocessor,
     net: &mut Network,
     (circuit, plan): (&Circuit, &Plan),
-    start: (Seat, u64),
-    walk: impl FnOnce(Supply<'_>, &mut Network) -> Result<OutputBits>,
+    start: (Position, u64),
+    walk: impl FnOnce(Streaming<'_>, &mut Network) -> Result<OutputBits>,
 ) -> Result<OutputBits> {
-    let need = Need::of(circuit, plan, net.parties());
-    let mut material = Material::for_inputs(open, net, &need, start)?;
-    material.known = Some(circuit.clone());
-    material.due = need.and_gates;
+    let demand = Demand::of(circuit, plan, net.parties());
+    let mut correlations = Correlations::for_inputs(open, net, &demand, start)?;
+    correlations.known = Some(circuit.clone());
+    correlations.due = demand.and_gates;
     let most = plan.limits().batch;
     let meanwhile = net.lanes.len() > 1;
     // What the makers find of λ_α and λ_β is kept until it is garbled, which takes less than to find it again, and until a
     // garbler of half-gates has proven its gates by the MACs.
-    material.found = need.and_gates > 0;
-    material.keep_used();
-    let gates = OwnGates::new(open, (circuit, plan), &material, net.stretch)?;
+    correlations.found = demand.and_gates > 0;
+    correlations.keep_used();
+    let gates = CircuitTriples::new(open, (circuit, plan), &correlations, net.stretch)?;
     let maker = Maker { open, gates };
     if !meanwhile {
-        return walk(Supply { material, source: Source::Now(Box::new(maker)), most }, net);
+        return walk(Streaming { correlations, source: Source::Now(Box::new(maker)), most }, net);
     }
     let mut lanes = net.lanes.split_off(1);
     let (ready, batches) = mpsc::sync_channel(0);
@@ -124,10 +125,10 @@ pub(crate) fn run(
             failed.store(made.is_err(), Ordering::Relaxed);
             made
         });
-        let walked = walk(Supply { material, source, most }, net);
+        let walked = walk(Streaming { correlations, source, most }, net);
         // What is not sent yet may be what a peer's maker, and so ours, waits for.
-        let _ = beside::flush(net.peers());
-        beside::outcome(maker.join(), walked)
+        let _ = pipeline::flush(net.peers());
+        pipeline::join(maker.join(), walked)
     });
     net.lanes.append(&mut lanes);
     done
@@ -136,7 +137,7 @@ pub(crate) fn run(
 /// Makes material for one stretch after another.
 struct Maker<'a> {
     open: &'a mut Preprocessor,
-    gates: OwnGates<'a>,
+    gates: CircuitTriples<'a>,
 }
 
 impl Maker<'_> {
@@ -150,7 +151,7 @@ impl Maker<'_> {
         loop {
             let batch = self.gates.next_batch(self.open, lanes, used.try_recv().ok());
             // Before anything else: a peer waits for the end of this stretch's messages.
-            let flushed = lanes.iter_mut().try_for_each(|lane| beside::flush(lane));
+            let flushed = lanes.iter_mut().try_for_each(|lane| pipeline::flush(lane));
             let Some(batch) = batch? else {
                 return flushed;
             };
@@ -162,9 +163,9 @@ impl Maker<'_> {
     }
 }
 
-/// Material that is made as the walk over the masks needs it.
-pub(crate) struct Supply<'a> {
-    pub material: Material,
+/// Correlations that is made as the walk over the masks needs it.
+pub(crate) struct Streaming<'a> {
+    pub correlations: Correlations,
     source: Source<'a>,
     /// The most AND gates of a batch of the plan: the walk goes on when there are so many.
     most: usize,
@@ -179,23 +180,23 @@ enum Source<'a> {
     Meanwhile { batches: Receiver<GateBatch>, spent: Sender<GateBatch>, failed: &'a AtomicBool },
 }
 
-impl Supply<'_> {
+impl Streaming<'_> {
     /// The walk over the masks. What ties the inputs' masks to the peers is with it from then on: of a million inputs
     /// there is no second copy.
-    pub fn walk<'p>(&mut self, circuit: &Circuit, plan: &'p Plan) -> MaskWalk<'p> {
-        let masks = MaskWalk::new(circuit, plan, &self.material);
-        self.material.forget_input_macs();
+    pub fn walk<'p>(&mut self, circuit: &Circuit, plan: &'p Plan) -> MaskPass<'p> {
+        let masks = MaskPass::new(circuit, plan, &self.correlations);
+        self.correlations.forget_input_macs();
         masks
     }
 
     /// Makes material for the next stretch, or waits for it.
     pub fn refill(&mut self, net: &mut Network) -> Result<()> {
-        while !self.material.reaches(self.most) {
-            let spent = self.material.spend();
+        while !self.correlations.reaches(self.most) {
+            let spent = self.correlations.spend();
             let batch = match &mut self.source {
                 Source::Now(maker) => maker.gates.next_batch(maker.open, net.makers(), spent)?,
                 Source::Meanwhile { batches, spent: give_back, .. } => {
-                    beside::flush(net.peers())?;
+                    pipeline::flush(net.peers())?;
                     if let Some(spent) = spent {
                         // Nobody is there any more who could use it, once the last stretch is made.
                         let _ = give_back.send(spent);
@@ -205,33 +206,33 @@ impl Supply<'_> {
             };
             let batch =
                 batch.ok_or_else(|| Error::internal("fewer gates were made than are due"))?;
-            self.material.due -= batch.gates as u64;
-            self.material.add(batch);
+            self.correlations.due -= batch.gates as u64;
+            self.correlations.add(batch);
         }
         Ok(())
     }
 
     /// Whether the stretch under way is the last.
     pub fn is_last(&self) -> bool {
-        self.material.due == 0
+        self.correlations.due == 0
     }
 
     /// The masks of the outputs, behind the last chunk. What is left of the material goes before the outputs take room.
-    pub fn finish(self, mut masks: MaskWalk<'_>) -> ShareRows {
+    pub fn finish(self, mut masks: MaskPass<'_>) -> WireShares {
         masks.outputs()
     }
 
     /// The next chunk of this stretch; `None` at its end.
     pub fn next_chunk(
         &mut self,
-        masks: &mut MaskWalk<'_>,
+        masks: &mut MaskPass<'_>,
         net: &mut Network,
-    ) -> Result<Option<Chunk>> {
+    ) -> Result<Option<MaskedGates>> {
         if let Source::Meanwhile { failed, .. } = self.source
             && failed.load(Ordering::Relaxed)
         {
             return Err(Error::internal("the next stretch could not be made"));
         }
-        masks.next_chunk(net.peers(), &mut self.material)
+        masks.next_chunk(net.peers(), &mut self.correlations)
     }
 }
