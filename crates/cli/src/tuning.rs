@@ -37,8 +37,7 @@ impl Tuning {
     /// protocol runs.
     pub fn new(args: &TuningArgs, parties: u16) -> Outcome<Tuning> {
         let protocol = match args.protocol.as_deref() {
-            None if parties == 2 => Protocol::Wrk,
-            None => Protocol::Ywz,
+            None => Protocol::for_parties(usize::from(parties)),
             Some(name) => Protocol::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
                 Failure::usage(format!("there is no such protocol: {}", name.escape_default()))

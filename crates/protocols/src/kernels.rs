@@ -2,9 +2,8 @@
 //! that are made up, without messages and checks. Only with the feature `measure`.
 
 use symbolon_circuit::Plan;
-use symbolon_primitives::{BitVec, Block, Prg};
 
-use crate::{gates::mask_pass::MaskedGates, gates::wire_shares::WireShares, wrk, ywz};
+use crate::{wrk, ywz};
 
 /// What works at all AND gates of a plan each time it is called.
 pub type Kernel<'a> = Box<dyn FnMut() + 'a>;
@@ -20,40 +19,3 @@ pub const KERNELS: [(&str, Maker); 4] = [
     ("four-row, garble", |plan| Box::new(wrk::garbling_kernel(plan))),
     ("four-row, evaluate", |plan| Box::new(wrk::evaluation_kernel(plan))),
 ];
-
-/// Pseudorandom labels and shares.
-pub(crate) struct Blocks(Prg);
-
-impl Blocks {
-    pub fn new() -> Blocks {
-        Blocks(Prg::from_seed(Block(1)))
-    }
-
-    pub fn many(&mut self, n: usize) -> Vec<Block> {
-        let mut blocks = vec![Block::ZERO; n];
-        self.0.fill_blocks(&mut blocks);
-        blocks
-    }
-
-    pub fn array<const N: usize>(&mut self) -> [Block; N] {
-        std::array::from_fn(|_| self.0.block())
-    }
-
-    pub fn bits(&mut self, n: usize) -> BitVec {
-        BitVec::random(n, &mut self.0)
-    }
-
-    /// Shares of this many gates, between two parties.
-    pub fn chunk(&mut self, gates: usize) -> MaskedGates {
-        MaskedGates { alpha: self.rows(gates), beta: self.rows(gates), row0: self.rows(gates) }
-    }
-
-    fn rows(&mut self, gates: usize) -> WireShares {
-        let mut rows = WireShares::zeros(gates, 1);
-        for k in 0..gates {
-            rows.set_bit(k, self.0.block().lsb());
-            rows.auth_mut(k)[0] = self.array();
-        }
-        rows
-    }
-}

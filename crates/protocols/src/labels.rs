@@ -1,8 +1,12 @@
 //! Labels of wires: what garblers and evaluators of every protocol do with them.
 
-use symbolon_circuit::{Linear, Plan};
-use symbolon_primitives::{BitVec, Block, Prg};
+use std::ops::Range;
+
+use symbolon_circuit::{Cursor, Plan};
+use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use zeroize::Zeroize;
+
+use crate::gates::{correlations::PartySecrets, wire_store::WireStore};
 
 /// How many independent gates are garbled or evaluated at a time: what is hashed for them stays in the first-level
 /// cache, and fills the widest registers.
@@ -12,11 +16,49 @@ pub(crate) const RUN: usize = 64;
 /// makes the next.
 pub(crate) const MESSAGE: usize = 1024;
 
-/// One slot per wire alive, with fresh random labels L_w,0 on the inputs.
-pub(crate) fn fresh(plan: &Plan, seed: Block) -> Vec<Block> {
-    let mut slots = vec![Block::ZERO; plan.slots()];
-    Prg::from_seed(seed).fill_blocks(&mut slots[plan.input_slots()]);
-    slots
+/// A garbler's labels L_w,0 of the wires that are alive. NOT and constants shift them by Δ.
+pub(crate) struct ZeroLabels {
+    pub slots: Vec<Block>,
+    pub delta: Delta,
+}
+
+impl ZeroLabels {
+    /// Fresh random labels on the inputs.
+    pub fn fresh(plan: &Plan, secrets: &PartySecrets) -> Self {
+        let mut slots = vec![Block::ZERO; plan.slots()];
+        Prg::from_seed(*secrets.seed).fill_blocks(&mut slots[plan.input_slots()]);
+        ZeroLabels { slots, delta: secrets.delta.clone() }
+    }
+
+    /// The labels of the outputs, once all gates are garbled.
+    pub fn outputs(&mut self, plan: &Plan, cursor: Cursor<'_>) -> Vec<Block> {
+        self.finish(cursor);
+        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
+    }
+}
+
+impl WireStore for ZeroLabels {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        self.slots[out] = self.slots[a] ^ self.slots[b];
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        self.slots[out] = self.slots[a] ^ *self.delta;
+    }
+
+    fn constant(&mut self, value: bool, out: usize) {
+        self.slots[out] = self.delta.select(value);
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        self.slots.copy_within(from, out);
+    }
+}
+
+impl Drop for ZeroLabels {
+    fn drop(&mut self) {
+        self.slots.zeroize();
+    }
 }
 
 /// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped first.
@@ -29,18 +71,6 @@ where
         *list = Vec::with_capacity(n);
     }
     list.clear();
-}
-
-/// A free gate, for the garbler: NOT and constants shift L_w,0 by its offset Δ.
-pub(crate) fn step(slots: &mut [Block], linear: Linear, delta: Block) {
-    match linear {
-        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
-        Linear::Inv { a, out } => slots[out as usize] = slots[a as usize] ^ delta,
-        Linear::Copy { from, out, len } => {
-            slots.copy_within(from as usize..(from + len) as usize, out as usize);
-        }
-        Linear::Const { value, out } => slots[out as usize] = delta.select(value),
-    }
 }
 
 /// The labels L_w,Λ for masked values Λ.

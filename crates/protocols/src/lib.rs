@@ -13,14 +13,18 @@ pub mod phases;
 mod poison;
 pub mod pool;
 mod prepared;
+mod spec;
 pub mod tinytable;
 pub mod wrk;
 pub mod ywz;
 
-use gates::correlations::{Independent, PeerEngine, Prepare, Role};
-use gates::dealer_engine::DealerEngine;
-use gates::mask_pass::Position;
-use gates::streaming::Stream;
+use gates::{
+    dealer_engine::DealerEngine,
+    engine::{Independent, PeerEngine},
+    position::Position,
+    role::GateRole,
+};
+use spec::{ProtocolSpec, Role};
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
@@ -49,13 +53,18 @@ impl Protocol {
     /// Every protocol, in the order in which lists show them.
     pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable];
 
+    /// What the protocol says of itself. This is the registry: all else is in the protocol's own module.
+    fn spec(self) -> &'static ProtocolSpec {
+        match self {
+            Protocol::Wrk => &wrk::SPEC,
+            Protocol::Ywz => &ywz::SPEC,
+            Protocol::TinyTable => &tinytable::SPEC,
+        }
+    }
+
     /// The name in commands, configuration and the handshake.
     pub fn name(self) -> &'static str {
-        match self {
-            Protocol::Wrk => "wrk",
-            Protocol::Ywz => "ywz",
-            Protocol::TinyTable => "tinytable",
-        }
+        self.spec().name
     }
 
     /// The protocol with this name.
@@ -63,31 +72,25 @@ impl Protocol {
         Protocol::ALL.iter().copied().find(|p| p.name() == name)
     }
 
+    /// The protocol that so many parties run unless they choose another.
+    pub fn for_parties(parties: usize) -> Protocol {
+        if parties == 2 { Protocol::Wrk } else { Protocol::Ywz }
+    }
+
     /// How many parties it can have.
     pub fn parties(self) -> std::ops::RangeInclusive<u16> {
-        match self {
-            Protocol::Wrk | Protocol::TinyTable => 2..=2,
-            Protocol::Ywz => 2..=256,
-        }
+        let [fewest, most] = self.spec().parties;
+        fewest..=most
     }
 
     /// The forms in which its gates come, the one with the fewest rounds first.
     pub fn forms(self) -> &'static [Form] {
-        match self {
-            Protocol::TinyTable => &[Form::Tables],
-            Protocol::Wrk => &[Form::FourRow, Form::HalfGates],
-            Protocol::Ywz => &[Form::HalfGates],
-        }
+        self.spec().forms
     }
 
     /// What a party does in it, for messages to people.
     pub fn role(self, party: u16) -> &'static str {
-        match (self, party) {
-            (Protocol::Wrk, 0) => "garbler",
-            (Protocol::Wrk, _) | (Protocol::Ywz, 0) => "evaluator",
-            (Protocol::Ywz, _) => "garbler",
-            (Protocol::TinyTable, _) => "peer",
-        }
+        self.spec().roles[usize::from(party > 0)]
     }
 
     /// Runs the set-up (base OTs, global keys) with the peer.
@@ -96,21 +99,18 @@ impl Protocol {
     /// `PeerMisbehaved` when a base-OT message is malformed, `Transport` when the peer is gone,
     /// `InvalidInput` when this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
-        self.check(net)?;
-        let role = self.role_in(net.me, net.form);
-        Ok(poison::poisonable(PeerEngine::set_up(net, self.evaluator(), role)?))
+        let role = self.role_in(net)?;
+        Ok(poison::poisonable(PeerEngine::set_up(net, role)?))
     }
 
-    /// An engine whose phase 1 takes material from a dealer, whom all parties of the session trust, instead of making
-    /// it with the peers. There is nothing to set up, and the session's generator of correlated OT is not used.
+    /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session trust, instead of making
+    /// them with the peers. There is nothing to set up, and the session's generator of correlated OT is not used.
     ///
     /// # Errors
     /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails with `Transport` when it
     /// is absent, refuses or goes.
     pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
-        self.check(net)?;
-        let position = Position { me: net.me, evaluator: self.evaluator() };
-        let role = self.role_in(net.me, net.form);
+        let (role, position) = (self.role_in(net)?, self.position(net));
         Ok(poison::poisonable(Box::new(DealerEngine::new(net, dealer, position, role))))
     }
 
@@ -127,30 +127,30 @@ impl Protocol {
         range: &PoolRange,
         source: &mut dyn PoolSource,
     ) -> Result<Box<dyn Preprocessed>> {
-        self.check(net)?;
-        let position = Position { me: net.me, evaluator: self.evaluator() };
-        let correlations = pool::correlations(position, net.parties(), range, source)?;
-        let role = self.role_in(net.me, net.form);
+        let role = self.role_in(net)?;
+        let correlations = pool::correlations(self.position(net), net.parties(), range, source)?;
         Ok(poison::poisonable_material(Box::new(Independent { correlations, role })))
     }
 
     /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two parties serve
     /// [`TinyTable`](Protocol::TinyTable), any other has its own.
     pub fn pools(self) -> Protocol {
-        match self {
-            Protocol::TinyTable => Protocol::Ywz,
-            own => own,
-        }
+        Protocol::by_name(self.spec().pools).unwrap_or(self)
     }
 
     /// Whether it runs several executions of a circuit side by side.
     pub fn runs_batches(self) -> bool {
-        self == Protocol::TinyTable
+        self.spec().batches.is_some()
+    }
+
+    /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does not grow with it.
+    pub fn streams(self) -> bool {
+        matches!((self.spec().role)(0, self.forms()[0]), GateRole::Garbling(_))
     }
 
     /// Whether the length of the MACs on opened bits can be chosen.
     pub fn has_mac_length(self) -> bool {
-        self == Protocol::TinyTable
+        self.runs_batches()
     }
 
     /// What the executions of `circuit` that are to be prepared together in the session of `net` take.
@@ -172,17 +172,20 @@ impl Protocol {
         parties: u16,
         batch: Batch,
     ) -> Result<Demand> {
-        if self == Protocol::TinyTable {
-            return tinytable::demand(circuit, batch);
-        }
-        if batch.executions != 1 {
-            let name = self.name();
-            return Err(Error::invalid_input(format!("{name} runs one execution at a time")));
-        }
-        Ok(Demand::of(circuit, plan, parties))
+        self.spec().demand(circuit, plan, parties, batch)
     }
 
-    fn check(self, net: &Network) -> Result<()> {
+    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd last bit.
+    pub fn evaluator(self) -> u16 {
+        self.spec().evaluator
+    }
+
+    fn position(self, net: &Network) -> Position {
+        Position { me: net.me, evaluator: self.evaluator() }
+    }
+
+    /// What this party does in the session of `net`, if it can take part.
+    fn role_in(self, net: &Network) -> Result<Role> {
         let parties = net.parties();
         if !self.parties().contains(&parties) || net.me >= parties {
             return Err(Error::InvalidInput(format!(
@@ -193,23 +196,7 @@ impl Protocol {
         if !self.forms().contains(&net.form) {
             return Err(Error::InvalidInput(format!("{} has no form {}", self.name(), net.form)));
         }
-        Ok(())
-    }
-
-    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd last bit.
-    pub fn evaluator(self) -> u16 {
-        match self {
-            Protocol::Wrk => wrk::EVALUATOR,
-            Protocol::Ywz | Protocol::TinyTable => ywz::EVALUATOR,
-        }
-    }
-
-    fn role_in(self, me: u16, form: Form) -> Role {
-        let (prepare, stream): (Prepare, Option<Stream>) = match self {
-            Protocol::Wrk => wrk::role(me, form),
-            Protocol::Ywz => ywz::role(me, ywz::EVALUATOR),
-            Protocol::TinyTable => (tinytable::prepare, None),
-        };
-        Role { protocol: self, prepare, stream }
+        let spec = self.spec();
+        Ok(Role { spec, gates: (spec.role)(net.me, net.form) })
     }
 }

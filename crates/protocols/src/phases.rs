@@ -8,7 +8,7 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Input, PartyId, Plan};
-use symbolon_transport::Result;
+use symbolon_transport::{Error, Result};
 
 use crate::{Network, PoolSink};
 
@@ -32,6 +32,24 @@ impl Demand {
         }
         Demand { and_gates: plan.and_count(), input_bits }
     }
+
+    /// How many input bits each of `parties` parties has.
+    pub(crate) fn input_counts(&self, parties: u16) -> Result<Vec<usize>> {
+        let bits = |party| self.input_bits.get(usize::from(party)).copied().unwrap_or(0);
+        (0..parties).map(|party| small(bits(party))).collect()
+    }
+}
+
+/// A circuit, and the plan by which it is evaluated.
+#[derive(Clone, Copy)]
+pub(crate) struct PlannedCircuit<'a> {
+    pub circuit: &'a Circuit,
+    pub plan: &'a Plan,
+}
+
+/// A number of bits or gates that fits into memory.
+pub(crate) fn small(n: u64) -> Result<usize> {
+    usize::try_from(n).map_err(|_| Error::InvalidInput("the circuit is too large".into()))
 }
 
 /// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
@@ -141,7 +159,7 @@ pub trait Prepared: Send {
     /// `InvalidInput` when the protocol, or what was prepared, has no such thing.
     #[cfg(feature = "measure")]
     fn measured(self: Box<Self>, _shared_by: Option<usize>) -> Result<Box<dyn Measured>> {
-        Err(symbolon_transport::Error::invalid_input("this cannot be measured again and again"))
+        Err(Error::invalid_input("this cannot be measured again and again"))
     }
 }
 
@@ -165,7 +183,7 @@ pub trait Measured: Send {
 pub(crate) fn one_by_one(
     engine: &mut dyn Engine,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
     let correlations = engine.preprocess_for(net, circuit, plan)?;
@@ -180,7 +198,7 @@ pub(crate) fn check_inputs(
     inputs: &InputBits,
     executions: usize,
 ) -> Result<()> {
-    let invalid = |reason: String| Err(symbolon_transport::Error::InvalidInput(reason));
+    let invalid = |reason: String| Err(Error::InvalidInput(reason));
     if inputs.len() != circuit.inputs().len() {
         return invalid(format!(
             "the circuit has {} inputs, {} were given",

@@ -52,7 +52,7 @@ fn dead() -> Error {
     Error::InvalidInput("the session failed before and must be set up afresh".into())
 }
 
-/// Refuses a plan that a walk without look-ups would follow in silence, leaving them out.
+/// Refuses a plan with look-ups, which a pass over AND gates would leave out in silence.
 pub(crate) fn refuse_lookups(plan: &Plan) -> Result<()> {
     if plan.counts().lookups == 0 {
         return Ok(());

@@ -18,15 +18,19 @@ use std::io::Read;
 use std::ops::Range;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::{AuthBits, Shares, Towards, Triples};
+use symbolon_preprocessing::{Shares, Towards, Triples};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
 
 use crate::{
     codec::{Reader, damaged},
-    gates::correlations::{Correlations, GateBatch, GateSource, small},
-    gates::mask_pass::Position,
+    gates::{
+        correlations::{Correlations, InputAuth, PartySecrets, RandomCorrelations},
+        position::Position,
+        triples::{RandomTriples, TripleQueue, TripleSource},
+    },
+    phases::small,
 };
 
 /// Gates that are stored side by side.
@@ -137,32 +141,33 @@ impl<'a> PoolWriter<'a> {
     }
 
     /// The masks of all input bits.
-    pub fn inputs(&mut self, own: &AuthBits, theirs: &[Vec<Block>]) -> Result<()> {
+    pub fn inputs(&mut self, own: &BitVec, macs: &[Vec<Block>], keys: &[Vec<Block>]) -> Result<()> {
         self.buffer.clear();
-        for k in 0..own.bits.len() {
-            self.buffer.push(own.bits.get(k).into());
-            for macs in &own.macs {
+        for k in 0..own.len() {
+            self.buffer.push(own.get(k).into());
+            for macs in macs {
                 self.buffer.extend_from_slice(&macs[k].to_bytes());
             }
         }
         self.sink.write(PoolLayout::inputs(self.layout.me), &self.buffer)?;
         let me = self.layout.me;
         let peers = (0..self.layout.parties).filter(|&party| party != me);
-        for (party, keys) in peers.zip(theirs) {
+        for (party, keys) in peers.zip(keys) {
             self.sink.write(PoolLayout::inputs(party), Block::as_bytes(keys))?;
         }
         Ok(())
     }
 
     /// The next gates.
-    pub fn gates(&mut self, batch: &GateBatch) -> Result<()> {
-        let all = batch.masks.len();
+    pub fn gates(&mut self, batch: &RandomTriples) -> Result<()> {
+        let all = batch.lambda_c.len();
         let mut start = 0;
         while start < all {
             let room = GATES_PER_CHUNK - self.pending[0].len();
             let range = start..all.min(start + room);
             start = range.end;
-            let four = [&batch.masks, &batch.triples.a, &batch.triples.b, &batch.triples.c];
+            let Triples { a, b, c } = &batch.abc;
+            let four = [&batch.lambda_c, a, b, c];
             for (pending, shares) in self.pending.iter_mut().zip(four) {
                 pending.bits.extend_from(&shares.bits.slice(range.clone()));
                 for (to, from) in pending.towards.iter_mut().zip(&shares.towards) {
@@ -215,13 +220,13 @@ impl Drop for PoolWriter<'_> {
     }
 }
 
-/// Opens a part of a pool as material for one circuit; gates are read as they are needed.
+/// Opens a part of a pool as correlations for one circuit; gates are read as they are needed.
 pub(crate) fn correlations(
     position: Position,
     parties: u16,
     range: &PoolRange,
     source: &mut dyn PoolSource,
-) -> Result<Correlations> {
+) -> Result<RandomCorrelations> {
     let layout = PoolLayout { me: position.me, parties };
     if range.inputs.len() != usize::from(parties) {
         return Err(Error::invalid_input("a range of input bits is needed for every party"));
@@ -232,8 +237,8 @@ pub(crate) fn correlations(
     if head.array()? != position.evaluator.to_le_bytes() {
         return Err(damaged("it has another evaluator"));
     }
-    let mut own_inputs = AuthBits::default();
-    let mut peer_inputs = Vec::new();
+    let mut own_masks = BitVec::zeros(0);
+    let mut inputs = InputAuth { macs: vec![Vec::new(); layout.peers()], keys: Vec::new() };
     for (party, bits) in (0..parties).zip(&range.inputs) {
         let each = layout.input_bytes(party);
         let bytes = bits.start * each..bits.end * each;
@@ -241,9 +246,9 @@ pub(crate) fn correlations(
         let n = small(bits.end - bits.start)?;
         let mut section = Reader(&mut *section);
         if party == position.me {
-            own_inputs = read_own(&mut section, n, layout.peers())?;
+            own_masks = read_own(&mut section, n, &mut inputs.macs)?;
         } else {
-            peer_inputs.push(section.blocks(n)?);
+            inputs.keys.push(section.blocks(n)?);
         }
     }
     let gates = source.open(GATES, layout.gate_bytes(&range.gates))?;
@@ -254,34 +259,21 @@ pub(crate) fn correlations(
         left: range.gates.end - range.gates.start,
     };
     let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
-    Ok(Correlations {
-        position,
-        delta,
-        own_inputs,
-        peer_inputs,
-        first_tweak: range.gates.start,
-        seed,
-        known: None,
-        found: false,
-        outputs: None,
-        gates: Default::default(),
-        left: reader.left,
-        used: None,
-        source: Some(Box::new(reader)),
-        next: 0,
-        due: 0,
-    })
+    let first_tweak = range.gates.start;
+    let secrets = PartySecrets { position, delta, first_tweak, seed, own_masks };
+    let triples = TripleQueue::new(reader, range.gates.end - range.gates.start);
+    Ok(Correlations { secrets, inputs, triples })
 }
 
-fn read_own(section: &mut Reader<'_>, n: usize, peers: usize) -> Result<AuthBits> {
-    let mut own = AuthBits { bits: BitVec::zeros(0), macs: vec![Vec::new(); peers] };
+fn read_own(section: &mut Reader<'_>, n: usize, macs: &mut [Vec<Block>]) -> Result<BitVec> {
+    let mut own = BitVec::zeros(0);
     for _ in 0..n {
         let [bit] = section.array()?;
         if bit > 1 {
             return Err(damaged("an input mask is no bit"));
         }
-        own.bits.push(bit == 1);
-        for macs in &mut own.macs {
+        own.push(bit == 1);
+        for macs in &mut *macs {
             macs.push(section.block()?);
         }
     }
@@ -297,8 +289,10 @@ struct GateReader {
     left: u64,
 }
 
-impl GateSource for GateReader {
-    fn next_batch(&mut self) -> Result<Option<GateBatch>> {
+impl TripleSource for GateReader {
+    type Batch = RandomTriples;
+
+    fn next(&mut self) -> Result<Option<RandomTriples>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -319,8 +313,8 @@ impl GateSource for GateReader {
         let range = start..start + take as usize;
         let mut shares = shares.into_iter().map(|shares| shares.slice(range.clone()));
         let mut next = || shares.next().unwrap_or_default();
-        let masks = next();
-        let triples = Triples { a: next(), b: next(), c: next() };
-        Ok(Some(GateBatch::new(masks, triples)))
+        let lambda_c = next();
+        let abc = Triples { a: next(), b: next(), c: next() };
+        Ok(Some(RandomTriples { lambda_c, abc }))
     }
 }

@@ -17,8 +17,8 @@ use symbolon_transport::{Error, Result};
 use crate::{
     Form, Network, Prepared, Protocol,
     codec::{Reader, Writer, damaged},
-    gates::mask_pass::Position,
-    poison, tinytable, wrk, ywz,
+    phases::PlannedCircuit,
+    poison,
 };
 
 const MAGIC: &[u8; 16] = b"symbolon ready 3";
@@ -65,13 +65,8 @@ impl Protocol {
         if net.me >= net.parties() {
             return Err(Error::invalid_input(format!("there is no party {}", net.me)));
         }
-        let position = Position { me: net.me, evaluator: self.evaluator() };
-        let body = from.part();
-        let loaded = match (self, form) {
-            (Protocol::Wrk, Form::FourRow) => wrk::load((net.me, net.rho), circuit, plan, body)?,
-            (Protocol::TinyTable, _) => tinytable::load(net, circuit, body)?,
-            _ => ywz::load((position, net.parties()), circuit, plan, body)?,
-        };
+        let circuit = PlannedCircuit { circuit, plan };
+        let loaded = (self.spec().load)(net, form, circuit, from.part())?;
         from.end()?;
         Ok(poison::poisonable_prepared(loaded))
     }
@@ -79,11 +74,7 @@ impl Protocol {
     fn stamp(self, net: &Network, circuit: &Circuit, form: Form) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         stamp[..16].copy_from_slice(MAGIC);
-        stamp[16] = match self {
-            Protocol::Wrk => 1,
-            Protocol::Ywz => 2,
-            Protocol::TinyTable => 3,
-        };
+        stamp[16] = self.spec().code;
         stamp[17] = match form {
             Form::FourRow => 1,
             Form::HalfGates => 2,

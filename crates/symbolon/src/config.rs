@@ -58,7 +58,7 @@ impl Config {
             _ => 1,
         };
         let parties = transport.parties();
-        let protocol = if parties == 2 { Protocol::Wrk } else { Protocol::Ywz };
+        let protocol = Protocol::for_parties(parties);
         let params = SessionParams { threads, ..SessionParams::new(protocol) };
         let terms = Terms { party, params, timeout: DEFAULT_TIMEOUT, link: None };
         Config { transport, terms, dealer: None }

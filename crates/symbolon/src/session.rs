@@ -206,8 +206,8 @@ impl Session {
     /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]: the circuit has more
     /// AND gates than [`Config::segment_gates`] says, the protocol garbles, and no dealer deals the material.
     pub fn streams(&self) -> bool {
-        let kept = self.dealer.is_some() || self.protocol == Protocol::TinyTable;
-        !kept && self.plan.and_count() > self.network.stretch
+        let keeps = self.dealer.is_some() || !self.protocol.streams();
+        !keeps && self.plan.and_count() > self.network.stretch
     }
 
     fn stream(&mut self, inputs: &InputBits) -> Result<OutputBits> {

@@ -1,4 +1,4 @@
-//! Function-independent material from a dealer, in place of oblivious transfer among the parties.
+//! Correlations from a dealer, in place of oblivious transfer among the parties.
 //!
 //! What the dealer is trusted with, and what it sends, is said in [`symbolon_preprocessing::dealer`]. Here a party asks
 //! it for one *dealing* after the other, each over a channel of its own and each under a fresh Δ: one for every call of
@@ -23,12 +23,17 @@ use symbolon_preprocessing::dealer::{Client, Gates, Request};
 use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Fingerprint, Result};
 
+use super::{
+    correlations::{Correlations, InputAuth, PartySecrets},
+    engine::{Independent, finished},
+    position::Position,
+    triples::{RandomTriples, TripleQueue},
+};
 use crate::{
     Demand, Engine, InputBits, Network, OutputBits, Preprocessed,
-    gates::correlations::{Correlations, GateBatch, Independent, Role},
-    gates::mask_pass::Position,
-    phases,
+    phases::{self, PlannedCircuit},
     pool::{PoolSink, PoolWriter},
+    spec::Role,
 };
 
 const DOMAIN: &str = "symbolon 2026 dealing id v1";
@@ -69,8 +74,8 @@ impl DealerEngine {
         DealerEngine { dealer, position, session: net.session, role, dealings: 0, gates: 0 }
     }
 
-    /// Asks for one more dealing; returns it with nothing for any gate yet, and where the gates come from.
-    fn ask(&mut self, net: &Network, demand: &Demand) -> Result<(Correlations, Gates)> {
+    /// Asks for one more dealing; returns what it has for the inputs, and where its gates come from.
+    fn ask(&mut self, net: &Network, demand: &Demand) -> Result<(Correlations<()>, Gates)> {
         let parties = usize::from(net.parties());
         let input_bits: Vec<u64> =
             (0..parties).map(|party| demand.input_bits.get(party).copied().unwrap_or(0)).collect();
@@ -86,24 +91,17 @@ impl DealerEngine {
         self.dealings += 1;
         let client = Client::new((self.dealer.dial)(net)?, request)?;
         let delta = client.delta().clone();
-        let (own_inputs, peer_inputs, gates) = client.inputs()?;
-        let seed = Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed();
+        let (mut own, keys, gates) = client.inputs()?;
         let correlations = Correlations {
-            position: self.position,
-            delta,
-            own_inputs,
-            peer_inputs,
-            first_tweak: self.gates,
-            seed,
-            known: None,
-            found: false,
-            outputs: None,
-            gates: VecDeque::new(),
-            used: None,
-            source: None,
-            next: 0,
-            left: 0,
-            due: 0,
+            secrets: PartySecrets {
+                position: self.position,
+                delta,
+                first_tweak: self.gates,
+                seed: Prg::from_os().map_err(|e| Error::internal(e.to_string()))?.seed(),
+                own_masks: std::mem::take(&mut own.bits),
+            },
+            inputs: InputAuth { macs: std::mem::take(&mut own.macs), keys },
+            triples: (),
         };
         Ok((correlations, gates))
     }
@@ -121,11 +119,13 @@ fn dealing_id(session: &[u8; 32], number: u64, request: &Request) -> [u8; 32] {
 
 impl Engine for DealerEngine {
     fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
-        let (mut correlations, mut gates) = self.ask(net, demand)?;
-        while let Some((masks, triples)) = gates.next_batch()? {
-            correlations.add(GateBatch::new(masks, triples));
+        let (correlations, mut gates) = self.ask(net, demand)?;
+        let mut batches = VecDeque::new();
+        while let Some((lambda_c, abc)) = gates.next_batch()? {
+            batches.push_back(RandomTriples { lambda_c, abc });
         }
         self.gates = self.gates.checked_add(demand.and_gates).ok_or_else(finished)?;
+        let correlations = correlations.with(TripleQueue::new(batches, demand.and_gates));
         Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
@@ -136,7 +136,7 @@ impl Engine for DealerEngine {
         circuit: &Circuit,
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
-        let demand = self.role.protocol.demand(net, circuit, plan)?;
+        let demand = self.role.demand(net, circuit, plan)?;
         self.preprocess(net, &demand)
     }
 
@@ -148,7 +148,7 @@ impl Engine for DealerEngine {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        phases::one_by_one(self, net, (circuit, plan), inputs)
+        phases::one_by_one(self, net, PlannedCircuit { circuit, plan }, inputs)
     }
 
     fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
@@ -158,10 +158,11 @@ impl Engine for DealerEngine {
         let (correlations, mut gates) = self.ask(net, demand)?;
         // Numbers are given to the gates in the pool from 0, and none to others after it.
         self.gates = u64::MAX;
-        let mut pool = PoolWriter::new(sink, self.position, net.parties(), &correlations.delta)?;
-        pool.inputs(&correlations.own_inputs, &correlations.peer_inputs)?;
-        while let Some((masks, triples)) = gates.next_batch()? {
-            pool.gates(&GateBatch::new(masks, triples))?;
+        let Correlations { secrets, inputs, .. } = correlations;
+        let mut pool = PoolWriter::new(sink, self.position, net.parties(), &secrets.delta)?;
+        pool.inputs(&secrets.own_masks, &inputs.macs, &inputs.keys)?;
+        while let Some((lambda_c, abc)) = gates.next_batch()? {
+            pool.gates(&RandomTriples { lambda_c, abc })?;
         }
         pool.finish()
     }
@@ -169,8 +170,4 @@ impl Engine for DealerEngine {
     fn group(&self) -> [u8; 32] {
         self.session
     }
-}
-
-fn finished() -> Error {
-    Error::invalid_input("a pool is filled by a session of its own")
 }

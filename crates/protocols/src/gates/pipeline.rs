@@ -1,69 +1,65 @@
-//! Work on a second thread beside this one.
+//! Two threads in the function-dependent phase of a circuit that is kept.
 //!
-//! # The function-dependent phase of a circuit that is kept
-//! It is two walks, one behind the other: over the masks, which opens d and e, and over the labels, which garbles chunk by
-//! chunk, or takes in what is garbled. With several lanes, and more than one chunk of gates, each has a thread:
-//! the walk over the masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane. What can be made of a chunk
-//! without the first lane's messages is made by its thread, too.
+//! The phase is two passes, one after the other: over the masks, which opens d and e, and over the labels, which garbles chunk by
+//! chunk or takes in what is garbled. With several lanes, and more than one chunk of gates, each has a thread: the pass over the
+//! masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane. What can be made of a chunk without the first
+//! lane's messages is made by its thread, too.
 //!
 //! # Why that is safe
-//! A chunk is garbled, or its table taken in, when its own d and e were opened and their MACs found right, as on one thread.
-//! What differs is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one thread, too
-//! ([`crate::gates::mask_pass`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d and e, which are
-//! uniform whatever tables say. When an opening is wrong, this party's other walk ends behind the chunks before it: whatever it garbles and sends
-//! until then is of gates whose own openings were right.
+//! A chunk is garbled, or its table taken in, after its own d and e were opened and their MACs found right, as on one thread.
+//! The difference is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one
+//! thread, too ([`super::mask_pass`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d
+//! and e, which are uniform whatever tables say. When an opening is wrong, this party's other pass ends after the chunks before it:
+//! whatever it garbles and sends until then is of gates whose own openings were right.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
 
+use symbolon_circuit::Plan;
 use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
-use crate::{
-    Network,
-    gates::correlations::Correlations,
-    gates::mask_pass::{MaskPass, MaskedGates},
-};
+use super::masked_gates::{CHUNK, Lane, MaskedGateStream, MaskedGates};
+use crate::Network;
 
-/// How many chunks wait for the walk over the labels.
+/// How many chunks wait to be consumed.
 const AHEAD: usize = 2;
 
-/// Walks over the masks, and has each chunk dealt with in the order of the walk: first what needs no message, by `begin`,
-/// then the rest, by `deal`, with the first lane's channels. On one thread there is nothing begun: `deal` does that too, and better
-/// bit by bit, between messages.
+/// Passes all chunks of `gates` to `consume`, in order, with the first lane's channels. What needs no message is made of them by
+/// `begin`, on the thread of the masks if they have one: only then is it worth doing all of it before the first message comes.
 pub(crate) fn run<T: Send>(
-    masks: &mut MaskPass<'_>,
-    correlations: &mut Correlations,
+    gates: &mut dyn MaskedGateStream,
+    plan: &Plan,
     net: &mut Network,
-    begin: impl Fn(&MaskedGates) -> T + Send,
-    mut deal: impl FnMut(&mut [Channel], &MaskedGates, Option<T>) -> Result<()>,
+    mut begin: impl FnMut(&MaskedGates, Lane) -> T + Send,
+    mut consume: impl FnMut(&mut [Channel], &MaskedGates, T) -> Result<()>,
 ) -> Result<()> {
     let [first, others @ ..] = &mut net.lanes[..] else {
         return Err(Error::internal("a session without lanes"));
     };
-    let Some(second) = others.first_mut().filter(|_| masks.is_long()) else {
-        while let Some(chunk) = masks.next_chunk(first, correlations)? {
-            deal(first, &chunk, None)?;
-            masks.recycle(chunk);
+    let Some(second) = others.first_mut().filter(|_| plan.and_count() > CHUNK as u64) else {
+        while let Some(chunk) = gates.next(first, Lane::Shared)? {
+            let begun = begin(&chunk, Lane::Shared);
+            consume(first, &chunk, begun)?;
+            gates.recycle(chunk);
         }
         return Ok(());
     };
     let (ready, chunks) = mpsc::sync_channel(AHEAD);
     let (spent, used) = mpsc::channel();
-    masks.has_a_lane = true;
     thread::scope(|scope| {
         let next = move || {
-            used.try_iter().for_each(|chunk| masks.recycle(chunk));
-            let chunk = masks.next_chunk(second, correlations)?;
-            Ok(chunk.map(|chunk| (begin(&chunk), chunk)))
+            used.try_iter().for_each(|chunk| gates.recycle(chunk));
+            let chunk = gates.next(second, Lane::Own)?;
+            Ok(chunk.map(|chunk| (begin(&chunk, Lane::Own), chunk)))
         };
-        let walk = scope.spawn(move || stack::wiped(|| produce(next, ready)));
-        let dealt = consume(first, (chunks, spent), &mut deal);
-        join(walk.join(), dealt)
+        let producer = scope.spawn(move || stack::wiped(|| produce(next, ready)));
+        let consumed = consume_all(first, chunks, spent, &mut consume);
+        join(producer.join(), consumed)
     })
 }
 
-/// The walk over the masks, as long as there are gates and somebody takes the chunks.
+/// Sends chunks as long as there are gates and somebody takes them.
 fn produce<T>(
     mut next: impl FnMut() -> Result<Option<(T, MaskedGates)>>,
     ready: SyncSender<(T, MaskedGates)>,
@@ -76,11 +72,12 @@ fn produce<T>(
     Ok(())
 }
 
-/// Deals with the chunks as they come, until there are no more; gives back their memory.
-fn consume<T>(
+/// Consumes the chunks as they come, until there are no more; gives back their memory.
+fn consume_all<T>(
     channels: &mut [Channel],
-    (chunks, spent): (Receiver<(T, MaskedGates)>, Sender<MaskedGates>),
-    deal: &mut impl FnMut(&mut [Channel], &MaskedGates, Option<T>) -> Result<()>,
+    chunks: Receiver<(T, MaskedGates)>,
+    spent: Sender<MaskedGates>,
+    consume: &mut impl FnMut(&mut [Channel], &MaskedGates, T) -> Result<()>,
 ) -> Result<()> {
     loop {
         // The evaluator need not wait for the end of what was garbled.
@@ -88,13 +85,13 @@ fn consume<T>(
         let Ok((begun, chunk)) = chunks.recv() else {
             return Ok(());
         };
-        deal(channels, &chunk, Some(begun))?;
-        // After the last chunk nobody is there any more who could use it.
+        consume(channels, &chunk, begun)?;
+        // After the last chunk nobody is there who could use it.
         let _ = spent.send(chunk);
     }
 }
 
-/// What a thread beside this one and this one have come to.
+/// The result of this thread and of one beside it.
 pub(crate) fn join<T>(beside: thread::Result<Result<()>>, here: Result<T>) -> Result<T> {
     let panicked = |_| Err(Error::internal("a thread of this party panicked"));
     match (beside.unwrap_or_else(panicked), here) {

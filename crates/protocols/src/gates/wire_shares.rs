@@ -1,4 +1,4 @@
-//! Authenticated shares side by side, as a walk over a circuit needs them: a share's bit in one array,
+//! Authenticated shares side by side, as a pass over a circuit needs them: a share's bit in one array,
 //! its MACs and keys towards all peers next to each other in another.
 
 use std::ops::Range;
@@ -10,6 +10,7 @@ use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::wire_store::WireStore;
 use crate::codec::{Reader, Writer};
 
 /// A growable list of one party's authenticated shares, indexed at random.
@@ -183,6 +184,13 @@ impl WireShares {
         }
     }
 
+    /// The shares in these places, in order.
+    pub fn select(&self, which: &[u32]) -> WireShares {
+        let mut selected = WireShares::with_capacity(which.len(), self.peers);
+        which.iter().for_each(|&slot| selected.push_row(self, slot as usize));
+        selected
+    }
+
     /// Writes all of them.
     pub fn save(&self, out: &mut Writer<'_>) -> Result<()> {
         out.bits(&BitVec::from_bools(&self.bits))?;
@@ -222,45 +230,6 @@ impl WireShares {
         }
     }
 
-    /// Share `out` becomes share `a` ⊕ share `b`.
-    pub fn xor(&mut self, a: usize, b: usize, out: usize) {
-        self.bits[out] = self.bits[a] ^ self.bits[b];
-        let peers = self.peers;
-        if peers == 1 {
-            let ([mac_a, key_a], [mac_b, key_b]) = (self.auth[a], self.auth[b]);
-            self.auth[out] = [mac_a ^ mac_b, key_a ^ key_b];
-            return;
-        }
-        for p in 0..peers {
-            let ([mac_a, key_a], [mac_b, key_b]) =
-                (self.auth[a * peers + p], self.auth[b * peers + p]);
-            self.auth[out * peers + p] = [mac_a ^ mac_b, key_a ^ key_b];
-        }
-    }
-
-    /// Share `out` becomes share `from`.
-    pub fn copy(&mut self, from: usize, out: usize) {
-        if self.peers == 1 {
-            self.bits[out] = self.bits[from];
-            self.auth[out] = self.auth[from];
-            return;
-        }
-        self.copy_run(from..from + 1, out);
-    }
-
-    /// Shares from `out` on become shares `from`, in order.
-    pub fn copy_run(&mut self, from: Range<usize>, out: usize) {
-        self.bits.copy_within(from.clone(), out);
-        let peers = self.peers;
-        self.auth.copy_within(from.start * peers..from.end * peers, out * peers);
-    }
-
-    /// Share `out` becomes a share of zero: bit, MACs and keys all zero.
-    pub fn clear(&mut self, out: usize) {
-        self.bits[out] = false;
-        self.auth_mut(out).fill([Block::ZERO; 2]);
-    }
-
     /// Leaves an empty list with the memory of this one.
     pub fn clear_all(&mut self) {
         self.bits.clear();
@@ -287,6 +256,44 @@ impl WireShares {
                 auth[1] ^= more[1].select(by);
             }
         }
+    }
+}
+
+/// The masks of wires. NOT keeps a wire's mask, constants have none.
+impl WireStore for WireShares {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        self.bits[out] = self.bits[a] ^ self.bits[b];
+        let peers = self.peers;
+        if peers == 1 {
+            let ([mac_a, key_a], [mac_b, key_b]) = (self.auth[a], self.auth[b]);
+            self.auth[out] = [mac_a ^ mac_b, key_a ^ key_b];
+            return;
+        }
+        for p in 0..peers {
+            let ([mac_a, key_a], [mac_b, key_b]) =
+                (self.auth[a * peers + p], self.auth[b * peers + p]);
+            self.auth[out * peers + p] = [mac_a ^ mac_b, key_a ^ key_b];
+        }
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        if self.peers == 1 {
+            self.bits[out] = self.bits[a];
+            self.auth[out] = self.auth[a];
+            return;
+        }
+        self.copy(a..a + 1, out);
+    }
+
+    fn constant(&mut self, _: bool, out: usize) {
+        self.bits[out] = false;
+        self.auth_mut(out).fill([Block::ZERO; 2]);
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        self.bits.copy_within(from.clone(), out);
+        let peers = self.peers;
+        self.auth.copy_within(from.start * peers..from.end * peers, out * peers);
     }
 }
 

@@ -40,7 +40,7 @@ use symbolon_circuit::PartyId;
 use symbolon_primitives::{BitVec, Block, Challenge, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::{entries::width, prepared::ScrambledCircuit, program::Program, sums::Sums, tag::Tag};
+use super::{opened::OpenedEntries, prepared::ScrambledCircuit, sums::Sums, tag::Tag};
 use crate::io_wires::{OUTPUT_CHECK, OutputWires, decode_bits};
 
 const MAC: &str = "tinytable: MAC";
@@ -48,29 +48,6 @@ const MASKS: &str = "tinytable: output masks";
 
 /// The name of the check.
 pub(super) const CHECK: &str = "table MAC";
-
-/// Which entries were opened up in all tables, and what the peer sent of them.
-pub(super) struct OpenedEntries {
-    /// By position of an AND gate: the masked values of its inputs.
-    pub c: BitVec,
-    pub d: BitVec,
-    /// The peer's bits.
-    pub theirs: BitVec,
-    /// By look-up, and within it by execution: the index.
-    pub indices: Vec<u8>,
-    /// The peer's shares of these entries.
-    pub entries: Vec<u8>,
-}
-
-impl OpenedEntries {
-    /// Nothing yet, with room for all executions of a program.
-    pub fn with_room(program: &Program, executions: usize) -> Self {
-        let [c, d, theirs] = [(); 3].map(|()| BitVec::with_capacity(program.ands() * executions));
-        let bytes: usize = (0..program.lookups()).map(|number| width(program.table(number))).sum();
-        let indices = Vec::with_capacity(program.lookups() * executions);
-        OpenedEntries { c, d, theirs, indices, entries: Vec::with_capacity(bytes * executions) }
-    }
-}
 
 /// All that was opened is right: without this no output is.
 pub(super) struct Checked(());

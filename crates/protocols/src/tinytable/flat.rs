@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use symbolon_circuit::{Linear, PartyId};
+use symbolon_circuit::PartyId;
 use symbolon_preprocessing::{Shares, Towards};
 use symbolon_primitives::{BitVec, Block, Delta};
 
 use super::slices::{self, Slices};
+use crate::gates::wire_store::WireStore;
 
 /// Who adds public constants to shared bits: party 0 flips its bit, party 1 adapts its key for it.
 #[derive(Clone)]
@@ -93,43 +94,6 @@ impl MaskSlices {
         MaskSlices { bits: Slices::zeros(slots, executions), macs: blocks(), keys: blocks() }
     }
 
-    /// A free gate. A flipped wire keeps its mask, a constant has none.
-    pub fn step(&mut self, linear: Linear) {
-        let executions = self.bits.executions();
-        match linear {
-            Linear::Xor { a, b, out } => {
-                let [a, b, out] = [a, b, out].map(|slot| slot as usize);
-                self.bits.xor(a, b, out);
-                for list in [&mut self.macs, &mut self.keys] {
-                    for execution in 0..executions {
-                        list[out * executions + execution] =
-                            list[a * executions + execution] ^ list[b * executions + execution];
-                    }
-                }
-            }
-            Linear::Inv { a, out } => self.copy(a as usize..a as usize + 1, out as usize),
-            Linear::Copy { from, out, len } => {
-                self.copy(from as usize..(from + len) as usize, out as usize);
-            }
-            Linear::Const { out, .. } => {
-                let out = out as usize;
-                self.bits.fill(out, false);
-                for list in [&mut self.macs, &mut self.keys] {
-                    list[out * executions..(out + 1) * executions].fill(Block::ZERO);
-                }
-            }
-        }
-    }
-
-    /// The masks of wires from `out` on become those of wires `from`, in order.
-    fn copy(&mut self, from: Range<usize>, out: usize) {
-        let executions = self.bits.executions();
-        self.bits.copy(from.clone(), out);
-        for list in [&mut self.macs, &mut self.keys] {
-            list.copy_within(from.start * executions..from.end * executions, out * executions);
-        }
-    }
-
     /// Sets the masks of a wire, one share for each execution.
     pub fn set(&mut self, slot: usize, shares: &Shares) {
         let executions = self.bits.executions();
@@ -151,8 +115,43 @@ impl MaskSlices {
     }
 }
 
+/// A flipped wire keeps its mask, a constant has none.
+impl WireStore for MaskSlices {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        let executions = self.bits.executions();
+        self.bits.xor(a, b, out);
+        for list in [&mut self.macs, &mut self.keys] {
+            for k in 0..executions {
+                list[out * executions + k] = list[a * executions + k] ^ list[b * executions + k];
+            }
+        }
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        self.copy(a..a + 1, out);
+    }
+
+    fn constant(&mut self, _: bool, out: usize) {
+        let executions = self.bits.executions();
+        self.bits.constant(false, out);
+        for list in [&mut self.macs, &mut self.keys] {
+            list[out * executions..(out + 1) * executions].fill(Block::ZERO);
+        }
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        let executions = self.bits.executions();
+        self.bits.copy(from.clone(), out);
+        for list in [&mut self.macs, &mut self.keys] {
+            list.copy_within(from.start * executions..from.end * executions, out * executions);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use symbolon_circuit::Linear;
+
     use super::*;
 
     /// Of every wire, bits, MACs and keys go along.
@@ -168,7 +167,7 @@ mod tests {
                 masks.keys[place] = Block(place as u128 + 100);
             }
         }
-        masks.step(Linear::Copy { from: 1, out: 3, len: 2 });
+        masks.free_gates(0, &[Linear::Copy { from: 1, out: 3, len: 2 }]);
         for (from, out) in [(0, 0), (1, 1), (2, 2), (1, 3), (2, 4)] {
             assert_eq!(masks.bits.row(out), [from as u64 + 1]);
             for execution in 0..EXECUTIONS {

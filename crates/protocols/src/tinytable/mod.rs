@@ -9,7 +9,7 @@
 //! # Figures 5 and 8, step by step
 //! | step | where |
 //! | --- | --- |
-//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates::correlations`, as for `ywz` between two parties |
+//! | Fig. 8, 1–2: triples, masks of inputs and AND outputs | `crate::gates`, as for `ywz` between two parties |
 //! | Fig. 8, 3: masks of XOR and NOT outputs, r_u·r_v by Beaver's trick, table entries | `scramble`, `products` |
 //! | §4, tables of look-ups | `one_hot`, `entries` |
 //! | Fig. 5, 3–4: masked inputs, table bits | `online` |
@@ -40,6 +40,7 @@ mod entries;
 mod flat;
 mod one_hot;
 mod online;
+mod opened;
 mod prepared;
 mod products;
 mod program;
@@ -48,31 +49,43 @@ mod slices;
 mod sums;
 mod tag;
 
-use symbolon_circuit::{Circuit, Plan};
+use symbolon_circuit::Circuit;
 use symbolon_transport::{Error, Result};
 
-use crate::{Batch, Demand, Network, Prepared, codec::Reader, gates::correlations::Correlations};
+use crate::{
+    Batch, Demand, Form, Network, Prepared,
+    gates::{correlations::RandomCorrelations, role::GateRole},
+    phases::PlannedCircuit,
+    spec::ProtocolSpec,
+    ywz,
+};
 
 use program::Program;
 pub use tag::MacLength;
 
-/// What a party does with its material, for as many executions as were agreed on.
-pub(crate) fn prepare(
-    correlations: Correlations,
-    net: &mut Network,
-    circuit: &Circuit,
-    _: &Plan,
-) -> Result<Box<dyn Prepared>> {
-    let Batch { executions, mac } = net.batch;
-    match mac {
-        MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
-        MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
-        MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),
-    }
-}
+/// The protocol, on correlations as [`ywz`] has them between two parties.
+pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "tinytable",
+    code: 3,
+    parties: [2, 2],
+    forms: &[Form::Tables],
+    roles: ["peer", "peer"],
+    evaluator: ywz::EVALUATOR,
+    pools: "ywz",
+    batches: Some(demand),
+    role: |_, _| GateRole::Tables(prepare),
+    load: |net, _, PlannedCircuit { circuit, .. }, from| {
+        let Batch { executions, mac } = net.batch;
+        match mac {
+            MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
+            MacLength::Bits64 => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
+            MacLength::Bits128 => Ok(prepared::load::<u128>(net.me, executions, circuit, from)?),
+        }
+    },
+};
 
 /// What so many executions of a circuit take.
-pub(crate) fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
+fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
     let program = Program::of(circuit)?;
     program.check(batch.mac)?;
     let times = |n: u64| {
@@ -83,16 +96,16 @@ pub(crate) fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
     Ok(Demand { and_gates: times(program.units())?, input_bits: vec![bits(0)?, bits(1)?] })
 }
 
-/// Reads back what a party saved after phase 2.
-pub(crate) fn load(
-    net: &Network,
+/// Phase 2, for as many executions as were agreed on.
+fn prepare(
+    correlations: RandomCorrelations,
+    net: &mut Network,
     circuit: &Circuit,
-    from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let who = (net.me, net.batch.executions);
-    match net.batch.mac {
-        MacLength::Bits32 => prepared::load::<u32>(who, circuit, from),
-        MacLength::Bits64 => prepared::load::<u64>(who, circuit, from),
-        MacLength::Bits128 => prepared::load::<u128>(who, circuit, from),
+    let Batch { executions, mac } = net.batch;
+    match mac {
+        MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
+        MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),
+        MacLength::Bits128 => scramble::prepare::<u128>(correlations, net, circuit, executions),
     }
 }

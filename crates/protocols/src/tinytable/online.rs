@@ -1,27 +1,79 @@
 //! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of all that was opened, and
 //! only then the masks of the outputs.
 
-use symbolon_circuit::{Circuit, Layer, Linear, PartyId};
+use std::io::Write;
+
+use symbolon_circuit::{Circuit, Layer, PartyId, Plan};
 use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
-    check::{self, Checked, OpenedEntries},
+    check::{self, Checked},
     entries::width,
+    opened::OpenedEntries,
     prepared::{Rows, ScrambledCircuit},
     slices::{self, Slices},
     tag::Tag,
 };
 use crate::{
-    InputBits, OutputBits,
+    InputBits, Network, OutputBits, Prepared,
+    codec::Writer,
+    gates::wire_store::WireStore,
     io_wires::{OutputWires, decode_bits, receive_bits},
+    phases::check_inputs,
 };
 
 const INPUTS: &str = "tinytable: masked inputs";
 const LAYER: &str = "tinytable: table bits";
 
+impl<T: Tag> Prepared for ScrambledCircuit<T> {
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        _: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        check_inputs(circuit, net.me, inputs, self.executions)?;
+        if circuit.digest() != self.program.digest {
+            return Err(Error::invalid_input("the tables were made for another circuit"));
+        }
+        let session = net.session;
+        let [channel] = net.peers() else {
+            return Err(Error::invalid_input("tinytable runs between two parties"));
+        };
+        evaluate(&self, channel, &session, circuit, inputs)
+    }
+
+    #[cfg(feature = "measure")]
+    fn measured(
+        mut self: Box<Self>,
+        shared_by: Option<usize>,
+    ) -> Result<Box<dyn crate::phases::Measured>> {
+        if let Some(executions) = shared_by {
+            if self.executions != 1 || executions == 0 || !executions.is_multiple_of(64) {
+                return Err(Error::invalid_input("whole words of executions share one's material"));
+            }
+            (self.executions, self.shared) = (executions, true);
+        }
+        Ok(self)
+    }
+
+    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
+        self.write(&mut Writer(out))
+    }
+}
+
+#[cfg(feature = "measure")]
+impl<T: Tag> crate::phases::Measured for ScrambledCircuit<T> {
+    fn run(&self, net: &mut Network, circuit: &Circuit, inputs: &BitVec) -> Result<BitVec> {
+        let session = net.session;
+        run(self, &mut net.peers()[0], &session, circuit, inputs)
+    }
+}
+
 /// Evaluates all executions on this party's inputs.
-pub(super) fn evaluate<T: Tag>(
+fn evaluate<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     session: &[u8; 32],
@@ -59,7 +111,7 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
 }
 
 /// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this party learns.
-pub(super) fn run<T: Tag>(
+fn run<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
     session: &[u8; 32],
@@ -127,7 +179,7 @@ impl<T: Tag> Run<'_, T> {
     }
 
     fn layer(&mut self, channel: &mut Channel, layer: Layer<'_>) -> Result<()> {
-        layer.linear.iter().for_each(|&linear| step(&mut self.values, linear));
+        self.values.free_gates(0, layer.linear);
         if layer.ands.is_empty() && layer.lookups.is_empty() {
             return Ok(());
         }
@@ -249,21 +301,6 @@ impl<T: Tag> Run<'_, T> {
     }
 }
 
-/// A free gate on masked values.
-fn step(values: &mut Slices, linear: Linear) {
-    match linear {
-        Linear::Xor { a, b, out } => values.xor(a as usize, b as usize, out as usize),
-        Linear::Inv { a, out } => {
-            values.copy(a as usize..a as usize + 1, out as usize);
-            values.flip(out as usize);
-        }
-        Linear::Copy { from, out, len } => {
-            values.copy(from as usize..(from + len) as usize, out as usize);
-        }
-        Linear::Const { value, out } => values.fill(out as usize, value),
-    }
-}
-
 /// Rows of `stock` bits as rows of `executions`: the same, or each bit for all executions.
 fn spread(rows: &BitVec, stock: usize, executions: usize) -> BitVec {
     if stock == executions {
@@ -307,6 +344,8 @@ fn outputs<T: Tag>(
 
 #[cfg(test)]
 mod tests {
+    use symbolon_circuit::Linear;
+
     use super::*;
 
     /// Layers have no copies, so that no run of the protocol makes one.
@@ -314,7 +353,7 @@ mod tests {
     fn values_are_copied_in_order() {
         let mut values = Slices::zeros(6, 3);
         (0..3).for_each(|slot| values.row_mut(slot)[0] = slot as u64 + 1);
-        step(&mut values, Linear::Copy { from: 1, out: 3, len: 2 });
+        values.free_gates(0, &[Linear::Copy { from: 1, out: 3, len: 2 }]);
         let rows: Vec<u64> = (0..6).map(|slot| values.row(slot)[0]).collect();
         assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
     }

@@ -1,26 +1,19 @@
 //! What a party holds when its tables are made.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::{Shares, Towards};
 use symbolon_primitives::{BitVec, Delta, Slab};
-use symbolon_transport::{Error, Result};
-use zeroize::Zeroize;
+use symbolon_transport::Result;
 
 use super::{
     entries::{Records, Tables},
-    online,
     program::Program,
     tag::Tag,
 };
-use crate::{
-    InputBits, Network, OutputBits, Prepared,
-    codec::{Reader, Writer},
-    phases::check_inputs,
-};
+use crate::codec::{Reader, Writer};
 
 /// One party's side of a scrambled circuit, for a number of executions.
 pub(crate) struct ScrambledCircuit<T: Tag> {
@@ -91,74 +84,29 @@ impl<T: Tag> Rows<T> {
     }
 }
 
-impl<T: Tag> Drop for Rows<T> {
-    fn drop(&mut self) {
-        self.bits.zeroize();
-    }
-}
-
 /// The AND gates by position ([`Program`]): three shares of which every entry of the table is a sum.
 ///
 /// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
 pub(crate) type Gates<T> = [Rows<T>; 3];
 
-impl<T: Tag> Prepared for ScrambledCircuit<T> {
-    fn evaluate(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        check_inputs(circuit, net.me, inputs, self.executions)?;
-        if circuit.digest() != self.program.digest {
-            return Err(Error::invalid_input("the tables were made for another circuit"));
-        }
-        let session = net.session;
-        let [channel] = net.peers() else {
-            return Err(Error::invalid_input("tinytable runs between two parties"));
-        };
-        online::evaluate(&self, channel, &session, circuit, inputs)
-    }
-
-    #[cfg(feature = "measure")]
-    fn measured(
-        mut self: Box<Self>,
-        shared_by: Option<usize>,
-    ) -> Result<Box<dyn crate::phases::Measured>> {
-        if let Some(executions) = shared_by {
-            if self.executions != 1 || executions == 0 || !executions.is_multiple_of(64) {
-                return Err(Error::invalid_input("whole words of executions share one's material"));
-            }
-            (self.executions, self.shared) = (executions, true);
-        }
-        Ok(self)
-    }
-
-    fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
-        let mut out = Writer(out);
+impl<T: Tag> ScrambledCircuit<T> {
+    /// Writes all of it.
+    pub fn write(&self, out: &mut Writer<'_>) -> Result<()> {
         out.blocks(&[*self.delta])?;
         out.bits(&self.own_masks)?;
-        self.gates.iter().try_for_each(|rows| rows.write(&mut out))?;
+        self.gates.iter().try_for_each(|rows| rows.write(out))?;
         out.bytes(&self.tables.bytes)?;
-        self.outputs.write(&mut out)
-    }
-}
-
-#[cfg(feature = "measure")]
-impl<T: Tag> crate::phases::Measured for ScrambledCircuit<T> {
-    fn run(&self, net: &mut Network, circuit: &Circuit, inputs: &BitVec) -> Result<BitVec> {
-        let session = net.session;
-        online::run(self, &mut net.peers()[0], &session, circuit, inputs)
+        self.outputs.write(out)
     }
 }
 
 /// Reads back what party `me` saved, for so many executions.
 pub(super) fn load<T: Tag>(
-    (me, executions): (PartyId, usize),
+    me: PartyId,
+    executions: usize,
     circuit: &Circuit,
     mut from: Reader<'_>,
-) -> Result<Box<dyn Prepared>> {
+) -> Result<Box<ScrambledCircuit<T>>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
     let delta = from.delta()?;

@@ -7,7 +7,7 @@ use symbolon_preprocessing::{
 use symbolon_transport::{Channel, Result};
 
 use super::flat::{self, Side};
-use crate::gates::mask_pass::BEAVER;
+use crate::gates::masked_gates::BEAVER;
 
 /// Products whose openings are on their way.
 pub(crate) struct Products {

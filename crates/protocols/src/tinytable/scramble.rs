@@ -23,7 +23,11 @@ use super::{
 };
 use crate::{
     Network, Prepared,
-    gates::correlations::{Correlations, GateMaterial},
+    gates::{
+        correlations::{Correlations, RandomCorrelations},
+        triples::{RandomTriples, TripleQueue},
+        wire_store::WireStore,
+    },
 };
 
 /// AND gates, of all executions, of a chunk.
@@ -35,19 +39,21 @@ const LOOKAHEAD: usize = 6;
 /// Look-ups, of all executions, that are worked off together.
 const LOOKUPS: usize = 1024;
 
-/// Binds material to a circuit, for so many executions.
+/// Binds correlations to a circuit, for so many executions.
 pub(super) fn prepare<T: Tag>(
-    mut correlations: Correlations,
+    correlations: RandomCorrelations,
     net: &mut Network,
     circuit: &Circuit,
     executions: usize,
 ) -> Result<Box<dyn Prepared>> {
     let program = Program::of(circuit)?;
     program.check(T::LENGTH)?;
-    let side = Side { me: net.me, delta: correlations.delta.clone() };
+    let side = Side { me: net.me, delta: correlations.secrets.delta.clone() };
+    let masks = input_masks(&program, &correlations, &side, executions);
+    let Correlations { secrets, mut triples, .. } = correlations;
     let mut walk = Walk::<T> {
-        masks: input_masks(&program, &correlations, &side, executions),
-        correlations: &mut correlations,
+        masks,
+        triples: &mut triples,
         channels: net.peers(),
         side,
         executions,
@@ -62,8 +68,8 @@ pub(super) fn prepare<T: Tag>(
         walk.layer(layer)?;
     }
     let (gates, tables, outputs) = walk.finish()?;
-    let own_masks = correlations.own_inputs.bits.slice(0..program.input_bits(net.me) * executions);
-    let (me, delta, shared) = (net.me, correlations.delta.clone(), false);
+    let own_masks = secrets.own_masks.slice(0..program.input_bits(net.me) * executions);
+    let (me, delta, shared) = (net.me, secrets.delta.clone(), false);
     Ok(Box::new(ScrambledCircuit {
         me,
         executions,
@@ -80,7 +86,7 @@ pub(super) fn prepare<T: Tag>(
 /// The masks of the input wires, in the slots of these.
 fn input_masks(
     program: &Program,
-    correlations: &Correlations,
+    correlations: &RandomCorrelations,
     side: &Side,
     executions: usize,
 ) -> MaskSlices {
@@ -91,10 +97,10 @@ fn input_masks(
         taken[usize::from(*owner)] = range.end;
         let mut shares = Shares::zeros(executions, 1);
         if *owner == side.me {
-            shares.bits = correlations.own_inputs.bits.slice(range.clone());
-            shares.towards[0].macs.copy_from_slice(&correlations.own_inputs.macs[0][range]);
+            shares.bits = correlations.secrets.own_masks.slice(range.clone());
+            shares.towards[0].macs.copy_from_slice(&correlations.inputs.macs[0][range]);
         } else {
-            shares.towards[0].keys.copy_from_slice(&correlations.peer_inputs[0][range]);
+            shares.towards[0].keys.copy_from_slice(&correlations.inputs.keys[0][range]);
         }
         masks.set(slot, &shares);
     }
@@ -103,7 +109,7 @@ fn input_masks(
 
 struct Walk<'a, T: Tag> {
     program: Arc<Program>,
-    correlations: &'a mut Correlations,
+    triples: &'a mut TripleQueue<RandomTriples>,
     channels: &'a mut [Channel],
     side: Side,
     executions: usize,
@@ -156,12 +162,12 @@ fn no_triples(room: usize) -> Triples {
 
 impl<T: Tag> Walk<'_, T> {
     fn layer(&mut self, layer: Layer<'_>) -> Result<()> {
-        layer.linear.iter().for_each(|&linear| self.masks.step(linear));
+        self.masks.free_gates(0, layer.linear);
         for and in layer.ands {
             self.masks.append_to(and.a as usize, &mut self.ands.alpha);
             self.masks.append_to(and.b as usize, &mut self.ands.beta);
             let mut masks = flat::empty(self.executions);
-            take(self.correlations, self.executions, &mut self.ands.triples, Some(&mut masks))?;
+            take(self.triples, self.executions, &mut self.ands.triples, Some(&mut masks))?;
             flat::append(&mut self.ands.out, &masks);
             self.masks.set(and.out as usize, &masks);
             if self.ands.out.len() >= CHUNK {
@@ -182,7 +188,7 @@ impl<T: Tag> Walk<'_, T> {
             for unit in 0..units {
                 let mut masks = flat::empty(self.executions);
                 let slot = lookup.outputs.get(unit);
-                take(self.correlations, self.executions, &mut triples, slot.map(|_| &mut masks))?;
+                take(self.triples, self.executions, &mut triples, slot.map(|_| &mut masks))?;
                 if let Some(&slot) = slot {
                     self.masks.set(slot as usize, &masks);
                     outputs.push(masks);
@@ -269,25 +275,21 @@ impl<T: Tag> Walk<'_, T> {
 
 /// Takes a triple for each execution, and the masks that come with them.
 fn take(
-    correlations: &mut Correlations,
+    queue: &mut TripleQueue<RandomTriples>,
     executions: usize,
     triples: &mut Triples,
     mut masks: Option<&mut Shares>,
 ) -> Result<()> {
-    correlations.next_gates(
-        executions,
-        |GateMaterial { range, masks: own_masks, triples: own, .. }| {
-            let from = [&own.a, &own.b, &own.c];
-            let into = [&mut triples.a, &mut triples.b, &mut triples.c];
-            for (into, from) in into.into_iter().zip(from) {
-                range.clone().for_each(|k| flat::push(into, from, k));
-            }
-            if let Some(masks) = masks.as_deref_mut() {
-                range.for_each(|k| flat::push(masks, own_masks, k));
-            }
-        },
-    )?;
-    Ok(())
+    queue.take(executions, |RandomTriples { lambda_c, abc }, range| {
+        let from = [&abc.a, &abc.b, &abc.c];
+        let into = [&mut triples.a, &mut triples.b, &mut triples.c];
+        for (into, from) in into.into_iter().zip(from) {
+            range.clone().for_each(|k| flat::push(into, from, k));
+        }
+        if let Some(masks) = masks.as_deref_mut() {
+            range.for_each(|k| flat::push(masks, lambda_c, k));
+        }
+    })
 }
 
 /// The triples of several look-ups, one after the other.

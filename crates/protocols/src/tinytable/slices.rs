@@ -5,6 +5,8 @@ use std::ops::Range;
 use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
 use zeroize::Zeroize;
 
+use crate::gates::wire_store::WireStore;
+
 /// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
 /// significant bit first. Unused bits of a row's last word are zero.
 pub(crate) struct Slices {
@@ -36,34 +38,38 @@ impl Slices {
         &mut self.rows[row * self.words..][..self.words]
     }
 
-    /// Row `out` becomes row `a` ⊕ row `b`; they may be the same.
-    pub fn xor(&mut self, a: usize, b: usize, out: usize) {
-        let [a, b, out] = [a, b, out].map(|row| row * self.words);
-        for i in 0..self.words {
-            self.rows[out + i] = self.rows[a + i] ^ self.rows[b + i];
-        }
-    }
-
-    /// Rows from `out` on become rows `from`, in order.
-    pub fn copy(&mut self, from: Range<usize>, out: usize) {
-        let words = self.words;
-        self.rows.copy_within(from.start * words..from.end * words, out * words);
-    }
-
-    /// Flips all bits of a row.
-    pub fn flip(&mut self, row: usize) {
-        let (start, ones) = (row * self.words, Ones(self.executions));
-        for (i, word) in self.rows[start..start + self.words].iter_mut().enumerate() {
-            *word ^= ones.word(i);
-        }
-    }
-
     /// Makes all bits of a row equal.
     pub fn fill(&mut self, row: usize, bit: bool) {
         let (ones, mask) = (Ones(self.executions), mask64(bit));
         for (i, word) in self.row_mut(row).iter_mut().enumerate() {
             *word = ones.word(i) & mask;
         }
+    }
+}
+
+impl WireStore for Slices {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        let [a, b, out] = [a, b, out].map(|row| row * self.words);
+        for i in 0..self.words {
+            self.rows[out + i] = self.rows[a + i] ^ self.rows[b + i];
+        }
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        self.copy(a..a + 1, out);
+        let ones = Ones(self.executions);
+        for (i, word) in self.row_mut(out).iter_mut().enumerate() {
+            *word ^= ones.word(i);
+        }
+    }
+
+    fn constant(&mut self, value: bool, out: usize) {
+        self.fill(out, value);
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        let words = self.words;
+        self.rows.copy_within(from.start * words..from.end * words, out * words);
     }
 }
 
@@ -205,8 +211,7 @@ mod tests {
         fn unused_bits_stay_zero(executions in 1usize..200) {
             let mut slices = Slices::zeros(3, executions);
             slices.fill(0, true);
-            slices.copy(0..1, 1);
-            slices.flip(1);
+            slices.not(0, 1);
             slices.xor(0, 1, 2);
             let ones = |row: usize| -> u32 {
                 slices.row(row).iter().map(|word| word.count_ones()).sum()

@@ -4,7 +4,7 @@ use symbolon_primitives::{Block, Challenge, PolyHash, Selected, TagHash};
 use zeroize::Zeroize;
 
 use super::{
-    MacLength, check::OpenedEntries, entries::Records, prepared::ScrambledCircuit, tag::Tag,
+    MacLength, entries::Records, opened::OpenedEntries, prepared::ScrambledCircuit, tag::Tag,
 };
 
 /// Tags that are hashed at a time.
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// Correlations that all executions share stands for as many copies of itself.
+    /// Material that all executions share counts as a copy for each.
     #[test]
     fn shared_material_is_hashed_as_if_everybody_had_it() {
         let (gates, executions, delta) = (3, 128, 0x1234_5678_9abc_def1);

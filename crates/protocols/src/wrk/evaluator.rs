@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 
-use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, Plan};
+use symbolon_circuit::{And, Batch, Circuit, Cursor, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Result};
@@ -14,44 +14,35 @@ use super::{
     table::{self, Cut, ROWS, RowHash},
 };
 #[cfg(feature = "measure")]
-use crate::kernels;
+use crate::gates::made_up::Blocks;
 use crate::{
     InputBits, Network, OutputBits, Prepared, Rho,
     codec::{Reader, Writer, first_tweak},
-    gates::correlations::Correlations,
-    gates::mask_pass::{self, MaskPass, MaskedGates},
-    gates::pipeline,
-    gates::streaming::Streaming,
-    gates::wire_shares::WireShares,
-    io_wires::{self, Opening, OutputWires},
-    labels::{self, MESSAGE, RUN},
-    phases,
+    gates::{
+        correlations::PartySecrets,
+        garbled_table::{GarbledTable, TableReader},
+        masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
+        streaming::Streaming,
+        wire_shares::WireShares,
+        wire_store::WireStore,
+    },
+    io_wires::{self, Opening, OutputWires, Verified},
+    labels::{self, RUN},
+    phases::{self, PlannedCircuit},
 };
 
-/// Phase 2: masks, products, and the garbled gates, received.
+/// Phase 2: the garbled gates, received.
 pub(super) fn prepare(
-    mut correlations: Correlations,
+    mut secrets: PartySecrets,
+    mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskPass::new(circuit, plan, &correlations);
-    let mac_bytes = table::mac_bytes(net.rho);
-    let (mut tables, mut message) = (Vec::new(), Vec::new());
-    let begin = |chunk: &_| {
-        let mut table = Table::new(chunk, mac_bytes);
-        table.begin(chunk, chunk.len(), mac_bytes);
-        table
-    };
-    pipeline::run(&mut masks, &mut correlations, net, begin, |peers, chunk, begun| {
-        let mut table = begun.unwrap_or_else(|| Table::new(chunk, mac_bytes));
-        table.receive(&mut peers[0], chunk, mac_bytes, &mut message)?;
-        tables.push(table);
-        Ok(())
-    })?;
+    let keys = Keys::new(net, &secrets);
+    let tables = TableReader::new(keys.mac_bytes).receive_all(&mut *masks, plan, net)?;
     Ok(Box::new(GarbledCircuit {
-        keys: Keys::new(net, &correlations),
-        own_masks: correlations.own_masks(circuit),
+        keys,
+        own_masks: std::mem::take(&mut secrets.own_masks),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -61,41 +52,41 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    planned: PlannedCircuit<'_>,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = streaming.walk(circuit, plan);
-    let keys = Keys::new(net, &streaming.correlations);
-    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
+    let PlannedCircuit { circuit, plan } = planned;
+    let keys = Keys::new(net, &streaming.secrets);
+    let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let channel = &mut net.peers()[0];
     channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
-    let what = (online::INPUTS_AND_LABELS_FIRST, 0);
-    let (theirs, _) = InputLabels::receive(channel, circuit, what)?;
-    let mut walk = Walk::new((circuit, plan), &keys, &own, theirs);
-    let (mut table, mut message) = (Table::default(), Vec::new());
+    let (theirs, _) = InputLabels::receive(channel, circuit, online::INPUTS_AND_LABELS_FIRST, 0)?;
+    let mut pass = EvalPass::new(planned, &keys, &own, theirs);
+    let (mut table, mut reader) = (Table::default(), TableReader::new(keys.mac_bytes));
     loop {
-        streaming.refill(net)?;
-        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
-            table.restart(&chunk, keys.mac_bytes);
-            table.receive(&mut net.peers()[0], &chunk, keys.mac_bytes, &mut message)?;
-            masks.recycle(chunk);
-            walk.chunk(&table);
+        let mut segment = streaming.next_segment(net)?;
+        while let Some(gates) = segment.next(net)? {
+            reader.receive(&mut table, net.peers(), &gates)?;
+            segment.recycle(gates);
+            pass.chunk(&table);
         }
-        walk.check(&net.peers()[0])?;
-        if streaming.is_last() {
+        pass.check(&net.peers()[0])?;
+        segment.finish();
+        if streaming.is_done() {
             break;
         }
     }
-    let masks = streaming.finish(masks);
+    let masks = streaming.outputs()?;
     let channel = &mut net.peers()[0];
-    let outputs = walk.finish(plan, channel)?;
+    let outputs = pass.finish(plan, channel)?;
     outputs.send_to_garbler(channel, circuit, &masks)?;
     let wires = OutputWires::of(circuit, channel.me());
     if wires.is_empty() {
         return Ok(io_wires::no_outputs(circuit));
     }
     let opening = io_wires::receive_output_masks(channel, &wires)?;
-    outputs.unmask(channel, circuit, (&wires, &masks), (&opening, *keys.delta))
+    let verified = outputs.unmask(channel, &wires, &masks, &opening, *keys.delta)?;
+    Ok(verified.release(circuit, &wires))
 }
 
 /// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of its first gates.
@@ -109,17 +100,13 @@ struct Table {
     bits: Vec<u8>,
 }
 
-impl Table {
-    /// No gates yet, with room for those of a chunk.
-    fn new(chunk: &MaskedGates, mac_bytes: usize) -> Table {
-        let mut table = Table::default();
-        table.restart(chunk, mac_bytes);
-        table
-    }
+impl GarbledTable for Table {
+    /// Bytes of a MAC.
+    type Shape = usize;
 
-    /// The same in the memory of a table that is used up.
-    fn restart(&mut self, chunk: &MaskedGates, mac_bytes: usize) {
-        let gates = chunk.len();
+    const KIND: &'static str = "garbled table";
+
+    fn restart(&mut self, gates: usize, mac_bytes: usize) {
         let macs = table::mac_section_bytes(gates, mac_bytes) + 16;
         labels::make_room(&mut self.labels, ROWS * gates);
         labels::make_room(&mut self.macs, macs);
@@ -127,55 +114,26 @@ impl Table {
         labels::make_room(&mut self.bits, gates);
     }
 
-    /// The own MAC M\[s\] and key K\[r\] of each row, of the gates up to `end` that do not have them yet: what is left of it,
-    /// once the garbler's part is added and it is hashed, is the label itself, and r times the cut Δ_B.
-    fn begin(&mut self, chunk: &MaskedGates, end: usize, mac_bytes: usize) {
+    fn begin(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         match table::are_words(mac_bytes) {
-            true => self.begin_with::<u64>(chunk, end, mac_bytes),
-            false => self.begin_with::<u128>(chunk, end, mac_bytes),
+            true => self.begin_with::<u64>(gates, end, mac_bytes),
+            false => self.begin_with::<u128>(gates, end, mac_bytes),
         }
     }
 
-    fn begin_with<C: Cut>(&mut self, chunk: &MaskedGates, end: usize, mac_bytes: usize) {
-        for g in self.bits.len()..end {
-            // No closure here: it would be a call for every gate.
-            let [row0, alpha, beta] = [chunk.row0.pair(g), chunk.alpha.pair(g), chunk.beta.pair(g)];
-            self.labels.extend(table::rows(row0.mac, alpha.mac, beta.mac));
-            let [key_row0, key_alpha, key_beta] =
-                [row0, alpha, beta].map(|share| C::of(share.key, mac_bytes));
-            let keys = table::rows(key_row0, key_alpha, key_beta);
-            for (row, key) in keys.into_iter().enumerate() {
-                key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
-            }
-            let bits = table::rows(row0.bit, alpha.bit, beta.bit);
-            // The constant 1 in row 3 is the evaluator's.
-            let bits = (0..).zip(bits).fold(1 << 3, |all, (row, bit)| all ^ u8::from(bit) << row);
-            self.bits.push(bits);
-        }
+    fn message_bytes(gates: usize, _: usize, mac_bytes: usize) -> usize {
+        table::label_bytes(gates) + table::mac_section_bytes(gates, mac_bytes)
     }
 
-    /// Receives the garbler's part of the chunk. `message` is memory that is kept for it.
-    fn receive(
+    fn add(
         &mut self,
-        channel: &mut Channel,
-        chunk: &MaskedGates,
+        _: &Channel,
+        _: usize,
+        gates: Range<usize>,
+        message: &[Block],
         mac_bytes: usize,
-        message: &mut Vec<Block>,
     ) -> Result<()> {
-        for first in (0..chunk.len()).step_by(MESSAGE) {
-            let gates = first..(first + MESSAGE).min(chunk.len());
-            self.begin(chunk, gates.end, mac_bytes);
-            let labels = table::label_bytes(gates.len());
-            let all = labels + table::mac_section_bytes(gates.len(), mac_bytes);
-            message.resize(all.div_ceil(16), Block::ZERO);
-            channel.recv_into("garbled table", &mut Block::as_bytes_mut(message)[..all])?;
-            self.add(gates, &Block::as_bytes(message)[..all], mac_bytes);
-        }
-        Ok(())
-    }
-
-    /// Adds some gates' rows.
-    fn add(&mut self, gates: Range<usize>, message: &[u8], mac_bytes: usize) {
+        let message = &Block::as_bytes(message)[..Table::message_bytes(gates.len(), 0, mac_bytes)];
         let (labels, macs) = message.split_at(table::label_bytes(gates.len()));
         let own = self.labels[ROWS * gates.start..ROWS * gates.end].as_chunks_mut::<ROWS>().0;
         let sent: &[[Block; ROWS - 1]] = bytemuck::cast_slice(labels);
@@ -187,6 +145,30 @@ impl Table {
         let own = &mut self.macs[table::mac_section_bytes(gates.start, mac_bytes)..];
         for (own, sent) in own.iter_mut().zip(macs) {
             *own ^= sent;
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part is added and it is hashed, is the
+    /// label itself, and r times the cut Δ_B.
+    fn begin_with<C: Cut>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
+        for g in self.bits.len()..end {
+            // No closure here: it would be a call for every gate.
+            let [row0, alpha, beta] =
+                [gates.lambda_ab_c.pair(g), gates.lambda_a.pair(g), gates.lambda_b.pair(g)];
+            self.labels.extend(table::rows(row0.mac, alpha.mac, beta.mac));
+            let [key_row0, key_alpha, key_beta] =
+                [row0, alpha, beta].map(|share| C::of(share.key, mac_bytes));
+            let keys = table::rows(key_row0, key_alpha, key_beta);
+            for (row, key) in keys.into_iter().enumerate() {
+                key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
+            }
+            let bits = table::rows(row0.bit, alpha.bit, beta.bit);
+            // The constant 1 in row 3 is the evaluator's.
+            let bits = (0..).zip(bits).fold(1 << 3, |all, (row, bit)| all ^ u8::from(bit) << row);
+            self.bits.push(bits);
         }
     }
 }
@@ -201,12 +183,12 @@ struct Keys {
 }
 
 impl Keys {
-    fn new(net: &Network, correlations: &Correlations) -> Self {
+    fn new(net: &Network, secrets: &PartySecrets) -> Self {
         Keys {
             session: net.session,
-            delta: correlations.delta.clone(),
+            delta: secrets.delta.clone(),
             mac_bytes: table::mac_bytes(net.rho),
-            first_tweak: correlations.first_tweak,
+            first_tweak: secrets.first_tweak,
         }
     }
 }
@@ -234,15 +216,16 @@ impl Prepared for GarbledCircuit {
         channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
-        let mut walk = Walk::new((circuit, plan), &self.keys, &own, theirs);
-        self.tables.iter().for_each(|table| walk.chunk(table));
-        let outputs = walk.finish(plan, channel)?;
+        let mut pass = EvalPass::new(PlannedCircuit { circuit, plan }, &self.keys, &own, theirs);
+        self.tables.iter().for_each(|table| pass.chunk(table));
+        let outputs = pass.finish(plan, channel)?;
         outputs.send_to_garbler(channel, circuit, &self.output_masks)?;
         if wires.is_empty() {
             return Ok(io_wires::no_outputs(circuit));
         }
-        let masks = (&wires, &self.output_masks);
-        outputs.unmask(channel, circuit, masks, (&opening, *self.keys.delta))
+        let masks = &self.output_masks;
+        let verified = outputs.unmask(channel, &wires, masks, &opening, *self.keys.delta)?;
+        Ok(verified.release(circuit, &wires))
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -264,8 +247,7 @@ impl Prepared for GarbledCircuit {
 /// Reads back what [`Prepared::save`] wrote.
 pub(super) fn load(
     rho: Rho,
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let mac_bytes = table::mac_bytes(rho);
@@ -280,7 +262,7 @@ pub(super) fn load(
         output_masks: WireShares::load(plan.output_slots().len(), 1, &mut from)?,
         tables: Vec::new(),
     };
-    for gates in mask_pass::chunk_sizes(plan) {
+    for gates in chunk_sizes(plan) {
         ready.tables.push(Table {
             labels: from.blocks(ROWS * gates)?,
             macs: from.bytes(table::mac_section_bytes(gates, mac_bytes) + 16)?,
@@ -314,7 +296,8 @@ impl InputLabels {
     fn receive(
         channel: &mut Channel,
         circuit: &Circuit,
-        (kind, more): (&'static str, usize),
+        kind: &'static str,
+        more: usize,
     ) -> Result<(Self, Vec<u8>)> {
         let theirs = io_wires::input_bits(circuit, channel.peer());
         let all = InputLabels::bytes(circuit, theirs);
@@ -335,22 +318,22 @@ fn receive_garbler_message(
 ) -> Result<(InputLabels, Opening)> {
     let shares = BitVec::byte_len(outputs);
     let (inputs, mut rest) =
-        InputLabels::receive(channel, circuit, (online::INPUTS_AND_LABELS, shares + 32))?;
+        InputLabels::receive(channel, circuit, online::INPUTS_AND_LABELS, shares + 32)?;
     let digest = rest.split_off(shares);
     let shares = io_wires::decode_bits(channel, outputs, &rest)?;
     let digest = digest.try_into().expect("what is left is the digest");
     Ok((inputs, Opening { shares, digest }))
 }
 
-/// The walk over masked values and labels: step 7.
-struct Walk<'a> {
-    cursor: Cursor<'a>,
+/// The pass over masked values and labels: step 7.
+struct EvalPass<'p> {
+    cursor: Cursor<'p>,
     evaluation: Evaluation,
 }
 
 /// The wires under evaluation, and what their gates are opened with.
 pub(crate) struct Evaluation {
-    slots: Vec<Wire>,
+    wires: Wires,
     hash: RowHash,
     first_tweak: u64,
     mac_bytes: usize,
@@ -365,7 +348,7 @@ pub(crate) struct Evaluation {
 
 impl Drop for Evaluation {
     fn drop(&mut self) {
-        self.slots.iter_mut().for_each(|wire| wire.label.zeroize());
+        self.wires.0.iter_mut().for_each(|wire| wire.label.zeroize());
         self.inputs.zeroize();
         self.macs.zeroize();
     }
@@ -379,10 +362,33 @@ struct Wire {
     masked: bool,
 }
 
-impl<'a> Walk<'a> {
+/// The wires that are alive. NOT flips Λ and keeps the label; the label of a constant is 0.
+struct Wires(Vec<Wire>);
+
+impl WireStore for Wires {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        let (a, b) = (self.0[a], self.0[b]);
+        self.0[out] = Wire { label: a.label ^ b.label, masked: a.masked ^ b.masked };
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        let Wire { label, masked } = self.0[a];
+        self.0[out] = Wire { label, masked: !masked };
+    }
+
+    fn constant(&mut self, value: bool, out: usize) {
+        self.0[out] = Wire { label: Block::ZERO, masked: value };
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        self.0.copy_within(from, out);
+    }
+}
+
+impl<'p> EvalPass<'p> {
     /// Starts from the `own` masked inputs and `theirs`.
     fn new(
-        (circuit, plan): (&Circuit, &'a Plan),
+        PlannedCircuit { circuit, plan }: PlannedCircuit<'p>,
         keys: &Keys,
         own: &BitVec,
         theirs: InputLabels,
@@ -393,26 +399,15 @@ impl<'a> Walk<'a> {
         for (w, (slot, label)) in inputs.enumerate() {
             *slot = Wire { label, masked: masked.get(w) };
         }
-        let evaluation = Evaluation {
-            slots,
-            hash: RowHash::new(&keys.session),
-            first_tweak: keys.first_tweak,
-            mac_bytes: keys.mac_bytes,
-            delta: Delta::new(u128::of(*keys.delta, keys.mac_bytes).widened()),
-            wrong: 0,
-            inputs: [Block::ZERO; RUN],
-            macs: [Block::ZERO; RUN],
-        };
-        Walk { cursor: plan.cursor(), evaluation }
+        EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(slots, keys) }
     }
 
-    /// Evaluates the gates of the next table. Wrong MACs are remembered for [`check`](Walk::check).
+    /// Evaluates the gates of the next table. Wrong MACs are remembered for [`check`](EvalPass::check).
     fn chunk(&mut self, table: &Table) {
         let mut done = 0;
         while done < table.bits.len() {
             let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
-            let slots = &mut self.evaluation.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step(slots, linear));
+            self.evaluation.wires.free_gates(batch.base, batch.linear);
             self.evaluation.gates(&batch, table, done);
             done += batch.ands.len();
         }
@@ -426,31 +421,39 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Does the free gates behind the last AND gate. The masked outputs exist only if every MAC was right.
-    fn finish(mut self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
-        let slots = &mut self.evaluation.slots;
-        while let Some(batch) = self.cursor.next_batch() {
-            let slots = &mut slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step(slots, linear));
-        }
+    /// Does the free gates after the last AND gate. The masked outputs exist only if every MAC was right.
+    fn finish(self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
         self.check(channel)?;
-        let slots = &self.evaluation.slots;
-        let outputs = plan.output_slots().iter().map(|&slot| slots[slot as usize]);
+        let EvalPass { cursor, mut evaluation } = self;
+        evaluation.wires.finish(cursor);
+        let outputs = plan.output_slots().iter().map(|&slot| evaluation.wires.0[slot as usize]);
         let (masked, labels) = outputs.map(|wire| (wire.masked, wire.label)).unzip();
         Ok(MaskedOutputs { masked, labels })
     }
 }
 
 impl Evaluation {
+    fn new(slots: Vec<Wire>, keys: &Keys) -> Self {
+        Evaluation {
+            wires: Wires(slots),
+            hash: RowHash::new(&keys.session),
+            first_tweak: keys.first_tweak,
+            mac_bytes: keys.mac_bytes,
+            delta: Delta::new(u128::of(*keys.delta, keys.mac_bytes).widened()),
+            wrong: 0,
+            inputs: [Block::ZERO; RUN],
+            macs: [Block::ZERO; RUN],
+        }
+    }
+
     /// Evaluates the AND gates of a batch, from gate `done` of the table on.
     fn gates(&mut self, batch: &Batch<'_>, table: &Table, done: usize) {
         for (run, ands) in batch.ands.chunks(RUN).enumerate() {
             let from = RUN * run;
             let first = self.first_tweak + batch.first_and + from as u64;
-            let (ands, gate) = ((batch.base, ands), (table, done + from));
             match table::are_words(self.mac_bytes) {
-                true => self.open_rows::<u64>(ands, gate, first),
-                false => self.open_rows::<u128>(ands, gate, first),
+                true => self.open_rows::<u64>(batch.base, ands, table, done + from, first),
+                false => self.open_rows::<u128>(batch.base, ands, table, done + from, first),
             }
         }
     }
@@ -458,11 +461,13 @@ impl Evaluation {
     /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
     fn open_rows<C: Cut>(
         &mut self,
-        (base, ands): (usize, &[And]),
-        (table, g): (&Table, usize),
+        base: usize,
+        ands: &[And],
+        table: &Table,
+        g: usize,
         first: u64,
     ) {
-        let slots = &mut self.slots[base..];
+        let slots = &mut self.wires.0[base..];
         let (inputs, macs) = (&mut self.inputs[..ands.len()], &mut self.macs[..ands.len()]);
         for ((input, mac), and) in inputs.iter_mut().zip(&mut *macs).zip(ands) {
             *input = labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
@@ -482,25 +487,6 @@ impl Evaluation {
                 label: *hash ^ table.labels[ROWS * gate + row],
                 masked: r ^ (table.bits[gate] >> row & 1 == 1),
             };
-        }
-    }
-}
-
-fn step(slots: &mut [Wire], linear: Linear) {
-    match linear {
-        Linear::Xor { a, b, out } => {
-            let (a, b) = (slots[a as usize], slots[b as usize]);
-            slots[out as usize] = Wire { label: a.label ^ b.label, masked: a.masked ^ b.masked };
-        }
-        Linear::Inv { a, out } => {
-            let Wire { label, masked } = slots[a as usize];
-            slots[out as usize] = Wire { label, masked: !masked };
-        }
-        Linear::Copy { from, out, len } => {
-            slots.copy_within(from as usize..(from + len) as usize, out as usize);
-        }
-        Linear::Const { value, out } => {
-            slots[out as usize] = Wire { label: Block::ZERO, masked: value };
         }
     }
 }
@@ -543,13 +529,14 @@ impl MaskedOutputs {
     fn unmask(
         &self,
         channel: &Channel,
-        circuit: &Circuit,
-        (wires, masks): (&OutputWires, &WireShares),
-        (opening, delta): (&Opening, Block),
-    ) -> Result<OutputBits> {
+        wires: &OutputWires,
+        masks: &WireShares,
+        opening: &Opening,
+        delta: Block,
+    ) -> Result<Verified> {
         let mut decoder = io_wires::OutputDecoder::new(wires, masks, &self.masked);
         decoder.add(channel, 0, opening, delta)?;
-        Ok(decoder.finish().release(circuit, wires))
+        Ok(decoder.finish())
     }
 }
 
@@ -558,7 +545,7 @@ impl Evaluation {
     /// Evaluates all AND gates of a plan again and again, on what is made up, with MACs of 40 bits.
     pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
         let gates = plan.and_count() as usize;
-        let mut blocks = kernels::Blocks::new();
+        let mut blocks = Blocks::new();
         let bits = blocks.bits(plan.slots()).to_bools();
         let labels = blocks.many(plan.slots());
         let wires = labels.into_iter().zip(bits).map(|(label, masked)| Wire { label, masked });
@@ -570,16 +557,9 @@ impl Evaluation {
                 .to_vec(),
             bits: Block::as_bytes(&macs)[..gates].to_vec(),
         };
-        let mut evaluation = Evaluation {
-            slots: wires.collect(),
-            hash: RowHash::new(&[7; 32]),
-            first_tweak: 1,
-            mac_bytes,
-            delta: Delta::new(u128::of(blocks.array::<1>()[0], mac_bytes).widened()),
-            wrong: 0,
-            inputs: [Block::ZERO; RUN],
-            macs: [Block::ZERO; RUN],
-        };
+        let delta = Delta::new(blocks.array::<1>()[0]);
+        let keys = Keys { session: [7; 32], delta, mac_bytes, first_tweak: 1 };
+        let mut evaluation = Evaluation::new(wires.collect(), &keys);
         move || {
             let mut cursor = plan.cursor();
             let mut done = 0;

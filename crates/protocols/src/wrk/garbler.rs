@@ -13,35 +13,38 @@ use super::{
     table::{self, RowHash},
 };
 #[cfg(feature = "measure")]
-use crate::kernels;
+use crate::gates::made_up::Blocks;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
-    gates::correlations::Correlations,
-    gates::mask_pass::{MaskPass, MaskedGates},
-    gates::pipeline,
-    gates::streaming::Streaming,
-    gates::wire_shares::WireShares,
+    gates::{
+        correlations::PartySecrets,
+        masked_gates::{MaskedGateStream, MaskedGates},
+        pipeline,
+        streaming::Streaming,
+        wire_shares::WireShares,
+        wire_store::WireStore,
+    },
     io_wires::{self, OutputWires},
-    labels, phases,
+    labels::{self, ZeroLabels},
+    phases::{self, PlannedCircuit},
 };
 
-/// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
+/// Phase 2: the garbled gates, sent to the evaluator.
 pub(super) fn prepare(
-    mut correlations: Correlations,
+    mut secrets: PartySecrets,
+    mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskPass::new(circuit, plan, &correlations);
-    let mut garbling = Garbling::new(plan, &correlations, net);
-    let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[0], chunk);
-    pipeline::run(&mut masks, &mut correlations, net, |_| (), deal)?;
-    let output_labels = garbling.finish(plan);
+    let mut pass = GarblePass::new(plan, &secrets, net);
+    let input_labels = pass.labels.slots[plan.input_slots()].to_vec();
+    let garble = |peers: &mut [Channel], gates: &_, ()| pass.chunk(&mut peers[0], gates);
+    pipeline::run(&mut *masks, plan, net, |_, _| (), garble)?;
+    let output_labels = pass.finish(plan);
     Ok(Box::new(GarblerSecrets {
-        delta: correlations.delta.clone(),
-        own_masks: correlations.own_masks(circuit),
+        delta: secrets.delta.clone(),
+        own_masks: std::mem::take(&mut secrets.own_masks),
         input_labels,
         output_masks: masks.outputs(),
         output_labels,
@@ -52,36 +55,36 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let mut masks = streaming.walk(circuit, plan);
-    let mut garbling = Garbling::new(plan, &streaming.correlations, net);
-    let delta = streaming.correlations.delta.clone();
-    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
+    let mut pass = GarblePass::new(plan, &streaming.secrets, net);
+    let delta = streaming.secrets.delta.clone();
+    let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let channel = &mut net.peers()[0];
     let masked = receive_masked_inputs(channel, circuit, &own)?;
-    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
+    let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
     channel.send_parts(
         online::INPUTS_AND_LABELS_FIRST,
         &[&own.to_bytes(), Block::as_bytes(&labels)],
     )?;
     loop {
-        streaming.refill(net)?;
-        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
-            garbling.chunk(&mut net.peers()[0], &chunk)?;
-            masks.recycle(chunk);
+        let mut segment = streaming.next_segment(net)?;
+        while let Some(gates) = segment.next(net)? {
+            pass.chunk(&mut net.peers()[0], &gates)?;
+            segment.recycle(gates);
         }
-        if streaming.is_last() {
+        segment.finish();
+        if streaming.is_done() {
             break;
         }
     }
-    let output_labels = Zeroizing::new(garbling.finish(plan));
-    let output_masks = streaming.finish(masks);
+    let output_labels = Zeroizing::new(pass.finish(plan));
+    let output_masks = streaming.outputs()?;
     let channel = &mut net.peers()[0];
     io_wires::send_output_masks(channel, circuit, &output_masks, 0)?;
     channel.flush()?;
-    outputs(channel, circuit, (&output_masks, &output_labels), *delta)
+    outputs(channel, circuit, &output_masks, &output_labels, *delta)
 }
 
 /// Step 5: the evaluator's masked inputs, put together with the `own`.
@@ -95,7 +98,8 @@ fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec)
 fn outputs(
     channel: &mut Channel,
     circuit: &Circuit,
-    (masks, labels): (&WireShares, &[Block]),
+    masks: &WireShares,
+    labels: &[Block],
     delta: Block,
 ) -> Result<OutputBits> {
     let wires = OutputWires::of(circuit, channel.me());
@@ -106,23 +110,23 @@ fn outputs(
     Ok(verified.release(circuit, &wires))
 }
 
-/// The walk over the labels: step 4d.
-pub(crate) struct Garbling<'a> {
-    cursor: Cursor<'a>,
-    slots: Vec<Block>,
+/// The pass over the labels: step 4d.
+pub(crate) struct GarblePass<'p> {
+    cursor: Cursor<'p>,
+    labels: ZeroLabels,
     first_tweak: u64,
     rows: Rows,
 }
 
-impl<'a> Garbling<'a> {
+impl<'p> GarblePass<'p> {
     /// Chooses the input labels.
-    fn new(plan: &'a Plan, correlations: &Correlations, net: &Network) -> Self {
-        Garbling {
+    fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
+        GarblePass {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, *correlations.seed),
-            first_tweak: correlations.first_tweak,
+            labels: ZeroLabels::fresh(plan, secrets),
+            first_tweak: secrets.first_tweak,
             rows: Rows::new(
-                correlations.delta.clone(),
+                secrets.delta.clone(),
                 RowHash::new(&net.session),
                 table::mac_bytes(net.rho),
             ),
@@ -130,39 +134,28 @@ impl<'a> Garbling<'a> {
     }
 
     /// Garbles a chunk and sends its table.
-    fn chunk(&mut self, channel: &mut Channel, chunk: &MaskedGates) -> Result<()> {
+    fn chunk(&mut self, channel: &mut Channel, gates: &MaskedGates) -> Result<()> {
         let mut done = 0;
-        while done < chunk.len() {
-            // The masks' walk went over the same plan and ended its chunk between two batches.
-            done += self.batch(chunk, done);
-            self.rows.send(channel, done == chunk.len())?;
+        while done < gates.len() {
+            // The pass over the masks went over the same plan and ended its chunk between two batches.
+            done += self.batch(gates, done);
+            self.rows.send(channel, done == gates.len())?;
         }
         Ok(())
     }
 
-    /// The free gates behind the last AND gate, and then the labels of the outputs.
-    fn finish(&mut self, plan: &Plan) -> Vec<Block> {
-        while let Some(batch) = self.cursor.next_batch() {
-            let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.rows.delta));
-        }
-        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
+    /// The labels of the outputs, after the last chunk.
+    fn finish(mut self, plan: &Plan) -> Vec<Block> {
+        self.labels.outputs(plan, self.cursor)
     }
 
-    /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
-    fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it took.
+    fn batch(&mut self, gates: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
-        let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.rows.delta));
+        self.labels.free_gates(batch.base, batch.linear);
         let first = self.first_tweak + batch.first_and;
-        self.rows.garble(slots, batch.ands, (chunk, done), first);
+        self.rows.garble(&mut self.labels.slots[batch.base..], batch.ands, gates, done, first);
         batch.ands.len()
-    }
-}
-
-impl Drop for Garbling<'_> {
-    fn drop(&mut self) {
-        self.slots.zeroize();
     }
 }
 
@@ -197,7 +190,7 @@ impl Prepared for GarblerSecrets {
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
         )?;
         channel.flush()?;
-        outputs(channel, circuit, (&self.output_masks, &self.output_labels), *self.delta)
+        outputs(channel, circuit, &self.output_masks, &self.output_labels, *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -212,8 +205,7 @@ impl Prepared for GarblerSecrets {
 
 /// Reads back what [`Prepared::save`] wrote.
 pub(super) fn load(
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let outputs = plan.output_slots().len();
@@ -237,25 +229,25 @@ impl Drop for GarblerSecrets {
 }
 
 #[cfg(feature = "measure")]
-impl<'a> Garbling<'a> {
+impl<'p> GarblePass<'p> {
     /// Garbles all gates of a plan again and again, on what is made up, with MACs of 40 bits.
-    pub(crate) fn kernel(plan: &'a Plan) -> impl FnMut() + use<'a> {
+    pub(crate) fn kernel(plan: &'p Plan) -> impl FnMut() + use<'p> {
         let gates = plan.and_count() as usize;
-        let mut blocks = kernels::Blocks::new();
+        let mut blocks = Blocks::new();
         let chunk = blocks.chunk(gates);
         let delta = Delta::new(blocks.array::<1>()[0].with_lsb(true));
-        let mut garbling = Garbling {
+        let mut pass = GarblePass {
             cursor: plan.cursor(),
-            slots: blocks.many(plan.slots()),
+            labels: ZeroLabels { slots: blocks.many(plan.slots()), delta: delta.clone() },
             first_tweak: 1,
             rows: Rows::new(delta, RowHash::new(&[7; 32]), 5),
         };
         move || {
-            garbling.cursor = plan.cursor();
-            garbling.rows.clear();
+            pass.cursor = plan.cursor();
+            pass.rows.clear();
             let mut done = 0;
             while done < gates {
-                done += garbling.batch(&chunk, done);
+                done += pass.batch(&chunk, done);
             }
         }
     }

@@ -15,7 +15,7 @@
 //! # Figure 2, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::gates::correlations` |
+//! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::gates::engine`, `crate::gates::correlations` |
 //! | 3 masks of XOR outputs | `crate::gates::mask_pass` |
 //! | 4a products λ_α·λ_β by Beaver's trick | `crate::gates::mask_pass` |
 //! | 4b–d the four rows | `garbler`, `rows`, `evaluator`, `table` |
@@ -53,44 +53,50 @@ mod online;
 mod rows;
 mod table;
 
-use symbolon_circuit::{Circuit, PartyId, Plan};
-use symbolon_transport::Result;
+use symbolon_circuit::PartyId;
 
 use crate::{
-    Form, Prepared, Rho, codec::Reader, gates::correlations::Prepare, gates::streaming::Stream, ywz,
+    Form,
+    gates::role::{GarblingRole, GateRole},
+    spec::ProtocolSpec,
+    ywz,
 };
 
 /// The evaluator's party number; the garbler is party 0.
 pub(crate) const EVALUATOR: PartyId = 1;
 
-/// What party `me` does with its material in this form.
-pub(crate) fn role(me: PartyId, form: Form) -> (Prepare, Option<Stream>) {
-    match form {
-        Form::HalfGates => ywz::role(me, EVALUATOR),
-        Form::FourRow if me == EVALUATOR => (evaluator::prepare, Some(evaluator::stream)),
-        _ => (garbler::prepare, Some(garbler::stream)),
-    }
-}
+/// The protocol, in both forms.
+pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "wrk",
+    code: 1,
+    parties: [2, 2],
+    forms: &[Form::FourRow, Form::HalfGates],
+    roles: ["garbler", "evaluator"],
+    evaluator: EVALUATOR,
+    pools: "wrk",
+    batches: None,
+    role: |me, form| {
+        GateRole::Garbling(match form {
+            Form::FourRow if me == EVALUATOR => {
+                GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }
+            }
+            Form::FourRow => GarblingRole { prepare: garbler::prepare, stream: garbler::stream },
+            _ => ywz::role(me, EVALUATOR),
+        })
+    },
+    load: |net, form, circuit, from| match form {
+        Form::FourRow if net.me == EVALUATOR => evaluator::load(net.rho, circuit, from),
+        Form::FourRow => garbler::load(circuit, from),
+        _ => ywz::load(net, EVALUATOR, circuit, from),
+    },
+};
 
-/// Reads back what party `me` saved after phase 2 in the form of four rows.
-pub(crate) fn load(
-    (me, rho): (PartyId, Rho),
-    circuit: &Circuit,
-    plan: &Plan,
-    from: Reader<'_>,
-) -> Result<Box<dyn Prepared>> {
-    match me {
-        EVALUATOR => evaluator::load(rho, circuit, plan, from),
-        _ => garbler::load(circuit, plan, from),
-    }
+#[cfg(feature = "measure")]
+pub(crate) fn garbling_kernel(plan: &symbolon_circuit::Plan) -> impl FnMut() {
+    garbler::GarblePass::kernel(plan)
 }
 
 #[cfg(feature = "measure")]
-pub(crate) fn garbling_kernel(plan: &Plan) -> impl FnMut() {
-    garbler::Garbling::kernel(plan)
-}
-
-#[cfg(feature = "measure")]
-pub(crate) fn evaluation_kernel(plan: &Plan) -> impl FnMut() {
+pub(crate) fn evaluation_kernel(plan: &symbolon_circuit::Plan) -> impl FnMut() {
     evaluator::Evaluation::kernel(plan)
 }

@@ -9,8 +9,7 @@ use zeroize::Zeroize;
 
 use super::table::{self, Cut, ROWS, RowHash};
 use crate::{
-    gates::mask_pass::MaskedGates,
-    gates::wire_shares::WireShares,
+    gates::{masked_gates::MaskedGates, wire_shares::WireShares},
     labels::{self, MESSAGE, RUN},
 };
 
@@ -73,17 +72,18 @@ impl Rows {
         &mut self,
         slots: &mut [Block],
         ands: &[And],
-        (chunk, done): (&MaskedGates, usize),
+        gates: &MaskedGates,
+        done: usize,
         first: u64,
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
             self.hash_rows(slots, ands, first + from as u64);
-            self.put_labels(slots, ands, (chunk, done + from));
-            let gates = done + from..done + from + ands.len();
+            self.put_labels(slots, ands, gates, done + from);
+            let range = done + from..done + from + ands.len();
             match table::are_words(self.mac_bytes) {
-                true => self.put_macs::<u64>(chunk, gates),
-                false => self.put_macs::<u128>(chunk, gates),
+                true => self.put_macs::<u64>(gates, range),
+                false => self.put_macs::<u128>(gates, range),
             }
         }
     }
@@ -99,11 +99,11 @@ impl Rows {
     }
 
     /// The rows' labels but for L_γ,0, which makes the first of them zero.
-    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], (chunk, g): (&MaskedGates, usize)) {
+    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], gates: &MaskedGates, g: usize) {
         let n = ands.len();
         let (own, own_row0) = (&mut self.own[..n], &mut self.own_row0[..n]);
-        WireShares::key_sums([&chunk.alpha, &chunk.beta], g, *self.delta, own);
-        WireShares::key_sums([&chunk.row0], g, *self.delta, own_row0);
+        WireShares::key_sums([&gates.lambda_a, &gates.lambda_b], g, *self.delta, own);
+        WireShares::key_sums([&gates.lambda_ab_c], g, *self.delta, own_row0);
         let own = own.iter().zip(own_row0);
         let start = self.labels.len();
         self.labels.resize(start + (ROWS - 1) * n, Block::ZERO);
@@ -121,15 +121,15 @@ impl Rows {
     }
 
     /// The cut MACs of rows 0 to 3 of these gates.
-    fn put_macs<C: Cut>(&mut self, chunk: &MaskedGates, gates: Range<usize>) {
+    fn put_macs<C: Cut>(&mut self, gates: &MaskedGates, range: Range<usize>) {
         let mac_bytes = self.mac_bytes;
         let start = self.macs.len();
-        let end = start + ROWS * gates.len() * mac_bytes;
+        let end = start + ROWS * range.len() * mac_bytes;
         // The last is written with zeros behind it.
         self.macs.resize(end + C::BYTES, 0);
         let out = &mut self.macs[start..];
-        let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
-        let macs = rows.map(|rows| rows.auths(gates.start, gates.len()));
+        let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
+        let macs = rows.map(|rows| rows.auths(range.start, range.len()));
         let [alpha, beta, row0] = macs.map(|auths| auths.map(|auth| C::of(auth[0][0], mac_bytes)));
         let hashes = self.hashes[1].as_chunks::<ROWS>().0.iter();
         for (k, (((alpha, beta), row0), hashes)) in

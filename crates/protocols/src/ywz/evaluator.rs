@@ -3,54 +3,45 @@
 use std::io::Write;
 use std::ops::Range;
 
-use symbolon_circuit::{And, Batch, Circuit, Cursor, Linear, PartyId, Plan};
+use symbolon_circuit::{And, Batch, Circuit, Cursor, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroize;
 
 use super::{hash::LabelHash, online};
 #[cfg(feature = "measure")]
-use crate::kernels;
+use crate::gates::made_up::Blocks;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer, first_tweak},
-    gates::correlations::Correlations,
-    gates::mask_pass::{self, MaskPass, MaskedGates},
-    gates::pipeline,
-    gates::streaming::Streaming,
-    gates::wire_shares::WireShares,
+    gates::{
+        correlations::PartySecrets,
+        garbled_table::{GarbledTable, TableReader},
+        masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
+        streaming::Streaming,
+        wire_shares::WireShares,
+        wire_store::WireStore,
+    },
     io_wires,
-    labels::{self, MESSAGE, RUN},
-    phases,
+    labels::{self, RUN},
+    phases::{self, PlannedCircuit},
 };
 
-/// Phase 2: masks, products, and the garbled gates, received.
+/// Phase 2: the garbled gates, received.
 pub(super) fn prepare(
-    mut correlations: Correlations,
+    mut secrets: PartySecrets,
+    mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let mut masks = MaskPass::new(circuit, plan, &correlations);
-    let (mut tables, mut message) = (Vec::new(), Vec::new());
-    let garblers = usize::from(net.parties()) - 1;
-    let begin = |chunk: &_| {
-        let mut table = Table::new(chunk, garblers);
-        table.begin(chunk, chunk.len());
-        table
-    };
-    pipeline::run(&mut masks, &mut correlations, net, begin, |peers, chunk, begun| {
-        let mut table = begun.unwrap_or_else(|| Table::new(chunk, garblers));
-        table.receive(peers, chunk, &mut message)?;
-        tables.push(table);
-        Ok(())
-    })?;
+    let garblers = net.peers().len();
+    let tables = TableReader::new(garblers).receive_all(&mut *masks, plan, net)?;
     Ok(Box::new(GarbledCircuit {
         session: net.session,
-        delta: correlations.delta.clone(),
+        delta: secrets.delta.clone(),
         chi: fresh_chi()?,
-        first_tweak: correlations.first_tweak,
-        own_masks: correlations.own_masks(circuit),
+        first_tweak: secrets.first_tweak,
+        own_masks: std::mem::take(&mut secrets.own_masks),
         output_masks: masks.outputs(),
         tables,
     }))
@@ -64,38 +55,37 @@ fn fresh_chi() -> Result<Block> {
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let delta = streaming.correlations.delta.clone();
-    let mut masks = streaming.walk(circuit, plan);
+    let PartySecrets { delta, first_tweak, own_masks, .. } = &streaming.secrets;
+    let (delta, first_tweak) = (delta.clone(), *first_tweak);
     let garblers = online::garblers(net.parties(), net.me);
-    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
+    let own = io_wires::masked_inputs(inputs, own_masks);
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-    let first = (&net.session, streaming.correlations.first_tweak);
-    let mut walk = Walk::new(plan, first, &garblers);
-    walk.evaluation.receive_labels(plan, net.peers(), &masked)?;
-    let (mut table, mut message) = (Table::default(), Vec::new());
+    let mut pass = EvalPass::new(plan, &net.session, first_tweak, &garblers);
+    pass.evaluation.receive_labels(plan, net.peers(), &masked)?;
+    let (mut table, mut reader) = (Table::default(), TableReader::new(garblers.len()));
     loop {
-        streaming.refill(net)?;
+        let mut segment = streaming.next_segment(net)?;
         let mut zs = Vec::new();
-        while let Some(chunk) = streaming.next_chunk(&mut masks, net)? {
+        while let Some(gates) = segment.next(net)? {
             // A fresh χ for every chunk, which nobody else sees before all of its tables are here.
             let mut values = Values::new(fresh_chi()?, garblers.len());
-            table.restart(&chunk, garblers.len());
-            table.receive(net.peers(), &chunk, &mut message)?;
-            masks.recycle(chunk);
-            walk.chunk(&table, *delta, &mut values);
+            reader.receive(&mut table, net.peers(), &gates)?;
+            segment.recycle(gates);
+            pass.chunk(&table, *delta, &mut values);
             zs.push(values.tell(net.peers())?);
         }
         authenticate(net.peers(), &mut zs)?;
-        if streaming.is_last() {
+        segment.finish();
+        if streaming.is_done() {
             break;
         }
     }
-    let masks = streaming.finish(masks);
-    let outputs = walk.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
+    let masks = streaming.outputs()?;
+    let outputs = pass.finish(plan);
+    online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
 }
 
 /// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.
@@ -114,17 +104,13 @@ struct Table {
     keys: Vec<[Block; 3]>,
 }
 
-impl Table {
-    /// No gates yet, with room for those of a chunk from so many garblers.
-    fn new(chunk: &MaskedGates, garblers: usize) -> Table {
-        let mut table = Table::default();
-        table.restart(chunk, garblers);
-        table
-    }
+impl GarbledTable for Table {
+    /// How many garblers there are.
+    type Shape = usize;
 
-    /// The same in the memory of a table that is used up.
-    fn restart(&mut self, chunk: &MaskedGates, garblers: usize) {
-        let gates = chunk.len();
+    const KIND: &'static str = "garbled gates";
+
+    fn restart(&mut self, gates: usize, garblers: usize) {
         labels::make_room(&mut self.half_gates, gates * garblers);
         self.sealed.resize_with(garblers * (garblers - 1), Vec::new);
         self.sealed.iter_mut().for_each(|rows| labels::make_room(rows, 4 * gates));
@@ -133,62 +119,56 @@ impl Table {
         labels::make_room(&mut self.keys, gates);
     }
 
-    /// The own part of the gates up to `end` that do not have it yet.
-    fn begin(&mut self, chunk: &MaskedGates, end: usize) {
-        let gates = self.own.len()..end;
-        for g in gates.clone() {
+    fn begin(&mut self, gates: &MaskedGates, end: usize, _: usize) {
+        let range = self.own.len()..end;
+        for g in range.clone() {
             let [beta, alpha, row0] =
-                [&chunk.beta, &chunk.alpha, &chunk.row0].map(|rows| rows.auth(g));
+                [&gates.lambda_b, &gates.lambda_a, &gates.lambda_ab_c].map(|rows| rows.auth(g));
             let macs = beta.iter().zip(alpha).zip(row0);
             self.half_gates.extend(macs.map(|((beta, alpha), row0)| [beta[0], alpha[0], row0[0]]));
         }
-        let rows = [&chunk.alpha, &chunk.beta, &chunk.row0];
-        self.own.extend(gates.clone().map(|g| rows.map(|rows| rows.bit(g))));
+        let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
+        self.own.extend(range.clone().map(|g| rows.map(|rows| rows.bit(g))));
         let sum = |auths: &[[Block; 2]]| auths.iter().fold(Block::ZERO, |sum, auth| sum ^ auth[1]);
-        self.keys.extend(gates.map(|g| rows.map(|rows| sum(rows.auth(g)))));
+        self.keys.extend(range.map(|g| rows.map(|rows| sum(rows.auth(g)))));
     }
 
-    /// Receives every garbler's part of the chunk. `message` is memory that is kept for it.
-    fn receive(
+    fn message_bytes(gates: usize, garbler: usize, garblers: usize) -> usize {
+        let pointers = if garbler == 0 { BitVec::byte_len(gates) } else { 0 };
+        16 * blocks_of(gates, garblers) + pointers
+    }
+
+    fn add(
         &mut self,
-        channels: &mut [Channel],
-        chunk: &MaskedGates,
-        message: &mut Vec<Block>,
+        channel: &Channel,
+        garbler: usize,
+        gates: Range<usize>,
+        message: &[Block],
+        garblers: usize,
     ) -> Result<()> {
-        let garblers = channels.len();
-        let others = garblers - 1;
-        for (i, channel) in channels.iter_mut().enumerate() {
-            for first in (0..chunk.len()).step_by(MESSAGE) {
-                let gates = first..(first + MESSAGE).min(chunk.len());
-                self.begin(chunk, gates.end);
-                let bits = if i == 0 { gates.len() } else { 0 };
-                let blocks = gates.len() * (2 + 4 * others);
-                let all = 16 * blocks + BitVec::byte_len(bits);
-                message.resize(all.div_ceil(16), Block::ZERO);
-                let bytes = &mut Block::as_bytes_mut(message)[..all];
-                channel.recv_into("garbled gates", bytes)?;
-                let pointers = io_wires::decode_bits(channel, bits, &bytes[16 * blocks..])?;
-                self.pointers.extend_from(&pointers);
-                self.add((i, garblers), gates, message);
-            }
+        let (n, others) = (gates.len(), garblers - 1);
+        if garbler == 0 {
+            let (blocks, end) =
+                (16 * blocks_of(n, garblers), Table::message_bytes(n, garbler, garblers));
+            let pointers = &Block::as_bytes(message)[blocks..end];
+            self.pointers.extend_from(&io_wires::decode_bits(channel, n, pointers)?);
         }
-        Ok(())
-    }
-
-    /// Adds garbler i's part of some gates.
-    fn add(&mut self, (i, garblers): (usize, usize), gates: Range<usize>, message: &[Block]) {
-        let n = gates.len();
         let half_gates = self.half_gates[gates.start * garblers..gates.end * garblers].iter_mut();
         let sent = message.as_chunks().0;
-        for ([g0, g1, _], &[sent0, sent1]) in half_gates.skip(i).step_by(garblers).zip(sent) {
+        for ([g0, g1, _], &[sent0, sent1]) in half_gates.skip(garbler).step_by(garblers).zip(sent) {
             *g0 ^= sent0;
             *g1 ^= sent1;
         }
-        let others = garblers - 1;
-        for (j, rows) in self.sealed[i * others..][..others].iter_mut().enumerate() {
+        for (j, rows) in self.sealed[garbler * others..][..others].iter_mut().enumerate() {
             rows.extend_from_slice(&message[n * (2 + 4 * j)..][..4 * n]);
         }
+        Ok(())
     }
+}
+
+/// Blocks of a message of so many gates: two half-gates, and four rows for each other garbler.
+fn blocks_of(gates: usize, garblers: usize) -> usize {
+    gates * (2 + 4 * (garblers - 1))
 }
 
 impl Drop for Table {
@@ -227,17 +207,16 @@ impl Prepared for GarbledCircuit {
         let garblers = online::garblers(net.parties(), net.me);
         let channels = net.peers();
         let masked = online::broadcast_inputs(channels, circuit, own)?;
-        let first = (&self.session, self.first_tweak);
-        let mut walk = Walk::new(plan, first, &garblers);
-        walk.evaluation.receive_labels(plan, channels, &masked)?;
+        let mut pass = EvalPass::new(plan, &self.session, self.first_tweak, &garblers);
+        pass.evaluation.receive_labels(plan, channels, &masked)?;
         let mut values = Values::new(self.chi, garblers.len());
         for table in &self.tables {
-            walk.chunk(table, *self.delta, &mut values);
+            pass.chunk(table, *self.delta, &mut values);
         }
         let mut z = values.tell(channels)?;
         authenticate(channels, std::slice::from_mut(&mut z))?;
-        let outputs = walk.finish(plan);
-        online::open_outputs(channels, circuit, (&self.output_masks, &outputs), *self.delta)
+        let outputs = pass.finish(plan);
+        online::open_outputs(channels, circuit, &self.output_masks, &outputs, *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -288,9 +267,9 @@ impl Table {
 
 /// Reads back what [`Prepared::save`] wrote.
 pub(super) fn load(
-    (me, parties): (PartyId, u16),
-    circuit: &Circuit,
-    plan: &Plan,
+    me: PartyId,
+    parties: u16,
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let garblers = usize::from(parties) - 1;
@@ -303,24 +282,21 @@ pub(super) fn load(
         output_masks: WireShares::load(plan.output_slots().len(), garblers, &mut from)?,
         tables: Vec::new(),
     };
-    for gates in mask_pass::chunk_sizes(plan) {
+    for gates in chunk_sizes(plan) {
         ready.tables.push(Table::load(gates, garblers, &mut from)?);
     }
     Ok(Box::new(ready))
 }
 
-/// The walk over masked values and labels: step 10.
-struct Walk<'a> {
-    cursor: Cursor<'a>,
+/// The pass over masked values and labels: step 10.
+struct EvalPass<'p> {
+    cursor: Cursor<'p>,
     evaluation: Evaluation,
 }
 
 /// The wires under evaluation, and what their gates are hashed with.
 pub(crate) struct Evaluation {
-    garblers: usize,
-    masked: Vec<bool>,
-    /// The label of garbler i on slot s at `s·garblers + i`.
-    labels: Vec<Block>,
+    wires: Wires,
     hashes: Vec<LabelHash>,
     first_tweak: u64,
     /// Buffers: per garbler the hashed labels of α and β, and per pair of garblers the hashed rows.
@@ -332,11 +308,51 @@ pub(crate) struct Evaluation {
 
 impl Drop for Evaluation {
     fn drop(&mut self) {
-        self.labels.zeroize();
         self.halves.zeroize();
         self.rows.zeroize();
         self.new.zeroize();
         self.ts.zeroize();
+    }
+}
+
+/// The masked values and the labels of the wires that are alive. NOT flips Λ and keeps the labels; those of a constant are 0.
+struct Wires {
+    garblers: usize,
+    masked: Vec<bool>,
+    /// The label of garbler i on slot s at `s·garblers + i`.
+    labels: Vec<Block>,
+}
+
+impl WireStore for Wires {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        let n = self.garblers;
+        self.masked[out] = self.masked[a] ^ self.masked[b];
+        for i in 0..n {
+            self.labels[out * n + i] = self.labels[a * n + i] ^ self.labels[b * n + i];
+        }
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        self.copy(a..a + 1, out);
+        self.masked[out] ^= true;
+    }
+
+    fn constant(&mut self, value: bool, out: usize) {
+        let n = self.garblers;
+        self.masked[out] = value;
+        self.labels[out * n..][..n].fill(Block::ZERO);
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        let n = self.garblers;
+        self.masked.copy_within(from.clone(), out);
+        self.labels.copy_within(from.start * n..from.end * n, out * n);
+    }
+}
+
+impl Drop for Wires {
+    fn drop(&mut self) {
+        self.labels.zeroize();
     }
 }
 
@@ -388,13 +404,18 @@ fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
     if Block(any).ct_eq(&Block::ZERO) { Ok(()) } else { Err(online::unauthentic(channels)) }
 }
 
-impl<'a> Walk<'a> {
+impl<'p> EvalPass<'p> {
     /// For the gates that this session garbled, numbered from `first_tweak`.
-    fn new(plan: &'a Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
-        Walk {
-            cursor: plan.cursor(),
-            evaluation: Evaluation::new(plan, (session, first_tweak), garblers),
-        }
+    fn new(plan: &'p Plan, session: &[u8; 32], first_tweak: u64, garblers: &[PartyId]) -> Self {
+        let n = garblers.len();
+        let wires = Wires {
+            garblers: n,
+            masked: vec![false; plan.slots()],
+            labels: vec![Block::ZERO; plan.slots() * n],
+        };
+        let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
+        let hashes = garblers.iter().map(hash).collect();
+        EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(wires, hashes, first_tweak) }
     }
 
     /// Evaluates the gates of the next table, into `values`.
@@ -402,28 +423,25 @@ impl<'a> Walk<'a> {
         let mut done = 0;
         while done < table.own.len() {
             let batch = self.cursor.next_batch().expect("the plan holds every gate of the table");
-            done += self.evaluation.batch(&batch, (table, done), delta, values);
+            done += self.evaluation.batch(&batch, table, done, delta, values);
         }
     }
 
-    /// Does the free gates behind the last AND gate; returns Λ of the outputs.
-    fn finish(mut self, plan: &Plan) -> Vec<bool> {
-        while let Some(batch) = self.cursor.next_batch() {
-            batch.linear.iter().for_each(|&linear| self.evaluation.step(batch.base, linear));
-        }
-        plan.output_slots().iter().map(|&slot| self.evaluation.masked[slot as usize]).collect()
+    /// Does the free gates after the last AND gate; returns Λ of the outputs.
+    fn finish(self, plan: &Plan) -> Vec<bool> {
+        let EvalPass { cursor, mut evaluation } = self;
+        evaluation.wires.finish(cursor);
+        let masked = &evaluation.wires.masked;
+        plan.output_slots().iter().map(|&slot| masked[slot as usize]).collect()
     }
 }
 
 impl Evaluation {
-    fn new(plan: &Plan, (session, first_tweak): (&[u8; 32], u64), garblers: &[PartyId]) -> Self {
-        let n = garblers.len();
-        let hash = |&garbler: &PartyId| LabelHash::new(session, garbler, garblers);
+    fn new(wires: Wires, hashes: Vec<LabelHash>, first_tweak: u64) -> Self {
+        let n = wires.garblers;
         Evaluation {
-            garblers: n,
-            masked: vec![false; plan.slots()],
-            labels: vec![Block::ZERO; plan.slots() * n],
-            hashes: garblers.iter().map(hash).collect(),
+            wires,
+            hashes,
             first_tweak,
             halves: vec![Vec::new(); n],
             rows: vec![Vec::new(); n * (n - 1)],
@@ -444,29 +462,31 @@ impl Evaluation {
             let mut labels = vec![Block::ZERO; inputs.len()];
             channel.recv_into(online::LABELS, Block::as_bytes_mut(&mut labels))?;
             for (slot, label) in inputs.clone().zip(labels) {
-                self.labels[slot * self.garblers + i] = label;
+                self.wires.labels[slot * self.wires.garblers + i] = label;
             }
         }
         for (w, slot) in inputs.enumerate() {
-            self.masked[slot] = masked.get(w);
+            self.wires.masked[slot] = masked.get(w);
         }
         Ok(())
     }
 
-    /// Evaluates a batch of the walk, from gate `done` of the table on; returns how many gates it had.
+    /// Evaluates a batch of the plan, from gate `done` of the table on; returns how many gates it had.
     fn batch(
         &mut self,
         batch: &Batch<'_>,
-        (table, done): (&Table, usize),
+        table: &Table,
+        done: usize,
         delta: Block,
         values: &mut Values,
     ) -> usize {
-        batch.linear.iter().for_each(|&linear| self.step(batch.base, linear));
+        self.wires.free_gates(batch.base, batch.linear);
         let ands = slots_of(batch);
         self.gates(table, done, &ands, self.first_tweak + batch.first_and);
         self.ts.clear();
         for (k, &[a, b, out]) in ands.iter().enumerate() {
-            let (u, v, value) = (self.masked[a], self.masked[b], self.masked[out]);
+            let (u, v, value) =
+                (self.wires.masked[a], self.wires.masked[b], self.wires.masked[out]);
             values.bits.push(value);
             // Step 12b: t^1 and M_1[t^1].
             let [alpha, beta, row0] = table.own[done + k];
@@ -477,7 +497,8 @@ impl Evaluation {
         values.z.update(&self.ts);
         for (i, digest) in values.digests.iter_mut().enumerate() {
             self.new.clear();
-            self.new.extend(ands.iter().map(|and| self.labels[and[2] * self.garblers + i]));
+            self.new
+                .extend(ands.iter().map(|and| self.wires.labels[and[2] * self.wires.garblers + i]));
             digest.update(&self.new);
         }
         ands.len()
@@ -488,14 +509,15 @@ impl Evaluation {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
             self.hash_inputs(ands, first + from as u64);
-            if self.garblers == 1 {
+            if self.wires.garblers == 1 {
                 self.alone(table, done + from, ands);
                 continue;
             }
             for (k, &[a, b, out]) in ands.iter().enumerate() {
                 let g = done + from + k;
-                self.gate(table, (g, k), [a, b, out]);
-                self.masked[out] = table.pointers.get(g) ^ self.labels[out * self.garblers].lsb();
+                self.gate(table, g, k, [a, b, out]);
+                self.wires.masked[out] =
+                    table.pointers.get(g) ^ self.wires.labels[out * self.wires.garblers].lsb();
             }
         }
     }
@@ -507,18 +529,20 @@ impl Evaluation {
         for ((k, (&[a, b, out], [h0, h1])), [g0, g1, own]) in
             ands.iter().zip(halves).enumerate().zip(gates)
         {
-            let (u, v) = (self.masked[a], self.masked[b]);
-            let label = *h0 ^ *h1 ^ g0.select(u) ^ (*g1 ^ self.labels[a]).select(v) ^ *own;
-            self.labels[out] = label;
-            self.masked[out] = table.pointers.get(g + k) ^ label.lsb();
+            let (u, v) = (self.wires.masked[a], self.wires.masked[b]);
+            let label = *h0 ^ *h1 ^ g0.select(u) ^ (*g1 ^ self.wires.labels[a]).select(v) ^ *own;
+            self.wires.labels[out] = label;
+            self.wires.masked[out] = table.pointers.get(g + k) ^ label.lsb();
         }
     }
 
     /// Hashes the labels on the inputs of a run of gates, for every garbler.
     fn hash_inputs(&mut self, ands: &[[usize; 3]], first: u64) {
-        let n = self.garblers;
+        let n = self.wires.garblers;
         for i in 0..n {
-            let labels = |&[a, b, _]: &[usize; 3]| [self.labels[a * n + i], self.labels[b * n + i]];
+            let labels = |&[a, b, _]: &[usize; 3]| {
+                [self.wires.labels[a * n + i], self.wires.labels[b * n + i]]
+            };
             let halves = &mut self.halves[i];
             halves.resize(2 * ands.len(), Block::ZERO);
             for (halves, and) in halves.as_chunks_mut().0.iter_mut().zip(ands) {
@@ -538,9 +562,9 @@ impl Evaluation {
     }
 
     /// Step 10c for gate `g` of the table, number `k` of its run: every garbler's label.
-    fn gate(&mut self, table: &Table, (g, k): (usize, usize), [a, b, out]: [usize; 3]) {
-        let n = self.garblers;
-        let (u, v) = (self.masked[a], self.masked[b]);
+    fn gate(&mut self, table: &Table, g: usize, k: usize, [a, b, out]: [usize; 3]) {
+        let n = self.wires.garblers;
+        let (u, v) = (self.wires.masked[a], self.wires.masked[b]);
         // Λ is public to the evaluator, and says nothing to it.
         let row = 2 * usize::from(u) + usize::from(v);
         for i in 0..n {
@@ -549,7 +573,7 @@ impl Evaluation {
             let mut label = halves[0]
                 ^ halves[1]
                 ^ g0.select(u)
-                ^ (g1 ^ self.labels[a * n + i]).select(v)
+                ^ (g1 ^ self.wires.labels[a * n + i]).select(v)
                 ^ own;
             // The MACs of the other garblers' shares under this garbler's Δ.
             for other in (0..n).filter(|&other| other != i) {
@@ -557,38 +581,8 @@ impl Evaluation {
                 let pair = other * (n - 1) + place;
                 label ^= self.rows[pair][k] ^ table.sealed[pair][4 * g + row];
             }
-            self.labels[out * n + i] = label;
+            self.wires.labels[out * n + i] = label;
         }
-    }
-
-    fn step(&mut self, base: usize, linear: Linear) {
-        let n = self.garblers;
-        let at = |slot: u32| base + slot as usize;
-        match linear {
-            Linear::Xor { a, b, out } => {
-                let (a, b, out) = (at(a), at(b), at(out));
-                self.masked[out] = self.masked[a] ^ self.masked[b];
-                for i in 0..n {
-                    self.labels[out * n + i] = self.labels[a * n + i] ^ self.labels[b * n + i];
-                }
-            }
-            Linear::Inv { a, out } => {
-                self.copy(at(a), at(out), 1);
-                self.masked[at(out)] ^= true;
-            }
-            Linear::Copy { from, out, len } => self.copy(at(from), at(out), len as usize),
-            Linear::Const { value, out } => {
-                self.masked[at(out)] = value;
-                self.labels[at(out) * n..][..n].fill(Block::ZERO);
-            }
-        }
-    }
-
-    /// The `len` wires from slot `out` on become those from slot `from` on.
-    fn copy(&mut self, from: usize, out: usize, len: usize) {
-        let n = self.garblers;
-        self.masked.copy_within(from..from + len, out);
-        self.labels.copy_within(from * n..(from + len) * n, out * n);
     }
 }
 
@@ -597,7 +591,7 @@ impl Evaluation {
     /// Evaluates all AND gates of a plan again and again, from one garbler, on what is made up.
     pub(crate) fn kernel<'a>(plan: &'a Plan) -> impl FnMut() + use<'a> {
         let gates = plan.and_count() as usize;
-        let mut blocks = kernels::Blocks::new();
+        let mut blocks = Blocks::new();
         let table = Table {
             half_gates: (0..gates).map(|_| blocks.array()).collect(),
             sealed: Vec::new(),
@@ -605,17 +599,12 @@ impl Evaluation {
             own: Vec::new(),
             keys: Vec::new(),
         };
-        let mut evaluation = Evaluation {
+        let wires = Wires {
             garblers: 1,
             masked: blocks.bits(plan.slots()).to_bools(),
             labels: blocks.many(plan.slots()),
-            hashes: vec![LabelHash::new(&[7; 32], 0, &[0])],
-            first_tweak: 1,
-            halves: vec![Vec::new()],
-            rows: Vec::new(),
-            new: Vec::new(),
-            ts: Vec::new(),
         };
+        let mut evaluation = Evaluation::new(wires, vec![LabelHash::new(&[7; 32], 0, &[0])], 1);
         move || {
             let mut cursor = plan.cursor();
             let mut done = 0;

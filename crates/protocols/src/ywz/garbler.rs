@@ -15,48 +15,46 @@ use super::{
     proof::{Proof, StreamedProof, TWO_THREADS},
 };
 #[cfg(feature = "measure")]
-use crate::kernels;
+use crate::gates::made_up::Blocks;
 use crate::{
     InputBits, Network, OutputBits, Prepared,
     codec::{Reader, Writer},
-    gates::correlations::{Correlations, small},
-    gates::mask_pass::{self, MaskPass, MaskedGates, ProofMacs},
-    gates::pipeline,
-    gates::streaming::Streaming,
-    gates::wire_shares::WireShares,
+    gates::{
+        correlations::PartySecrets,
+        masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
+        pipeline,
+        streaming::Streaming,
+        wire_shares::WireShares,
+        wire_store::WireStore,
+    },
     io_wires,
-    labels::{self, MESSAGE},
-    phases,
+    labels::{self, MESSAGE, ZeroLabels},
+    phases::{self, PlannedCircuit, small},
 };
 
-/// Phase 2: masks, products, and the garbled gates, sent to the evaluator.
+/// Phase 2: the garbled gates, sent to the evaluator.
 pub(super) fn prepare(
-    mut correlations: Correlations,
+    mut secrets: PartySecrets,
+    mut masks: Box<dyn MaskedGateStream + '_>,
     net: &mut Network,
-    circuit: &Circuit,
-    plan: &Plan,
+    PlannedCircuit { plan, .. }: PlannedCircuit<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let evaluator =
-        correlations.position.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = MaskPass::new(circuit, plan, &correlations);
-    let mut garbling =
-        Garbling::new(plan, &correlations, net, (correlations.position.evaluator, evaluator));
+    let mut pass = GarblePass::new(plan, &secrets, net);
+    let evaluator = pass.half.evaluator;
     let gates = small(plan.and_count())?;
-    masks.keep_macs(evaluator, gates);
-    labels::make_room(&mut garbling.half.outputs, gates);
-    let input_labels = garbling.slots[plan.input_slots()].to_vec();
-    let deal = |peers: &mut [Channel], chunk: &_, _| garbling.chunk(&mut peers[evaluator], chunk);
-    pipeline::run(&mut masks, &mut correlations, net, |_| (), deal)?;
+    labels::make_room(&mut pass.half.outputs, gates);
+    let mut macs = ProofMacs::with_capacity(gates);
+    let input_labels = pass.labels.slots[plan.input_slots()].to_vec();
+    let keep = |gates: &_, _| macs.push(gates, evaluator);
+    let garble = |peers: &mut [Channel], gates: &_, ()| pass.chunk(&mut peers[evaluator], gates);
+    pipeline::run(&mut *masks, plan, net, keep, garble)?;
     Ok(Box::new(GarblerSecrets {
         evaluator,
-        delta: correlations.delta.clone(),
-        own_masks: correlations.own_masks(circuit),
+        delta: secrets.delta.clone(),
+        own_masks: std::mem::take(&mut secrets.own_masks),
         input_labels,
         output_masks: masks.outputs(),
-        gates: Gates {
-            labels: std::mem::take(&mut garbling.half.outputs),
-            macs: masks.kept_macs(),
-        },
+        gates: Gates { labels: std::mem::take(&mut pass.half.outputs), macs },
     }))
 }
 
@@ -64,45 +62,44 @@ pub(super) fn prepare(
 pub(super) fn stream(
     mut streaming: Streaming<'_>,
     net: &mut Network,
-    (circuit, plan): (&Circuit, &Plan),
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     inputs: &InputBits,
 ) -> Result<OutputBits> {
-    let (delta, position) = (streaming.correlations.delta.clone(), streaming.correlations.position);
-    let evaluator = position.evaluator_place().expect("a garbler is not the evaluator");
-    let mut masks = streaming.walk(circuit, plan);
-    let mut garbling =
-        Garbling::new(plan, &streaming.correlations, net, (position.evaluator, evaluator));
-    let own = io_wires::masked_inputs(inputs, &streaming.correlations.own_masks(circuit));
+    let delta = streaming.secrets.delta.clone();
+    let mut pass = GarblePass::new(plan, &streaming.secrets, net);
+    let evaluator = pass.half.evaluator;
+    let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-    let labels = labels::chosen(&garbling.slots[plan.input_slots()], &masked, *delta);
+    let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
     net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
-    let mut proof = StreamedProof::new(Proof::new(plan, &masked, (evaluator, &delta)));
+    let mut proof = StreamedProof::new(Proof::new(plan, &masked, evaluator, &delta));
     loop {
-        streaming.refill(net)?;
-        masks.keep_macs(evaluator, small(streaming.correlations.left)?);
+        let mut segment = streaming.next_segment(net)?;
+        let mut proof = proof.segment();
         loop {
-            proof.keep_up(net.peers(), &streaming.correlations)?;
-            let Some(chunk) = streaming.next_chunk(&mut masks, net)? else { break };
-            garbling.half.outputs = proof.room(chunk.len());
-            garbling.chunk(&mut net.peers()[evaluator], &chunk)?;
-            proof.await_values(std::mem::take(&mut garbling.half.outputs));
-            masks.recycle(chunk);
+            proof.keep_up(net.peers(), &segment)?;
+            let Some(gates) = segment.next(net)? else { break };
+            segment.keep_proof(&gates, evaluator);
+            pass.half.outputs = proof.room(gates.len());
+            pass.chunk(&mut net.peers()[evaluator], &gates)?;
+            proof.await_values(std::mem::take(&mut pass.half.outputs));
+            segment.recycle(gates);
         }
-        proof.finish_stretch(net.peers(), &streaming.correlations)?;
-        if streaming.is_last() {
+        proof.finish(net.peers(), segment)?;
+        if streaming.is_done() {
             break;
         }
     }
-    drop(garbling);
-    let masks = streaming.finish(masks);
+    drop(pass);
+    let masks = streaming.outputs()?;
     let outputs = proof.finish(plan);
-    online::open_outputs(net.peers(), circuit, (&masks, &outputs), *delta)
+    online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
 }
 
-/// The walk over the labels: step 8.
-pub(crate) struct Garbling<'a> {
-    cursor: Cursor<'a>,
-    slots: Vec<Block>,
+/// The pass over the labels: step 8.
+pub(crate) struct GarblePass<'p> {
+    cursor: Cursor<'p>,
+    labels: ZeroLabels,
     first_tweak: u64,
     half: HalfGates,
     /// Buffers that are kept from batch to batch.
@@ -112,25 +109,21 @@ pub(crate) struct Garbling<'a> {
     sealed: Vec<Vec<Block>>,
 }
 
-impl<'a> Garbling<'a> {
+impl<'p> GarblePass<'p> {
     /// Chooses the input labels.
-    fn new(
-        plan: &'a Plan,
-        correlations: &Correlations,
-        net: &Network,
-        (evaluator, place): (PartyId, usize),
-    ) -> Self {
-        let garblers = online::garblers(net.parties(), evaluator);
+    fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
+        let evaluator = secrets.position.evaluator_index().expect("a garbler is not the evaluator");
+        let garblers = online::garblers(net.parties(), secrets.position.evaluator);
         let hash = LabelHash::new(&net.session, net.me, &garblers);
         let is_pointer = garblers.first() == Some(&net.me);
-        Garbling {
+        GarblePass {
             cursor: plan.cursor(),
-            slots: labels::fresh(plan, *correlations.seed),
-            first_tweak: correlations.first_tweak,
+            labels: ZeroLabels::fresh(plan, secrets),
+            first_tweak: secrets.first_tweak,
             inputs: Vec::new(),
             rows: Vec::new(),
             sealed: vec![Vec::new(); hash.others()],
-            half: HalfGates::new((place, is_pointer), correlations.delta.clone(), hash),
+            half: HalfGates::new(evaluator, is_pointer, secrets.delta.clone(), hash),
         }
     }
 
@@ -140,7 +133,7 @@ impl<'a> Garbling<'a> {
         self.sealed.iter_mut().for_each(Vec::clear);
         let (mut done, mut sent) = (0, 0);
         while done < chunk.len() {
-            // The masks' walk went over the same plan and ended its chunk between two batches.
+            // The pass over the masks went over the same plan and ended its chunk between two batches.
             done += self.batch(chunk, done);
             while done - sent >= if done == chunk.len() { 1 } else { MESSAGE } {
                 let gates = sent..done.min(sent + MESSAGE);
@@ -165,43 +158,39 @@ impl<'a> Garbling<'a> {
         channel.flush()
     }
 
-    /// Garbles the next batch of the walk, from gate `done` of `chunk` on; returns how many it took.
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it took.
     fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
-        let slots = &mut self.slots[batch.base..];
-        batch.linear.iter().for_each(|&linear| labels::step(slots, linear, *self.half.delta));
+        self.labels.free_gates(batch.base, batch.linear);
+        let ZeroLabels { slots, delta } = &mut self.labels;
+        let slots = &mut slots[batch.base..];
         self.inputs.clear();
         if !self.sealed.is_empty() {
             for and in batch.ands {
                 let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
-                self.inputs.extend(labels::row_inputs(alpha, beta, *self.half.delta));
+                self.inputs.extend(labels::row_inputs(alpha, beta, **delta));
             }
         }
         let first = self.first_tweak + batch.first_and;
-        self.half.garble(slots, batch.ands, (chunk, done), first);
-        let gates = batch.ands.len();
+        self.half.garble(slots, batch.ands, chunk, done, first);
+        let gates = done..done + batch.ands.len();
         for other in 0..self.sealed.len() {
-            self.seal(chunk, done, gates, (first, other));
+            self.seal(chunk, gates.clone(), first, other);
         }
-        gates
+        gates.len()
     }
 
-    /// The rows that hold the MACs of the own shares under the Δ of another garbler.
-    fn seal(
-        &mut self,
-        chunk: &MaskedGates,
-        done: usize,
-        gates: usize,
-        (first, other): (u64, usize),
-    ) {
+    /// The rows that hold the MACs of the own shares under the Δ of another garbler; the first of these gates has number `first`.
+    fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
         self.half.hash.rows(other, first, 4, &mut self.rows);
         // Peers are the evaluator and the other garblers, these in the same order.
-        let place = other + usize::from(other >= self.half.evaluator);
-        for (k, rows) in self.rows.chunks_exact(4).take(gates).enumerate() {
-            let mac = |shares: &WireShares| shares.auth(done + k)[place][0];
-            let (alpha, beta, row0) = (mac(&chunk.alpha), mac(&chunk.beta), mac(&chunk.row0));
+        let peer = other + usize::from(other >= self.half.evaluator);
+        for (g, rows) in gates.zip(self.rows.chunks_exact(4)) {
+            let mac = |shares: &WireShares| shares.auth(g)[peer][0];
+            let [alpha, beta, row0] =
+                [&chunk.lambda_a, &chunk.lambda_b, &chunk.lambda_ab_c].map(mac);
             self.sealed[other].extend([
                 rows[0] ^ row0,
                 rows[1] ^ row0 ^ alpha,
@@ -212,9 +201,8 @@ impl<'a> Garbling<'a> {
     }
 }
 
-impl Drop for Garbling<'_> {
+impl Drop for GarblePass<'_> {
     fn drop(&mut self) {
-        self.slots.zeroize();
         self.inputs.zeroize();
         self.rows.zeroize();
     }
@@ -236,21 +224,30 @@ struct GarblerSecrets {
 struct Gates {
     /// L_γ,0.
     labels: Vec<Block>,
-    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ]: authenticate the gate to the evaluator.
     macs: ProofMacs,
 }
 
-impl Gates {
-    /// The rows of M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ].
-    fn rows(&self) -> [&[Block]; 3] {
-        [&self.macs.alpha, &self.macs.beta, &self.macs.row0]
+/// The MACs towards the evaluator that authenticate gates to it, gate by gate: M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ].
+#[derive(Default)]
+struct ProofMacs([Vec<Block>; 3]);
+
+impl ProofMacs {
+    fn with_capacity(gates: usize) -> Self {
+        ProofMacs([(); 3].map(|()| Vec::with_capacity(gates)))
     }
 
-    /// M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ] of each gate.
-    fn macs(&self) -> impl Iterator<Item = [Block; 3]> {
-        let ProofMacs { alpha, beta, row0 } = &self.macs;
-        let gates = alpha.iter().zip(beta).zip(row0);
-        gates.map(|((&alpha, &beta), &row0)| [alpha, beta, row0])
+    /// Appends those of a chunk, towards the peer with this index.
+    fn push(&mut self, gates: &MaskedGates, peer: usize) {
+        let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
+        for (macs, rows) in self.0.iter_mut().zip(rows) {
+            macs.extend(rows.auths(0, gates.len()).map(|auth| auth[peer][0]));
+        }
+    }
+}
+
+impl Drop for ProofMacs {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 
@@ -275,13 +272,14 @@ impl Prepared for GarblerSecrets {
         let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
         net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
 
-        let mut proof = Proof::new(plan, &masked, (self.evaluator, &self.delta));
-        let (labels, rows) = (&self.gates.labels, std::iter::once(self.gates.rows()));
+        let mut proof = Proof::new(plan, &masked, self.evaluator, &self.delta);
+        let Gates { labels, macs } = &self.gates;
+        let rows = std::iter::once(macs.0.each_ref().map(|macs| &macs[..]));
         let two_threads = net.lanes.len() > 1 && labels.len() >= TWO_THREADS;
         let z = proof.prove(net.peers(), labels, rows, two_threads)?;
         proof.send(net.peers(), &[z])?;
         let outputs = proof.finish(plan);
-        online::open_outputs(net.peers(), circuit, (&self.output_masks, &outputs), *self.delta)
+        online::open_outputs(net.peers(), circuit, &self.output_masks, &outputs, *self.delta)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
@@ -290,17 +288,20 @@ impl Prepared for GarblerSecrets {
         out.bits(&self.own_masks)?;
         out.blocks(&self.input_labels)?;
         self.output_masks.save(&mut out)?;
-        let mut gates = self.gates.labels.iter().zip(self.gates.macs());
-        gates.try_for_each(|(&label, [alpha, beta, row0])| out.blocks(&[label, alpha, beta, row0]))
+        let Gates { labels, macs: ProofMacs([alpha, beta, row0]) } = &self.gates;
+        let mut gates = labels.iter().zip(alpha).zip(beta).zip(row0);
+        gates.try_for_each(|(((&label, &alpha), &beta), &row0)| {
+            out.blocks(&[label, alpha, beta, row0])
+        })
     }
 }
 
-/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties who has the evaluator
-/// in this place among its peers.
+/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties whose peer with the index `evaluator` evaluates.
 pub(super) fn load(
-    (me, evaluator, parties): (PartyId, usize, u16),
-    circuit: &Circuit,
-    plan: &Plan,
+    me: PartyId,
+    evaluator: usize,
+    parties: u16,
+    PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let (outputs, peers) = (plan.output_slots().len(), usize::from(parties) - 1);
@@ -312,14 +313,11 @@ pub(super) fn load(
         output_masks: WireShares::load(outputs, peers, &mut from)?,
         gates: Gates::default(),
     };
-    for gates in mask_pass::chunk_sizes(plan) {
+    for gates in chunk_sizes(plan) {
         let mut blocks = from.blocks(4 * gates)?;
-        for &[label, alpha, beta, row0] in blocks.as_chunks().0 {
-            let Gates { labels, macs } = &mut ready.gates;
-            labels.push(label);
-            macs.alpha.push(alpha);
-            macs.beta.push(beta);
-            macs.row0.push(row0);
+        for &[label, ref macs @ ..] in blocks.as_chunks::<4>().0 {
+            ready.gates.labels.push(label);
+            ready.gates.macs.0.iter_mut().zip(macs).for_each(|(list, mac)| list.push(*mac));
         }
         blocks.zeroize();
     }
@@ -333,30 +331,30 @@ impl Drop for GarblerSecrets {
 }
 
 #[cfg(feature = "measure")]
-impl<'a> Garbling<'a> {
+impl<'p> GarblePass<'p> {
     /// Garbles all gates of a plan again and again, between two parties, on what is made up.
-    pub(crate) fn kernel(plan: &'a Plan) -> impl FnMut() + use<'a> {
+    pub(crate) fn kernel(plan: &'p Plan) -> impl FnMut() + use<'p> {
         let gates = plan.and_count() as usize;
-        let mut blocks = kernels::Blocks::new();
+        let mut blocks = Blocks::new();
         let chunk = blocks.chunk(gates);
         let delta = Delta::new(blocks.array::<1>()[0].with_lsb(true));
         let hash = LabelHash::new(&[7; 32], 0, &[0]);
-        let mut garbling = Garbling {
+        let mut pass = GarblePass {
             cursor: plan.cursor(),
-            slots: blocks.many(plan.slots()),
+            labels: ZeroLabels { slots: blocks.many(plan.slots()), delta: delta.clone() },
             first_tweak: 1,
-            half: HalfGates::new((0, true), delta, hash),
+            half: HalfGates::new(0, true, delta, hash),
             inputs: Vec::new(),
             rows: Vec::new(),
             sealed: Vec::new(),
         };
         move || {
-            garbling.cursor = plan.cursor();
-            garbling.half.outputs.clear();
-            garbling.half.clear();
+            pass.cursor = plan.cursor();
+            pass.half.outputs.clear();
+            pass.half.clear();
             let mut done = 0;
             while done < gates {
-                done += garbling.batch(&chunk, done);
+                done += pass.batch(&chunk, done);
             }
         }
     }

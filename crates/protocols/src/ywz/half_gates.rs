@@ -5,11 +5,14 @@ use symbolon_primitives::{BitVec, Block, Delta};
 use zeroize::Zeroize;
 
 use super::hash::LabelHash;
-use crate::{gates::mask_pass::MaskedGates, gates::wire_shares::WireShares, labels::RUN};
+use crate::{
+    gates::{masked_gates::MaskedGates, wire_shares::WireShares},
+    labels::RUN,
+};
 
 /// Garbles, and collects what is to be sent and what is to be kept.
 pub(super) struct HalfGates {
-    /// The evaluator's place among the peers.
+    /// The evaluator's index among the peers.
     pub evaluator: usize,
     /// Whether the own labels carry the masked values (the paper's P_2): the first garbler's do.
     is_pointer: bool,
@@ -28,7 +31,7 @@ pub(super) struct HalfGates {
 
 impl HalfGates {
     /// Nothing garbled yet.
-    pub fn new((evaluator, is_pointer): (usize, bool), delta: Delta, hash: LabelHash) -> HalfGates {
+    pub fn new(evaluator: usize, is_pointer: bool, delta: Delta, hash: LabelHash) -> HalfGates {
         HalfGates {
             evaluator,
             is_pointer,
@@ -53,12 +56,13 @@ impl HalfGates {
         &mut self,
         slots: &mut [Block],
         ands: &[And],
-        (chunk, done): (&MaskedGates, usize),
+        gates: &MaskedGates,
+        done: usize,
         first: u64,
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
-            self.run(slots, ands, (chunk, done + from), first + from as u64);
+            self.run(slots, ands, gates, done + from, first + from as u64);
         }
     }
 
@@ -67,7 +71,8 @@ impl HalfGates {
         &mut self,
         slots: &mut [Block],
         ands: &[And],
-        (chunk, g): (&MaskedGates, usize),
+        gates: &MaskedGates,
+        g: usize,
         first: u64,
     ) {
         let n = ands.len();
@@ -79,9 +84,9 @@ impl HalfGates {
         self.message.resize(start + 2 * n, Block::ZERO);
         let message = self.message[start..].as_chunks_mut().0;
         // The own shares' part, to which the hashes are added.
-        WireShares::key_sums([&chunk.beta, &chunk.alpha], g, *self.delta, message);
+        WireShares::key_sums([&gates.lambda_b, &gates.lambda_a], g, *self.delta, message);
         let (own, _) = labels.as_chunks_mut::<1>();
-        WireShares::key_sums([&chunk.row0], g, *self.delta, own);
+        WireShares::key_sums([&gates.lambda_ab_c], g, *self.delta, own);
         self.hash.garble(first, *self.delta, inputs, message, labels);
 
         let mut pointers = 0;

@@ -8,7 +8,7 @@
 //! # Figures 6 and 7, step by step
 //! | step | where |
 //! | --- | --- |
-//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::gates::correlations` |
+//! | 1–4 Δ, input masks by Bit2Share, masks of AND outputs, triples | `crate::gates::engine`, `crate::gates::correlations` |
 //! | 5–7 input labels, masks of XOR outputs, products by Beaver's trick | `crate::gates::mask_pass`, `garbler` |
 //! | 8 partial half-gates | `garbler`, `half_gates` |
 //! | 9–13 inputs, evaluation, circuit authentication, outputs | `online`, `evaluator`, `proof`, `garbler` |
@@ -36,46 +36,66 @@ mod hash;
 mod online;
 mod proof;
 
-use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_circuit::PartyId;
 use symbolon_transport::Result;
 
 use crate::{
-    Prepared, codec::Reader, gates::correlations::Prepare, gates::mask_pass::Position,
-    gates::streaming::Stream,
+    Form, Network, Prepared,
+    codec::Reader,
+    gates::{
+        position::Position,
+        role::{GarblingRole, GateRole},
+    },
+    phases::PlannedCircuit,
+    spec::ProtocolSpec,
 };
 
 /// The evaluator's party number in `ywz` itself.
 pub(crate) const EVALUATOR: PartyId = 0;
 
-/// What party `me` does with its material where `evaluator` evaluates, which is fixed by the protocol that
-/// this is used for.
-pub(crate) fn role(me: PartyId, evaluator: PartyId) -> (Prepare, Option<Stream>) {
+/// The protocol among any number of parties.
+pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "ywz",
+    code: 2,
+    parties: [2, 256],
+    forms: &[Form::HalfGates],
+    roles: ["evaluator", "garbler"],
+    evaluator: EVALUATOR,
+    pools: "ywz",
+    batches: None,
+    role: |me, _| GateRole::Garbling(role(me, EVALUATOR)),
+    load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
+};
+
+/// What party `me` does where `evaluator` evaluates, which is fixed by the protocol that this is used for.
+pub(crate) fn role(me: PartyId, evaluator: PartyId) -> GarblingRole {
     if me == evaluator {
-        (evaluator::prepare, Some(evaluator::stream))
+        GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }
     } else {
-        (garbler::prepare, Some(garbler::stream))
+        GarblingRole { prepare: garbler::prepare, stream: garbler::stream }
     }
 }
 
-/// Reads back what party `me` saved after phase 2.
+/// Reads back what a party saved after phase 2.
 pub(crate) fn load(
-    (position, parties): (Position, u16),
-    circuit: &Circuit,
-    plan: &Plan,
+    net: &Network,
+    evaluator: PartyId,
+    circuit: PlannedCircuit<'_>,
     from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    match position.evaluator_place() {
-        None => evaluator::load((position.me, parties), circuit, plan, from),
-        Some(place) => garbler::load((position.me, place, parties), circuit, plan, from),
+    let (me, parties) = (net.me, net.parties());
+    match (Position { me, evaluator }).evaluator_index() {
+        None => evaluator::load(me, parties, circuit, from),
+        Some(evaluator) => garbler::load(me, evaluator, parties, circuit, from),
     }
 }
 
 #[cfg(feature = "measure")]
-pub(crate) fn garbling_kernel(plan: &Plan) -> impl FnMut() {
-    garbler::Garbling::kernel(plan)
+pub(crate) fn garbling_kernel(plan: &symbolon_circuit::Plan) -> impl FnMut() {
+    garbler::GarblePass::kernel(plan)
 }
 
 #[cfg(feature = "measure")]
-pub(crate) fn evaluation_kernel(plan: &Plan) -> impl FnMut() {
+pub(crate) fn evaluation_kernel(plan: &symbolon_circuit::Plan) -> impl FnMut() {
     evaluator::Evaluation::kernel(plan)
 }

@@ -66,7 +66,8 @@ pub(super) fn broadcast_inputs(
 pub(super) fn open_outputs(
     channels: &mut [Channel],
     circuit: &Circuit,
-    (masks, masked): (&WireShares, &[bool]),
+    masks: &WireShares,
+    masked: &[bool],
     delta: Block,
 ) -> Result<OutputBits> {
     for (place, channel) in channels.iter_mut().enumerate() {

@@ -2,9 +2,10 @@
 //! whole circuit at once, or of one chunk after the other ([`crate::gates::streaming`] argues why).
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::thread;
 
-use symbolon_circuit::{Cursor, Linear, Plan};
+use symbolon_circuit::{Cursor, Plan};
 use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest, stack,
@@ -13,7 +14,10 @@ use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
 use super::online;
-use crate::{gates::correlations::Correlations, gates::mask_pass::LOOKAHEAD, io_wires, labels};
+use crate::{
+    gates::{masked_gates::LOOKAHEAD, streaming::Segment, wire_store::WireStore},
+    io_wires, labels,
+};
 
 /// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
 struct MaskedValues {
@@ -47,11 +51,11 @@ impl MaskedValues {
     }
 }
 
-/// The walk over masked values, and what their proof and that of the gates need to know.
+/// The pass over masked values, and what their proof and that of the gates need to know.
 pub(super) struct Proof<'a> {
     cursor: Cursor<'a>,
-    slots: Vec<bool>,
-    /// The evaluator's place among the peers.
+    slots: MaskedBits,
+    /// The evaluator's index among the peers.
     evaluator: usize,
     delta: Delta,
 }
@@ -64,9 +68,9 @@ pub(super) const TWO_THREADS: usize = 8192;
 
 impl<'a> Proof<'a> {
     /// Starts from the masked inputs.
-    pub fn new(plan: &'a Plan, inputs: &BitVec, (evaluator, delta): (usize, &Delta)) -> Self {
-        let mut slots = vec![false; plan.slots()];
-        for (w, slot) in slots[plan.input_slots()].iter_mut().enumerate() {
+    pub fn new(plan: &'a Plan, inputs: &BitVec, evaluator: usize, delta: &Delta) -> Self {
+        let mut slots = MaskedBits(vec![false; plan.slots()]);
+        for (w, slot) in slots.0[plan.input_slots()].iter_mut().enumerate() {
             *slot = inputs.get(w);
         }
         Proof { cursor: plan.cursor(), slots, evaluator, delta: delta.clone() }
@@ -137,8 +141,8 @@ impl<'a> Proof<'a> {
         let [mut left, mut right] = [(); 2].map(|()| BitVec::with_capacity(n));
         while left.len() < n {
             let batch = self.cursor.next_batch().expect("the plan holds every gate");
-            let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
+            self.slots.free_gates(batch.base, batch.linear);
+            let slots = &mut self.slots.0[batch.base..];
             for ands in batch.ands.chunks(64) {
                 let (mut u, mut v) = (0, 0);
                 for (k, and) in ands.iter().enumerate() {
@@ -155,51 +159,73 @@ impl<'a> Proof<'a> {
 
     /// The masked values of the outputs, once those of every gate are here.
     pub fn finish(mut self, plan: &Plan) -> Vec<bool> {
-        while let Some(batch) = self.cursor.next_batch() {
-            let slots = &mut self.slots[batch.base..];
-            batch.linear.iter().for_each(|&linear| step_masked(slots, linear));
-        }
-        plan.output_slots().iter().map(|&slot| self.slots[slot as usize]).collect()
+        self.slots.finish(self.cursor);
+        plan.output_slots().iter().map(|&slot| self.slots.0[slot as usize]).collect()
     }
 }
 
-fn step_masked(slots: &mut [bool], linear: Linear) {
-    match linear {
-        Linear::Xor { a, b, out } => slots[out as usize] = slots[a as usize] ^ slots[b as usize],
-        Linear::Inv { a, out } => slots[out as usize] = !slots[a as usize],
-        Linear::Copy { from, out, len } => {
-            slots.copy_within(from as usize..(from + len) as usize, out as usize);
-        }
-        Linear::Const { value, out } => slots[out as usize] = value,
+/// The masked values of the wires that are alive.
+struct MaskedBits(Vec<bool>);
+
+impl WireStore for MaskedBits {
+    fn xor(&mut self, a: usize, b: usize, out: usize) {
+        self.0[out] = self.0[a] ^ self.0[b];
+    }
+
+    fn not(&mut self, a: usize, out: usize) {
+        self.0[out] = !self.0[a];
+    }
+
+    fn constant(&mut self, value: bool, out: usize) {
+        self.0[out] = value;
+    }
+
+    fn copy(&mut self, from: Range<usize>, out: usize) {
+        self.0.copy_within(from, out);
     }
 }
 
-/// The proof of a stretch's gates, chunk by chunk while later chunks are garbled.
-///
-/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run [`LOOKAHEAD`] chunks ahead
-/// of that: chunk c's values come between its openings for chunk c + `LOOKAHEAD` and the next ones, in one stream. So they are
-/// taken then, neither sooner, which would wait for more than garbling needs, nor later.
+/// The proof of a circuit's gates, segment by segment.
 pub(super) struct StreamedProof<'a> {
     proof: Proof<'a>,
-    /// L_γ,0 of the gates of each chunk that is garbled and not proven.
-    awaited: VecDeque<Zeroizing<Vec<Block>>>,
     /// Lists whose memory is kept for the next chunks.
     spare: Vec<Zeroizing<Vec<Block>>>,
-    /// How many gates of this stretch are proven.
-    proven: usize,
-    /// z of each chunk of this stretch that is proven.
-    zs: Vec<Block>,
 }
 
 impl<'a> StreamedProof<'a> {
     pub fn new(proof: Proof<'a>) -> Self {
-        let (awaited, spare) = (VecDeque::new(), Vec::new());
-        StreamedProof { proof, awaited, spare, proven: 0, zs: Vec::new() }
+        StreamedProof { proof, spare: Vec::new() }
     }
 
+    /// The proof of the next segment.
+    pub fn segment(&mut self) -> SegmentProof<'_, 'a> {
+        SegmentProof { streamed: self, awaited: VecDeque::new(), proven: 0, zs: Vec::new() }
+    }
+
+    /// The masked values of the outputs, after the last segment.
+    pub fn finish(self, plan: &Plan) -> Vec<bool> {
+        self.proof.finish(plan)
+    }
+}
+
+/// The proof of a segment's gates, chunk by chunk while later chunks are garbled.
+///
+/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run [`LOOKAHEAD`] chunks ahead
+/// of that: chunk c's values come between its openings for chunk c + `LOOKAHEAD` and the next ones, in one stream. So they are
+/// taken then, neither sooner, which would wait for more than garbling needs, nor later.
+pub(super) struct SegmentProof<'s, 'a> {
+    streamed: &'s mut StreamedProof<'a>,
+    /// L_γ,0 of the gates of each chunk that is garbled and not proven.
+    awaited: VecDeque<Zeroizing<Vec<Block>>>,
+    /// How many gates are proven, and z of each of their chunks.
+    proven: usize,
+    zs: Vec<Block>,
+}
+
+impl SegmentProof<'_, '_> {
     /// An empty list for the labels L_γ,0 of the next chunk, with room for so many.
     pub fn room(&mut self, gates: usize) -> Vec<Block> {
-        let mut list = self.spare.pop().unwrap_or_default();
+        let mut list = self.streamed.spare.pop().unwrap_or_default();
         labels::make_room(&mut *list, gates);
         std::mem::take(&mut *list)
     }
@@ -210,45 +236,28 @@ impl<'a> StreamedProof<'a> {
     }
 
     /// Proves the chunk whose masked values come before the openings of the next chunk, if there is one.
-    pub fn keep_up(&mut self, channels: &mut [Channel], correlations: &Correlations) -> Result<()> {
-        if self.awaited.len() > LOOKAHEAD {
-            self.prove_next(channels, correlations)
-        } else {
-            Ok(())
-        }
+    pub fn keep_up(&mut self, channels: &mut [Channel], segment: &Segment<'_, '_>) -> Result<()> {
+        if self.awaited.len() > LOOKAHEAD { self.prove_next(channels, segment) } else { Ok(()) }
     }
 
-    /// Proves what is left of a stretch, and sends the evaluator z of all its chunks: not before all its masked values are
+    /// Proves what is left of the segment, and sends the evaluator z of all its chunks: not before all its masked values are
     /// proven to be right, and each by itself, since of a sum a wrong part could be made up for by a later one.
-    pub fn finish_stretch(
-        &mut self,
-        channels: &mut [Channel],
-        correlations: &Correlations,
-    ) -> Result<()> {
+    pub fn finish(mut self, channels: &mut [Channel], segment: Segment<'_, '_>) -> Result<()> {
         while !self.awaited.is_empty() {
-            self.prove_next(channels, correlations)?;
+            self.prove_next(channels, &segment)?;
         }
-        self.proven = 0;
-        self.proof.send(channels, &self.zs)?;
-        self.zs.clear();
-        Ok(())
+        segment.finish();
+        self.streamed.proof.send(channels, &self.zs)
     }
 
-    fn prove_next(&mut self, channels: &mut [Channel], correlations: &Correlations) -> Result<()> {
+    fn prove_next(&mut self, channels: &mut [Channel], segment: &Segment<'_, '_>) -> Result<()> {
         let Some(labels) = self.awaited.pop_front() else { return Ok(()) };
-        let (gates, evaluator) = (self.proven..self.proven + labels.len(), self.proof.evaluator);
+        let proof = &mut self.streamed.proof;
+        let gates = self.proven..self.proven + labels.len();
         self.proven = gates.end;
-        let macs = correlations.used(gates).map(|(batch, range)| {
-            let lists = [&batch.alpha, &batch.triples.b, &batch.triples.c];
-            lists.map(|shares| &shares.towards[evaluator].macs[range.clone()])
-        });
-        self.zs.push(self.proof.prove(channels, &labels, macs, false)?);
-        self.spare.push(labels);
+        let macs = segment.proof_macs(gates, proof.evaluator);
+        self.zs.push(proof.prove(channels, &labels, macs, false)?);
+        self.streamed.spare.push(labels);
         Ok(())
-    }
-
-    /// The masked values of the outputs, behind the last stretch.
-    pub fn finish(self, plan: &Plan) -> Vec<bool> {
-        self.proof.finish(plan)
     }
 }

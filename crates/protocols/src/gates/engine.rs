@@ -1,0 +1,176 @@
+//! The engine of protocols on AND gates: makes correlations with the peers, and hands them to a role.
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_preprocessing::{Config, Preprocessor};
+use symbolon_transport::{Error, Result};
+
+use super::{
+    circuit_dependent::CircuitTriples,
+    correlations::{Correlations, RandomCorrelations},
+    position::Position,
+    role::{GarblingRole, GateRole},
+    segment_source,
+    triples::{BetaTriples, RandomTriples, TripleQueue},
+};
+use crate::{
+    Demand, Engine, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    phases::{self, PlannedCircuit, small},
+    pool::{PoolSink, PoolWriter},
+    spec::Role,
+};
+
+/// An engine whose correlations are made with the peers.
+pub(crate) struct PeerEngine {
+    open: Preprocessor,
+    position: Position,
+    session: [u8; 32],
+    /// AND gates prepared so far: no tweak of a garbling hash is used twice under a Δ.
+    gates: u64,
+    role: Role,
+}
+
+impl PeerEngine {
+    /// Runs the set-up.
+    pub fn set_up(net: &mut Network, role: Role) -> Result<Box<dyn Engine>> {
+        let (session, evaluator) = (net.session, role.spec.evaluator);
+        let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
+        let open = Preprocessor::set_up(net.makers(), &session, config)?;
+        let position = Position { me: net.me, evaluator };
+        Ok(Box::new(PeerEngine { open, position, session, gates: 0, role }))
+    }
+
+    /// Gives the next `n` AND gates their numbers; returns the first.
+    fn number(&mut self, n: u64) -> Result<u64> {
+        let first = self.gates;
+        self.gates = first.checked_add(n).ok_or_else(finished)?;
+        Ok(first)
+    }
+}
+
+impl Engine for PeerEngine {
+    fn preprocess(&mut self, net: &mut Network, demand: &Demand) -> Result<Box<dyn Preprocessed>> {
+        let first = self.number(demand.and_gates)?;
+        let (open, position) = (&mut self.open, self.position);
+        let correlations = RandomCorrelations::make(open, net, demand, position, first)?;
+        Ok(Box::new(Independent { correlations, role: self.role }))
+    }
+
+    fn preprocess_for(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Preprocessed>> {
+        let demand = self.role.demand(net, circuit, plan)?;
+        let GateRole::Garbling(role) = self.role.gates else {
+            return self.preprocess(net, &demand);
+        };
+        let first = self.number(demand.and_gates)?;
+        let planned = PlannedCircuit { circuit, plan };
+        let (open, position) = (&mut self.open, self.position);
+        let correlations = Correlations::for_inputs(open, net, &demand, position, first)?;
+        let triples = CircuitTriples::new(open, planned, &correlations, net.stretch)?;
+        let beside = net.lanes.len() > 1;
+        let triples = triples.beta_triples(open, net.makers(), beside)?;
+        let correlations = correlations.with(TripleQueue::new(triples, demand.and_gates));
+        Ok(Box::new(Dependent { correlations, circuit: circuit.clone(), role }))
+    }
+
+    fn stream(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        let planned = PlannedCircuit { circuit, plan };
+        let GateRole::Garbling(role) = self.role.gates else {
+            return phases::one_by_one(self, net, planned, inputs);
+        };
+        phases::check_inputs(circuit, net.me, inputs, 1)?;
+        let first = self.number(plan.and_count())?;
+        let (open, position) = (&mut self.open, self.position);
+        segment_source::stream(open, net, planned, position, first, |streaming, net| {
+            (role.stream)(streaming, net, planned, inputs)
+        })
+    }
+
+    fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()> {
+        if self.gates > 0 {
+            return Err(finished());
+        }
+        let counts = demand.input_counts(net.parties())?;
+        let mut pool = PoolWriter::new(sink, self.position, net.parties(), self.open.delta())?;
+        let (own, theirs) = self.open.bits(net.makers(), &counts)?;
+        pool.inputs(&own.bits, &own.macs, &theirs)?;
+        // Numbers are given to the gates in the pool from 0, and none to others after it.
+        self.gates = u64::MAX;
+        let mut left = small(demand.and_gates)?;
+        for batch in self.open.plan(left) {
+            let abc = self.open.triples(net.makers(), batch)?;
+            let gates = abc.len().min(left);
+            left -= gates;
+            let lambda_c = self.open.shares(net.makers(), gates)?;
+            let batch = RandomTriples { lambda_c, abc };
+            pool.gates(&batch)?;
+            self.open.recycle(batch.abc);
+        }
+        pool.finish()
+    }
+
+    fn group(&self) -> [u8; 32] {
+        self.session
+    }
+}
+
+/// A party after phase 1, with correlations for any circuit within what they were made for.
+pub(crate) struct Independent {
+    pub correlations: RandomCorrelations,
+    pub role: Role,
+}
+
+impl Preprocessed for Independent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let Independent { correlations, role } = *self;
+        correlations.check(&role.demand(net, circuit, plan)?)?;
+        match role.gates {
+            GateRole::Garbling(role) => {
+                role.prepare_with(correlations, net, PlannedCircuit { circuit, plan })
+            }
+            GateRole::Tables(prepare) => prepare(correlations, net, circuit),
+        }
+    }
+}
+
+/// A party after phase 1, with correlations for one circuit.
+struct Dependent {
+    correlations: Correlations<TripleQueue<BetaTriples>>,
+    circuit: Circuit,
+    role: GarblingRole,
+}
+
+impl Preprocessed for Dependent {
+    fn prepare(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+    ) -> Result<Box<dyn Prepared>> {
+        let Dependent { correlations, circuit: own, role } = *self;
+        // The same one most often, which takes no digest to see.
+        if own != *circuit && own.digest() != circuit.digest() {
+            return Err(Error::invalid_input("the material was made for another circuit"));
+        }
+        role.prepare_with(correlations, net, PlannedCircuit { circuit, plan })
+    }
+}
+
+/// An engine that filled a pool, or would after it made something else.
+pub(crate) fn finished() -> Error {
+    Error::invalid_input("a pool is filled by a session of its own")
+}

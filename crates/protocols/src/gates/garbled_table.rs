@@ -1,0 +1,111 @@
+//! How an evaluator takes in garbled gates, whatever form they have.
+
+use std::ops::Range;
+
+use symbolon_circuit::Plan;
+use symbolon_primitives::Block;
+use symbolon_transport::{Channel, Result};
+
+use super::{
+    masked_gates::{Lane, MaskedGateStream, MaskedGates},
+    pipeline,
+};
+use crate::{Network, labels::MESSAGE};
+
+/// The garbled gates of a chunk, with the evaluator's own part of them.
+pub(crate) trait GarbledTable: Default + Send {
+    /// What their size depends on besides the number of gates.
+    type Shape: Copy + Send + Sync;
+
+    /// The kind of the messages that they come in.
+    const KIND: &'static str;
+
+    /// Empties the table, and makes room for a number of gates.
+    fn restart(&mut self, gates: usize, shape: Self::Shape);
+
+    /// Makes the own part of the gates up to `end` that do not have it yet.
+    fn begin(&mut self, gates: &MaskedGates, end: usize, shape: Self::Shape);
+
+    /// Bytes of a message of so many gates from the garbler with this index.
+    fn message_bytes(gates: usize, garbler: usize, shape: Self::Shape) -> usize;
+
+    /// Adds what the garbler with this index sent of some gates, which comes in whole blocks.
+    fn add(
+        &mut self,
+        channel: &Channel,
+        garbler: usize,
+        gates: Range<usize>,
+        message: &[Block],
+        shape: Self::Shape,
+    ) -> Result<()>;
+}
+
+/// Receives garbled gates.
+pub(crate) struct TableReader<T: GarbledTable> {
+    pub shape: T::Shape,
+    /// Memory for a message.
+    message: Vec<Block>,
+}
+
+impl<T: GarbledTable> TableReader<T> {
+    pub fn new(shape: T::Shape) -> Self {
+        TableReader { shape, message: Vec::new() }
+    }
+
+    /// Receives all gates of a plan, chunk by chunk.
+    pub fn receive_all(
+        &mut self,
+        masks: &mut dyn MaskedGateStream,
+        plan: &Plan,
+        net: &mut Network,
+    ) -> Result<Vec<T>> {
+        let shape = self.shape;
+        let mut tables = Vec::new();
+        let begin = |gates: &MaskedGates, lane| {
+            let mut table = T::default();
+            table.restart(gates.len(), shape);
+            if lane == Lane::Own {
+                table.begin(gates, gates.len(), shape);
+            }
+            table
+        };
+        pipeline::run(masks, plan, net, begin, |peers, gates, mut table: T| {
+            self.receive_into(&mut table, peers, gates)?;
+            tables.push(table);
+            Ok(())
+        })?;
+        Ok(tables)
+    }
+
+    /// Receives a chunk in the memory of a table that is used up.
+    pub fn receive(
+        &mut self,
+        table: &mut T,
+        channels: &mut [Channel],
+        gates: &MaskedGates,
+    ) -> Result<()> {
+        table.restart(gates.len(), self.shape);
+        self.receive_into(table, channels, gates)
+    }
+
+    /// The own part is made piece by piece, between the messages.
+    fn receive_into(
+        &mut self,
+        table: &mut T,
+        channels: &mut [Channel],
+        gates: &MaskedGates,
+    ) -> Result<()> {
+        for (garbler, channel) in channels.iter_mut().enumerate() {
+            for first in (0..gates.len()).step_by(MESSAGE) {
+                let range = first..(first + MESSAGE).min(gates.len());
+                table.begin(gates, range.end, self.shape);
+                let bytes = T::message_bytes(range.len(), garbler, self.shape);
+                self.message.resize(bytes.div_ceil(16), Block::ZERO);
+                let message = &mut Block::as_bytes_mut(&mut self.message)[..bytes];
+                channel.recv_into(T::KIND, message)?;
+                table.add(channel, garbler, range, &self.message, self.shape)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! The gates of a circuit as garblers and evaluators take them: shares of the masks, chunk by chunk.
+
+use std::collections::VecDeque;
+
+use symbolon_circuit::Plan;
+use symbolon_preprocessing::exchange::{AwaitedOpening, Opened, ShareOpening};
+use symbolon_primitives::{BitVec, Delta};
+use symbolon_transport::{Channel, Result};
+
+use super::{correlations::PartySecrets, wire_shares::WireShares};
+
+/// AND gates of one chunk, at least (a batch of the plan is never cut).
+pub(crate) const CHUNK: usize = 8192;
+
+/// How many chunks the openings run ahead.
+pub(crate) const LOOKAHEAD: usize = 6;
+
+/// The opening of d = λ_a ⊕ a and e = λ_b ⊕ b.
+pub(crate) const BEAVER: Opened = Opened { kind: "Beaver: d, e", check: "Beaver MAC" };
+
+/// A chunk of AND gates, in the order of the plan: entry k of each list belongs to gate k.
+pub(crate) struct MaskedGates {
+    /// λ_a, the masks of the left inputs.
+    pub lambda_a: WireShares,
+    /// λ_b, the masks of the right inputs.
+    pub lambda_b: WireShares,
+    /// λ_a·λ_b ⊕ λ_c: the masked output when both masked inputs are 0.
+    pub lambda_ab_c: WireShares,
+}
+
+impl MaskedGates {
+    /// How many gates there are.
+    pub fn len(&self) -> usize {
+        self.lambda_a.len()
+    }
+}
+
+/// What else comes by the channels that openings come by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Nothing.
+    Own,
+    /// Garbled gates.
+    Shared,
+}
+
+/// Gives the gates of a circuit chunk by chunk, in the order of the plan.
+pub(crate) trait MaskedGateStream: Send {
+    /// The next chunk; `None` after the last.
+    fn next(&mut self, channels: &mut [Channel], lane: Lane) -> Result<Option<MaskedGates>>;
+
+    /// Takes back a chunk that is dealt with, for its memory.
+    fn recycle(&mut self, gates: MaskedGates);
+
+    /// The masks of the outputs, in order, after the last chunk.
+    fn outputs(self: Box<Self>) -> WireShares;
+}
+
+/// How many gates each chunk of `plan` has.
+pub(crate) fn chunk_sizes(plan: &Plan) -> Vec<usize> {
+    let mut cursor = plan.cursor();
+    let mut sizes = Vec::new();
+    let mut size = 0;
+    while let Some(batch) = cursor.next_batch() {
+        size += batch.ands.len();
+        if size >= CHUNK {
+            sizes.push(std::mem::take(&mut size));
+        }
+    }
+    sizes.extend((size > 0).then_some(size));
+    sizes
+}
+
+/// The openings of chunks, from when they are sent to when they are checked.
+pub(crate) struct OpeningQueue {
+    delta: Delta,
+    is_evaluator: bool,
+    awaited: VecDeque<AwaitedOpening>,
+    opened: VecDeque<BitVec>,
+}
+
+impl OpeningQueue {
+    pub fn new(secrets: &PartySecrets) -> Self {
+        OpeningQueue {
+            delta: secrets.delta.clone(),
+            is_evaluator: secrets.position.evaluator_index().is_none(),
+            awaited: VecDeque::new(),
+            opened: VecDeque::new(),
+        }
+    }
+
+    /// Sends the opening of the next chunk.
+    pub fn send(&mut self, opening: ShareOpening, channels: &mut [Channel]) -> Result<()> {
+        self.awaited.push_back(opening.send(channels, &BEAVER)?);
+        Ok(())
+    }
+
+    /// What was opened of the chunk whose opening was sent first, with the peers' MACs checked.
+    pub fn receive(&mut self, channels: &mut [Channel], lane: Lane) -> Result<BitVec> {
+        // A garbler's openings and tables come in one stream: the evaluator must take those that were sent ahead of this
+        // chunk's table first. It sends no tables, and garblers must not wait for more than they need.
+        let one_stream = self.is_evaluator && lane == Lane::Shared;
+        let wanted = if one_stream { self.awaited.len() } else { 1 };
+        for opening in self.awaited.drain(..wanted) {
+            self.opened.push_back(opening.receive(channels, &BEAVER, *self.delta)?);
+        }
+        Ok(self.opened.pop_front().expect("an opening was sent for every chunk"))
+    }
+}
+
+/// Lists whose memory is kept from chunk to chunk.
+pub(crate) struct SpareShares {
+    lists: Vec<WireShares>,
+    peers: usize,
+}
+
+impl SpareShares {
+    pub fn new(peers: usize) -> Self {
+        SpareShares { lists: Vec::new(), peers }
+    }
+
+    /// Three empty lists; new ones have room for so many shares.
+    pub fn gates(&mut self, room: usize) -> MaskedGates {
+        let mut empty = || {
+            let new = || WireShares::with_capacity(room, self.peers);
+            let mut list = self.lists.pop().unwrap_or_else(new);
+            list.clear_all();
+            list
+        };
+        MaskedGates { lambda_a: empty(), lambda_b: empty(), lambda_ab_c: empty() }
+    }
+
+    pub fn recycle(&mut self, gates: MaskedGates) {
+        self.lists.extend([gates.lambda_a, gates.lambda_b, gates.lambda_ab_c]);
+    }
+}

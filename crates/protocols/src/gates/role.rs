@@ -1,0 +1,53 @@
+//! What a party does with correlations.
+
+use symbolon_circuit::Circuit;
+use symbolon_transport::Result;
+
+use super::{
+    correlations::{Correlations, PartySecrets, RandomCorrelations},
+    mask_pass::{BeaverTriples, MaskPass},
+    masked_gates::MaskedGateStream,
+    streaming::Streaming,
+    triples::TripleQueue,
+};
+use crate::{InputBits, Network, OutputBits, Prepared, phases::PlannedCircuit};
+
+/// How a party goes on from correlations.
+#[derive(Clone, Copy)]
+pub(crate) enum GateRole {
+    /// It garbles, or evaluates what others garble, one execution at a time.
+    Garbling(GarblingRole),
+    /// It makes something of its own of random triples.
+    Tables(fn(RandomCorrelations, &mut Network, &Circuit) -> Result<Box<dyn Prepared>>),
+}
+
+/// Makes a circuit ready for one evaluation, from its masked gates.
+pub(crate) type Prepare = for<'a> fn(
+    PartySecrets,
+    Box<dyn MaskedGateStream + 'a>,
+    &mut Network,
+    PlannedCircuit<'a>,
+) -> Result<Box<dyn Prepared>>;
+
+/// A garbler or an evaluator.
+#[derive(Clone, Copy)]
+pub(crate) struct GarblingRole {
+    /// The function-dependent phase.
+    pub prepare: Prepare,
+    /// All phases at once.
+    pub stream:
+        fn(Streaming<'_>, &mut Network, PlannedCircuit<'_>, &InputBits) -> Result<OutputBits>,
+}
+
+impl GarblingRole {
+    /// The function-dependent phase, with the masked gates of a pass over the circuit.
+    pub fn prepare_with<B: BeaverTriples>(
+        self,
+        correlations: Correlations<TripleQueue<B>>,
+        net: &mut Network,
+        circuit: PlannedCircuit<'_>,
+    ) -> Result<Box<dyn Prepared>> {
+        let (secrets, pass) = MaskPass::start(circuit, correlations);
+        (self.prepare)(secrets, Box::new(pass), net, circuit)
+    }
+}

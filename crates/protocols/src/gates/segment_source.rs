@@ -1,0 +1,145 @@
+//! Where the triples of segments come from: made when they are needed, or meanwhile by a thread of their own.
+
+use std::sync::{
+    atomic::{AtomicBool, Ordering},
+    mpsc::{self, Receiver, Sender, SyncSender},
+};
+use std::thread;
+
+use symbolon_preprocessing::Preprocessor;
+use symbolon_primitives::stack;
+use symbolon_transport::{Channel, Error, Result};
+
+use super::{
+    circuit_dependent::CircuitTriples,
+    correlations::Correlations,
+    pipeline,
+    position::Position,
+    streaming::{SegmentSource, Streaming},
+    triples::SolvedTriples,
+    wire_shares::WireShares,
+};
+use crate::{Demand, Network, OutputBits, phases::PlannedCircuit};
+
+/// Evaluates a circuit in segments, with the triples that `open` makes, for gates whose tweaks start at `first_tweak`.
+pub(crate) fn stream(
+    open: &mut Preprocessor,
+    net: &mut Network,
+    circuit: PlannedCircuit<'_>,
+    position: Position,
+    first_tweak: u64,
+    evaluate: impl FnOnce(Streaming<'_>, &mut Network) -> Result<OutputBits>,
+) -> Result<OutputBits> {
+    let demand = Demand::of(circuit.circuit, circuit.plan, net.parties());
+    let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
+    let triples = CircuitTriples::new(open, circuit, &correlations, net.stretch)?;
+    let (secrets, ()) = correlations.into_secrets(circuit.circuit);
+    let maker = Maker { open, triples };
+    let peers = net.peers().len();
+    if net.lanes.len() == 1 {
+        return evaluate(Streaming::new(circuit, peers, secrets, Box::new(maker)), net);
+    }
+    let mut lanes = net.lanes.split_off(1);
+    let (ready, batches) = mpsc::sync_channel(0);
+    let (spent, used) = mpsc::channel();
+    let (found, outputs) = mpsc::channel();
+    let failed = &AtomicBool::new(false);
+    let making = &mut lanes[..];
+    let done = thread::scope(|scope| {
+        let maker = scope.spawn(move || {
+            let made = stack::wiped(|| maker.keep_making(making, &ready, &used));
+            failed.store(made.is_err(), Ordering::Relaxed);
+            if let Some(outputs) = made? {
+                // Nobody takes them where the evaluation has failed.
+                let _ = found.send(outputs);
+            }
+            Ok(())
+        });
+        let source = Box::new(Background { batches, outputs, spent, failed });
+        let evaluated = evaluate(Streaming::new(circuit, peers, secrets, source), net);
+        // What is not sent yet may be what a peer's maker, and so ours, waits for.
+        let _ = pipeline::flush(net.peers());
+        pipeline::join(maker.join(), evaluated)
+    });
+    net.lanes.append(&mut lanes);
+    done
+}
+
+/// Makes one batch after another; by itself the source of segments that are made when they are needed.
+struct Maker<'a> {
+    open: &'a mut Preprocessor,
+    triples: CircuitTriples<'a>,
+}
+
+impl SegmentSource for Maker<'_> {
+    fn next(&mut self, net: &mut Network, spent: Option<SolvedTriples>) -> Result<SolvedTriples> {
+        self.triples.next_solved(self.open, net.makers(), spent)?.ok_or_else(too_few)
+    }
+
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn outputs(self: Box<Self>) -> Result<WireShares> {
+        Ok(self.triples.outputs())
+    }
+}
+
+impl Maker<'_> {
+    /// Makes batches as long as there are gates, and somebody takes them; with memory that is done with. Returns the masks of the
+    /// outputs, if all batches were taken.
+    fn keep_making(
+        mut self,
+        lanes: &mut [Vec<Channel>],
+        ready: &SyncSender<SolvedTriples>,
+        used: &Receiver<SolvedTriples>,
+    ) -> Result<Option<WireShares>> {
+        loop {
+            let batch = self.triples.next_solved(self.open, lanes, used.try_recv().ok());
+            // Before anything else: a peer waits for the end of this segment's messages.
+            let flushed = lanes.iter_mut().try_for_each(|lane| pipeline::flush(lane));
+            let batch = batch?;
+            flushed?;
+            let Some(batch) = batch else {
+                return Ok(Some(self.triples.outputs()));
+            };
+            if ready.send(batch).is_err() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Segments that a thread makes while the one before is evaluated. It gets back what memory is done with, and says when it failed.
+struct Background<'a> {
+    batches: Receiver<SolvedTriples>,
+    outputs: Receiver<WireShares>,
+    spent: Sender<SolvedTriples>,
+    failed: &'a AtomicBool,
+}
+
+impl SegmentSource for Background<'_> {
+    fn next(&mut self, net: &mut Network, spent: Option<SolvedTriples>) -> Result<SolvedTriples> {
+        pipeline::flush(net.peers())?;
+        if let Some(spent) = spent {
+            // Once the last batch is made nobody is there who could use it.
+            let _ = self.spent.send(spent);
+        }
+        self.batches.recv().map_err(|_| too_few())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Error::internal("the next segment could not be made"));
+        }
+        Ok(())
+    }
+
+    fn outputs(self: Box<Self>) -> Result<WireShares> {
+        self.outputs.recv().map_err(|_| Error::internal("the masks of the outputs are missing"))
+    }
+}
+
+fn too_few() -> Error {
+    Error::internal("fewer gates were made than are due")
+}

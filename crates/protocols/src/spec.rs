@@ -1,0 +1,69 @@
+//! What a protocol says of itself: each has one [`ProtocolSpec`] in its own module, and one line in the
+//! [registry](crate::Protocol).
+
+use symbolon_circuit::{Circuit, PartyId, Plan};
+use symbolon_transport::{Error, Result};
+
+use crate::{
+    Batch, Demand, Form, Network, Prepared, codec::Reader, gates::role::GateRole,
+    phases::PlannedCircuit,
+};
+
+/// A protocol.
+pub(crate) struct ProtocolSpec {
+    /// The name in commands, configuration and the handshake.
+    pub name: &'static str,
+    /// The number in what is stored.
+    pub code: u8,
+    /// The fewest and the most parties.
+    pub parties: [u16; 2],
+    /// The forms in which its gates come, the one with the fewest rounds first.
+    pub forms: &'static [Form],
+    /// What party 0 does, and what every other one does, for messages to people.
+    pub roles: [&'static str; 2],
+    /// The party whose Δ has the odd last bit: the one that evaluates, where the others garble.
+    pub evaluator: PartyId,
+    /// The name of the protocol whose pools this one is served from.
+    pub pools: &'static str,
+    /// What it has for several executions side by side: how much they take. `None` if it runs one at a time.
+    pub batches: Option<fn(&Circuit, Batch) -> Result<Demand>>,
+    /// What a party does with correlations.
+    pub role: fn(PartyId, Form) -> GateRole,
+    /// Reads back what a party saved after phase 2.
+    pub load: Load,
+}
+
+impl ProtocolSpec {
+    /// What the executions of a circuit that are prepared together take.
+    pub fn demand(
+        &self,
+        circuit: &Circuit,
+        plan: &Plan,
+        parties: u16,
+        batch: Batch,
+    ) -> Result<Demand> {
+        match self.batches {
+            Some(demand) => demand(circuit, batch),
+            None if batch.executions == 1 => Ok(Demand::of(circuit, plan, parties)),
+            None => Err(Error::InvalidInput(format!("{} runs one execution at a time", self.name))),
+        }
+    }
+}
+
+/// Reads back a circuit that was prepared in some form.
+pub(crate) type Load =
+    fn(&Network, Form, PlannedCircuit<'_>, Reader<'_>) -> Result<Box<dyn Prepared>>;
+
+/// A party of a protocol.
+#[derive(Clone, Copy)]
+pub(crate) struct Role {
+    pub spec: &'static ProtocolSpec,
+    pub gates: GateRole,
+}
+
+impl Role {
+    /// What the executions of a circuit that are prepared together in the session of `net` take.
+    pub fn demand(&self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
+        self.spec.demand(circuit, plan, net.parties(), net.batch)
+    }
+}
