@@ -100,16 +100,21 @@ impl<B: TripleBatch> TripleQueue<B> {
         let mut wanted = n;
         while wanted > 0 {
             let Front { batch, next } = match &mut self.front {
-                Some(front) if front.next < front.batch.len() => front,
-                front => {
+                Some(front) => front,
+                none => {
                     let batch = self.source.next()?.ok_or_else(too_few)?;
-                    front.insert(Front { batch, next: 0 })
+                    none.insert(Front { batch, next: 0 })
                 }
             };
             let range = *next..batch.len().min(*next + wanted);
             *next = range.end;
             wanted -= range.len();
+            let is_used_up = *next == batch.len() || (wanted == 0 && self.left == 0);
             take(batch, range);
+            if is_used_up {
+                // At once: garbling needs memory, too.
+                self.front = None;
+            }
         }
         Ok(())
     }
@@ -118,4 +123,49 @@ impl<B: TripleBatch> TripleQueue<B> {
 /// A circuit that needs more than was preprocessed.
 pub(crate) fn too_few() -> Error {
     Error::invalid_input("the circuit needs more than was preprocessed")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A batch for so many gates, of which it can be seen whether it is still there.
+    struct Watched {
+        gates: usize,
+        _alive: Arc<()>,
+    }
+
+    impl TripleBatch for Watched {
+        fn len(&self) -> usize {
+            self.gates
+        }
+    }
+
+    fn queue(gates: u64) -> (Arc<()>, TripleQueue<Watched>) {
+        let alive = Arc::new(());
+        let batches = [3, 2, 5].map(|gates| Watched { gates, _alive: alive.clone() });
+        (alive, TripleQueue::new(VecDeque::from(batches), gates))
+    }
+
+    #[test]
+    fn triples_are_taken_in_order_across_batches() {
+        let (_, mut queue) = queue(9);
+        let mut taken = Vec::new();
+        for n in [1, 3, 0, 5] {
+            queue.take(n, |batch, range| taken.push((batch.gates, range))).unwrap();
+        }
+        assert_eq!(taken, [(3, 0..1), (3, 1..3), (2, 0..1), (2, 1..2), (5, 0..4)]);
+        assert!(queue.take(1, |_, _| panic!("there are no more")).is_err());
+    }
+
+    #[test]
+    fn a_batch_that_is_used_up_is_dropped_before_more_is_taken() {
+        let (alive, mut queue) = queue(9);
+        for (n, left) in [(2, 3), (1, 2), (4, 1), (2, 0)] {
+            queue.take(n, |_, _| ()).unwrap();
+            assert_eq!(Arc::strong_count(&alive) - 1, left, "after {n} more gates");
+        }
+    }
 }
