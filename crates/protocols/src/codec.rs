@@ -1,6 +1,7 @@
 //! Flat arrays of secrets to bytes and back, for what is kept between processes.
 //!
-//! No length is ever read: the reader knows from public parameters how much of everything there must be.
+//! No length is ever read: the reader knows from public parameters how much of everything there
+//! must be.
 
 use std::io::{ErrorKind, Read, Write};
 

@@ -13,7 +13,8 @@ pub enum Form {
     /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
     #[default]
     FourRow,
-    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more online.
+    /// Half-gates, checked in a batch after evaluation: 2κ + 1 bits a gate, a round trip more
+    /// online.
     HalfGates,
     /// Scrambled truth tables: a bit an AND gate, a round a layer online.
     Tables,

@@ -1,5 +1,5 @@
-//! Inputs and outputs at the edge of a garbling protocol: masked inputs, and outputs that exist only once
-//! they are checked.
+//! Inputs and outputs at the edge of a garbling protocol: masked inputs, and outputs that exist
+//! only once they are checked.
 
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::exchange;
@@ -95,8 +95,8 @@ pub(crate) struct Opening {
     pub digest: [u8; 32],
 }
 
-/// The own shares of the masks of `wires`, and the digest of their MACs under the Δ of the peer in place
-/// `peer`.
+/// The own shares of the masks of `wires`, and the digest of their MACs under the Δ of the peer in
+/// place `peer`.
 pub(crate) fn open_shares(
     wires: &OutputWires,
     masks: &WireShares,
@@ -107,7 +107,8 @@ pub(crate) fn open_shares(
     (BitVec::from_bools(&bits), exchange::digest_of(&macs))
 }
 
-/// Sends the own shares of the masks of the outputs that the peer in place `peer` learns, if it learns any.
+/// Sends the own shares of the masks of the outputs that the peer in place `peer` learns, if it
+/// learns any.
 pub(crate) fn send_output_masks(
     channel: &mut Channel,
     circuit: &Circuit,

@@ -8,12 +8,12 @@ use zeroize::Zeroize;
 
 use crate::gates::{correlations::PartySecrets, wire_store::WireStore};
 
-/// How many independent gates are garbled or evaluated at a time: what is hashed for them stays in the first-level
-/// cache, and fills the widest registers.
+/// How many independent gates are garbled or evaluated at a time: what is hashed for them stays in
+/// the first-level cache, and fills the widest registers.
 pub(crate) const RUN: usize = 64;
 
-/// Gates of a message of garbled gates; the last one of a chunk has fewer. While the evaluator takes one in, the garbler
-/// makes the next.
+/// Gates of a message of garbled gates; the last one of a chunk has fewer. While the evaluator
+/// takes one in, the garbler makes the next.
 pub(crate) const MESSAGE: usize = 1024;
 
 /// A garbler's labels L_w,0 of the wires that are alive. NOT and constants shift them by Δ.
@@ -61,7 +61,8 @@ impl Drop for ZeroLabels {
     }
 }
 
-/// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped first.
+/// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped
+/// first.
 pub(crate) fn make_room<T>(list: &mut Vec<T>, n: usize)
 where
     Vec<T>: Zeroize,

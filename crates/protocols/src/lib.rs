@@ -39,13 +39,14 @@ pub use tinytable::MacLength;
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](Form): four-row,
-    /// one message each way online, or half-gates.
+    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](Form):
+    /// four-row, one message each way online, or half-gates.
     Wrk,
-    /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after evaluation.
+    /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after
+    /// evaluation.
     Ywz,
-    /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message for each layer, a bit an
-    /// AND gate, many executions side by side.
+    /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message
+    /// for each layer, a bit an AND gate, many executions side by side.
     TinyTable,
 }
 
@@ -53,7 +54,8 @@ impl Protocol {
     /// Every protocol, in the order in which lists show them.
     pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable];
 
-    /// What the protocol says of itself. This is the registry: all else is in the protocol's own module.
+    /// What the protocol says of itself. This is the registry: all else is in the protocol's own
+    /// module.
     fn spec(self) -> &'static ProtocolSpec {
         match self {
             Protocol::Wrk => &wrk::SPEC,
@@ -103,20 +105,21 @@ impl Protocol {
         Ok(poison::poisonable(PeerEngine::set_up(net, role)?))
     }
 
-    /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session trust, instead of making
-    /// them with the peers. There is nothing to set up, and the session's generator of correlated OT is not used.
+    /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
+    /// trust, instead of making them with the peers. There is nothing to set up, and the session's
+    /// generator of correlated OT is not used.
     ///
     /// # Errors
-    /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails with `Transport` when it
-    /// is absent, refuses or goes.
+    /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails
+    /// with `Transport` when it is absent, refuses or goes.
     pub fn set_up_dealt(self, net: &Network, dealer: Dealer) -> Result<Box<dyn Engine>> {
         let (role, position) = (self.role_in(net)?, self.position(net));
         Ok(poison::poisonable(Box::new(DealerEngine::new(net, dealer, position, role))))
     }
 
     /// Opens a part of a pool that [`Engine::fill`] made for a protocol with the same
-    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller sees to it that no part
-    /// is ever opened twice, and that all parties open the same.
+    /// [`evaluator`](Protocol::evaluator), as if phase 1 had just made it. The caller sees to it
+    /// that no part is ever opened twice, and that all parties open the same.
     ///
     /// # Errors
     /// `Store` when the pool cannot be read or is not this party's; `InvalidInput` as
@@ -132,8 +135,8 @@ impl Protocol {
         Ok(poison::poisonable_material(Box::new(Independent { correlations, role })))
     }
 
-    /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two parties serve
-    /// [`TinyTable`](Protocol::TinyTable), any other has its own.
+    /// The protocol whose pools this one is served from: [`Ywz`](Protocol::Ywz)'s between two
+    /// parties serve [`TinyTable`](Protocol::TinyTable), any other has its own.
     pub fn pools(self) -> Protocol {
         Protocol::by_name(self.spec().pools).unwrap_or(self)
     }
@@ -143,7 +146,8 @@ impl Protocol {
         self.spec().batches.is_some()
     }
 
-    /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does not grow with it.
+    /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does
+    /// not grow with it.
     pub fn streams(self) -> bool {
         matches!((self.spec().role)(0, self.forms()[0]), GateRole::Garbling(_))
     }
@@ -153,7 +157,8 @@ impl Protocol {
         self.runs_batches()
     }
 
-    /// What the executions of `circuit` that are to be prepared together in the session of `net` take.
+    /// What the executions of `circuit` that are to be prepared together in the session of `net`
+    /// take.
     ///
     /// # Errors
     /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
@@ -175,7 +180,8 @@ impl Protocol {
         self.spec().demand(circuit, plan, parties, batch)
     }
 
-    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd last bit.
+    /// The party that evaluates, where the others garble; in any case, the one whose Δ has the odd
+    /// last bit.
     pub fn evaluator(self) -> u16 {
         self.spec().evaluator
     }

@@ -59,9 +59,10 @@ impl Default for Batch {
 pub struct Network {
     /// This party.
     pub me: PartyId,
-    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0 carries
-    /// everything sequential; where there are more, they make correlated OTs and triples, also while lane 0 is busy, and the
-    /// second one has the openings of a long circuit's masks while lane 0 has its garbled gates.
+    /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order. Lane 0
+    /// carries everything sequential; where there are more, they make correlated OTs and triples,
+    /// also while lane 0 is busy, and the second one has the openings of a long circuit's masks
+    /// while lane 0 has its garbled gates.
     pub lanes: Vec<Vec<Channel>>,
     /// The counters all lanes share.
     pub meter: Arc<Meter>,
@@ -71,20 +72,20 @@ pub struct Network {
     pub rho: Rho,
     /// Makes the correlated OTs; every party must name the same.
     pub ot: Generator,
-    /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must name
-    /// the same.
+    /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must
+    /// name the same.
     pub form: Form,
-    /// What is prepared and run at a time; every party must name the same, and it may change between one
-    /// preparation and the next.
+    /// What is prepared and run at a time; every party must name the same, and it may change
+    /// between one preparation and the next.
     pub batch: Batch,
     /// About how many AND gates' material is made at a time for a circuit that is known ([bit by
-    /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one; every party must name the
-    /// same.
+    /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one;
+    /// every party must name the same.
     pub stretch: u64,
 }
 
-/// What [`Network::stretch`] is unless somebody has a reason: as few gates as are made at the lowest price, or a few times as
-/// many.
+/// What [`Network::stretch`] is unless somebody has a reason: as few gates as are made at the
+/// lowest price, or a few times as many.
 pub const STRETCH: u64 = 1 << 20;
 
 impl Network {
@@ -93,7 +94,8 @@ impl Network {
         self.lanes.first().map_or(1, |peers| peers.len() as u16 + 1)
     }
 
-    /// The lanes that correlated OTs and triples are made on: all but the first, unless it is the only one.
+    /// The lanes that correlated OTs and triples are made on: all but the first, unless it is the
+    /// only one.
     pub fn makers(&mut self) -> &mut [Vec<Channel>] {
         let first = usize::from(self.lanes.len() > 1);
         &mut self.lanes[first..]

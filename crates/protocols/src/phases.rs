@@ -53,8 +53,8 @@ pub(crate) fn small(n: u64) -> Result<usize> {
 }
 
 /// A party's inputs: for each input of the circuit its bits (index = wire within the input) when
-/// this party owns it, `None` otherwise. With several executions side by side, their bits one after the
-/// other.
+/// this party owns it, `None` otherwise. With several executions side by side, their bits one after
+/// the other.
 pub type InputBits = Vec<Option<Vec<bool>>>;
 
 /// What a party learns: for each output of the circuit its bits when this party receives it,
@@ -63,9 +63,9 @@ pub type OutputBits = Vec<Option<Vec<bool>>>;
 
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
 ///
-/// An engine can preprocess any number of times. After any error, in this phase or in a later one of
-/// anything it made, its set-up is dead: global keys, base OTs and everything derived from them are
-/// wiped at the latest with the next call, and every further call is refused.
+/// An engine can preprocess any number of times. After any error, in this phase or in a later one
+/// of anything it made, its set-up is dead: global keys, base OTs and everything derived from them
+/// are wiped at the latest with the next call, and every further call is refused.
 pub trait Engine: Send {
     /// Phase 1, function-independent: makes what any circuit within `demand` will use up.
     ///
@@ -85,9 +85,10 @@ pub trait Engine: Send {
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>>;
 
-    /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs` and returns what it may
-    /// learn. Where the protocol can, gates are made ready and evaluated bit by bit, in memory that follows the wires that are alive.
-    /// All parties must call this when one does.
+    /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs`
+    /// and returns what it may learn. Where the protocol can, gates are made ready and evaluated
+    /// bit by bit, in memory that follows the wires that are alive. All parties must call this when
+    /// one does.
     ///
     /// # Errors
     /// As the three phases have them.
@@ -99,16 +100,16 @@ pub trait Engine: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
-    /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes, batch by
-    /// batch. Only for an engine that has made nothing yet and will make nothing more, since gates are
-    /// numbered by their place in the pool.
+    /// Phase 1 into a pool: makes as much as `demand` says and hands it to `sink` as it comes,
+    /// batch by batch. Only for an engine that has made nothing yet and will make nothing more,
+    /// since gates are numbered by their place in the pool.
     ///
     /// # Errors
     /// As [`preprocess`](Engine::preprocess), and what `sink` fails with.
     fn fill(&mut self, net: &mut Network, demand: &Demand, sink: &mut dyn PoolSink) -> Result<()>;
 
-    /// The name of everything made under this engine's global keys: the id of the session of its set-up.
-    /// A failed check ends all of it.
+    /// The name of everything made under this engine's global keys: the id of the session of its
+    /// set-up. A failed check ends all of it.
     fn group(&self) -> [u8; 32];
 }
 
@@ -118,8 +119,8 @@ pub trait Preprocessed: Send {
     /// the same (the handshake made sure).
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was made for; `PeerMisbehaved`,
-    /// `Transport` as ever.
+    /// `InvalidInput` when the circuit needs more than the material holds, or is not the one it was
+    /// made for; `PeerMisbehaved`, `Transport` as ever.
     fn prepare(
         self: Box<Self>,
         net: &mut Network,
@@ -144,16 +145,17 @@ pub trait Prepared: Send {
         inputs: &InputBits,
     ) -> Result<OutputBits>;
 
-    /// Writes all of it to `out` instead, for [`Protocol::load_prepared`](crate::Protocol::load_prepared).
-    /// Whoever keeps the bytes sees to it that they are loaded once at most, and to their integrity and
-    /// secrecy.
+    /// Writes all of it to `out` instead, for
+    /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). Whoever keeps the bytes sees to
+    /// it that they are loaded once at most, and to their integrity and secrecy.
     ///
     /// # Errors
     /// `Store` when `out` fails.
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()>;
 
-    /// For measurements alone: the online phase as something that can be repeated. With a number, that many
-    /// executions (a multiple of 64) share the material of the one that was prepared. **Both give away all inputs.**
+    /// For measurements alone: the online phase as something that can be repeated. With a number,
+    /// that many executions (a multiple of 64) share the material of the one that was prepared.
+    /// **Both give away all inputs.**
     ///
     /// # Errors
     /// `InvalidInput` when the protocol, or what was prepared, has no such thing.
@@ -166,8 +168,8 @@ pub trait Prepared: Send {
 /// An online phase that can be repeated, for measurements alone.
 #[cfg(feature = "measure")]
 pub trait Measured: Send {
-    /// Evaluates on the bits of this party's input wires, those of one wire in all executions, then the next one's;
-    /// returns the bits of the output wires that it learns in the same order.
+    /// Evaluates on the bits of this party's input wires, those of one wire in all executions, then
+    /// the next one's; returns the bits of the output wires that it learns in the same order.
     ///
     /// # Errors
     /// As [`Prepared::evaluate`].
@@ -190,8 +192,8 @@ pub(crate) fn one_by_one(
     correlations.prepare(net, circuit, plan)?.evaluate(net, circuit, plan, inputs)
 }
 
-/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so many
-/// executions.
+/// Checks that `inputs` holds exactly the inputs that `party` owns, with the right widths, for so
+/// many executions.
 pub(crate) fn check_inputs(
     circuit: &Circuit,
     party: PartyId,

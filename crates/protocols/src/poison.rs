@@ -1,8 +1,8 @@
 //! After any error the set-up is dead, whichever phase it happened in, and for every protocol.
 //!
 //! A party that could try again under the same Δ after a failed check would give a cheater as many
-//! guesses as it likes, where the analysis of every check allows it one. So an engine and everything
-//! that it makes share a flag, which the first error sets and every call looks at first.
+//! guesses as it likes, where the analysis of every check allows it one. So an engine and
+//! everything that it makes share a flag, which the first error sets and every call looks at first.
 
 use std::io::Write;
 use std::sync::{
@@ -60,7 +60,8 @@ pub(crate) fn refuse_lookups(plan: &Plan) -> Result<()> {
     Err(Error::invalid_input("the plan was made with look-ups: make it with Plan::new"))
 }
 
-/// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something did.
+/// What is used only as long as nothing failed. Dropped, and so wiped, when it finds that something
+/// did.
 struct Poisonable<T: ?Sized> {
     inner: Option<Box<T>>,
     flag: PoisonFlag,

@@ -5,9 +5,9 @@
 //! the protocol's own                                            lengths follow from the above
 //! ```
 //!
-//! The hashes of a garbled circuit are keyed by the id of the session that prepared it, so the evaluator
-//! keeps that id. Everything else that a session id enters (commitments, coins, echoes) takes the id of the
-//! session in which the circuit is evaluated, which is fresh.
+//! The hashes of a garbled circuit are keyed by the id of the session that prepared it, so the
+//! evaluator keeps that id. Everything else that a session id enters (commitments, coins, echoes)
+//! takes the id of the session in which the circuit is evaluated, which is fresh.
 
 use std::io::{Read, Write};
 
@@ -42,8 +42,8 @@ impl Protocol {
     /// Reads it back, in the form it was prepared in.
     ///
     /// # Errors
-    /// `Store` when the bytes are not those of a circuit prepared for this party of these, this ρ and this
-    /// circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
+    /// `Store` when the bytes are not those of a circuit prepared for this party of these, this ρ
+    /// and this circuit; `InvalidInput` as [`set_up`](Protocol::set_up).
     pub fn load_prepared(
         self,
         net: &Network,

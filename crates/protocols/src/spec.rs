@@ -1,5 +1,5 @@
-//! What a protocol says of itself: each has one [`ProtocolSpec`] in its own module, and one line in the
-//! [registry](crate::Protocol).
+//! What a protocol says of itself: each has one [`ProtocolSpec`] in its own module, and one line in
+//! the [registry](crate::Protocol).
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::{Error, Result};
@@ -25,7 +25,8 @@ pub(crate) struct ProtocolSpec {
     pub evaluator: PartyId,
     /// The name of the protocol whose pools this one is served from.
     pub pools: &'static str,
-    /// What it has for several executions side by side: how much they take. `None` if it runs one at a time.
+    /// What it has for several executions side by side: how much they take. `None` if it runs one
+    /// at a time.
     pub batches: Option<fn(&Circuit, Batch) -> Result<Demand>>,
     /// What a party does with correlations.
     pub role: fn(PartyId, Form) -> GateRole,

@@ -1,9 +1,9 @@
 //! Triples for a circuit that is known, on the gates' own masks.
 //!
-//! When nothing is to be stored, the function-dependent phase can make the triples itself, for the gates
-//! that it has. All masks are drawn first; then the triple of each AND gate gets the mask of the gate's
-//! right input wire as its right factor b = λ_b. That saves one of 3B authenticated bits a gate, and of
-//! the two openings in Beaver's trick the one of λ_b ⊕ b, which is zero:
+//! When nothing is to be stored, the function-dependent phase can make the triples itself, for the
+//! gates that it has. All masks are drawn first; then the triple of each AND gate gets the mask of
+//! the gate's right input wire as its right factor b = λ_b. That saves one of 3B authenticated bits
+//! a gate, and of the two openings in Beaver's trick the one of λ_b ⊕ b, which is zero:
 //!
 //! ```text
 //! d = λ_a ⊕ a,   λ_a·λ_b = a·λ_b ⊕ d·λ_b = c ⊕ d·b
@@ -11,14 +11,15 @@
 //!
 //! # Where this departs from Katz, Ranellucci, Rosulek and Wang (CRYPTO 2018, §5.2)
 //! They build the first leaky triple of a bucket on both input masks, and so save two bits and both
-//! openings. With leaky triples as Fig. 14 of Yang–Wang–Zhang 2020 makes them that is not sound: a cheater
-//! may guess the share of the left factor x at a risk of 1/2. Were x = λ_a, it would learn the mask of a
-//! wire of its choice half the time, and no bucket could hide it. Were x_1 = λ_a ⊕ x_2 ⊕ … ⊕ x_B, the
-//! buckets would have to be known before the first triples are made, so that a cheater could choose all
-//! of them by their bucket, and B would have to grow by one. The right factor does not leak
-//! ([`symbolon_preprocessing::leaky`]), so it may be a mask, even of a wire that feeds many gates. The
-//! triple that it is made with then belongs to its gate's bucket before the buckets are drawn, which
-//! costs a little of their security: [`symbolon_preprocessing::bucketing`] counts it.
+//! openings. With leaky triples as Fig. 14 of Yang–Wang–Zhang 2020 makes them that is not sound: a
+//! cheater may guess the share of the left factor x at a risk of 1/2. Were x = λ_a, it would learn
+//! the mask of a wire of its choice half the time, and no bucket could hide it. Were x_1 = λ_a ⊕
+//! x_2 ⊕ … ⊕ x_B, the buckets would have to be known before the first triples are made, so that a
+//! cheater could choose all of them by their bucket, and B would have to grow by one. The right
+//! factor does not leak ([`symbolon_preprocessing::leaky`]), so it may be a mask, even of a wire
+//! that feeds many gates. The triple that it is made with then belongs to its gate's bucket before
+//! the buckets are drawn, which costs a little of their security:
+//! [`symbolon_preprocessing::bucketing`] counts it.
 
 use std::collections::VecDeque;
 use std::{thread, vec};
@@ -37,8 +38,8 @@ use super::{
 };
 use crate::phases::{PlannedCircuit, small};
 
-/// Makes the triples of a circuit batch by batch, in the order of the plan: draws the masks of the AND gates' outputs, finds those
-/// of their inputs, and makes triples on these.
+/// Makes the triples of a circuit batch by batch, in the order of the plan: draws the masks of the
+/// AND gates' outputs, finds those of their inputs, and makes triples on these.
 pub(crate) struct CircuitTriples<'p> {
     pass: InputPass<'p>,
     draws: Draws,
@@ -50,14 +51,16 @@ struct Draws {
     gates: usize,
 }
 
-/// Gates whose output masks are drawn. What fills the batch up is made on shares of zero and never used.
+/// Gates whose output masks are drawn. What fills the batch up is made on shares of zero and never
+/// used.
 struct Drawn {
     batch: bucketing::Batch,
     lambda_c: Shares,
 }
 
 impl<'p> CircuitTriples<'p> {
-    /// Starts with the masks of the inputs. Parts of about `segment` gates are planned apart from each other.
+    /// Starts with the masks of the inputs. Parts of about `segment` gates are planned apart from
+    /// each other.
     pub fn new<T>(
         open: &Preprocessor,
         circuit: PlannedCircuit<'p>,
@@ -83,7 +86,8 @@ impl<'p> CircuitTriples<'p> {
         Ok(CircuitTriples { pass, draws: Draws { batches: batches.into_iter(), gates } })
     }
 
-    /// The next gates' triples, in the memory of a batch that is used up if there is one; `None` after the last.
+    /// The next gates' triples, in the memory of a batch that is used up if there is one; `None`
+    /// after the last.
     pub fn next_solved(
         &mut self,
         open: &mut Preprocessor,
@@ -111,13 +115,13 @@ impl<'p> CircuitTriples<'p> {
         self.pass.outputs()
     }
 
-    /// Makes the triples of all gates, without the masks that another pass finds again. With several lanes this pass has a thread of
-    /// its own: it finds the inputs' masks of one batch while the triples of the one before are made, or the masks of the second
-    /// drawn.
+    /// Makes the triples of all gates, without the masks that another pass finds again. With
+    /// several lanes this pass has a thread of its own: it finds the inputs' masks of one batch
+    /// while the triples of the one before are made, or the masks of the second drawn.
     ///
-    /// So a batch's masks are drawn before the triples of the batch before it, which are on other masks, and no message of
-    /// either depends on the other. All that the order decides is which of their checks comes first; one that fails is the
-    /// last under its Δ either way.
+    /// So a batch's masks are drawn before the triples of the batch before it, which are on other
+    /// masks, and no message of either depends on the other. All that the order decides is which of
+    /// their checks comes first; one that fails is the last under its Δ either way.
     pub fn beta_triples(
         self,
         open: &mut Preprocessor,
@@ -197,19 +201,21 @@ impl Drawn {
     }
 }
 
-/// A pass over the circuit that finds the masks of the AND gates' inputs, and stops where the masks of their outputs end.
+/// A pass over the circuit that finds the masks of the AND gates' inputs, and stops where the masks
+/// of their outputs end.
 struct InputPass<'p> {
     cursor: Cursor<'p>,
     outputs: &'p [u32],
     slots: WireShares,
-    /// Inputs and output of the gates of a batch of the plan whose free gates are done; so many of them are taken.
+    /// Inputs and output of the gates of a batch of the plan whose free gates are done; so many of
+    /// them are taken.
     ready: Vec<[usize; 3]>,
     taken: usize,
 }
 
 impl InputPass<'_> {
-    /// Gives the next gates these output masks, and finds the masks of their inputs: those of the right ones, with shares of zero
-    /// up to `room`, and of the left ones where these are wanted.
+    /// Gives the next gates these output masks, and finds the masks of their inputs: those of the
+    /// right ones, with shares of zero up to `room`, and of the left ones where these are wanted.
     fn find(
         &mut self,
         lambda_c: &Shares,

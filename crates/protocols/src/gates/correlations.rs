@@ -1,7 +1,7 @@
 //! Correlated randomness: all that one evaluation uses up, on one party's side.
 //!
-//! One authenticated bit per input bit, known to the input's owner (Bit2Share: all other parties' shares of that mask are
-//! zero), and triples of one of the kinds of [`super::triples`].
+//! One authenticated bit per input bit, known to the input's owner (Bit2Share: all other parties'
+//! shares of that mask are zero), and triples of one of the kinds of [`super::triples`].
 
 use std::collections::VecDeque;
 
@@ -91,7 +91,8 @@ impl<T> Correlations<T> {
         slots
     }
 
-    /// What is left of them when the masks of the inputs are on the wires: of a million inputs there is no second copy.
+    /// What is left of them when the masks of the inputs are on the wires: of a million inputs
+    /// there is no second copy.
     pub fn into_secrets(self, circuit: &Circuit) -> (PartySecrets, T) {
         let Correlations { mut secrets, triples, .. } = self;
         let inputs = io_wires::input_bits(circuit, secrets.position.me);

@@ -1,19 +1,21 @@
 //! Correlations from a dealer, in place of oblivious transfer among the parties.
 //!
-//! What the dealer is trusted with, and what it sends, is said in [`symbolon_preprocessing::dealer`]. Here a party asks
-//! it for one *dealing* after the other, each over a channel of its own and each under a fresh Δ: one for every call of
-//! phase 1. A dealing is asked for by an id that hashes the parties' session, which all of them have agreed on
-//! already, the number of the dealing in it, and everything that is asked for:
+//! What the dealer is trusted with, and what it sends, is said in
+//! [`symbolon_preprocessing::dealer`]. Here a party asks it for one *dealing* after the other, each
+//! over a channel of its own and each under a fresh Δ: one for every call of phase 1. A dealing is
+//! asked for by an id that hashes the parties' session, which all of them have agreed on already,
+//! the number of the dealing in it, and everything that is asked for:
 //!
 //! ```text
 //! id = H(session, number, evaluator, AND gates, input bits of every party)
 //! ```
 //!
-//! The dealer brings together those who come with one id. Parties that are not in the same session, or count
-//! differently, never meet there. The dealer does not learn the session's id, which keys hashes.
+//! The dealer brings together those who come with one id. Parties that are not in the same session,
+//! or count differently, never meet there. The dealer does not learn the session's id, which keys
+//! hashes.
 //!
-//! Gates that were asked for have one mask and one triple each, as good as those that the parties make: what
-//! the protocols do with them, and every check of theirs, stays the same.
+//! Gates that were asked for have one mask and one triple each, as good as those that the parties
+//! make: what the protocols do with them, and every check of theirs, stays the same.
 
 use std::collections::VecDeque;
 
@@ -43,8 +45,8 @@ pub type Connector = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
 
 /// How a party reaches the dealer that all parties of its session have agreed on.
 pub struct Dealer {
-    /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty over links without
-    /// keys, where anybody can take any seat.
+    /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty
+    /// over links without keys, where anybody can take any seat.
     pub keys: Vec<Fingerprint>,
     /// Opens one more channel to it.
     pub dial: Connector,
@@ -64,7 +66,8 @@ pub(crate) struct DealerEngine {
     role: Role,
     /// Dealings until now.
     dealings: u64,
-    /// AND gates until now. Every dealing has a Δ of its own; tweaks differ between them all the same.
+    /// AND gates until now. Every dealing has a Δ of its own; tweaks differ between them all the
+    /// same.
     gates: u64,
 }
 
@@ -74,7 +77,8 @@ impl DealerEngine {
         DealerEngine { dealer, position, session: net.session, role, dealings: 0, gates: 0 }
     }
 
-    /// Asks for one more dealing; returns what it has for the inputs, and where its gates come from.
+    /// Asks for one more dealing; returns what it has for the inputs, and where its gates come
+    /// from.
     fn ask(&mut self, net: &Network, demand: &Demand) -> Result<(Correlations<()>, Gates)> {
         let parties = usize::from(net.parties());
         let input_bits: Vec<u64> =
@@ -129,7 +133,8 @@ impl Engine for DealerEngine {
         Ok(Box::new(Independent { correlations, role: self.role }))
     }
 
-    /// The circuit makes nothing cheaper here: the same as [`preprocess`](Engine::preprocess) for what it needs.
+    /// The circuit makes nothing cheaper here: the same as [`preprocess`](Engine::preprocess) for
+    /// what it needs.
     fn preprocess_for(
         &mut self,
         net: &mut Network,

@@ -1,4 +1,5 @@
-//! The engine of protocols on AND gates: makes correlations with the peers, and hands them to a role.
+//! The engine of protocols on AND gates: makes correlations with the peers, and hands them to a
+//! role.
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::{Config, Preprocessor};

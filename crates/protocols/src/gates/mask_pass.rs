@@ -1,8 +1,9 @@
-//! The masks of all wires, and shares of the products λ_a·λ_b: what every garbling protocol begins its function-dependent
-//! phase with, the same for every party.
+//! The masks of all wires, and shares of the products λ_a·λ_b: what every garbling protocol begins
+//! its function-dependent phase with, the same for every party.
 //!
-//! A chunk's d and e (Beaver's trick) are sent when its masks are known, and awaited [`LOOKAHEAD`] chunks later, so that a long
-//! link is kept full; its garbled gates follow. With several lanes the pass has a thread of its own ([`super::pipeline`]).
+//! A chunk's d and e (Beaver's trick) are sent when its masks are known, and awaited [`LOOKAHEAD`]
+//! chunks later, so that a long link is kept full; its garbled gates follow. With several lanes the
+//! pass has a thread of its own ([`super::pipeline`]).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -35,7 +36,8 @@ pub(crate) trait BeaverTriples: TripleBatch {
     /// The products.
     fn c(&self) -> &Shares;
 
-    /// Adds to an opening what the triples in `range` differ by from the masks λ_a and λ_b of gates from `first` on.
+    /// Adds to an opening what the triples in `range` differ by from the masks λ_a and λ_b of gates
+    /// from `first` on.
     fn open(&self, range: Range<usize>, gates: &Products, first: usize, opening: &mut ShareOpening);
 
     /// λ_a·λ_b ⊕ λ_c, from what was opened.
@@ -74,7 +76,8 @@ impl BeaverTriples for RandomTriples {
         }
     }
 
-    /// (a ⊕ d)·(b ⊕ e) = c ⊕ d·λ_b ⊕ e·λ_a ⊕ d·e: Beaver's formula in terms of the masks, so that the factors need not be kept.
+    /// (a ⊕ d)·(b ⊕ e) = c ⊕ d·λ_b ⊕ e·λ_a ⊕ d·e: Beaver's formula in terms of the masks, so that
+    /// the factors need not be kept.
     fn multiply(
         Products { lambda_a, lambda_b, mut c }: Products,
         opened: &BitVec,

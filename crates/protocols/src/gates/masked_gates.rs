@@ -1,4 +1,5 @@
-//! The gates of a circuit as garblers and evaluators take them: shares of the masks, chunk by chunk.
+//! The gates of a circuit as garblers and evaluators take them: shares of the masks, chunk by
+//! chunk.
 
 use std::collections::VecDeque;
 
@@ -97,8 +98,9 @@ impl OpeningQueue {
 
     /// What was opened of the chunk whose opening was sent first, with the peers' MACs checked.
     pub fn receive(&mut self, channels: &mut [Channel], lane: Lane) -> Result<BitVec> {
-        // A garbler's openings and tables come in one stream: the evaluator must take those that were sent ahead of this
-        // chunk's table first. It sends no tables, and garblers must not wait for more than they need.
+        // A garbler's openings and tables come in one stream: the evaluator must take those that
+        // were sent ahead of this chunk's table first. It sends no tables, and garblers must not
+        // wait for more than they need.
         let one_stream = self.is_evaluator && lane == Lane::Shared;
         let wanted = if one_stream { self.awaited.len() } else { 1 };
         for opening in self.awaited.drain(..wanted) {

@@ -1,16 +1,19 @@
 //! Two threads in the function-dependent phase of a circuit that is kept.
 //!
-//! The phase is two passes, one after the other: over the masks, which opens d and e, and over the labels, which garbles chunk by
-//! chunk or takes in what is garbled. With several lanes, and more than one chunk of gates, each has a thread: the pass over the
-//! masks runs [`AHEAD`] chunks ahead, and its openings go by the second lane. What can be made of a chunk without the first
-//! lane's messages is made by its thread, too.
+//! The phase is two passes, one after the other: over the masks, which opens d and e, and over the
+//! labels, which garbles chunk by chunk or takes in what is garbled. With several lanes, and more
+//! than one chunk of gates, each has a thread: the pass over the masks runs [`AHEAD`] chunks ahead,
+//! and its openings go by the second lane. What can be made of a chunk without the first lane's
+//! messages is made by its thread, too.
 //!
 //! # Why that is safe
-//! A chunk is garbled, or its table taken in, after its own d and e were opened and their MACs found right, as on one thread.
-//! The difference is that the openings of later chunks may be on their way, or fail, meanwhile. They are on their way on one
-//! thread, too ([`super::mask_pass`]): an opening is a function of masks and triples that are fixed when the phase begins, and shows d
-//! and e, which are uniform whatever tables say. When an opening is wrong, this party's other pass ends after the chunks before it:
-//! whatever it garbles and sends until then is of gates whose own openings were right.
+//! A chunk is garbled, or its table taken in, after its own d and e were opened and their MACs
+//! found right, as on one thread. The difference is that the openings of later chunks may be on
+//! their way, or fail, meanwhile. They are on their way on one thread, too ([`super::mask_pass`]):
+//! an opening is a function of masks and triples that are fixed when the phase begins, and shows d
+//! and e, which are uniform whatever tables say. When an opening is wrong, this party's other pass
+//! ends after the chunks before it: whatever it garbles and sends until then is of gates whose own
+//! openings were right.
 
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread;
@@ -25,8 +28,9 @@ use crate::Network;
 /// How many chunks wait to be consumed.
 const AHEAD: usize = 2;
 
-/// Passes all chunks of `gates` to `consume`, in order, with the first lane's channels. What needs no message is made of them by
-/// `begin`, on the thread of the masks if they have one: only then is it worth doing all of it before the first message comes.
+/// Passes all chunks of `gates` to `consume`, in order, with the first lane's channels. What needs
+/// no message is made of them by `begin`, on the thread of the masks if they have one: only then is
+/// it worth doing all of it before the first message comes.
 pub(crate) fn run<T: Send>(
     gates: &mut dyn MaskedGateStream,
     plan: &Plan,

@@ -9,7 +9,8 @@ use super::wire_shares::WireShares;
 #[derive(Clone, Copy)]
 pub(crate) struct Position {
     pub me: PartyId,
-    /// The evaluator carries public constants: it flips its bit, the others adapt their keys for it.
+    /// The evaluator carries public constants: it flips its bit, the others adapt their keys for
+    /// it.
     pub evaluator: PartyId,
 }
 

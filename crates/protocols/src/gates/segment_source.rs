@@ -1,4 +1,5 @@
-//! Where the triples of segments come from: made when they are needed, or meanwhile by a thread of their own.
+//! Where the triples of segments come from: made when they are needed, or meanwhile by a thread of
+//! their own.
 
 use std::sync::{
     atomic::{AtomicBool, Ordering},
@@ -21,7 +22,8 @@ use super::{
 };
 use crate::{Demand, Network, OutputBits, phases::PlannedCircuit};
 
-/// Evaluates a circuit in segments, with the triples that `open` makes, for gates whose tweaks start at `first_tweak`.
+/// Evaluates a circuit in segments, with the triples that `open` makes, for gates whose tweaks
+/// start at `first_tweak`.
 pub(crate) fn stream(
     open: &mut Preprocessor,
     net: &mut Network,
@@ -65,7 +67,8 @@ pub(crate) fn stream(
     done
 }
 
-/// Makes one batch after another; by itself the source of segments that are made when they are needed.
+/// Makes one batch after another; by itself the source of segments that are made when they are
+/// needed.
 struct Maker<'a> {
     open: &'a mut Preprocessor,
     triples: CircuitTriples<'a>,
@@ -86,8 +89,8 @@ impl SegmentSource for Maker<'_> {
 }
 
 impl Maker<'_> {
-    /// Makes batches as long as there are gates, and somebody takes them; with memory that is done with. Returns the masks of the
-    /// outputs, if all batches were taken.
+    /// Makes batches as long as there are gates, and somebody takes them; with memory that is done
+    /// with. Returns the masks of the outputs, if all batches were taken.
     fn keep_making(
         mut self,
         lanes: &mut [Vec<Channel>],
@@ -110,7 +113,8 @@ impl Maker<'_> {
     }
 }
 
-/// Segments that a thread makes while the one before is evaluated. It gets back what memory is done with, and says when it failed.
+/// Segments that a thread makes while the one before is evaluated. It gets back what memory is done
+/// with, and says when it failed.
 struct Background<'a> {
     batches: Receiver<SolvedTriples>,
     outputs: Receiver<WireShares>,

@@ -10,8 +10,9 @@ use super::{
     triples::{SolvedTriples, TripleBatch},
 };
 
-/// Solved triples, of which gates are taken from the front. They stay until the segment ends: a chunk is made of them when its
-/// openings are here, and a garbler proves its gates by MACs that are kept among them.
+/// Solved triples, of which gates are taken from the front. They stay until the segment ends: a
+/// chunk is made of them when its openings are here, and a garbler proves its gates by MACs that
+/// are kept among them.
 pub(crate) struct SegmentTriples {
     batches: Vec<SolvedTriples>,
     /// How many gates there are, and how many of them were taken.
@@ -64,8 +65,9 @@ impl SegmentTriples {
         })
     }
 
-    /// Keeps what proves the next gates, which were taken, to a peer: the MACs towards it on λ_a and λ_b are here, and those on
-    /// λ_a·λ_b ⊕ λ_c take the place of those on c, which are of no more use.
+    /// Keeps what proves the next gates, which were taken, to a peer: the MACs towards it on λ_a
+    /// and λ_b are here, and those on λ_a·λ_b ⊕ λ_c take the place of those on c, which are of no
+    /// more use.
     ///
     /// # Panics
     /// If the gates were not taken.

@@ -12,16 +12,17 @@ pub(crate) struct RandomTriples {
     pub abc: Triples,
 }
 
-/// Masks and triples for the gates of one circuit, whose right factors are the gates' masks λ_b. These are not kept: a pass
-/// over the circuit finds them again.
+/// Masks and triples for the gates of one circuit, whose right factors are the gates' masks λ_b.
+/// These are not kept: a pass over the circuit finds them again.
 pub(crate) struct BetaTriples {
     pub lambda_c: Shares,
     pub a: Shares,
     pub c: Shares,
 }
 
-/// Masks and triples for the gates of one circuit, with all that a pass over the circuit would find: b = λ_b, and λ_c is added
-/// to the products. The triples may be more than the gates: what fills a batch up is on shares of zero.
+/// Masks and triples for the gates of one circuit, with all that a pass over the circuit would
+/// find: b = λ_b, and λ_c is added to the products. The triples may be more than the gates: what
+/// fills a batch up is on shares of zero.
 pub(crate) struct SolvedTriples {
     pub lambda_a: Shares,
     pub abc: Triples,
@@ -91,7 +92,8 @@ impl<B: TripleBatch> TripleQueue<B> {
         self.left
     }
 
-    /// Hands the triples of the next `n` gates to `take`, as many at a time as stand side by side in a batch.
+    /// Hands the triples of the next `n` gates to `take`, as many at a time as stand side by side
+    /// in a batch.
     pub fn take(&mut self, n: usize, mut take: impl FnMut(&B, Range<usize>)) -> Result<()> {
         if n as u64 > self.left {
             return Err(too_few());

@@ -1,5 +1,5 @@
-//! Authenticated shares side by side, as a pass over a circuit needs them: a share's bit in one array,
-//! its MACs and keys towards all peers next to each other in another.
+//! Authenticated shares side by side, as a pass over a circuit needs them: a share's bit in one
+//! array, its MACs and keys towards all peers next to each other in another.
 
 use std::ops::Range;
 use std::slice::ChunksExact;
@@ -59,8 +59,8 @@ impl WireShares {
         self.auth[first * self.peers..][..n * self.peers].chunks_exact(self.peers)
     }
 
-    /// What shares from `first` on add to labels, share k of each list to `sums[k]`: the sum of the keys, ⊕ `delta` where the
-    /// bit is 1.
+    /// What shares from `first` on add to labels, share k of each list to `sums[k]`: the sum of the
+    /// keys, ⊕ `delta` where the bit is 1.
     pub fn key_sums<const LISTS: usize>(
         lists: [&WireShares; LISTS],
         first: usize,

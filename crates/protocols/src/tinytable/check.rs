@@ -1,29 +1,32 @@
 //! The check of all table bits that were opened, in one message each way (§3.2–3.3, Fig. 5 step 5).
 //!
-//! Each bit (and each look-up's entry) x that a party sends has a MAC M = K ⊕ x·Δ, a sum of MACs from the
-//! preprocessing. The paper sends ⊕ F(M) for a random oracle F. Here it is a universal hash H(M_1, M_2, …) of 128 bits,
-//! its keys drawn from a hash of the whole transcript, after all bits are sent: fewer instructions than a block cipher
-//! call a bit, and no random oracle on secrets.
+//! Each bit (and each look-up's entry) x that a party sends has a MAC M = K ⊕ x·Δ, a sum of MACs
+//! from the preprocessing. The paper sends ⊕ F(M) for a random oracle F. Here it is a universal
+//! hash H(M_1, M_2, …) of 128 bits, its keys drawn from a hash of the whole transcript, after all
+//! bits are sent: fewer instructions than a block cipher call a bit, and no random oracle on
+//! secrets.
 //!
-//! * k = 64: for each of two sets of keys, Σ (M_i ⊕ κ_i)·(M_i+1 ⊕ κ_i+1) over pairs, in GF(2^64), for 1 024 tags at
-//!   a time; these blocks of 128 bits are the coefficients of a polynomial in χ ([`TagHash`](symbolon_primitives::TagHash)).
+//! * k = 64: for each of two sets of keys, Σ (M_i ⊕ κ_i)·(M_i+1 ⊕ κ_i+1) over pairs, in GF(2^64),
+//!   for 1 024 tags at a time; these blocks of 128 bits are the coefficients of a polynomial in χ
+//!   ([`TagHash`](symbolon_primitives::TagHash)).
 //! * k = 32 and 128: Σ χ^i·M_i in GF(2^128), shorter tags filled up with zeros.
 //!
 //! # Why that is sound
-//! A cheater that sent x_i ⊕ e_i instead of x_i, not all e_i zero, passes if it sends H(M) ⊕ L(Δ), where
-//! L(Δ) = H(M_1 ⊕ e_1·Δ, …) ⊕ H(M), the products e_i·Δ in the field of the k-bit tags. M and e are fixed when the keys are
-//! drawn. L is linear over GF(2): for k = 64 a pair adds
-//! (e_1·(M_2 ⊕ κ_2) ⊕ e_2·(M_1 ⊕ κ_1))·Δ ⊕ e_1·e_2·Δ², and squaring is linear. All k bits of Δ are unknown to it (one
-//! fewer for k = 128), so it passes with probability |ker L|·2^-k.
+//! A cheater that sent x_i ⊕ e_i instead of x_i, not all e_i zero, passes if it sends H(M) ⊕ L(Δ),
+//! where L(Δ) = H(M_1 ⊕ e_1·Δ, …) ⊕ H(M), the products e_i·Δ in the field of the k-bit tags. M and
+//! e are fixed when the keys are drawn. L is linear over GF(2): for k = 64 a pair adds (e_1·(M_2 ⊕
+//! κ_2) ⊕ e_2·(M_1 ⊕ κ_1))·Δ ⊕ e_1·e_2·Δ², and squaring is linear. All k bits of Δ are unknown to
+//! it (one fewer for k = 128), so it passes with probability |ker L|·2^-k.
 //!
-//! How large is the kernel? For each Δ ≠ 0 the e_i·Δ are not all zero, so L(Δ) = 0 happens with probability at most
-//! N·2^-128: for polynomials in the tags, N is the number of bits and entries, as L(Δ) is one in χ that is not zero. For
-//! pairs, a block with some e_i ≠ 0 adds e_i·Δ times a key of its neighbour's, uniform in GF(2^64), and independently so
-//! under the second set of keys: its coefficient is zero with probability 2^-128, and if it is not, the polynomial is
-//! zero for at most as many χ as there are blocks, so that N is their number and one. That is N·2^(k-128) elements
-//! besides zero on average. With q evaluations of the hash, which it can try before it sends its last bits, the cheater
-//! passes with probability at most 2^-k + q·N·2^-128. Bits of Δ that it guessed during OT extension, at a risk
-//! of 1/2 each, gain it nothing.
+//! How large is the kernel? For each Δ ≠ 0 the e_i·Δ are not all zero, so L(Δ) = 0 happens with
+//! probability at most N·2^-128: for polynomials in the tags, N is the number of bits and entries,
+//! as L(Δ) is one in χ that is not zero. For pairs, a block with some e_i ≠ 0 adds e_i·Δ times a
+//! key of its neighbour's, uniform in GF(2^64), and independently so under the second set of keys:
+//! its coefficient is zero with probability 2^-128, and if it is not, the polynomial is zero for at
+//! most as many χ as there are blocks, so that N is their number and one. That is N·2^(k-128)
+//! elements besides zero on average. With q evaluations of the hash, which it can try before it
+//! sends its last bits, the cheater passes with probability at most 2^-k + q·N·2^-128. Bits of Δ
+//! that it guessed during OT extension, at a risk of 1/2 each, gain it nothing.
 //!
 //! # How k follows ρ
 //! A cheat must go unnoticed with probability at most 2^-ρ, not counting what an adversary gains by
@@ -70,7 +73,7 @@ pub(super) fn check<T: Tag>(
     }
     let delta = T::cut(*ready.delta);
     let mut sums = Sums::<T, 2>::new(transcript.challenge("table bits"));
-    sums.gates(ready, opened, (bits.words(), delta));
+    sums.gates(ready, opened, bits.words(), delta);
     sums.entries(ready, opened, delta);
     let [own, expected] = sums.finish();
 
@@ -85,15 +88,16 @@ pub(super) fn check<T: Tag>(
     Ok(Checked(()))
 }
 
-/// Opens the masks of output wires to the peer who learns them: bits, and in the same message the MAC on them, at a
-/// point that depends on all that was said and on these bits.
+/// Opens the masks of output wires to the peer who learns them: bits, and in the same message the
+/// MAC on them, at a point that depends on all that was said and on these bits.
 ///
 /// # Errors
 /// `Transport` when the peer is gone.
 pub(super) fn open_masks<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
-    (transcript, wires): (&Transcript, &OutputWires),
+    transcript: &Transcript,
+    wires: &OutputWires,
     _: Checked,
 ) -> Result<()> {
     if wires.is_empty() {
@@ -111,14 +115,16 @@ pub(super) fn open_masks<T: Tag>(
     channel.flush()
 }
 
-/// Receives the peer's shares of the masks of output wires that this party learns, and adds the own ones.
+/// Receives the peer's shares of the masks of output wires that this party learns, and adds the own
+/// ones.
 ///
 /// # Errors
 /// `PeerMisbehaved` when a bit or the MAC is wrong; `Transport` when the peer is gone.
 pub(super) fn receive_masks<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
-    (transcript, wires): (&Transcript, &OutputWires),
+    transcript: &Transcript,
+    wires: &OutputWires,
 ) -> Result<BitVec> {
     let n = wires.len() * ready.stock();
     if n == 0 {
@@ -164,8 +170,8 @@ fn point(transcript: &Transcript, party: PartyId, bits: &[u8]) -> Challenge {
 mod tests {
     use super::*;
 
-    /// Where output masks are added up cannot be known before the masks are said, and it is another point for
-    /// either party.
+    /// Where output masks are added up cannot be known before the masks are said, and it is another
+    /// point for either party.
     #[test]
     fn the_point_depends_on_all_that_was_said() {
         let said = |layer: &[u8]| {

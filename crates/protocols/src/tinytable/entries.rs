@@ -1,9 +1,10 @@
 //! The entries of scrambled tables from one-hot vectors.
 //!
-//! Entry c of a look-up whose inputs have the mask r is T(c ⊕ r) ⊕ r_o = Σ_j T(c ⊕ j)·[r = j] ⊕ r_o, for all c a
-//! convolution over the group of k-bit numbers under XOR. An m-bit entry is one element of GF(2)\[X\] below
-//! X^m, its bit b the coefficient of X^b; MACs and keys of its bits join in the same way, M = Σ_b X^b·M_b in the
-//! field of the tags, so that one MAC is enough for all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
+//! Entry c of a look-up whose inputs have the mask r is T(c ⊕ r) ⊕ r_o = Σ_j T(c ⊕ j)·[r = j] ⊕
+//! r_o, for all c a convolution over the group of k-bit numbers under XOR. An m-bit entry is one
+//! element of GF(2)\[X\] below X^m, its bit b the coefficient of X^b; MACs and keys of its bits
+//! join in the same way, M = Σ_b X^b·M_b in the field of the tags, so that one MAC is enough for
+//! all of them: M = K ⊕ entry·Δ (§3.1, the linear MAC αx + β).
 
 use std::marker::PhantomData;
 use std::ops::BitXorAssign;
@@ -18,10 +19,11 @@ use zeroize::Zeroize;
 /// How many look-ups are convolved side by side.
 const SIDE_BY_SIDE: usize = 64;
 
-/// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is read of it side by side,
-/// so that whoever looks it up misses the caches once.
+/// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is
+/// read of it side by side, so that whoever looks it up misses the caches once.
 ///
-/// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and the key for the peer's.
+/// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and
+/// the key for the peer's.
 pub(crate) struct Tables<T: Tag> {
     /// Of all look-ups.
     pub bytes: Slab<u8>,
@@ -39,7 +41,8 @@ impl<T: Tag> Tables<T> {
         place.byte + 2 * T::BYTES * place.entry
     }
 
-    /// The records of a look-up whose tables begin at a place, with as many entries from one execution's to the next's.
+    /// The records of a look-up whose tables begin at a place, with as many entries from one
+    /// execution's to the next's.
     pub fn records(&self, table: &Table, first: Place, step: usize) -> Records<'_, T> {
         let width = width(table);
         let record = width + 2 * T::BYTES;
@@ -107,8 +110,8 @@ pub(crate) fn width(table: &Table) -> usize {
     table.outputs().div_ceil(8) as usize
 }
 
-/// Fills in the tables of many look-ups in the same table, from the one-hot vectors of their inputs' masks and the
-/// masks of their outputs, by bit. `place` says where each belongs.
+/// Fills in the tables of many look-ups in the same table, from the one-hot vectors of their
+/// inputs' masks and the masks of their outputs, by bit. `place` says where each belongs.
 pub(crate) fn scramble<T: Tag>(
     table: &Table,
     one_hot: &[Shares],
@@ -177,8 +180,9 @@ fn spread(table: &[u64], constants: &mut Vec<u64>) {
     [&sums, low, high].into_iter().for_each(|part| spread(part, constants));
 }
 
-/// Row c of the result is Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were [`spread`] from. Rows have as
-/// many values as `widths` says first, and their products as many as it says second.
+/// Row c of the result is Σ_j table\[c ⊕ j\]·row_j, for the table that the constants were
+/// [`spread`] from. Rows have as many values as `widths` says first, and their products as many as
+/// it says second.
 ///
 /// That takes 3^k products of a row instead of 4^k, by
 /// (A + B·s)(C + D·s) = AC + BD + ((A + B)(C + D) + AC + BD)·s for s² = 1.
@@ -196,7 +200,7 @@ where
     let (mut sums, mut room) = (vec![W::default(); rows.len()], vec![W::default(); size]);
     let mut left = constants.iter();
     let mut halves = Halves { width: widths[0], constants: &mut left, times: &times };
-    halves.convolve(&rows, &mut out, (&mut sums, &mut room));
+    halves.convolve(&rows, &mut out, &mut sums, &mut room);
     [&mut rows, &mut sums, &mut room].into_iter().for_each(Zeroize::zeroize);
     out
 }
@@ -210,7 +214,7 @@ struct Halves<'a, F> {
 
 impl<F> Halves<'_, F> {
     /// Convolves `rows`, with room for the sums of halves of rows and of their products.
-    fn convolve<W>(&mut self, rows: &[W], out: &mut [W], (sums, room): (&mut [W], &mut [W]))
+    fn convolve<W>(&mut self, rows: &[W], out: &mut [W], sums: &mut [W], room: &mut [W])
     where
         W: Copy + BitXorAssign,
         F: Fn(&[W], u64, &mut [W]),
@@ -226,10 +230,10 @@ impl<F> Halves<'_, F> {
         sum.iter_mut().zip(high).for_each(|(sum, high)| *sum ^= *high);
         let half = out.len() / 2;
         let (of_sum, room) = room.split_at_mut(half);
-        self.convolve(sum, of_sum, (sums, room));
+        self.convolve(sum, of_sum, sums, room);
         let (of_low, of_high) = out.split_at_mut(half);
-        self.convolve(low, of_low, (sums, room));
-        self.convolve(high, of_high, (sums, room));
+        self.convolve(low, of_low, sums, room);
+        self.convolve(high, of_high, sums, room);
         for ((of_sum, low), high) in of_sum.iter().zip(of_low).zip(of_high) {
             *low ^= *high;
             *high = *low;

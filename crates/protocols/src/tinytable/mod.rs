@@ -1,10 +1,12 @@
-//! `tinytable`: scrambled truth tables for two parties (Damgård, Nielsen, Nielsen, Ranellucci, "The TinyTable Protocol
-//! for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017), sections 2 to 5.
+//! `tinytable`: scrambled truth tables for two parties (Damgård, Nielsen, Nielsen, Ranellucci, "The
+//! TinyTable Protocol for 2-Party Secure Computation, or: Gate-Scrambling Revisited", CRYPTO 2017),
+//! sections 2 to 5.
 //!
-//! No garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares of each gate's truth table with
-//! masked inputs and output. To evaluate a gate each sends its share of the one entry that e points to: one bit an
-//! AND gate and direction, one message a layer. XOR and NOT are free. The MACs on all bits sent are checked at once, in
-//! the end, before the masks of the outputs are opened. Many executions of one circuit run side by side, bit-sliced.
+//! No garbling: the parties know the masked value e = b ⊕ r of every wire, and hold shares of each
+//! gate's truth table with masked inputs and output. To evaluate a gate each sends its share of the
+//! one entry that e points to: one bit an AND gate and direction, one message a layer. XOR and NOT
+//! are free. The MACs on all bits sent are checked at once, in the end, before the masks of the
+//! outputs are opened. Many executions of one circuit run side by side, bit-sliced.
 //!
 //! # Figures 5 and 8, step by step
 //! | step | where |
@@ -17,16 +19,18 @@
 //! | Fig. 5, 6–7: outputs | `online` |
 //!
 //! # Where this departs from the paper
-//! * **Output masks are opened after the check**, and not in the preprocessing as Fig. 8, step 4 has it: with free XOR an
-//!   output need not come out of a table, and its masked value is known before any cheating is found.
-//! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear, so that
-//!   three authenticated shares a gate are enough: 6k bits of MACs and keys (k bits each) where the four entries of the
-//!   lookup-style MAC take 12k.
+//! * **Output masks are opened after the check**, and not in the preprocessing as Fig. 8, step 4
+//!   has it: with free XOR an output need not come out of a table, and its masked value is known
+//!   before any cheating is found.
+//! * **Tables of AND gates are not stored.** t_cd = r_u·r_v ⊕ r_o ⊕ c·r_v ⊕ d·r_u ⊕ c·d is linear,
+//!   so that three authenticated shares a gate are enough: 6k bits of MACs and keys (k bits each)
+//!   where the four entries of the lookup-style MAC take 12k.
 //! * NOT: the mask stays, r_o = r_u, and the masked value flips.
-//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 holds a string for every value of every entry: k + 256k
-//!   bits an entry of an S-box (80 MiB an AES block at k = 64), where the linear one takes 2k (0.7 MiB). For AND gates it
-//!   takes twice the memory, too; what it spares, two XORs and a product a bit, is not what the time goes to
-//!   once the material is read from memory.
+//! * **Linear MACs everywhere** (§3). The lookup-style MAC of Fig. 3 holds a string for every value
+//!   of every entry: k + 256k bits an entry of an S-box (80 MiB an AES block at k = 64), where the
+//!   linear one takes 2k (0.7 MiB). For AND gates it takes twice the memory, too; what it spares,
+//!   two XORs and a product a bit, is not what the time goes to once the material is read from
+//!   memory.
 //! * **The check** hashes MACs with keys drawn after all bits are sent; see `check` for why.
 //! * **MACs are cut to k bits** of 128, k = 64 or 128 as ρ demands (`check` says why), or 32 for
 //!   comparisons: the highest bits of M, K and Δ, which keeps M = K ⊕ x·Δ. Only the openings of

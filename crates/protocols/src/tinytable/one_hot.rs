@@ -1,9 +1,11 @@
-//! One-hot vectors of masks: from shares of the k bits of a number r, shares of the 2^k bits [r = j].
+//! One-hot vectors of masks: from shares of the k bits of a number r, shares of the 2^k bits [r =
+//! j].
 //!
-//! With them every entry of a look-up's table is linear: T(c ⊕ r) = Σ_j T(c ⊕ j)·[r = j] (Damgård, Nielsen,
-//! Nielsen and Ranellucci 2017, §4, make each entry by 7 products of its own, 1 792 for the S-box of AES). A vector for
-//! k bits is the outer product of those of its parts. One row and one column of that follow from the others, since
-//! the bits of a vector add up to 1, which leaves 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
+//! With them every entry of a look-up's table is linear: T(c ⊕ r) = Σ_j T(c ⊕ j)·[r = j] (Damgård,
+//! Nielsen, Nielsen and Ranellucci 2017, §4, make each entry by 7 products of its own, 1 792 for
+//! the S-box of AES). A vector for k bits is the outer product of those of its parts. One row and
+//! one column of that follow from the others, since the bits of a vector add up to 1, which leaves
+//! 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
 
 use symbolon_preprocessing::{Shares, Triples};
 use symbolon_transport::{Channel, Result};
@@ -13,8 +15,9 @@ use super::{
     products::Products,
 };
 
-/// Makes the one-hot vectors of many numbers of as many bits. `bits` are the shares of their bits, all first bits
-/// first; `triples` gives that many triples. Returns, by j, whether each number is j.
+/// Makes the one-hot vectors of many numbers of as many bits. `bits` are the shares of their bits,
+/// all first bits first; `triples` gives that many triples. Returns, by j, whether each number is
+/// j.
 pub(crate) fn one_hot(
     channels: &mut [Channel],
     bits: Vec<Shares>,
@@ -71,7 +74,8 @@ fn merge(
             products.slice(taken - n..taken)
         };
         let mut out: Vec<Shares> = Vec::with_capacity(low.len() * high.len());
-        // The row of high = 0 is what the others leave of `low`; in each row, low = 0 is what is left of `high`.
+        // The row of high = 0 is what the others leave of `low`; in each row, low = 0 is what is
+        // left of `high`.
         out.extend(low.iter().cloned());
         for b in &high[1..] {
             let mut first = b.clone();

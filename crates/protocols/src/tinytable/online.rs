@@ -1,5 +1,5 @@
-//! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of all that was opened, and
-//! only then the masks of the outputs.
+//! Phase 3 (Fig. 5): the masked inputs, one message each way for every layer, the check of all that
+//! was opened, and only then the masks of the outputs.
 
 use std::io::Write;
 
@@ -110,7 +110,8 @@ fn side_by_side(inputs: &InputBits, executions: usize) -> BitVec {
     joined
 }
 
-/// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this party learns.
+/// The protocol, on rows of bits of all executions: from the own inputs to the outputs that this
+/// party learns.
 fn run<T: Tag>(
     ready: &ScrambledCircuit<T>,
     channel: &mut Channel,
@@ -130,7 +131,7 @@ fn run<T: Tag>(
     }
     let Run { values, mut transcript, opened, .. } = run;
     let checked = check::check(ready, &opened, &mut transcript, channel)?;
-    outputs(ready, channel, circuit, &values, (transcript, checked))
+    outputs(ready, channel, circuit, &values, transcript, checked)
 }
 
 struct Run<'a, T: Tag> {
@@ -321,11 +322,12 @@ fn outputs<T: Tag>(
     channel: &mut Channel,
     circuit: &Circuit,
     values: &Slices,
-    (transcript, checked): (Transcript, Checked),
+    transcript: Transcript,
+    checked: Checked,
 ) -> Result<BitVec> {
     let ScrambledCircuit { me, executions, program, .. } = ready;
     let wires = |party: PartyId| OutputWires::of(circuit, party);
-    check::open_masks(ready, channel, (&transcript, &wires(1 - me)), checked)?;
+    check::open_masks(ready, channel, &transcript, &wires(1 - me), checked)?;
     let mine = wires(*me);
     let mut opened = BitVec::zeros(mine.len() * executions);
     let slots = program.layered.output_slots();
@@ -337,7 +339,7 @@ fn outputs<T: Tag>(
             *executions,
         );
     }
-    let masks = check::receive_masks(ready, channel, (&transcript, &mine))?;
+    let masks = check::receive_masks(ready, channel, &transcript, &mine)?;
     opened.xor_assign(&spread(&masks, ready.stock(), *executions));
     Ok(opened)
 }

@@ -22,7 +22,8 @@ pub(crate) struct ScrambledCircuit<T: Tag> {
     pub executions: usize,
     pub delta: Delta,
     pub program: Arc<Program>,
-    /// The masks of this party's input wires: those of one wire in all executions, then the next wire's.
+    /// The masks of this party's input wires: those of one wire in all executions, then the next
+    /// wire's.
     pub own_masks: BitVec,
     pub gates: Gates<T>,
     pub tables: Tables<T>,
@@ -84,7 +85,8 @@ impl<T: Tag> Rows<T> {
     }
 }
 
-/// The AND gates by position ([`Program`]): three shares of which every entry of the table is a sum.
+/// The AND gates by position ([`Program`]): three shares of which every entry of the table is a
+/// sum.
 ///
 /// t_cd = (r_u ⊕ c)(r_v ⊕ d) ⊕ r_o = (r_u·r_v ⊕ r_o) ⊕ c·r_v ⊕ d·r_u ⊕ c·d, in this order.
 pub(crate) type Gates<T> = [Rows<T>; 3];

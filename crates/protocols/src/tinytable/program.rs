@@ -12,8 +12,8 @@ use super::{
 
 /// A circuit in layers, with what follows from it alone.
 ///
-/// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l; a
-/// look-up's tables stand in the same order, their entries side by side.
+/// With `n` executions, the AND gate of number `g` stands for execution `l` at *position* g·n + l;
+/// a look-up's tables stand in the same order, their entries side by side.
 pub(crate) struct Program {
     pub layered: Layered,
     /// By input wire: its owner.
@@ -115,8 +115,8 @@ impl Program {
     }
 }
 
-/// How many pairs of a mask and a triple one look-up uses up in one execution: a triple for each of the 2^k − k − 1
-/// products of at least two of its input masks, and a mask for each output.
+/// How many pairs of a mask and a triple one look-up uses up in one execution: a triple for each of
+/// the 2^k − k − 1 products of at least two of its input masks, and a mask for each output.
 pub(crate) fn units_of(table: &Table) -> usize {
     let inputs = table.inputs() as usize;
     ((1 << inputs) - inputs - 1).max(table.outputs() as usize)

@@ -1,8 +1,8 @@
-//! Phase 2: the masks of all wires, the products of the AND gates' input masks, and the tables of the look-ups
-//! (Fig. 8), for all executions side by side.
+//! Phase 2: the masks of all wires, the products of the AND gates' input masks, and the tables of
+//! the look-ups (Fig. 8), for all executions side by side.
 //!
-//! AND gates are worked off in chunks whose openings run ahead of what is done with them; look-ups of one
-//! table are collected, and worked off a thousand at a time.
+//! AND gates are worked off in chunks whose openings run ahead of what is done with them; look-ups
+//! of one table are collected, and worked off a thousand at a time.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -203,7 +203,8 @@ impl<T: Tag> Walk<'_, T> {
         Ok(())
     }
 
-    /// Sends the openings of the AND gates that are there, and finishes those that are far enough ahead.
+    /// Sends the openings of the AND gates that are there, and finishes those that are far enough
+    /// ahead.
     fn open(&mut self) -> Result<()> {
         let Chunk { alpha, beta, out, triples } = std::mem::replace(&mut self.ands, Chunk::new());
         let products = Products::open(self.channels, &alpha, &beta, triples)?;

@@ -7,8 +7,8 @@ use zeroize::Zeroize;
 
 use crate::gates::wire_store::WireStore;
 
-/// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the least
-/// significant bit first. Unused bits of a row's last word are zero.
+/// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the
+/// least significant bit first. Unused bits of a row's last word are zero.
 pub(crate) struct Slices {
     executions: usize,
     /// Words of a row.
@@ -92,8 +92,8 @@ impl Ones {
     }
 }
 
-/// Writes the first `n` bits of `from`, all others of which are zero, to `into` from bit `at`. The bits there
-/// must be zero.
+/// Writes the first `n` bits of `from`, all others of which are zero, to `into` from bit `at`. The
+/// bits there must be zero.
 pub(crate) fn put(into: &mut [u64], at: usize, from: &[u64], n: usize) {
     let (first, shift) = (at / 64, at % 64);
     for (i, &word) in from[..n.div_ceil(64)].iter().enumerate() {
@@ -120,16 +120,16 @@ pub(crate) fn get(from: &[u64], at: usize, into: &mut [u64], n: usize) {
     }
 }
 
-/// For each execution, up to a multiple of 64 of them, the byte whose bits stand in its column of at most eight
-/// rows, the first row's the least significant.
+/// For each execution, up to a multiple of 64 of them, the byte whose bits stand in its column of
+/// at most eight rows, the first row's the least significant.
 pub(crate) fn columns<'a>(rows: impl Iterator<Item = &'a [u64]>, out: &mut [u8], zeros: &'a [u64]) {
     let mut all = [zeros; 8];
     all.iter_mut().zip(rows).for_each(|(to, row)| *to = row);
     bytes_of_rows(all, out);
 }
 
-/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next execution, as words of
-/// rows.
+/// The other way round: bits 0 to 7 of bytes, of which every `stride`-th belongs to the next
+/// execution, as words of rows.
 pub(crate) fn rows_of(bytes: &[u8], stride: usize, executions: usize, out: &mut Vec<[u64; 8]>) {
     out.resize(executions.div_ceil(64), [0; 8]);
     if stride == 1 && executions.is_multiple_of(64) {

@@ -78,13 +78,14 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
 
 /// The own MACs, and what the peer's must be.
 impl<T: Tag> Sums<T, 2> {
-    /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta where its bit of
-    /// `theirs` is set. They come before those of look-ups.
+    /// Adds the tags of the entries of AND gates that were opened, by position; the peer's ⊕ delta
+    /// where its bit of `theirs` is set. They come before those of look-ups.
     pub fn gates(
         &mut self,
         ready: &ScrambledCircuit<T>,
         opened: &OpenedEntries,
-        (theirs, delta): (&[u64], T),
+        theirs: &[u64],
+        delta: T,
     ) {
         let rows = ready.gates.each_ref();
         let rows = [rows.map(|rows| &rows.macs[..]), rows.map(|rows| &rows.keys[..])];
@@ -111,7 +112,8 @@ impl<T: Tag> Sums<T, 2> {
         }
     }
 
-    /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ with its entry.
+    /// Adds the tags of the entries of look-ups that were opened, the peer's ⊕ the product of Δ
+    /// with its entry.
     pub fn entries(&mut self, ready: &ScrambledCircuit<T>, opened: &OpenedEntries, delta: T) {
         let program = &ready.program;
         let widest = (0..program.lookups()).map(|number| ready.records(number).width).max();
@@ -123,9 +125,9 @@ impl<T: Tag> Sums<T, 2> {
             entries = rest;
             match multiples.single() {
                 Some(table) => {
-                    self.records(indices, (records, sent), |entry| table[usize::from(entry[0])]);
+                    self.records(indices, records, sent, |entry| table[usize::from(entry[0])]);
                 }
-                None => self.records(indices, (records, sent), |entry| multiples.times(entry)),
+                None => self.records(indices, records, sent, |entry| multiples.times(entry)),
             }
         }
     }
@@ -134,7 +136,8 @@ impl<T: Tag> Sums<T, 2> {
     fn records(
         &mut self,
         mut indices: &[u8],
-        (records, sent): (Records<'_, T>, &[u8]),
+        records: Records<'_, T>,
+        sent: &[u8],
         times: impl Fn(&[u8]) -> T,
     ) {
         let mut sent = sent.chunks_exact(records.width);
@@ -178,7 +181,8 @@ fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, executions: usize) {
     }
 }
 
-/// The products of Δ with all bytes, at each place of a byte in an entry. They are found by public bytes.
+/// The products of Δ with all bytes, at each place of a byte in an entry. They are found by public
+/// bytes.
 struct Multiples<T: Tag>(Vec<[T; 256]>);
 
 impl<T: Tag> Multiples<T> {

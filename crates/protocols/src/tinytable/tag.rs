@@ -73,8 +73,8 @@ impl FromStr for MacLength {
 
 /// A cut MAC: an element of GF(2^k), bit i the coefficient of X^i.
 ///
-/// The bits that are kept are a block's highest, so that the one bit of Δ that is fixed, the lowest, is not among
-/// them unless all are kept.
+/// The bits that are kept are a block's highest, so that the one bit of Δ that is fixed, the
+/// lowest, is not among them unless all are kept.
 pub(crate) trait Tag:
     Pod + Default + PartialEq + BitXor<Output = Self> + BitXorAssign + Zeroize + Send + Sync
 {
@@ -104,7 +104,8 @@ pub(crate) trait Tag:
     /// Into how many tags an unreduced product is written.
     const PARTS: usize = 1;
 
-    /// The products of tags with a factor, in [`PARTS`](Tag::PARTS) parts: one part of all, then the next of all.
+    /// The products of tags with a factor, in [`PARTS`](Tag::PARTS) parts: one part of all, then
+    /// the next of all.
     fn products(tags: &[Self], factor: u64, out: &mut [Self]) {
         tags.iter().zip(out).for_each(|(tag, out)| *out = tag.times(factor));
     }
@@ -112,7 +113,8 @@ pub(crate) trait Tag:
     /// The first of so many sums of products, each from its parts.
     fn reduce(_: &mut [Self]) {}
 
-    /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a number.
+    /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a
+    /// number.
     fn times(self, factor: u64) -> Self {
         let mut product = Self::default();
         for i in (0..u64::BITS - factor.leading_zeros()).rev() {

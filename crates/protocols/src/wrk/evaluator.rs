@@ -89,7 +89,8 @@ pub(super) fn stream(
     Ok(verified.release(circuit, &wires))
 }
 
-/// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of its first gates.
+/// The garbled rows of a chunk, with the evaluator's shares already in them; while it is made, of
+/// its first gates.
 #[derive(Default)]
 struct Table {
     /// Row i of gate g at 4g + i: what the label's hash is to be XORed with.
@@ -151,8 +152,8 @@ impl GarbledTable for Table {
 }
 
 impl Table {
-    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part is added and it is hashed, is the
-    /// label itself, and r times the cut Δ_B.
+    /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part
+    /// is added and it is hashed, is the label itself, and r times the cut Δ_B.
     fn begin_with<C: Cut>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
             // No closure here: it would be a call for every gate.
@@ -202,7 +203,8 @@ struct GarbledCircuit {
 }
 
 impl Prepared for GarbledCircuit {
-    /// Steps 5 to 8: one message to the garbler, one from it; one more to it if it learns any output.
+    /// Steps 5 to 8: one message to the garbler, one from it; one more to it if it learns any
+    /// output.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,
@@ -341,7 +343,8 @@ pub(crate) struct Evaluation {
     delta: Delta,
     /// Not zero once any MAC was neither of the two that it may be.
     wrong: u128,
-    /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those for MACs.
+    /// Of a run of gates: what the opened rows are hashed by, then the hashes for labels; and those
+    /// for MACs.
     inputs: [Block; RUN],
     macs: [Block; RUN],
 }
@@ -402,7 +405,8 @@ impl<'p> EvalPass<'p> {
         EvalPass { cursor: plan.cursor(), evaluation: Evaluation::new(slots, keys) }
     }
 
-    /// Evaluates the gates of the next table. Wrong MACs are remembered for [`check`](EvalPass::check).
+    /// Evaluates the gates of the next table. Wrong MACs are remembered for
+    /// [`check`](EvalPass::check).
     fn chunk(&mut self, table: &Table) {
         let mut done = 0;
         while done < table.bits.len() {
@@ -421,7 +425,8 @@ impl<'p> EvalPass<'p> {
         Ok(())
     }
 
-    /// Does the free gates after the last AND gate. The masked outputs exist only if every MAC was right.
+    /// Does the free gates after the last AND gate. The masked outputs exist only if every MAC was
+    /// right.
     fn finish(self, plan: &Plan, channel: &Channel) -> Result<MaskedOutputs> {
         self.check(channel)?;
         let EvalPass { cursor, mut evaluation } = self;

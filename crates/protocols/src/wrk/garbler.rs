@@ -137,7 +137,8 @@ impl<'p> GarblePass<'p> {
     fn chunk(&mut self, channel: &mut Channel, gates: &MaskedGates) -> Result<()> {
         let mut done = 0;
         while done < gates.len() {
-            // The pass over the masks went over the same plan and ended its chunk between two batches.
+            // The pass over the masks went over the same plan and ended its chunk between two
+            // batches.
             done += self.batch(gates, done);
             self.rows.send(channel, done == gates.len())?;
         }
@@ -149,7 +150,8 @@ impl<'p> GarblePass<'p> {
         self.labels.outputs(plan, self.cursor)
     }
 
-    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it took.
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it
+    /// took.
     fn batch(&mut self, gates: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         self.labels.free_gates(batch.base, batch.linear);
@@ -169,8 +171,8 @@ struct GarblerSecrets {
 }
 
 impl Prepared for GarblerSecrets {
-    /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back if
-    /// the garbler learns any output.
+    /// Steps 5, 6 and 8: one message to the evaluator, after its masked inputs are here; one back
+    /// if the garbler learns any output.
     fn evaluate(
         self: Box<Self>,
         net: &mut Network,

@@ -1,16 +1,16 @@
 //! `wrk`: authenticated garbling for two parties (Wang, Ranellucci, Katz, CCS 2017), in two forms.
 //!
 //! This module is the **four-row** form: one message each way once the inputs are known. The
-//! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) has less than half of its bytes a gate, 2κ + 1
-//! bits instead of 3κ + 4ρ, and a check after evaluation that takes a round trip more; it is
-//! [`crate::ywz`] with the seats of `wrk`. Everything below is about the four rows, but for the seats.
+//! **half-gates** form (Yang, Wang, Zhang 2020, §2.5 with n = 2) has less than half of its bytes a
+//! gate, 2κ + 1 bits instead of 3κ + 4ρ, and a check after evaluation that takes a round trip more;
+//! it is [`crate::ywz`] with the positions of `wrk`. All that follows is about the four rows.
 //!
 //! Party 0 is the garbler (the paper's P_A), party 1 the evaluator (P_B). Every wire w has a random
-//! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a MAC
-//! under the evaluator's Δ_B, the evaluator holds s_w with a MAC under the garbler's Δ_A. The evaluator
-//! sees masked values Λ_w = z_w ⊕ λ_w only. Because a key K\[s\] and a MAC M\[s\] differ by s·Δ_A, and Δ_A
-//! is also the garbler's free-XOR offset, shares of a masked output bit are shares of its label: the
-//! parties garble together, and neither knows what a row says.
+//! mask λ_w = r_w ⊕ s_w that nobody knows, shared and authenticated: the garbler holds r_w with a
+//! MAC under the evaluator's Δ_B, the evaluator holds s_w with a MAC under the garbler's Δ_A. The
+//! evaluator sees masked values Λ_w = z_w ⊕ λ_w only. Because a key K\[s\] and a MAC M\[s\] differ
+//! by s·Δ_A, and Δ_A is also the garbler's free-XOR offset, shares of a masked output bit are
+//! shares of its label: the parties garble together, and neither knows what a row says.
 //!
 //! # Figure 2, step by step
 //! | step | where |
@@ -27,25 +27,27 @@
 //! * Steps 5 and 6 have x and y, and I_1 and I_2, the wrong way round.
 //!
 //! # Section 6's savings, and what was changed
-//! * MACs in the table are cut to ρ bits, the clear bit r is left out (the MAC tells it), and the label
-//!   in row 0 is zero because L_γ,0 is chosen so: 3κ + 4ρ bits a gate. Cutting a MAC to ρ bits does not
-//!   weaken it below 2^-ρ although a cheater may guess bits of Δ_B during OT extension: c guessed bits
-//!   cost it 2^-c, and the remaining ρ − c must still be guessed. The fixed bit lsb(Δ) is not among
-//!   the ρ bits.
-//! * **Input masks** need no opening at all. The mask of an input wire is an authenticated bit of the
-//!   wire's owner; the other party's share is zero (Bit2Share, Yang–Wang–Zhang 2020 §2.7). The owner
-//!   may choose its mask, as it may choose its input.
-//! * The masks of the evaluator's output wires are opened in the garbler's one online message, after
-//!   the evaluator's masked inputs are fixed: earlier, an evaluator could choose its input by them.
-//! * **Outputs for the garbler** (not in the paper; YWZ20 step 11): the evaluator returns the masked bits
-//!   with a digest of their labels as proof, and opens its shares of their masks.
-//! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate, label
-//!   and MAC under different keys. A key serves the four rows of one gate.
+//! * MACs in the table are cut to ρ bits, the clear bit r is left out (the MAC tells it), and the
+//!   label in row 0 is zero because L_γ,0 is chosen so: 3κ + 4ρ bits a gate. Cutting a MAC to ρ
+//!   bits does not weaken it below 2^-ρ although a cheater may guess bits of Δ_B during OT
+//!   extension: c guessed bits cost it 2^-c, and the remaining ρ − c must still be guessed. The
+//!   fixed bit lsb(Δ) is not among the ρ bits.
+//! * **Input masks** need no opening at all. The mask of an input wire is an authenticated bit of
+//!   the wire's owner; the other party's share is zero (Bit2Share, Yang–Wang–Zhang 2020 §2.7). The
+//!   owner may choose its mask, as it may choose its input.
+//! * The masks of the evaluator's output wires are opened in the garbler's one online message,
+//!   after the evaluator's masked inputs are fixed: earlier, an evaluator could choose its input by
+//!   them.
+//! * **Outputs for the garbler** (not in the paper; YWZ20 step 11): the evaluator returns the
+//!   masked bits with a digest of their labels as proof, and opens its shares of their masks.
+//! * Rows are hashed as H(2·L_α ⊕ 4·L_β) with doubling in GF(2^128) and AES re-keyed per gate,
+//!   label and MAC under different keys. A key serves the four rows of one gate.
 //! * AND gates of a batch are independent ([`symbolon_circuit::Plan`]), and garbled together.
 //!
 //! # Free gates
-//! XOR: labels and masks are XORed. NOT: the garbler sets L_γ,0 = L_α,0 ⊕ Δ_A, the evaluator flips Λ and
-//! keeps the label; the mask stays. Constant v: mask 0, L_γ,0 = v·Δ_A, Λ = v and the label is 0.
+//! XOR: labels and masks are XORed. NOT: the garbler sets L_γ,0 = L_α,0 ⊕ Δ_A, the evaluator flips
+//! Λ and keeps the label; the mask stays. Constant v: mask 0, L_γ,0 = v·Δ_A, Λ = v and the label is
+//! 0.
 
 mod evaluator;
 mod garbler;

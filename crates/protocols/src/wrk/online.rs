@@ -19,16 +19,16 @@ pub(super) const INPUTS_AND_LABELS: &str = "masked inputs, labels, output masks"
 /// The same without the opening, where the garbled gates come behind it.
 pub(super) const INPUTS_AND_LABELS_FIRST: &str = "masked inputs, labels";
 
-/// What the evaluator returns when the garbler learns an output: Λ of those wires, its shares of their
-/// masks, and a digest of labels and MACs.
+/// What the evaluator returns when the garbler learns an output: Λ of those wires, its shares of
+/// their masks, and a digest of labels and MACs.
 pub(super) const GARBLER_OUTPUTS: &str = "outputs for the garbler";
 
 /// The names of the checks.
 pub(super) const TABLE_CHECK: &str = "garbled table MAC";
 pub(super) const GARBLER_OUTPUT_CHECK: &str = "returned output label and MAC";
 
-/// The garbler's side of its own outputs (YWZ20 step 11): the labels prove the masked bits, the MACs the
-/// evaluator's shares of the masks.
+/// The garbler's side of its own outputs (YWZ20 step 11): the labels prove the masked bits, the
+/// MACs the evaluator's shares of the masks.
 pub(super) fn receive_garbler_outputs(
     channel: &mut Channel,
     wires: &OutputWires,

@@ -22,9 +22,11 @@ pub(super) struct Rows {
     labels: Vec<Block>,
     /// The cut MACs of all their rows.
     macs: Vec<u8>,
-    /// Of a run of gates: what the rows are hashed by, then the hashes for labels; and those for MACs.
+    /// Of a run of gates: what the rows are hashed by, then the hashes for labels; and those for
+    /// MACs.
     hashes: [Vec<Block>; 2],
-    /// Of a run of gates: the own part of what λ_α and λ_β add to their labels, and of what λ_αβ ⊕ λ_γ does.
+    /// Of a run of gates: the own part of what λ_α and λ_β add to their labels, and of what λ_αβ ⊕
+    /// λ_γ does.
     own: [[Block; 2]; RUN],
     own_row0: [[Block; 1]; RUN],
 }
@@ -67,7 +69,8 @@ impl Rows {
         self.macs.clear();
     }
 
-    /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first has number `first`.
+    /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first
+    /// has number `first`.
     pub fn garble(
         &mut self,
         slots: &mut [Block],
@@ -112,8 +115,8 @@ impl Rows {
         for (((labels, and), [h0, h1, h2, h3]), ([alpha, beta], [row0])) in
             labels.zip(ands).zip(hashes).zip(own)
         {
-            // Row 2u + v adds the shares of λ_αβ ⊕ λ_γ, v·λ_α and u·λ_β, of which L_γ,0 has the first; row 3 a
-            // constant 1, too.
+            // Row 2u + v adds the shares of λ_αβ ⊕ λ_γ, v·λ_α and u·λ_β, of which L_γ,0 has the
+            // first; row 3 a constant 1, too.
             *labels =
                 [*h0 ^ *h1 ^ *alpha, *h0 ^ *h2 ^ *beta, *h0 ^ *h3 ^ *alpha ^ *beta ^ *self.delta];
             slots[and.out as usize] = *h0 ^ *row0;

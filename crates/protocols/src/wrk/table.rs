@@ -1,7 +1,7 @@
 //! The garbled table: the hashing of rows, and its form on the wire.
 //!
-//! A message of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then 4n MACs of ρ bits (rows
-//! 0 to 3 of each gate): 3κ + 4ρ bits a gate.
+//! A message of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then 4n
+//! MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
 
 use std::ops::BitXor;
 
@@ -12,8 +12,8 @@ use crate::Rho;
 /// Rows of a gate.
 pub(super) const ROWS: usize = 4;
 
-/// Of each row 2u + v of a gate its part of λ_αβ ⊕ λ_γ ⊕ v·λ_α ⊕ u·λ_β, from what there is of row 0, λ_α and λ_β: bits, MACs or
-/// keys. The public constant 1 that row 3 holds is not in it.
+/// Of each row 2u + v of a gate its part of λ_αβ ⊕ λ_γ ⊕ v·λ_α ⊕ u·λ_β, from what there is of row
+/// 0, λ_α and λ_β: bits, MACs or keys. The public constant 1 that row 3 holds is not in it.
 #[inline]
 pub(super) fn rows<T: Copy + BitXor<Output = T>>(row0: T, alpha: T, beta: T) -> [T; ROWS] {
     let row1 = row0 ^ alpha;
@@ -34,8 +34,9 @@ impl RowHash {
         RowHash { labels: hash(0), macs: hash(1) }
     }
 
-    /// Hashes `group` inputs per gate, gates numbered from `first`. `labels` and `macs` hold the same inputs, which become their
-    /// hashes for labels and for MACs: whoever makes the inputs writes both at once, which costs less than a copy here.
+    /// Hashes `group` inputs per gate, gates numbered from `first`. `labels` and `macs` hold the
+    /// same inputs, which become their hashes for labels and for MACs: whoever makes the inputs
+    /// writes both at once, which costs less than a copy here.
     pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut [Block]) {
         self.labels.hash_linear(u128::from(first), group, labels);
         self.macs.hash_linear(u128::from(first), group, macs);
@@ -47,8 +48,9 @@ pub(super) fn mac_bytes(rho: Rho) -> usize {
     rho.bits() as usize / 8
 }
 
-/// The ρ bits of a MAC that a row holds, in a number: its most significant ones, never its least significant. A word of 64 bits is enough
-/// up to ρ = 64, and takes a processor less than half of the work that 128 do.
+/// The ρ bits of a MAC that a row holds, in a number: its most significant ones, never its least
+/// significant. A word of 64 bits is enough up to ρ = 64, and takes a processor less than half of
+/// the work that 128 do.
 pub(super) trait Cut: Copy + BitXor<Output = Self> {
     /// Bytes of the number.
     const BYTES: usize;
@@ -56,7 +58,8 @@ pub(super) trait Cut: Copy + BitXor<Output = Self> {
     /// The first so many bytes of a MAC.
     fn of(mac: Block, mac_bytes: usize) -> Self;
 
-    /// Writes cut MAC number `index`, and zeros over what is behind it: there are at least [`Cut::BYTES`] behind its start.
+    /// Writes cut MAC number `index`, and zeros over what is behind it: there are at least
+    /// [`Cut::BYTES`] behind its start.
     fn put_at(self, macs: &mut [u8], index: usize, mac_bytes: usize);
 
     /// Reads cut MAC number `index`; there are at least [`Cut::BYTES`] behind its start.

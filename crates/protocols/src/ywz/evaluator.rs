@@ -88,11 +88,12 @@ pub(super) fn stream(
     online::open_outputs(net.peers(), circuit, &masks, &outputs, *delta)
 }
 
-/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is made, of its first gates.
+/// A chunk of garbled gates, from all garblers, with the evaluator's own part of them; while it is
+/// made, of its first gates.
 #[derive(Default)]
 struct Table {
-    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own shares'
-    /// MACs.
+    /// Per gate and garbler i: 𝒢_0 ⊕ M_i[λ_β], 𝒢_1 ⊕ M_i[λ_α], M_i[λ_αβ ⊕ λ_γ], with the own
+    /// shares' MACs.
     half_gates: Vec<[Block; 3]>,
     /// Rows of garbler i for the other garbler in place j, 4 per gate: `sealed[i·others + j]`.
     sealed: Vec<Vec<Block>>,
@@ -315,7 +316,8 @@ impl Drop for Evaluation {
     }
 }
 
-/// The masked values and the labels of the wires that are alive. NOT flips Λ and keeps the labels; those of a constant are 0.
+/// The masked values and the labels of the wires that are alive. NOT flips Λ and keeps the labels;
+/// those of a constant are 0.
 struct Wires {
     garblers: usize,
     masked: Vec<bool>,
@@ -392,8 +394,9 @@ impl Values {
     }
 }
 
-/// Step 12: has the garblers prove their gates. These are z_1 of each run of gates that they were told the masked values of; z of
-/// each run has to be zero by itself, whatever that of another one is.
+/// Step 12: has the garblers prove their gates. These are z_1 of each run of gates that they were
+/// told the masked values of; z of each run has to be zero by itself, whatever that of another one
+/// is.
 fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
     let mut theirs = vec![Block::ZERO; zs.len()];
     for channel in channels.iter_mut() {
@@ -471,7 +474,8 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Evaluates a batch of the plan, from gate `done` of the table on; returns how many gates it had.
+    /// Evaluates a batch of the plan, from gate `done` of the table on; returns how many gates it
+    /// had.
     fn batch(
         &mut self,
         batch: &Batch<'_>,
@@ -504,7 +508,8 @@ impl Evaluation {
         ands.len()
     }
 
-    /// Evaluates gates that are independent of each other, from gate `done` of the table on; the first has number `first`.
+    /// Evaluates gates that are independent of each other, from gate `done` of the table on; the
+    /// first has number `first`.
     fn gates(&mut self, table: &Table, done: usize, ands: &[[usize; 3]], first: u64) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
@@ -522,7 +527,8 @@ impl Evaluation {
         }
     }
 
-    /// The gates of a run from one garbler, without the rows that there are among several; see [`Evaluation::gate`].
+    /// The gates of a run from one garbler, without the rows that there are among several; see
+    /// [`Evaluation::gate`].
     fn alone(&mut self, table: &Table, g: usize, ands: &[[usize; 3]]) {
         let halves = self.halves[0].as_chunks().0;
         let gates = table.half_gates[g..][..ands.len()].iter();

@@ -133,7 +133,8 @@ impl<'p> GarblePass<'p> {
         self.sealed.iter_mut().for_each(Vec::clear);
         let (mut done, mut sent) = (0, 0);
         while done < chunk.len() {
-            // The pass over the masks went over the same plan and ended its chunk between two batches.
+            // The pass over the masks went over the same plan and ended its chunk between two
+            // batches.
             done += self.batch(chunk, done);
             while done - sent >= if done == chunk.len() { 1 } else { MESSAGE } {
                 let gates = sent..done.min(sent + MESSAGE);
@@ -158,7 +159,8 @@ impl<'p> GarblePass<'p> {
         channel.flush()
     }
 
-    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it took.
+    /// Garbles the next batch of the plan, from gate `done` of the chunk on; returns how many it
+    /// took.
     fn batch(&mut self, chunk: &MaskedGates, done: usize) -> usize {
         let batch = self.cursor.next_batch().expect("the plan holds every gate of the chunk");
         self.labels.free_gates(batch.base, batch.linear);
@@ -180,7 +182,8 @@ impl<'p> GarblePass<'p> {
         gates.len()
     }
 
-    /// The rows that hold the MACs of the own shares under the Δ of another garbler; the first of these gates has number `first`.
+    /// The rows that hold the MACs of the own shares under the Δ of another garbler; the first of
+    /// these gates has number `first`.
     fn seal(&mut self, chunk: &MaskedGates, gates: Range<usize>, first: u64, other: usize) {
         self.rows.clear();
         self.rows.extend_from_slice(&self.inputs);
@@ -227,7 +230,8 @@ struct Gates {
     macs: ProofMacs,
 }
 
-/// The MACs towards the evaluator that authenticate gates to it, gate by gate: M_1[λ_α], M_1[λ_β], M_1[λ_αβ ⊕ λ_γ].
+/// The MACs towards the evaluator that authenticate gates to it, gate by gate: M_1[λ_α], M_1[λ_β],
+/// M_1[λ_αβ ⊕ λ_γ].
 #[derive(Default)]
 struct ProofMacs([Vec<Block>; 3]);
 
@@ -296,7 +300,8 @@ impl Prepared for GarblerSecrets {
     }
 }
 
-/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties whose peer with the index `evaluator` evaluates.
+/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties whose peer with
+/// the index `evaluator` evaluates.
 pub(super) fn load(
     me: PartyId,
     evaluator: usize,

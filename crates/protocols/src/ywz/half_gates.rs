@@ -1,4 +1,5 @@
-//! How a garbler makes half-gates: step 8 for gates that are independent of each other, without what other garblers need.
+//! How a garbler makes half-gates: step 8 for gates that are independent of each other, without
+//! what other garblers need.
 
 use symbolon_circuit::And;
 use symbolon_primitives::{BitVec, Block, Delta};
@@ -18,7 +19,8 @@ pub(super) struct HalfGates {
     is_pointer: bool,
     pub delta: Delta,
     pub hash: LabelHash,
-    /// L_γ,0 of every gate of the whole circuit, or of a chunk: proves or disproves the evaluator's Λ_γ.
+    /// L_γ,0 of every gate of the whole circuit, or of a chunk: proves or disproves the evaluator's
+    /// Λ_γ.
     pub outputs: Vec<Block>,
     /// Of a chunk, for the evaluator: two half-gates for each gate.
     pub message: Vec<Block>,
@@ -51,7 +53,8 @@ impl HalfGates {
         self.pointers = BitVec::zeros(0);
     }
 
-    /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first has number `first`.
+    /// Garbles gates that do not depend on each other, from gate `done` of the chunk on; the first
+    /// has number `first`.
     pub fn garble(
         &mut self,
         slots: &mut [Block],

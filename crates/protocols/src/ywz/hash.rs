@@ -44,8 +44,8 @@ impl LabelHash {
         self.half.hash(2 * u128::from(first), 1, labels);
     }
 
-    /// Hashes `group` row inputs per gate, for the rows that hold MACs under the Δ of the other garbler
-    /// in place `other`.
+    /// Hashes `group` row inputs per gate, for the rows that hold MACs under the Δ of the other
+    /// garbler in place `other`.
     pub fn rows(&self, other: usize, first: u64, group: usize, inputs: &mut [Block]) {
         self.rows[other].hash_linear(u128::from(first), group, inputs);
     }

@@ -1,9 +1,10 @@
-//! `ywz`: authenticated garbling for n ≥ 2 parties (Yang, Wang, Zhang, CCS 2020), n − 1 of them corrupt.
+//! `ywz`: authenticated garbling for n ≥ 2 parties (Yang, Wang, Zhang, CCS 2020), n − 1 of them
+//! corrupt.
 //!
-//! One party is the evaluator (the paper's P_1; party 0), all others are garblers (P_2 … P_n). Every wire has a mask
-//! that nobody knows, shared among all and authenticated towards all. Each garbler has its own labels,
-//! with its Δ_i as free-XOR offset; the shares of a masked bit's authentication add up to the right label
-//! for each of them, so that all garble together.
+//! One party is the evaluator (the paper's P_1; party 0), all others are garblers (P_2 … P_n).
+//! Every wire has a mask that nobody knows, shared among all and authenticated towards all. Each
+//! garbler has its own labels, with its Δ_i as free-XOR offset; the shares of a masked bit's
+//! authentication add up to the right label for each of them, so that all garble together.
 //!
 //! # Figures 6 and 7, step by step
 //! | step | where |
@@ -17,17 +18,18 @@
 //! Step 8: the first ciphertext is H(L_α,0) ⊕ H(L_α,**1**) ⊕ …, as in half-gates.
 //!
 //! # Choices
-//! * With two parties there are no garblers' MACs to encrypt: what is left are half-gates, 2κ + 1 bits a
-//!   gate. With party 1 as the evaluator this is the half-gates form of [`crate::wrk`].
-//! * A gate's two half-gate hashes have tweaks of their own, 2γ and 2γ + 1; rows for other garblers are
-//!   hashed as 2·L_α ⊕ 4·L_β, under keys of their own for each pair of garblers.
-//! * Step 9: masked inputs are broadcast, so they are echoed before any label is sent (with two parties
-//!   there is nobody to echo to).
+//! * With two parties there are no garblers' MACs to encrypt: what is left are half-gates, 2κ + 1
+//!   bits a gate. With party 1 as the evaluator this is the half-gates form of [`crate::wrk`].
+//! * A gate's two half-gate hashes have tweaks of their own, 2γ and 2γ + 1; rows for other garblers
+//!   are hashed as 2·L_α ⊕ 4·L_β, under keys of their own for each pair of garblers.
+//! * Step 9: masked inputs are broadcast, so they are echoed before any label is sent (with two
+//!   parties there is nobody to echo to).
 //! * Step 11: the garbled labels prove the evaluator's masked values to each garbler by one digest.
-//! * Step 12: χ is drawn by the evaluator, who is the one that checks; the tables it checks were fixed in
-//!   the phase before.
-//! * Step 13: garblers open the masks of others' outputs after step 11's check, which proves to each of them
-//!   that the masked values are right; the evaluator after step 12's, which proves it to the evaluator.
+//! * Step 12: χ is drawn by the evaluator, who is the one that checks; the tables it checks were
+//!   fixed in the phase before.
+//! * Step 13: garblers open the masks of others' outputs after step 11's check, which proves to
+//!   each of them that the masked values are right; the evaluator after step 12's, which proves it
+//!   to the evaluator.
 
 mod evaluator;
 mod garbler;
@@ -67,7 +69,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };
 
-/// What party `me` does where `evaluator` evaluates, which is fixed by the protocol that this is used for.
+/// What party `me` does where `evaluator` evaluates, which is fixed by the protocol that this is
+/// used for.
 pub(crate) fn role(me: PartyId, evaluator: PartyId) -> GarblingRole {
     if me == evaluator {
         GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }

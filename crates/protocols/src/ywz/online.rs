@@ -62,7 +62,8 @@ pub(super) fn broadcast_inputs(
     Ok(io_wires::interleave(circuit, &masked.iter().collect::<Vec<_>>()))
 }
 
-/// Step 13: opens the masks of the others' outputs, and gets the own outputs, from the masked values of all.
+/// Step 13: opens the masks of the others' outputs, and gets the own outputs, from the masked
+/// values of all.
 pub(super) fn open_outputs(
     channels: &mut [Channel],
     circuit: &Circuit,

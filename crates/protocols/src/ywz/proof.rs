@@ -1,5 +1,6 @@
-//! How a garbler proves its half-gates to the evaluator, once that has proven its masked values: steps 11 and 12, of a
-//! whole circuit at once, or of one chunk after the other ([`crate::gates::streaming`] argues why).
+//! How a garbler proves its half-gates to the evaluator, once that has proven its masked values:
+//! steps 11 and 12, of a whole circuit at once, or of one chunk after the other
+//! ([`crate::gates::streaming`] argues why).
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -19,7 +20,8 @@ use crate::{
     io_wires, labels,
 };
 
-/// The evaluator's masked values, with the digest by which it proves them to be those that the own labels stand for, and χ.
+/// The evaluator's masked values, with the digest by which it proves them to be those that the own
+/// labels stand for, and χ.
 struct MaskedValues {
     bits: BitVec,
     digest: [u8; 32],
@@ -76,8 +78,9 @@ impl<'a> Proof<'a> {
         Proof { cursor: plan.cursor(), slots, evaluator, delta: delta.clone() }
     }
 
-    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows of MACs these are; returns the
-    /// z that proves them to it (step 12a, c), which it is sent only if its own proof is right.
+    /// Receives and checks the evaluator's masked values of the next gates, whose labels and rows
+    /// of MACs these are; returns the z that proves them to it (step 12a, c), which it is sent only
+    /// if its own proof is right.
     ///
     /// A wrong label may be the evaluator's lie, or what another garbler's rows made of it.
     pub fn prove<'m>(
@@ -104,13 +107,15 @@ impl<'a> Proof<'a> {
         Ok(z)
     }
 
-    /// Step 12c: sends the evaluator what [`prove`](Proof::prove) returned, of one run of gates after the other.
+    /// Step 12c: sends the evaluator what [`prove`](Proof::prove) returned, of one run of gates
+    /// after the other.
     pub fn send(&self, channels: &mut [Channel], zs: &[Block]) -> Result<()> {
         channels[self.evaluator].send(online::AUTHENTICATION, Block::as_bytes(zs))?;
         channels[self.evaluator].flush()
     }
 
-    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ, piece by piece.
+    /// z of the next `n` gates, of which these are the rows of MACs on λ_α, λ_β and λ_αβ ⊕ λ_γ,
+    /// piece by piece.
     fn sum<'m>(
         &mut self,
         values: &MaskedValues,
@@ -210,9 +215,10 @@ impl<'a> StreamedProof<'a> {
 
 /// The proof of a segment's gates, chunk by chunk while later chunks are garbled.
 ///
-/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run [`LOOKAHEAD`] chunks ahead
-/// of that: chunk c's values come between its openings for chunk c + `LOOKAHEAD` and the next ones, in one stream. So they are
-/// taken then, neither sooner, which would wait for more than garbling needs, nor later.
+/// The evaluator tells a chunk's masked values when it has evaluated it, and its openings run
+/// [`LOOKAHEAD`] chunks ahead of that: chunk c's values come between its openings for chunk c +
+/// `LOOKAHEAD` and the next ones, in one stream. So they are taken then, neither sooner, which
+/// would wait for more than garbling needs, nor later.
 pub(super) struct SegmentProof<'s, 'a> {
     streamed: &'s mut StreamedProof<'a>,
     /// L_γ,0 of the gates of each chunk that is garbled and not proven.
@@ -235,13 +241,15 @@ impl SegmentProof<'_, '_> {
         self.awaited.push_back(Zeroizing::new(labels));
     }
 
-    /// Proves the chunk whose masked values come before the openings of the next chunk, if there is one.
+    /// Proves the chunk whose masked values come before the openings of the next chunk, if there is
+    /// one.
     pub fn keep_up(&mut self, channels: &mut [Channel], segment: &Segment<'_, '_>) -> Result<()> {
         if self.awaited.len() > LOOKAHEAD { self.prove_next(channels, segment) } else { Ok(()) }
     }
 
-    /// Proves what is left of the segment, and sends the evaluator z of all its chunks: not before all its masked values are
-    /// proven to be right, and each by itself, since of a sum a wrong part could be made up for by a later one.
+    /// Proves what is left of the segment, and sends the evaluator z of all its chunks: not before
+    /// all its masked values are proven to be right, and each by itself, since of a sum a wrong
+    /// part could be made up for by a later one.
     pub fn finish(mut self, channels: &mut [Channel], segment: Segment<'_, '_>) -> Result<()> {
         while !self.awaited.is_empty() {
             self.prove_next(channels, &segment)?;
