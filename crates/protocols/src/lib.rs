@@ -13,6 +13,8 @@ pub mod phases;
 mod poison;
 pub mod pool;
 mod prepared;
+#[cfg(test)]
+mod reference;
 mod spec;
 pub mod tinytable;
 pub mod wrk;

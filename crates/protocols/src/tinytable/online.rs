@@ -346,9 +346,16 @@ fn outputs<T: Tag>(
 
 #[cfg(test)]
 mod tests {
-    use symbolon_circuit::Linear;
+    use std::sync::Arc;
+    use std::thread;
 
+    use symbolon_circuit::{Linear, builtin};
+    use symbolon_primitives::{Block, Delta, Prg, Slab};
+    use symbolon_transport::{Meter, memory_pair};
+
+    use super::super::{entries::Tables, program::Program};
     use super::*;
+    use crate::reference::{self, GateShares};
 
     /// Layers have no copies, so that no run of the protocol makes one.
     #[test]
@@ -358,5 +365,107 @@ mod tests {
         values.free_gates(0, &[Linear::Copy { from: 1, out: 3, len: 2 }]);
         let rows: Vec<u64> = (0..6).map(|slot| values.row(slot)[0]).collect();
         assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
+    }
+
+    /// Both parties' shares of every gate in every execution, random; and the parties' sides of a run on them.
+    fn deal(
+        program: &Arc<Program>,
+        lanes: usize,
+        prg: &mut Prg,
+    ) -> [(Vec<GateShares>, ScrambledCircuit<u64>); 2] {
+        [0, 1].map(|me| {
+            let n = program.ands() * lanes;
+            let mut rows = [(); 3].map(|()| Rows::with_room(n));
+            for rows in &mut rows {
+                rows.bits = BitVec::random(n, prg);
+            }
+            let bit = |which: usize, k: usize| rows[which].bits.get(k);
+            let of = |k| GateShares { row0: bit(0, k), r_v: bit(1, k), r_u: bit(2, k) };
+            let shares = (0..n).map(of).collect();
+            let ready = ScrambledCircuit {
+                me,
+                executions: lanes,
+                delta: Delta::new(Block::ONE),
+                program: program.clone(),
+                own_masks: BitVec::zeros(0),
+                gates: rows,
+                tables: Tables::new(Slab::zeroed(0)),
+                outputs: Rows::with_room(0),
+                shared: false,
+            };
+            (shares, ready)
+        })
+    }
+
+    /// The same layers in plain lines, execution by execution.
+    fn plain(program: &Program, values: &mut [bool], shares: impl Fn(usize) -> [GateShares; 2]) {
+        for layer in program.layered.layers() {
+            for &linear in layer.linear {
+                match linear {
+                    Linear::Xor { a, b, out } => {
+                        values[out as usize] = values[a as usize] ^ values[b as usize];
+                    }
+                    Linear::Inv { a, out } => values[out as usize] = !values[a as usize],
+                    Linear::Copy { .. } => unreachable!("layers have no copies"),
+                    Linear::Const { value, out } => values[out as usize] = value,
+                }
+            }
+            for (gate, and) in (layer.first_and as usize..).zip(layer.ands) {
+                let [a, b] = shares(gate);
+                let tables = [reference::table(a, true), reference::table(b, false)];
+                let (e_u, e_v) = (values[and.a as usize], values[and.b as usize]);
+                values[and.out as usize] = reference::look_up(tables, e_u, e_v);
+            }
+        }
+    }
+
+    #[test]
+    fn layers_are_those_of_the_figure() {
+        let mut prg = Prg::from_seed(Block(3));
+        for (name, lanes) in [("add:8", 1), ("mult:8", 64), ("mult:8", 70), ("random:300", 130)] {
+            let program = Program::of(&builtin::by_name(name).unwrap()).unwrap();
+            let slots = program.layered.slots();
+            let [(own, zero), (theirs, one)] = deal(&program, lanes, &mut prg);
+            let mut inputs = Vec::new();
+            let mut expected = vec![vec![false; slots]; lanes];
+            for slot in program.layered.input_slots() {
+                let bits = BitVec::random(lanes, &mut prg);
+                (0..lanes).for_each(|lane| expected[lane][slot] = bits.get(lane));
+                inputs.push((slot, bits));
+            }
+            for (lane, values) in expected.iter_mut().enumerate() {
+                let at = |gate| gate * lanes + lane;
+                plain(&program, values, |gate| [own[at(gate)], theirs[at(gate)]]);
+            }
+            let (a, b) = memory_pair(Meter::new(), Meter::new());
+            let run = |ready: &ScrambledCircuit<u64>, mut channel: Channel| {
+                let mut run = Run {
+                    ready,
+                    values: Slices::zeros(slots, lanes),
+                    transcript: Transcript::new("test", &[0; 32]),
+                    opened: OpenedEntries::with_room(&program, lanes),
+                };
+                for (slot, bits) in &inputs {
+                    run.values.row_mut(*slot).copy_from_slice(bits.words());
+                }
+                for layer in program.layered.layers() {
+                    run.layer(&mut channel, layer).unwrap();
+                }
+                run.values
+            };
+            let both = thread::scope(|scope| {
+                let other = scope.spawn(|| run(&one, b));
+                [run(&zero, a), other.join().unwrap()]
+            });
+            for (lane, expected) in expected.iter().enumerate() {
+                for values in &both {
+                    let bit = |slot: usize| values.row(slot)[lane / 64] >> (lane % 64) & 1 == 1;
+                    assert!(
+                        (0..slots).all(|slot| bit(slot) == expected[slot]),
+                        "{name}, execution {lane}"
+                    );
+                }
+            }
+        }
     }
 }

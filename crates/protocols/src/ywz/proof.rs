@@ -269,3 +269,6 @@ impl SegmentProof<'_, '_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
