@@ -40,7 +40,8 @@ impl<'a> Rows<'a> {
         [mx, kx, my, ky, mz, kz]
     }
 
-    /// From triple `first` on.
+    /// From triple `first` on, for kernels that take several triples at a time.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn from(&self, first: usize) -> Rows<'a> {
         let rest = |rows: [&'a [Block]; 3]| rows.map(|row| &row[first..]);
         Rows { macs: rest(self.macs), keys: rest(self.keys) }
