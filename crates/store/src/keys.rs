@@ -259,7 +259,7 @@ impl RootKey {
 
     /// A tag over `bytes`, for one purpose.
     pub(crate) fn tag(&self, purpose: &'static str, bytes: &[u8]) -> [u8; 32] {
-        let _stack = stack::Guard;
+        let _stack = stack::ShallowGuard;
         let mut hasher = self.hasher(purpose);
         let tag = *hasher.update(bytes).finalize().as_bytes();
         hasher.zeroize();
