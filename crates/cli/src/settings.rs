@@ -456,8 +456,8 @@ mod tests {
             assert_eq!(settings.inputs.len(), 1);
             assert_eq!(settings.spec.outputs[0].0, "ciphertext");
         }
-        let guide = include_str!("../../../docs/cli.md");
-        let list = guide.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next());
+        let guide = include_str!("../../../docs/guide.md");
+        let list = guide.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
         for all in [settings(list.unwrap(), &[]).unwrap(), example("# auction.toml")] {
             let ids: Vec<u16> = all.parties.unwrap().iter().map(|party| party.id).collect();
             assert_eq!(

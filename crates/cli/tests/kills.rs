@@ -98,7 +98,7 @@ type Items = BTreeMap<String, Item>;
 struct Item {
     kind: String,
     group: String,
-    /// Of a prepared circuit, the first of its pool's gates that it took.
+    /// Of a prepared circuit, its number within its group.
     sequence: u64,
     available: bool,
     /// Of a pool, how far each sort of record is used up.
@@ -195,7 +195,6 @@ fn fill_and_kill(when: When, hit: Hit) -> bool {
 
 #[test]
 fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
-    const CHUNK: u64 = 128;
     let pair = Pair::unlocked();
     for ended in pair.both(&["preprocess", "--gates", "8000", "--input-bits", "600"], [&[], &[]]) {
         ended.expect(0);
@@ -220,12 +219,13 @@ fn no_part_of_a_pool_serves_two_circuits_though_their_making_is_killed() {
             let now = items(&pair, party, known);
             let next = used_up(&now);
             assert!(next.iter().zip(&used[party]).all(|(now, before)| now >= before));
-            for (id, item) in now.iter().filter(|(_, item)| item.kind == "prepared") {
-                // Each stands on gates that neither of them had used before, and marked them as used.
-                let fresh = !known.contains_key(id);
-                assert!(!fresh || item.sequence >= most[0] * CHUNK, "{when:?}, {hit:?}");
-                assert!(item.sequence < next[0] * CHUNK, "{when:?}, {hit:?}");
-            }
+            // Each stands on gates that neither of them had used before, and marked them as used.
+            let prepared = || now.iter().filter(|(_, item)| item.kind == "prepared");
+            let fresh = prepared().filter(|(id, _)| !known.contains_key(*id)).count() as u64;
+            assert!(fresh == 0 || next[0] >= most[0] + fresh, "{when:?}, {hit:?}");
+            let mut numbers: Vec<u64> = prepared().map(|(_, item)| item.sequence).collect();
+            numbers.sort_unstable();
+            assert!(numbers.is_sorted_by(|a, b| a < b), "{when:?}, {hit:?}: {numbers:?}");
             *known = now;
         }
     }

@@ -328,7 +328,7 @@ fn batches_take_values_by_the_line() {
         (&["--owner", "y=share"], "share"),
         (&["--protocol", "tinytable", "--mac-bits", "40"], "64 or 128"),
         (&["--protocol", "tinytable", "--mac-bits", "32"], "too short"),
-        (&["--protocol", "tinytable", "--weak-mac-bits", "32"], "unexpected argument"),
+        (&["--protocol", "tinytable", "--weak-mac-bits", "32"], "unexpected option"),
     ] {
         let refused = symbolon(&[&words[..], more].concat()).expect(2);
         assert!(refused.err.contains(told), "{}", refused.err);

@@ -203,7 +203,7 @@ mod tests {
         assert!(refusal("aes123").contains("`aes128`"));
         assert!(refusal("AES128").contains("`aes128`"));
         assert!(refusal("").contains("there are aes128, "));
-        assert!(refusal("\u{1b}[2J").contains("\\u{1b}"));
+        assert!(!refusal("\u{1b}[2J").contains('\u{1b}'));
         assert!(refusal(&"z".repeat(1 << 20)).len() < 1000);
         assert!(refusal("aes192:7").contains("takes no parameters"));
         assert!(refusal("aes128:7").contains("there is no `7` of it (write aes128 or aes128:V"));
