@@ -8,6 +8,9 @@
 //! input     = name type owner:u16
 //! output    = name type receivers
 //! type      = 0 width:u32 | 1 width:u32 | 2 len:u32 type     (Uint, Int, Array)
+//!           | 3 | 4 int:u32 frac:u32 | 5 list of type        (Bool, Fixed, Tuple)
+//!           | 6 name list of (name type)                     (Struct)
+//!           | 7 name list of (name list of type)             (Enum)
 //! receivers = 0 | 1 list of u16                              (All, Only)
 //! component = inputs:u32 wires:u32 steps calls args outputs  (each a list)
 //! step      = 0 a b out | 1 a b out | 2 a out | 3 value:u8 out | 4 call | 5 lookup
@@ -130,7 +133,39 @@ impl Encoder {
                 self.numbers([*len]);
                 self.ty(elem);
             }
+            Type::Bool => self.tag(3),
+            Type::Fixed { int, frac } => {
+                self.tag(4);
+                self.numbers([*int, *frac]);
+            }
+            Type::Tuple(parts) => {
+                self.tag(5);
+                self.types(parts);
+            }
+            Type::Struct { name, fields } => {
+                self.tag(6);
+                self.string(name);
+                self.length(fields.len());
+                for (name, ty) in fields {
+                    self.string(name);
+                    self.ty(ty);
+                }
+            }
+            Type::Enum { name, variants } => {
+                self.tag(7);
+                self.string(name);
+                self.length(variants.len());
+                for (name, parts) in variants {
+                    self.string(name);
+                    self.types(parts);
+                }
+            }
         }
+    }
+
+    fn types(&mut self, types: &[Type]) {
+        self.length(types.len());
+        types.iter().for_each(|ty| self.ty(ty));
     }
 
     fn receivers(&mut self, receivers: &Receivers) {

@@ -213,6 +213,17 @@ pub struct Output {
     pub to: Receivers,
 }
 
+/// What a number of the output [`Circuit::FAILURE`] means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What the program says.
+    pub text: String,
+    /// The source file.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+}
+
 /// A function to be computed: a program, its inputs with their owners, its outputs with their
 /// receivers.
 ///
@@ -225,9 +236,13 @@ pub struct Circuit {
     outputs: Vec<Output>,
     components: Arc<[Component]>,
     tables: Arc<[Table]>,
+    failures: Arc<[Failure]>,
 }
 
 impl Circuit {
+    /// The name of the output that tells which of a program's asserts failed first: 0 for none.
+    pub const FAILURE: &str = "assert";
+
     /// Checks and wraps a program.
     ///
     /// # Errors
@@ -248,7 +263,8 @@ impl Circuit {
         outputs.iter_mut().for_each(|output| output.to.normalise());
         let Program { components, tables } = program;
         let (components, tables) = (components.into(), tables.into());
-        Ok(Circuit { name: name.into(), inputs, outputs, components, tables })
+        let failures = Arc::new([]);
+        Ok(Circuit { name: name.into(), inputs, outputs, components, tables, failures })
     }
 
     /// The same ports over another program, which must be valid and have as many inputs and outputs.
@@ -261,6 +277,27 @@ impl Circuit {
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
+    }
+
+    /// The same circuit with what the numbers of its output [`Circuit::FAILURE`] mean, from 1 on; no
+    /// part of its digest.
+    pub fn with_failures(mut self, failures: impl Into<Arc<[Failure]>>) -> Self {
+        self.failures = failures.into();
+        self
+    }
+
+    /// What the numbers of the output [`Circuit::FAILURE`] mean, from 1 on.
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// The failure that the bits of an output tell of: none if it is another output, or all is well.
+    pub fn failure(&self, output: &Output, bits: &[bool]) -> Option<&Failure> {
+        if self.failures.is_empty() || output.name != Circuit::FAILURE {
+            return None;
+        }
+        let number = bits.iter().rev().fold(0usize, |n, &bit| n << 1 | usize::from(bit));
+        self.failures.get(number.checked_sub(1)?)
     }
 
     /// The circuit's name; no part of its digest.

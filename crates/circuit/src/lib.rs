@@ -24,8 +24,8 @@ pub mod value;
 pub use error::CircuitError;
 pub use eval::{Lanes, eval_bits, eval_lanes, eval_ports, eval_words};
 pub use ir::{
-    Call, Circuit, Component, Input, Lookup, Output, PartyId, Program, Receivers, Step, Wire,
-    WireRange,
+    Call, Circuit, Component, Failure, Input, Lookup, Output, PartyId, Program, Receivers, Step,
+    Wire, WireRange,
 };
 pub use lower::lower_lookups;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};

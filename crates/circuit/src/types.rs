@@ -18,6 +18,32 @@ pub enum Type {
         /// The type of each.
         elem: Box<Type>,
     },
+    /// A truth value: one bit.
+    Bool,
+    /// A two's-complement fixed-point number: the integer of `int + frac` bits, divided by 2^`frac`.
+    Fixed {
+        /// Bits before the point, the sign included.
+        int: u32,
+        /// Bits behind it.
+        frac: u32,
+    },
+    /// Parts side by side, the first on the lowest wires.
+    Tuple(Vec<Type>),
+    /// As a tuple, with names.
+    Struct {
+        /// The structure's name.
+        name: String,
+        /// Names and types of the fields.
+        fields: Vec<(String, Type)>,
+    },
+    /// One of several variants: `⌈log₂ n⌉` wires for its number, then room for the widest payload, whose
+    /// unused wires are 0.
+    Enum {
+        /// The enumeration's name.
+        name: String,
+        /// Names of the variants and the types that each carries.
+        variants: Vec<(String, Vec<Type>)>,
+    },
 }
 
 impl Type {
@@ -32,17 +58,72 @@ impl Type {
         match self {
             Type::Uint(width) | Type::Int(width) => u64::from(*width),
             Type::Array { len, elem } => u64::from(*len).saturating_mul(elem.width()),
+            Type::Bool => 1,
+            Type::Fixed { int, frac } => u64::from(*int) + u64::from(*frac),
+            Type::Tuple(parts) => sum(parts),
+            Type::Struct { fields, .. } => {
+                fields.iter().map(|(_, ty)| ty.width()).fold(0, u64::saturating_add)
+            }
+            Type::Enum { variants, .. } => {
+                let payloads = variants.iter().map(|(_, parts)| sum(parts));
+                payloads.max().unwrap_or(0).saturating_add(self.tag_bits() as u64)
+            }
+        }
+    }
+
+    /// How many wires hold the number of an enumeration's variant.
+    pub(crate) fn tag_bits(&self) -> usize {
+        match self {
+            Type::Enum { variants, .. } => {
+                variants.len().max(1).next_power_of_two().trailing_zeros() as usize
+            }
+            _ => 0,
+        }
+    }
+
+    /// The type that an `Option` may hold, for an enumeration of that form.
+    pub(crate) fn optional(&self) -> Option<&Type> {
+        match self {
+            Type::Enum { name, variants } if name == "Option" => match &variants[..] {
+                [(none, nothing), (some, parts)]
+                    if none == "None" && nothing.is_empty() && some == "Some" =>
+                {
+                    parts.first().filter(|_| parts.len() == 1)
+                }
+                _ => None,
+            },
+            _ => None,
         }
     }
 }
 
+fn sum(parts: &[Type]) -> u64 {
+    parts.iter().map(Type::width).fold(0, u64::saturating_add)
+}
+
 impl std::fmt::Display for Type {
-    /// `uint32`, `int8`, `uint32[16]`.
+    /// `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of a structure,
+    /// `Option<uint8>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Type::Uint(width) => write!(f, "uint{width}"),
             Type::Int(width) => write!(f, "int{width}"),
             Type::Array { len, elem } => write!(f, "{elem}[{len}]"),
+            Type::Bool => f.write_str("bool"),
+            Type::Fixed { int, frac } => write!(f, "fixed<{int}, {frac}>"),
+            Type::Tuple(parts) => {
+                f.write_str("(")?;
+                for (i, part) in parts.iter().enumerate() {
+                    let comma = if i > 0 { ", " } else { "" };
+                    write!(f, "{comma}{part}")?;
+                }
+                f.write_str(")")
+            }
+            Type::Struct { name, .. } => f.write_str(name),
+            Type::Enum { name, .. } => match self.optional() {
+                Some(some) => write!(f, "Option<{some}>"),
+                None => f.write_str(name),
+            },
         }
     }
 }

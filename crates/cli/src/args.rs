@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::BenchArgs;
 use crate::dealer::DealerArgs;
+use crate::lang::{CheckArgs, CostArgs, FmtArgs, ProgramArgs, TestArgs};
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
 
@@ -32,6 +33,7 @@ EXIT CODES
   3   the peer is absent, gone, silent, or holds another key
   4   the peer was asked for another computation (circuit, parameters, version)
   5   a check failed: the peer cheated, or its bytes were changed on the way
+  6   an assert of the program failed: all outputs are zero
   70  a defect of this program
   71  this machine has no file descriptors, memory, threads or processes left
   72  a party's process on this machine was killed
@@ -91,6 +93,14 @@ pub enum Command {
     Bench(Box<BenchArgs>),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
+    /// Check a `.sym` program and show all its errors
+    Check(CheckArgs),
+    /// Format `.sym` programs
+    Fmt(FmtArgs),
+    /// Show what a `.sym` program costs, by function and line
+    Cost(CostArgs),
+    /// Run the tests of a `.sym` program, interpreted and as a circuit
+    Test(TestArgs),
     /// Make an identity: a private key and certificate in one file
     Keygen(KeygenArgs),
     /// Print the fingerprint of an identity file
@@ -167,6 +177,9 @@ pub struct PortArgs {
     /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
     #[arg(long = "output", value_name = "OUTPUT=PARTIES", value_parser = audience)]
     pub outputs: Vec<(String, Audience)>,
+    /// What a `.sym` program is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
 }
 
 /// How parties of `run` talk.
@@ -267,7 +280,7 @@ fn run_help() -> String {
 #[derive(Args, Debug, Default)]
 #[command(after_long_help = run_help())]
 pub struct RunArgs {
-    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
     pub circuit: Option<String>,
     /// Who this is and where the others are.
     #[command(flatten)]
@@ -384,7 +397,7 @@ fn prepare_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = prepare_help())]
 pub struct PrepareArgs {
-    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
     pub circuit: Option<String>,
     /// How many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -472,7 +485,7 @@ fn local_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = local_help())]
 pub struct LocalArgs {
-    /// A built-in circuit (see `symbolon circuit list`) or a Bristol file
+    /// A built-in circuit (see `symbolon circuit list`), a Bristol file or a `.sym` program
     pub circuit: String,
     /// How many parties, 2 to 64 [default: as many as the circuit names, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=64))]
@@ -528,7 +541,7 @@ pub enum CircuitCommand {
 /// Arguments of `circuit info`.
 #[derive(Args, Debug)]
 pub struct InfoArgs {
-    /// A built-in circuit or a Bristol file
+    /// A built-in circuit, a Bristol file or a `.sym` program
     pub circuit: String,
     /// How many parties [default: as many as are named, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
@@ -549,11 +562,14 @@ fn eval_help() -> String {
 #[derive(Args, Debug)]
 #[command(after_long_help = eval_help())]
 pub struct EvalArgs {
-    /// A built-in circuit or a Bristol file
+    /// A built-in circuit, a Bristol file or a `.sym` program
     pub circuit: String,
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
+    /// What a `.sym` program is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
@@ -571,7 +587,7 @@ pub enum ExportFormat {
 /// Arguments of `circuit export`.
 #[derive(Args, Debug)]
 pub struct ExportArgs {
-    /// A built-in circuit or a Bristol file
+    /// A built-in circuit, a Bristol file or a `.sym` program
     pub circuit: String,
     /// The format
     #[arg(long, default_value = "fashion")]
@@ -579,6 +595,9 @@ pub struct ExportArgs {
     /// Write look-ups as gates; `bristol` always does
     #[arg(long)]
     pub gates: bool,
+    /// What a `.sym` program is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
     /// Write to this file instead of standard output
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -10,6 +10,7 @@ use symbolon::circuit::{
 
 use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
 use crate::failure::{Failure, Outcome};
+use crate::lang::check_failure;
 use crate::results::{OutputJson, print, print_json, print_outputs, tell};
 use crate::source::CircuitSpec;
 use crate::table::align;
@@ -133,6 +134,7 @@ fn info(args: &InfoArgs) -> Outcome<()> {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
         outputs: args.ports.outputs.clone(),
+        program: args.ports.program.clone(),
     };
     let (loaded, parties) = match args.parties {
         Some(parties) => (spec.load(parties)?, parties),
@@ -186,7 +188,11 @@ struct EvalJson {
 }
 
 fn eval(args: &EvalArgs) -> Outcome<()> {
-    let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
+    let spec = CircuitSpec {
+        circuit: args.circuit.clone(),
+        program: args.program.clone(),
+        ..CircuitSpec::default()
+    };
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
     let values = resolve(&circuit, &given(&args.inputs)?, None)?;
@@ -208,19 +214,26 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
         .zip(&learnt)
         .map(|(output, bits)| OutputJson::new(output, Some(bits), parties))
         .collect();
+    let failure = check_failure(&circuit, &outputs);
     if !args.json {
-        return print_outputs(&outputs);
+        print_outputs(&outputs)?;
+        return failure;
     }
     print_json(&EvalJson {
         format: "symbolon-eval-1",
         circuit: args.circuit.clone(),
         digest: hex::encode(circuit.digest()),
         outputs,
-    })
+    })?;
+    failure
 }
 
 fn export(args: &ExportArgs) -> Outcome<()> {
-    let spec = CircuitSpec { circuit: args.circuit.clone(), ..CircuitSpec::default() };
+    let spec = CircuitSpec {
+        circuit: args.circuit.clone(),
+        program: args.program.clone(),
+        ..CircuitSpec::default()
+    };
     let mut circuit = spec.load_for_all()?.0.circuit;
     if args.gates {
         circuit = lower_lookups(&circuit);

@@ -16,6 +16,8 @@ pub enum Class {
     Incompatible,
     /// 5: a check failed: the peer cheated, or somebody changed its bytes.
     Misbehaved,
+    /// 6: an assert of the program failed.
+    Assert,
     /// 70: a defect of this program.
     Internal,
     /// 71: this machine has no file descriptors, memory, threads or processes left.
@@ -36,6 +38,7 @@ impl Class {
             Class::Peer => 3,
             Class::Incompatible => 4,
             Class::Misbehaved => 5,
+            Class::Assert => 6,
             Class::Internal => 70,
             Class::System => 71,
             Class::Killed => 72,
@@ -47,7 +50,8 @@ impl Class {
     /// Of several parties' failures the one that weighs most is told: others follow from it.
     pub fn weight(self) -> u8 {
         match self {
-            Class::Peer => 0,
+            // Every party that learns an output tells of it, and it follows from nothing else.
+            Class::Assert | Class::Peer => 0,
             Class::Usage => 1,
             Class::Incompatible => 2,
             Class::System | Class::Unwritten => 3,
@@ -78,6 +82,11 @@ impl Failure {
     /// The command line, a file or a value is unusable.
     pub fn usage(message: impl Into<String>) -> Self {
         Failure { class: Class::Usage, message: message.into(), hint: None }
+    }
+
+    /// An assert of the program failed: the outputs are zero.
+    pub fn assert(message: impl Into<String>) -> Self {
+        Failure { class: Class::Assert, ..Failure::usage(message) }
     }
 
     /// The operating system refused something: for want of what it has none left of, or because it
@@ -293,13 +302,14 @@ mod tests {
             Class::Peer,
             Class::Incompatible,
             Class::Misbehaved,
+            Class::Assert,
             Class::Internal,
             Class::System,
             Class::Killed,
             Class::Stopped,
             Class::Unwritten,
         ];
-        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 70, 71, 72, 73, 74]);
+        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74]);
         let documented = include_str!("../../../docs/cli.md");
         for class in classes {
             let code = class.code();

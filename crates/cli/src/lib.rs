@@ -11,6 +11,7 @@ mod demo;
 mod failure;
 mod identity;
 mod keep;
+mod lang;
 mod local;
 mod meet;
 mod party;
@@ -55,6 +56,10 @@ pub fn main() -> ExitCode {
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
         Command::Circuit(args) => circuits::command(&args.command),
+        Command::Check(args) => lang::check(args),
+        Command::Fmt(args) => lang::fmt(args),
+        Command::Cost(args) => lang::cost(args),
+        Command::Test(args) => lang::test(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
         Command::Party => party::command(),

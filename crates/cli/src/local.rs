@@ -5,6 +5,7 @@ use symbolon::circuit::PartyId;
 use crate::args::LocalArgs;
 use crate::batch::{BatchOutputs, line};
 use crate::failure::{Failure, Outcome};
+use crate::lang::check_failure;
 use crate::play::{Course, Played};
 use crate::results::{
     AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print, print_json,
@@ -26,6 +27,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
         outputs: args.ports.outputs.clone(),
+        program: args.ports.program.clone(),
     };
     if let Some(parties) = args.parties {
         // Before the circuit, which may not have as many parties either.
@@ -56,6 +58,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
+    let failure = check_failure(&circuit, &outputs);
     let batch = agreed_batch(&played)?;
     let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
@@ -63,7 +66,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         print_outputs(&outputs)?;
         print(&batch.iter().map(|outputs| line(outputs)).collect::<String>())?;
         tell(&format!("\n{}{}", choice.line(), costs(&parties)));
-        return Ok(());
+        return failure;
     }
     let runs = (0..args.repeat as usize).map(|run| RunJson {
         run,
@@ -90,7 +93,8 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         batch_outputs: batch,
         parties,
         runs: runs.collect(),
-    })
+    })?;
+    failure
 }
 
 /// What was chosen, the same for all.

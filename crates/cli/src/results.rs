@@ -68,6 +68,14 @@ fn value_json(value: &Value) -> serde_json::Value {
     match value {
         Value::Integer(digits) => serde_json::Value::String(digits.clone()),
         Value::Array(elements) => elements.iter().map(value_json).collect(),
+        Value::Bool(value) => (*value).into(),
+        Value::Fraction(digits) => digits.as_str().into(),
+        Value::Null => serde_json::Value::Null,
+        Value::Name(name) => name.as_str().into(),
+        Value::Object(fields) => {
+            let field = |(name, value): &(String, Value)| (name.clone(), value_json(value));
+            serde_json::Value::Object(fields.iter().map(field).collect())
+        }
     }
 }
 
@@ -76,6 +84,13 @@ fn value_text(value: &serde_json::Value) -> String {
         serde_json::Value::Array(elements) => {
             let elements: Vec<String> = elements.iter().map(value_text).collect();
             format!("[{}]", elements.join(", "))
+        }
+        serde_json::Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("\"{name}\": {}", value_text(value)))
+                .collect();
+            format!("{{{}}}", fields.join(", "))
         }
         serde_json::Value::String(digits) => digits.clone(),
         other => other.to_string(),

@@ -7,6 +7,7 @@ use crate::batch::{line, shown};
 use crate::dealer;
 use crate::failure::{Failure, Outcome};
 use crate::keep::{tell_agreement, who};
+use crate::lang::check_failure;
 use crate::meet;
 use crate::play::{Course, Part, Played};
 use crate::progress::Progress;
@@ -72,6 +73,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         let played = part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage));
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
+    let failure = check_failure(&circuit, &played.outputs);
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {
@@ -83,7 +85,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             (None, true) => String::new(),
         };
         tell(&format!("\n{choice}{}", costs(&[party])));
-        return Ok(());
+        return failure;
     }
     print_json(&RemoteJson {
         format: "symbolon-run-1",
@@ -105,7 +107,8 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         outputs: played.outputs,
         batch_outputs: played.batch,
         party,
-    })
+    })?;
+    failure
 }
 
 fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Resolved> {

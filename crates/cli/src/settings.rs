@@ -193,7 +193,12 @@ impl Settings {
             None => (None, None),
         };
         let settings = Settings {
-            spec: CircuitSpec { circuit: circuit.unwrap_or_default(), owners, outputs },
+            spec: CircuitSpec {
+                circuit: circuit.unwrap_or_default(),
+                owners,
+                outputs,
+                program: args.ports.program.clone(),
+            },
             party: args.meet.party.or(this),
             parties,
             listen: args.meet.listen.clone().or(file_listen),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, builtin};
 
 use crate::failure::{Failure, Outcome};
+use crate::lang::{self, ProgramArgs};
 use crate::reading::{CIRCUIT, read};
 
 /// A circuit as a command names it: what it is, who owns its inputs, who learns its outputs.
@@ -17,6 +18,9 @@ pub struct CircuitSpec {
     pub owners: Vec<(String, Owner)>,
     /// Output (name or index) and receivers, in the order given.
     pub outputs: Vec<(String, Audience)>,
+    /// What a `.sym` program is compiled with.
+    #[serde(default)]
+    pub program: ProgramArgs,
 }
 
 /// Whose an input is, as written on the command line: a party's number, or `share`.
@@ -152,7 +156,7 @@ impl CircuitSpec {
     /// A usage failure when there is no such circuit, the file is unreadable, or an owner or a
     /// receiver is not a party.
     pub fn load(&self, parties: u16) -> Outcome<Loaded> {
-        self.give_out(open(&self.circuit)?, parties)
+        self.give_out(self.open(Some(parties))?, parties)
     }
 
     /// As [`CircuitSpec::load`], among as many parties as the circuit and the user name, at least 2;
@@ -161,7 +165,7 @@ impl CircuitSpec {
     /// # Errors
     /// As [`CircuitSpec::load`].
     pub fn load_for_all(&self) -> Outcome<(Loaded, u16)> {
-        let circuit = open(&self.circuit)?;
+        let circuit = self.open(None)?;
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
             Owner::Party(party) => Some(*party),
             Owner::Share => None,
@@ -181,9 +185,17 @@ impl CircuitSpec {
     /// # Errors
     /// As [`CircuitSpec::load`].
     pub fn load_among(&self, parties: Option<u16>) -> Outcome<(Loaded, u16)> {
-        let circuit = open(&self.circuit)?;
+        let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));
         Ok((self.give_out(circuit, parties)?, parties))
+    }
+
+    fn open(&self, parties: Option<u16>) -> Outcome<Circuit> {
+        if lang::is_program(&self.circuit) {
+            return lang::compile(&self.circuit, &self.program, parties);
+        }
+        self.program.refuse_for(&self.circuit)?;
+        open(&self.circuit)
     }
 
     fn give_out(&self, circuit: Circuit, parties: u16) -> Outcome<Loaded> {
@@ -356,7 +368,7 @@ mod tests {
     #[test]
     fn shares_have_places_of_their_own() {
         let owners = vec![("x".into(), Owner::Share)];
-        let spec = CircuitSpec { circuit: "add:8".into(), owners, outputs: vec![] };
+        let spec = CircuitSpec { circuit: "add:8".into(), owners, ..CircuitSpec::default() };
         let loaded = spec.load(3).unwrap();
         let names: Vec<_> = loaded.circuit.inputs().iter().map(|i| i.name.as_str()).collect();
         assert_eq!(names, ["x.0", "x.1", "x.2", "y"]);

@@ -67,6 +67,12 @@ impl Gates {
         self.ands
     }
 
+    /// How many wires there are so far, those that reach no output included: what bounds the memory
+    /// that the builder takes.
+    pub fn wire_count(&self) -> u32 {
+        self.next_wire
+    }
+
     /// `x ⊕ y`; free.
     pub fn xor_bit(&mut self, x: Bit, y: Bit) -> Bit {
         let (x_wire, x_inv) = match x.wire() {

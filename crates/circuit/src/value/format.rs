@@ -1,6 +1,6 @@
 //! From bits to text.
 
-use super::{DECIMAL_BITS, decimal};
+use super::{DECIMAL_BITS, MAX_FRACTION, decimal};
 use crate::Type;
 
 /// A value in the shape of its type.
@@ -8,15 +8,36 @@ use crate::Type;
 pub enum Value {
     /// An integer, in decimal; with more than [`DECIMAL_BITS`] bits as `0x…`.
     Integer(String),
-    /// The elements of an array, in order.
+    /// The elements of an array or the parts of a tuple, in order.
     Array(Vec<Value>),
+    /// A truth value.
+    Bool(bool),
+    /// A fixed-point number, in decimal and exact.
+    Fraction(String),
+    /// No value, of an optional one.
+    Null,
+    /// A variant without payload.
+    Name(String),
+    /// The fields of a structure; or a variant's name with its payload.
+    Object(Vec<(String, Value)>),
 }
 
 impl std::fmt::Display for Value {
     /// `123`, `-5`, `[1, 2, 3]`; what [`parse_value`](super::parse_value) reads.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Value::Integer(digits) => f.write_str(digits),
+            Value::Integer(digits) | Value::Fraction(digits) => f.write_str(digits),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Null => f.write_str("null"),
+            Value::Name(name) => write!(f, "\"{name}\""),
+            Value::Object(fields) => {
+                f.write_str("{")?;
+                for (i, (name, value)) in fields.iter().enumerate() {
+                    let comma = if i > 0 { ", " } else { "" };
+                    write!(f, "{comma}\"{name}\": {value}")?;
+                }
+                f.write_str("}")
+            }
             Value::Array(elements) => {
                 f.write_str("[")?;
                 for (i, element) in elements.iter().enumerate() {
@@ -51,7 +72,72 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
             let width = (elem.width() as usize).max(1);
             Value::Array(bits.chunks(width).map(|bits| format_value(elem, bits)).collect())
         }
+        Type::Bool => Value::Bool(bits[0]),
+        Type::Fixed { frac, .. } => fixed(*frac as usize, bits),
+        Type::Tuple(parts) => Value::Array(parts_of(parts.iter(), bits)),
+        Type::Struct { fields, .. } => {
+            let values = parts_of(fields.iter().map(|field| &field.1), bits);
+            Value::Object(fields.iter().map(|field| field.0.clone()).zip(values).collect())
+        }
+        Type::Enum { variants, .. } => {
+            let (tag, payload) = bits.split_at(ty.tag_bits());
+            let tag = tag.iter().rev().fold(0, |tag, &bit| 2 * tag + usize::from(bit));
+            let (name, parts) = &variants[if tag < variants.len() { tag } else { 0 }];
+            let mut values = parts_of(parts.iter(), payload);
+            match ty.optional() {
+                Some(_) if values.is_empty() => Value::Null,
+                // `null` inside would be taken for no value at all.
+                Some(some) if some.optional().is_none() => values.swap_remove(0),
+                _ if values.is_empty() => Value::Name(name.clone()),
+                _ => Value::Object(vec![(name.clone(), Value::Array(values))]),
+            }
+        }
     }
+}
+
+fn parts_of<'t>(parts: impl Iterator<Item = &'t Type>, mut bits: &[bool]) -> Vec<Value> {
+    let mut values = Vec::new();
+    for part in parts {
+        let (own, rest) = bits.split_at(part.width() as usize);
+        values.push(format_value(part, own));
+        bits = rest;
+    }
+    values
+}
+
+/// A two's-complement number with `frac` bits behind the point.
+fn fixed(frac: usize, bits: &[bool]) -> Value {
+    if bits.len() > DECIMAL_BITS as usize || frac > MAX_FRACTION {
+        return Value::Fraction(format!("hex:{}", to_hex(bits)));
+    }
+    let negative = bits.last() == Some(&true);
+    let mut bits = bits.to_vec();
+    if negative {
+        let lowest = bits.iter().position(|&bit| bit).unwrap_or(0);
+        bits.iter_mut().skip(lowest + 1).for_each(|bit| *bit = !*bit);
+    }
+    // Each bit behind the point takes one decimal digit.
+    let split = frac.min(bits.len());
+    let mut digits = vec![0u8; 0];
+    let mut value = vec![0u8; frac];
+    for place in 0..frac {
+        // value = (value + bit) / 2, from the lowest bit on: digits behind the point.
+        let bit = bits.get(place).copied().unwrap_or(negative && place >= bits.len());
+        let mut carry = u8::from(bit);
+        for digit in value.iter_mut() {
+            let whole = carry * 10 + *digit;
+            (*digit, carry) = (whole / 2, whole % 2);
+        }
+    }
+    while value.last() == Some(&0) {
+        value.pop();
+    }
+    digits.append(&mut value);
+    let whole = decimal::from_bits(bits[split..].iter().copied());
+    let sign = if negative { "-" } else { "" };
+    let fraction: String = digits.iter().map(|digit| char::from(b'0' + digit)).collect();
+    let fraction = if fraction.is_empty() { "0" } else { &fraction };
+    Value::Fraction(format!("{sign}{whole}.{fraction}"))
 }
 
 /// All bits (index = wire) as one big-endian integer: `⌈n/4⌉` hexadecimal digits, the first wire

@@ -8,11 +8,18 @@
 //! | `bits:0110` | every type | the first character is the first wire; exactly as many as there are wires |
 //! | `1234`, `-5` | integers | decimal |
 //! | `0x4d2` | integers | the bits as an unsigned number, also for signed types |
-//! | `1,2,3`, `[1, 2, 0x3]` | arrays | one integer per element, or one bracketed list per inner array |
+//! | `1,2,3`, `[1, 2, 0x3]` | arrays | one value per element, or one bracketed list per inner array |
+//! | `true`, `false`, `1`, `0` | truth values | |
+//! | `1.25`, `-3` | fixed-point numbers | the nearest one, ties to the even one |
+//! | `[1, true]` | tuples | one value per part |
+//! | `{"at": [1, 2], "class": 3}` | structures | one value per field, in any order |
+//! | `null`, or a value | optional values | |
+//! | `"Red"`, `{"Rgb": [1, 2, 3]}` | variants | the name, or the name and the payload |
 //!
 //! Hexadecimal digits may be fewer than the width allows, not more. Spaces around a value, an element
 //! or a bracket do not matter.
 
+mod compound;
 mod decimal;
 mod format;
 mod parse;
@@ -23,6 +30,9 @@ pub use parse::parse_value;
 /// Decimal numbers are read and written up to this many bits; wider ones in hexadecimal only, since
 /// the conversion takes time quadratic in the width.
 pub const DECIMAL_BITS: u32 = 4096;
+
+/// Fixed-point numbers are read and written in decimal with at most so many bits behind the point.
+pub(crate) const MAX_FRACTION: usize = 2048;
 
 #[cfg(test)]
 mod tests;

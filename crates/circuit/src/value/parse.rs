@@ -1,7 +1,7 @@
 //! From text to bits. Reasons of errors never contain the text: it may be a secret.
 
-use super::DECIMAL_BITS;
 use super::decimal::{self, MAX_DIGITS};
+use super::{DECIMAL_BITS, compound};
 use crate::validate::MAX_WIRES;
 use crate::{CircuitError, Input, Type};
 
@@ -83,13 +83,13 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
 }
 
 /// A value in the form of its type.
-fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     match ty {
         Type::Uint(width) => integer(text, *width, false, bits),
         Type::Int(width) => integer(text, *width, true, bits),
         Type::Array { len, elem } => {
             let list = without_brackets(text)?;
-            let given = elements(list).count();
+            let given = if list.is_empty() && *len == 0 { 0 } else { elements(list).count() };
             if given as u64 != u64::from(*len) {
                 return Err(format!("{len} elements expected, {given} given"));
             }
@@ -97,12 +97,13 @@ fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
                 typed(elem, element.trim(), bits).map_err(|reason| format!("element {i}: {reason}"))
             })
         }
+        _ => compound::typed_compound(ty, text, bits),
     }
 }
 
 /// What is between the brackets, when the first and the last character are a pair of them; checks
 /// that all brackets are paired.
-fn without_brackets(text: &str) -> Result<&str, String> {
+pub(super) fn without_brackets(text: &str) -> Result<&str, String> {
     let mut depth = 0usize;
     let mut closes_first = None;
     for (i, byte) in text.bytes().enumerate() {
@@ -128,12 +129,12 @@ fn without_brackets(text: &str) -> Result<&str, String> {
 }
 
 /// What stands between the commas outside of brackets.
-fn elements(list: &str) -> impl Iterator<Item = &str> {
+pub(super) fn elements(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0usize;
     list.split(move |c| {
         match c {
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ',' && depth == 0

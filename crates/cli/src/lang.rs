@@ -1,0 +1,288 @@
+//! `.sym` programs: compiling, checking, formatting, costs, tests.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use symbolon::circuit::Circuit;
+use symbolon_lang::source::{Folder, read_source};
+use symbolon_lang::{Options, cost::report, fmt::format, testing::run_tests};
+
+use crate::failure::{Failure, Outcome};
+use crate::results::{OutputJson, print, print_json, tell};
+use crate::source::assignment;
+use crate::table::align;
+
+/// What a `.sym` program is compiled with.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProgramArgs {
+    /// The function of a `.sym` program to compute [default: main]
+    #[arg(long, value_name = "FUNCTION")]
+    pub entry: Option<String>,
+    /// Set a `pub const` of a `.sym` program
+    #[arg(long = "const", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub constants: Vec<(String, String)>,
+}
+
+impl ProgramArgs {
+    /// Refuses options for programs where the circuit is none.
+    ///
+    /// # Errors
+    /// A usage failure that names the option.
+    pub fn refuse_for(&self, circuit: &str) -> Outcome<()> {
+        let given = [(self.entry.is_some(), "--entry"), (!self.constants.is_empty(), "--const")];
+        match given.iter().find(|(given, _)| *given) {
+            Some((_, option)) => {
+                Err(Failure::usage(format!("{option} is for `.sym` programs; {circuit} is none")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn options(&self, parties: Option<u16>) -> Options {
+        Options { entry: self.entry.clone(), constants: self.constants.clone(), parties }
+    }
+}
+
+/// Whether a circuit is named by a `.sym` file.
+pub fn is_program(circuit: &str) -> bool {
+    Path::new(circuit).extension().is_some_and(|extension| extension == "sym")
+}
+
+fn folder(path: &str) -> Folder {
+    Folder(Path::new(path).parent().map_or_else(PathBuf::new, Path::to_path_buf))
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// A usage failure with all errors of the program.
+pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> Outcome<Circuit> {
+    let text = read_source(Path::new(path)).map_err(Failure::usage)?;
+    // How many parties there are is the program's to say where nobody else does.
+    let options = program.options(parties);
+    symbolon_lang::compile(path, &text, &folder(path), &options)
+        .map_err(|errors| Failure::usage(format!("{path} has errors\n\n{errors}")))
+}
+
+/// The failed assert that outputs tell of, as the failure of the command.
+///
+/// # Errors
+/// That failure.
+pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> Outcome<()> {
+    for (output, learnt) in circuit.outputs().iter().zip(outputs) {
+        let Some(bits) = &learnt.bits else { continue };
+        let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
+        if let Some(failure) = circuit.failure(output, &bits) {
+            return Err(Failure::assert(format!(
+                "{} ({}, line {})",
+                failure.text, failure.file, failure.line
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Arguments of `check`.
+#[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// A `.sym` program
+    pub file: String,
+    /// How many parties
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
+    /// What it is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// Print errors as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An error of a program, as `check --json` prints it.
+#[derive(serde::Serialize)]
+struct ErrorJson {
+    code: &'static str,
+    file: String,
+    line: u32,
+    message: String,
+    help: Option<String>,
+}
+
+/// Checks a program.
+///
+/// # Errors
+/// A usage failure when it has errors, which are printed.
+pub fn check(args: &CheckArgs) -> Outcome<()> {
+    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+    let options = args.program.options(args.parties);
+    let (errors, sources) = symbolon_lang::with_stack(|| {
+        let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
+        let found = checked.errors.errors() > 0;
+        if found || checked.entry.is_none() {
+            return (checked.errors, checked.sources);
+        }
+        let compiled =
+            symbolon_lang::compile_here(&args.file, &text, &folder(&args.file), &options, false);
+        match compiled {
+            Ok(_) => (checked.errors, checked.sources),
+            Err(errors) => (errors.list, errors.sources),
+        }
+    });
+    if args.json {
+        let error = |d: &symbolon_lang::diag::Diagnostic| ErrorJson {
+            code: d.code.text(),
+            file: sources.name(d.span).to_string(),
+            line: sources.line(d.span),
+            message: d.message.clone(),
+            help: d.help.clone(),
+        };
+        print_json(&errors.list().iter().map(error).collect::<Vec<_>>())?;
+    } else {
+        tell(&errors.render(&sources, false));
+    }
+    match errors.errors() {
+        0 => Ok(()),
+        1 => Err(Failure::usage(format!("{} has 1 error", args.file))),
+        n => Err(Failure::usage(format!("{} has {n} errors", args.file))),
+    }
+}
+
+/// Arguments of `fmt`.
+#[derive(Args, Debug)]
+pub struct FmtArgs {
+    /// `.sym` programs
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Change nothing, and fail if anything would change
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// Formats programs.
+///
+/// # Errors
+/// A usage failure when a file cannot be read or is not made of tokens, or with `--check` when one is not
+/// formatted.
+pub fn fmt(args: &FmtArgs) -> Outcome<()> {
+    let mut others = Vec::new();
+    for path in &args.files {
+        let text = read_source(path).map_err(Failure::usage)?;
+        let shown = path.display().to_string();
+        let formatted = format(&text).map_err(|_| {
+            Failure::usage(format!("{shown} cannot be formatted"))
+                .with_hint("`symbolon check` shows what is wrong")
+        })?;
+        if formatted == text {
+            continue;
+        }
+        if args.check {
+            others.push(shown);
+        } else {
+            std::fs::write(path, formatted)
+                .map_err(|error| Failure::usage(format!("cannot write {shown}: {error}")))?;
+        }
+    }
+    match &others[..] {
+        [] => Ok(()),
+        files => Err(Failure::usage(format!("not formatted: {}", files.join(", ")))),
+    }
+}
+
+/// Arguments of `cost`.
+#[derive(Args, Debug)]
+pub struct CostArgs {
+    /// A `.sym` program
+    pub file: String,
+    /// How many parties
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
+    /// What it is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Shows what a program costs.
+///
+/// # Errors
+/// A usage failure with all errors of the program.
+pub fn cost(args: &CostArgs) -> Outcome<()> {
+    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+    let options = args.program.options(args.parties);
+    let report = symbolon_lang::with_stack(|| {
+        symbolon_lang::compile_here(&args.file, &text, &folder(&args.file), &options, true)
+            .map(|(circuit, costs, sources)| report(&circuit, &costs.unwrap_or_default(), &sources))
+            .map_err(|errors| Failure::usage(format!("{} has errors\n\n{errors}", args.file)))
+    })?;
+    if args.json {
+        return print_json(&report);
+    }
+    let mut rows =
+        vec![["function", "calls", "AND gates", "look-ups", "port bits"].map(String::from)];
+    for function in &report.functions {
+        rows.push([
+            function.name.clone(),
+            function.calls.to_string(),
+            function.ands.to_string(),
+            function.lookups.to_string(),
+            function.port_bits.to_string(),
+        ]);
+    }
+    let mut lines = vec![["line", "AND gates"].map(String::from)];
+    for line in &report.lines {
+        lines.push([format!("{}:{}", line.file, line.line), line.ands.to_string()]);
+    }
+    lines.push(["not needed by outputs".to_string(), format!("-{}", report.unused)]);
+    lines.push(["in all".to_string(), report.ands.to_string()]);
+    print(&format!("{}\n{}", align(&rows, 1), align(&lines, 1)))
+}
+
+/// Arguments of `test`.
+#[derive(Args, Debug)]
+pub struct TestArgs {
+    /// A `.sym` program
+    pub file: String,
+    /// How many parties
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    pub parties: Option<u16>,
+    /// What it is compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
+    /// Fixes the random parameters of tests
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// Runs the tests of a program.
+///
+/// # Errors
+/// A usage failure when it has errors or a test fails.
+pub fn test(args: &TestArgs) -> Outcome<()> {
+    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+    let options = args.program.options(args.parties);
+    let results = symbolon_lang::with_stack(|| {
+        let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
+        if checked.errors.errors() > 0 {
+            let shown = checked.errors.render(&checked.sources, false);
+            return Err(Failure::usage(format!("{} has errors\n\n{shown}", args.file)));
+        }
+        Ok(run_tests(&checked, args.seed))
+    })?;
+    let mut failed = 0;
+    for result in &results {
+        match &result.wrong {
+            None => print(&format!("{}: passed\n", result.name))?,
+            Some(wrong) => {
+                failed += 1;
+                print(&format!("{}: FAILED: {wrong}\n", result.name))?;
+            }
+        }
+    }
+    match failed {
+        0 => print(&format!("{} tests passed\n", results.len())),
+        n => Err(Failure::usage(format!("{n} of {} tests failed", results.len()))),
+    }
+}

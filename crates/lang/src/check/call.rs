@@ -1,0 +1,286 @@
+//! Calls: of functions, methods, variants, and of what the language itself brings.
+
+use std::rc::Rc;
+
+use super::FnCx;
+use super::types::Env;
+use crate::ast::{self, ExprKind, Ident};
+use crate::diag::Code;
+use crate::program::Def;
+use crate::source::Span;
+use crate::tir::{Expr, Intrinsic, Kind};
+use crate::ty::{Arg, Ty};
+
+impl FnCx<'_, '_> {
+    pub(super) fn call(
+        &mut self,
+        callee: &ast::Expr,
+        args: &[ast::Arg],
+        values: &[ast::Expr],
+        hint: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        match &callee.kind {
+            ExprKind::Field(receiver, name) => {
+                self.method(receiver, name, args, values, hint, span)
+            }
+            ExprKind::Path(path, _) => {
+                if let [only] = &path.parts[..] {
+                    let local = self.scope.iter().any(|(name, _)| *name == only.name);
+                    if local {
+                        let message = format!("`{}` is a value, not a function", only.name);
+                        self.error(Code::Type, path.span, message);
+                        return self.broken(span);
+                    }
+                    if let Some(done) = self.builtin(only, args, values, hint, span) {
+                        return done;
+                    }
+                }
+                match self.definition(path) {
+                    Some(Def::Fn(function)) => {
+                        self.call_fn(function, None, args, values, hint, span)
+                    }
+                    Some(Def::Variant(adt, variant)) => {
+                        self.variant(adt, variant, values, hint, span)
+                    }
+                    Some(_) => {
+                        self.error(Code::Type, path.span, "this is not a function");
+                        self.broken(span)
+                    }
+                    None => {
+                        self.unknown(path, "function");
+                        self.broken(span)
+                    }
+                }
+            }
+            _ => {
+                self.error(Code::Type, callee.span, "this is not a function");
+                self.broken(span)
+            }
+        }
+    }
+
+    /// Functions that the language brings; none if the name is another.
+    fn builtin(
+        &mut self,
+        name: &Ident,
+        args: &[ast::Arg],
+        values: &[ast::Expr],
+        hint: Option<&Ty>,
+        span: Span,
+    ) -> Option<Expr> {
+        let std = self.cx.program.is_std(self.module);
+        let op = match &*name.name {
+            "assert" => return Some(self.assert(values, span)),
+            "zero" => {
+                let ty = match (args, hint) {
+                    ([ast::Arg::Type(ty)], _) => self.own_type(ty),
+                    ([ast::Arg::Expr(ast::Expr { kind: ExprKind::Path(path, _), span })], _) => {
+                        let kind = ast::TypeKind::Path(path.clone(), Vec::new());
+                        self.own_type(&ast::Type { kind, span: *span })
+                    }
+                    ([], Some(hint)) => hint.clone(),
+                    _ => self.any(),
+                };
+                return Some(self.node(
+                    Kind::Intrinsic(Intrinsic::Zero, Vec::new()),
+                    &ty,
+                    true,
+                    span,
+                ));
+            }
+            "clog2" => {
+                let [value] = values else {
+                    self.error(Code::Type, span, "`clog2` takes one number");
+                    return Some(self.broken(span));
+                };
+                let value = self.check(value, &Ty::size());
+                if !value.constant {
+                    self.error(Code::Constant, value.span, "`clog2` takes a constant");
+                }
+                let kind = Kind::Intrinsic(Intrinsic::Clog2, vec![value]);
+                return Some(self.node(kind, &Ty::size(), true, span));
+            }
+            "__to_bits" if std => Intrinsic::ToBits,
+            "__from_bits" if std => Intrinsic::FromBits,
+            "__sum" if std => Intrinsic::Sum,
+            "__count" if std => Intrinsic::Count,
+            "__mul_wide" if std => Intrinsic::MulWide,
+            "__divrem" if std => Intrinsic::DivRem,
+            "__abs_diff" if std => Intrinsic::AbsDiff,
+            _ => return None,
+        };
+        let values: Vec<Expr> = values.iter().map(|value| self.expr(value, None)).collect();
+        let constant = values.iter().all(|value| value.constant);
+        let ty = match hint {
+            Some(hint) => hint.clone(),
+            None => self.any(),
+        };
+        Some(self.node(Kind::Intrinsic(op, values), &ty, constant, span))
+    }
+
+    /// A text that an assert shows; its number.
+    fn assert_text(&mut self, text: &ast::Expr, span: Span) -> Option<u32> {
+        let ExprKind::Text(bytes) = &text.kind else {
+            self.error(Code::Type, text.span, "this must be a text in `\"`");
+            return None;
+        };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let asserts = &mut self.cx.tir.asserts;
+        let known = asserts.iter().position(|(t, s)| *t == text && *s == span);
+        Some(known.unwrap_or_else(|| {
+            asserts.push((text, span));
+            asserts.len() - 1
+        }) as u32)
+    }
+
+    fn assert(&mut self, values: &[ast::Expr], span: Span) -> Expr {
+        let [condition, text] = values else {
+            self.error(Code::Type, span, "`assert` takes a condition and a text");
+            return self.broken(span);
+        };
+        let condition = self.check(condition, &Ty::Bool);
+        let Some(text) = self.assert_text(text, span) else { return self.broken(span) };
+        let constant = condition.constant;
+        self.node(Kind::Assert(Box::new(condition), text), &Ty::unit(), constant, span)
+    }
+
+    fn method(
+        &mut self,
+        receiver: &ast::Expr,
+        name: &Ident,
+        args: &[ast::Arg],
+        values: &[ast::Expr],
+        hint: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let receiver = self.expr(receiver, None);
+        let ty = self.known_type(&receiver);
+        let Ty::Adt(adt, adt_args) = &ty else {
+            if ty != Ty::Error {
+                let shown = self.show(&ty);
+                let message = format!("`{shown}` has no method `{}`", name.name);
+                self.error(Code::Name, name.span, message);
+            }
+            return self.broken(span);
+        };
+        let is_option = matches!(
+            self.cx.program.bare_variant("Some"), Some(Def::Variant(option, _)) if option == *adt
+        );
+        if is_option && &*name.name == "expect" {
+            let (Some(Arg::Ty(payload)), [text]) = (adt_args.first(), values) else {
+                self.error(Code::Type, span, "`expect` takes a text");
+                return self.broken(span);
+            };
+            let Some(text) = self.assert_text(text, span) else { return self.broken(span) };
+            let constant = receiver.constant;
+            return self.node(Kind::Expect(Box::new(receiver), text), payload, constant, span);
+        }
+        let Some(&function) = self.cx.program.methods.get(&(*adt, name.name.clone())) else {
+            let shown = self.show(&ty);
+            let message = format!("`{shown}` has no method `{}`", name.name);
+            self.error(Code::Name, name.span, message);
+            return self.broken(span);
+        };
+        self.call_fn(function, Some(receiver), args, values, hint, span)
+    }
+
+    fn call_fn(
+        &mut self,
+        function: usize,
+        receiver: Option<Expr>,
+        args: &[ast::Arg],
+        values: &[ast::Expr],
+        hint: Option<&Ty>,
+        span: Span,
+    ) -> Expr {
+        let def = self.cx.program.fns[function].clone();
+        let generic_args = self.call_args(&def, args, span);
+        let names = def.generics.iter().map(|generic| generic.name.name.clone());
+        let env = Env {
+            module: def.module,
+            args: Rc::new(names.zip(generic_args.iter().cloned()).collect()),
+            own: false,
+        };
+        let given = values.len() + usize::from(receiver.is_some());
+        if def.decl.params.len() != given {
+            let name = &def.decl.name.name;
+            let message =
+                format!("`{name}` takes {} values, {given} are given", def.decl.params.len());
+            self.error(Code::Type, span, message);
+            return self.broken(span);
+        }
+        let mut types = Vec::new();
+        for param in &def.decl.params {
+            types.push(match (&param.ty, &def.owner) {
+                (Some(ty), _) => self.convert(ty, &env),
+                (None, Some(owner)) => self.convert(&owner.1, &env),
+                (None, None) => Ty::Error,
+            });
+        }
+        let result = self.result_type(&def.decl.result, &env);
+        // What is expected of the result says what untyped arguments are, if it fits.
+        if let Some(hint) = hint
+            && !self.all_known(&generic_args)
+            && matches!(def.decl.result, ast::ResultDecl::Type(_))
+        {
+            self.hint_result(&result, hint);
+        }
+        let mut checked = Vec::new();
+        let mut types = types.into_iter();
+        if let Some(receiver) = receiver {
+            let found = self.ty_of(&receiver);
+            self.demand(&types.next().unwrap_or(Ty::Error), &found, receiver.span);
+            checked.push(receiver);
+        }
+        for (value, ty) in values.iter().zip(types) {
+            checked.push(self.check(value, &ty));
+        }
+        self.settle();
+        let constant = checked.iter().all(|value| value.constant);
+        self.calls.push((function, generic_args, span));
+        let kind = Kind::Call(self.calls.len() - 1, checked);
+        self.node(kind, &result, constant, span)
+    }
+
+    /// Takes over from the hint only what cannot be wrong: a structure of the same kind.
+    fn hint_result(&mut self, result: &Ty, hint: &Ty) {
+        if let (Ty::Adt(a, _), Ty::Adt(b, _)) = (self.shallow(result), self.shallow(hint))
+            && a == b
+        {
+            let mut probe = self.vars.clone();
+            let lens = self.lens.clone();
+            if !self.unify(result, hint) {
+                std::mem::swap(&mut self.vars, &mut probe);
+                self.lens = lens;
+            }
+        }
+    }
+
+    fn call_args(
+        &mut self,
+        def: &crate::program::FnDef,
+        args: &[ast::Arg],
+        span: Span,
+    ) -> Vec<Arg> {
+        let mut generic_args = self.fresh_args(&def.generics);
+        if args.is_empty() {
+            return generic_args;
+        }
+        // The arguments of an `impl` are found from the receiver.
+        let own = def.decl.generics.len();
+        let first = def.generics.len() - own;
+        if args.len() != own {
+            let name = &def.decl.name.name;
+            let message = format!("`{name}` takes {own} arguments in `<…>`, {} given", args.len());
+            self.error(Code::Type, span, message);
+            return generic_args;
+        }
+        let env = self.own_env();
+        for (place, arg) in args.iter().enumerate() {
+            let generic = &def.generics[first + place];
+            generic_args[first + place] = self.convert_arg(generic, arg, &env);
+        }
+        generic_args
+    }
+}

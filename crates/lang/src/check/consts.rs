@@ -1,0 +1,155 @@
+//! Constants: checked, and computed by the interpreter.
+
+use std::rc::Rc;
+
+use super::{Binding, ConstState, Cx, FnCx, MAX_DEPTH};
+use crate::ast::{self, Name};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::interp::{Interp, Stop, Value};
+use crate::source::Span;
+use crate::ty::{Arg, Len, Ty};
+
+impl Cx<'_> {
+    /// The value of a constant; none after an error, which is reported.
+    pub fn constant(&mut self, place: usize, span: Span) -> Option<(Ty, Rc<Value>)> {
+        match self.consts.get(&place).cloned() {
+            Some(ConstState::Known(known)) => return known,
+            Some(ConstState::Working) => {
+                self.error(Code::Constant, span, "this constant depends on itself");
+                return None;
+            }
+            None => {}
+        }
+        self.consts.insert(place, ConstState::Working);
+        let value = self.constant_value(place);
+        self.consts.insert(place, ConstState::Known(value.clone()));
+        value
+    }
+
+    fn constant_value(&mut self, place: usize) -> Option<(Ty, Rc<Value>)> {
+        let def = self.program.consts[place].clone();
+        let name = def.decl.name.clone();
+        let expected = def.decl.ty.as_ref().map(|ty| {
+            let mut fn_cx = FnCx::new(self, def.module);
+            let ty = fn_cx.own_type(ty);
+            fn_cx.settle();
+            fn_cx.resolve(&ty)
+        });
+        let setting = if def.public && def.module == 0 {
+            self.settings.get(&*name.name).cloned()
+        } else {
+            None
+        };
+        let parsed;
+        let value = match (setting, &def.decl.value) {
+            (Some(text), _) => {
+                let mut errors = Diagnostics::default();
+                parsed = crate::parse::parse_expr(name.span.file, &text, &mut errors);
+                match &parsed {
+                    Some(expr) if errors.errors() == 0 => expr,
+                    _ => {
+                        let message = format!("`{}` is set to something unreadable", name.name);
+                        self.error(Code::Constant, name.span, message);
+                        return None;
+                    }
+                }
+            }
+            (None, Some(value)) => value,
+            (None, None) => {
+                let help = format!("set it: --const {}=…", name.name);
+                let message = format!("`{}` has no value", name.name);
+                self.errors.push(Diagnostic::new(Code::Constant, name.span, message).help(help));
+                return None;
+            }
+        };
+        let (ty, value) = self.evaluate(value, expected, def.module, Vec::new(), Vec::new())?;
+        Some((ty, Rc::new(value)))
+    }
+
+    /// Checks and computes a constant expression.
+    pub(super) fn evaluate(
+        &mut self,
+        expr: &ast::Expr,
+        expected: Option<Ty>,
+        module: usize,
+        args: Vec<(Name, Arg)>,
+        scope: Vec<(Name, Binding)>,
+    ) -> Option<(Ty, Value)> {
+        if self.depth >= MAX_DEPTH {
+            self.error(Code::Limit, expr.span, "constants call functions more than 256 deep");
+            return None;
+        }
+        self.depth += 1;
+        let result = self.evaluate_within(expr, expected, module, args, scope);
+        self.depth -= 1;
+        result
+    }
+
+    fn evaluate_within(
+        &mut self,
+        expr: &ast::Expr,
+        expected: Option<Ty>,
+        module: usize,
+        args: Vec<(Name, Arg)>,
+        scope: Vec<(Name, Binding)>,
+    ) -> Option<(Ty, Value)> {
+        let errors = self.errors.errors();
+        let mut fn_cx = FnCx::new(self, module);
+        for (name, arg) in &args {
+            if let Arg::Const(Len::Known(n)) = arg
+                && !scope.iter().any(|(known, _)| known == name)
+            {
+                let value = Rc::new(Value::Int((*n).into()));
+                fn_cx.scope.push((name.clone(), Binding::Const(Ty::size(), value)));
+            }
+        }
+        fn_cx.generics = Rc::new(args);
+        fn_cx.scope.extend(scope);
+        let ty = expected.unwrap_or_else(|| fn_cx.any());
+        let body = fn_cx.check(expr, &ty);
+        let result = fn_cx.type_ref(&ty);
+        fn_cx.finish();
+        let ty = fn_cx.resolve(&ty);
+        let constant = body.constant;
+        let name = "a constant".to_string();
+        let instance = fn_cx.into_instance(name, Vec::new(), result, body, expr.span);
+        if self.errors.errors() > errors {
+            return None;
+        }
+        if !constant {
+            let error = Diagnostic::new(Code::Constant, expr.span, "this is not a constant");
+            self.errors.push(error.help(
+                "constants are made of literals, `const`s, const parameters and loop variables \
+                 over constants",
+            ));
+            return None;
+        }
+        // What it calls must be checked first, and nothing else that waits.
+        self.ensure(&instance.calls);
+        if self.errors.errors() > errors {
+            return None;
+        }
+        let mut interp = Interp::new(&self.tir);
+        interp.steps = self.steps;
+        let value = interp.run(&instance, Vec::new());
+        self.steps = interp.steps;
+        match value {
+            Ok(value) => Some((ty, value)),
+            Err(stop) => {
+                let (code, message) = match stop {
+                    Stop::Assert(place) => {
+                        let text = &self.tir.asserts[place as usize].0;
+                        (Code::Constant, format!("the constant fails: {text}"))
+                    }
+                    Stop::Steps => (Code::Limit, "constants take more than 10^8 steps".into()),
+                    Stop::Index => (Code::Constant, "a constant index is out of range".into()),
+                    Stop::Missing => {
+                        (Code::Constant, "this constant needs a function that needs it".into())
+                    }
+                };
+                self.error(code, expr.span, message);
+                None
+            }
+        }
+    }
+}

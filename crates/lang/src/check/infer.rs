@@ -1,0 +1,394 @@
+//! Unknown types and constants, and what makes them known.
+
+use super::FnCx;
+use crate::ast;
+use crate::diag::Code;
+use crate::source::Span;
+use crate::ty::{Arg, Len, Ty};
+
+use super::types::{Env, Mini};
+
+/// Working with the types of one function takes at most this many steps.
+pub(super) const MAX_WORK: u64 = 20_000_000;
+
+/// A type written out has at most this many parts.
+const MAX_SIZE: u32 = 1 << 16;
+
+/// Whether a type written out has more than [`MAX_SIZE`] parts.
+pub(super) fn too_large(ty: &Ty) -> bool {
+    fn count(ty: &Ty, left: &mut u32) -> bool {
+        if *left == 0 {
+            return false;
+        }
+        *left -= 1;
+        match ty {
+            Ty::Tuple(parts) => parts.iter().all(|part| count(part, left)),
+            Ty::Array(element, _) => count(element, left),
+            Ty::Adt(_, args) => args.iter().all(|arg| match arg {
+                Arg::Ty(ty) => count(ty, left),
+                Arg::Const(_) => true,
+            }),
+            _ => true,
+        }
+    }
+    !count(ty, &mut MAX_SIZE.clone())
+}
+
+/// What an unknown type may become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum VarKind {
+    /// Anything.
+    Any,
+    /// The type of an untyped integer: a number; `usize` if nothing says which.
+    Int,
+    /// The type of an untyped fraction.
+    Fraction,
+}
+
+/// What is to be found out later.
+#[derive(Clone)]
+pub(super) enum Pending {
+    /// The constant is what the expression gives.
+    Len(ast::Expr, Env, u32),
+    /// The type is the unsigned integer as wide as another.
+    Unsigned(Ty, u32),
+}
+
+/// What must hold at the end.
+pub(super) enum Check {
+    /// A number.
+    Num,
+    /// An integer.
+    Int,
+    /// A signed number.
+    Signed,
+    /// `bool`, an integer, or an array of these.
+    Bits,
+    /// A cast from the first to the second.
+    Cast(Ty),
+    /// A literal fraction of these digits.
+    Fraction(String),
+    /// A literal of this value.
+    Literal(num_bigint::BigInt),
+}
+
+impl FnCx<'_, '_> {
+    pub(super) fn fresh(&mut self, kind: VarKind) -> Ty {
+        self.vars.push((None, kind));
+        Ty::Var(self.vars.len() as u32 - 1)
+    }
+
+    pub(super) fn any(&mut self) -> Ty {
+        self.fresh(VarKind::Any)
+    }
+
+    pub(super) fn fresh_len(&mut self) -> u32 {
+        self.lens.push(None);
+        self.lens.len() as u32 - 1
+    }
+
+    /// The type with what is known on its surface filled in.
+    pub(super) fn shallow(&self, ty: &Ty) -> Ty {
+        let mut ty = ty.clone();
+        while let Ty::Var(var) = ty {
+            match &self.vars[var as usize].0 {
+                Some(known) => ty = known.clone(),
+                None => break,
+            }
+        }
+        ty
+    }
+
+    pub(super) fn len(&self, mut len: Len) -> Len {
+        while let Len::Var(var) = len {
+            match self.lens[var as usize] {
+                Some(known) => len = known,
+                None => break,
+            }
+        }
+        len
+    }
+
+    /// Counts a step; false once the function's types have taken too many. Types that share parts
+    /// are as large as if they did not.
+    fn tick(&self) -> bool {
+        self.work.set(self.work.get() + 1);
+        self.work.get() < MAX_WORK
+    }
+
+    /// The type with all that is known filled in.
+    pub(super) fn resolve(&self, ty: &Ty) -> Ty {
+        if !self.tick() {
+            return Ty::Error;
+        }
+        match self.shallow(ty) {
+            Ty::Int(signed, width) => Ty::Int(signed, self.len(width)),
+            Ty::Fixed(int, frac) => Ty::Fixed(self.len(int), self.len(frac)),
+            Ty::Tuple(parts) => Ty::Tuple(parts.iter().map(|part| self.resolve(part)).collect()),
+            Ty::Array(element, len) => Ty::Array(Box::new(self.resolve(&element)), self.len(len)),
+            Ty::Adt(adt, args) => Ty::Adt(adt, args.iter().map(|a| self.resolve_arg(a)).collect()),
+            other => other,
+        }
+    }
+
+    pub(super) fn resolve_arg(&self, arg: &Arg) -> Arg {
+        match arg {
+            Arg::Ty(ty) => Arg::Ty(self.resolve(ty)),
+            Arg::Const(len) => Arg::Const(self.len(*len)),
+        }
+    }
+
+    fn occurs(&self, var: u32, ty: &Ty) -> bool {
+        if !self.tick() {
+            return true;
+        }
+        match self.shallow(ty) {
+            Ty::Var(other) => var == other,
+            Ty::Tuple(parts) => parts.iter().any(|part| self.occurs(var, part)),
+            Ty::Array(element, _) => self.occurs(var, &element),
+            Ty::Adt(_, args) => args.iter().any(|arg| match arg {
+                Arg::Ty(ty) => self.occurs(var, ty),
+                Arg::Const(_) => false,
+            }),
+            _ => false,
+        }
+    }
+
+    fn unify_len(&mut self, a: Len, b: Len) -> bool {
+        match (self.len(a), self.len(b)) {
+            (Len::Known(a), Len::Known(b)) => a == b,
+            (Len::Var(a), Len::Var(b)) if a == b => true,
+            (Len::Var(var), known) | (known, Len::Var(var)) => {
+                self.lens[var as usize] = Some(known);
+                true
+            }
+        }
+    }
+
+    /// Makes two types one; whether they can be.
+    pub(super) fn unify(&mut self, a: &Ty, b: &Ty) -> bool {
+        if !self.tick() {
+            return true;
+        }
+        match (self.shallow(a), self.shallow(b)) {
+            (Ty::Error, _) | (_, Ty::Error) => true,
+            (Ty::Var(a), Ty::Var(b)) if a == b => true,
+            (Ty::Var(a), Ty::Var(b)) => {
+                let (ka, kb) = (self.vars[a as usize].1, self.vars[b as usize].1);
+                let (from, to) = if kb == VarKind::Any { (b, a) } else { (a, b) };
+                if ka == VarKind::Fraction {
+                    self.vars[to as usize].1 = VarKind::Fraction;
+                }
+                self.vars[from as usize].0 = Some(Ty::Var(to));
+                true
+            }
+            (Ty::Var(var), ty) | (ty, Ty::Var(var)) => {
+                let fits = match self.vars[var as usize].1 {
+                    VarKind::Any => !self.occurs(var, &ty),
+                    VarKind::Int => matches!(ty, Ty::Int(..) | Ty::Fixed(..)),
+                    VarKind::Fraction => matches!(ty, Ty::Fixed(..)),
+                };
+                if fits {
+                    self.vars[var as usize].0 = Some(ty);
+                }
+                fits
+            }
+            (Ty::Bool, Ty::Bool) => true,
+            (Ty::Int(s, a), Ty::Int(t, b)) => s == t && self.unify_len(a, b),
+            (Ty::Fixed(i, f), Ty::Fixed(j, g)) => self.unify_len(i, j) && self.unify_len(f, g),
+            (Ty::Tuple(a), Ty::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| self.unify(a, b))
+            }
+            (Ty::Array(a, n), Ty::Array(b, m)) => self.unify_len(n, m) && self.unify(&a, &b),
+            (Ty::Adt(a, x), Ty::Adt(b, y)) => {
+                a == b
+                    && x.iter().zip(&y).all(|(x, y)| match (x, y) {
+                        (Arg::Ty(x), Arg::Ty(y)) => self.unify(x, y),
+                        (Arg::Const(x), Arg::Const(y)) => self.unify_len(*x, *y),
+                        _ => false,
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// Makes `found` the type `expected`, or reports that it is another.
+    pub(super) fn demand(&mut self, expected: &Ty, found: &Ty, span: Span) {
+        if self.unify(expected, found) {
+            return;
+        }
+        self.settle();
+        let (wanted, is) = (self.show(expected), self.show(found));
+        let message = format!("expected `{wanted}`, found `{is}`");
+        let numbers = |ty: &Ty| matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Bool);
+        let both = numbers(&self.shallow(expected)) && numbers(&self.shallow(found));
+        let cast = both && !matches!(self.shallow(expected), Ty::Bool);
+        let error = self.diagnostic(Code::Type, span, message);
+        let error = if cast { error.help(format!("convert it: `as {wanted}`")) } else { error };
+        self.cx.errors.push(error);
+    }
+
+    /// Works out what has become known.
+    pub(super) fn settle(&mut self) {
+        loop {
+            let mut progress = false;
+            for pending in std::mem::take(&mut self.pending) {
+                if self.settle_one(&pending) {
+                    progress = true;
+                } else {
+                    self.pending.push(pending);
+                }
+            }
+            if !progress {
+                return;
+            }
+        }
+    }
+
+    fn settle_one(&mut self, pending: &Pending) -> bool {
+        match pending {
+            Pending::Len(expr, env, var) => match self.mini(expr, env) {
+                Mini::Wait => false,
+                Mini::Value(value) => {
+                    let known = u64::try_from(value).map_or(0, |value| value);
+                    if !self.unify_len(Len::Var(*var), Len::Known(known)) {
+                        let other = self.len(Len::Var(*var));
+                        let other = if let Len::Known(n) = other { n } else { 0 };
+                        let message = format!("this is {known}, where {other} is expected");
+                        self.error(Code::Type, expr.span, message);
+                    }
+                    true
+                }
+                Mini::No => {
+                    let value = self.const_size(expr, env);
+                    self.unify_len(Len::Var(*var), Len::Known(value));
+                    true
+                }
+            },
+            Pending::Unsigned(of, var) => match self.resolve(of) {
+                Ty::Int(_, width) => {
+                    let ty = Ty::Int(false, width);
+                    if !self.unify(&Ty::Var(*var), &ty) {
+                        let (wanted, is) = (self.show(&Ty::Var(*var)), self.show(&ty));
+                        let message = format!("expected `{wanted}`, found `{is}`");
+                        self.error(Code::Type, self.place, message);
+                    }
+                    true
+                }
+                Ty::Var(_) => false,
+                _ => {
+                    self.unify(&Ty::Var(*var), &Ty::Error);
+                    true
+                }
+            },
+        }
+    }
+
+    /// Gives what nothing has made known its default, and reports what has none.
+    pub(super) fn finish(&mut self) {
+        self.settle();
+        for var in 0..self.vars.len() {
+            if self.vars[var].0.is_none() && self.vars[var].1 == VarKind::Int {
+                self.vars[var].0 = Some(Ty::size());
+                self.settle();
+            }
+        }
+        self.settle();
+        for ty in std::mem::take(&mut self.diverging) {
+            if let Ty::Var(var) = self.shallow(&ty) {
+                self.vars[var as usize].0 = Some(Ty::unit());
+            }
+        }
+    }
+
+    /// Checks what must hold of types that are known by now.
+    pub(super) fn run_checks(&mut self) {
+        for (check, ty, span) in std::mem::take(&mut self.checks) {
+            let ty = self.resolve(&ty);
+            if ty == Ty::Error {
+                continue;
+            }
+            let (fits, expected) = match &check {
+                Check::Num => (matches!(ty, Ty::Int(..) | Ty::Fixed(..)), "a number"),
+                Check::Int => (matches!(ty, Ty::Int(..)), "an integer"),
+                Check::Signed => {
+                    (matches!(ty, Ty::Int(true, _) | Ty::Fixed(..)), "a signed number")
+                }
+                Check::Bits => (is_bits(&ty), "`bool`, an integer or an array of these"),
+                Check::Cast(to) => {
+                    let to = self.resolve(to);
+                    let from = matches!(ty, Ty::Bool | Ty::Int(..) | Ty::Fixed(..));
+                    let fits = from && matches!(to, Ty::Int(..) | Ty::Fixed(..) | Ty::Error);
+                    let fits = fits || (ty == Ty::Bool && to == Ty::Bool);
+                    (fits, "a `bool` or a number, converted to a number")
+                }
+                Check::Fraction(text) => {
+                    self.check_fraction(text, &ty, span);
+                    continue;
+                }
+                Check::Literal(value) => {
+                    self.check_literal(value, &ty, span);
+                    continue;
+                }
+            };
+            if !fits {
+                let shown = self.show(&ty);
+                let message = format!("expected {expected}, found `{shown}`");
+                self.error(Code::Type, span, message);
+            }
+        }
+    }
+
+    fn check_fraction(&mut self, text: &str, ty: &Ty, span: Span) {
+        let Ty::Fixed(Len::Known(int), Len::Known(frac)) = *ty else {
+            if !matches!(ty, Ty::Var(_)) {
+                let shown = self.show(ty);
+                let message = format!("expected `{shown}`, found a fraction");
+                self.error(Code::Type, span, message);
+            }
+            return;
+        };
+        match crate::interp::scaled(text, frac as u32) {
+            None => self.error(Code::Constant, span, "this number is too large or too small"),
+            Some(value) if value.bits() >= int + frac && int + frac > 0 => {
+                let shown = self.show(ty);
+                let message = format!("this number does not fit in `{shown}`");
+                self.error(Code::Constant, span, message);
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn check_literal(&mut self, value: &num_bigint::BigInt, ty: &Ty, span: Span) {
+        let (signed, width) = match ty {
+            Ty::Int(signed, Len::Known(width)) => (*signed, *width),
+            Ty::Fixed(Len::Known(int), _) => (true, *int),
+            _ => return,
+        };
+        let bits = value.bits();
+        // The least signed integer is written as a negated literal, which has one value more.
+        let least = signed && bits == width && value.trailing_zeros() == Some(width - 1);
+        if bits > width.saturating_sub(u64::from(signed)) && !least {
+            let shown = self.show(ty);
+            let message = format!("this number does not fit in `{shown}`");
+            self.error(Code::Constant, span, message);
+        }
+    }
+
+    /// A type as a user writes it; `_` for what is not known.
+    pub(super) fn show(&self, ty: &Ty) -> String {
+        self.cx.show(&self.resolve(ty), &|var| match self.vars[var as usize].1 {
+            VarKind::Any => "_",
+            VarKind::Int => "an integer",
+            VarKind::Fraction => "a fraction",
+        })
+    }
+}
+
+fn is_bits(ty: &Ty) -> bool {
+    match ty {
+        Ty::Bool | Ty::Int(..) | Ty::Error => true,
+        Ty::Array(element, _) => is_bits(element),
+        _ => false,
+    }
+}

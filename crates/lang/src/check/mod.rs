@@ -1,0 +1,596 @@
+//! Finds all types and makes the instances of functions that a program calls.
+//!
+//! A generic function is checked once for each of its instances, with all lengths known. A loop
+//! whose variable stands in a type, a length or the bounds of a slice is checked round by round.
+
+mod call;
+mod consts;
+mod cover;
+mod expr;
+mod infer;
+mod pattern;
+mod stmt;
+mod types;
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::ast::{self, GenericKind, Name};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::interp::Value;
+use crate::program::{AdtDecl, Program};
+use crate::source::Span;
+use crate::tir::{Expr, Instance, Local, Tir, TyRef};
+use crate::ty::{Arg, Len, Shape, Ty, TyId};
+
+use infer::{Check, Pending, VarKind};
+
+/// A program has at most this many instances of functions.
+pub const MAX_INSTANCES: usize = 65_536;
+
+/// Functions call each other at most this deep.
+pub const MAX_DEPTH: u32 = 256;
+
+/// Loops that are checked round by round have at most this many rounds in one program.
+const MAX_ROUNDS: u64 = 1 << 20;
+
+#[derive(Clone)]
+enum ConstState {
+    Working,
+    Known(Option<(Ty, Rc<Value>)>),
+}
+
+/// What a name in a function stands for.
+#[derive(Clone)]
+enum Binding {
+    Local(Local),
+    Const(Ty, Rc<Value>),
+}
+
+/// An instance to be checked: its place, its function, the arguments, and how deep the call stands.
+type Waiting = (usize, usize, Vec<Arg>, u32);
+
+/// The whole check.
+pub struct Cx<'a> {
+    /// What is checked.
+    pub program: Program<'a>,
+    /// What was wrong.
+    pub errors: Diagnostics,
+    /// What came out.
+    pub tir: Tir,
+    /// How many parties there are.
+    pub parties: u64,
+    /// Constants that are set from outside.
+    pub settings: HashMap<String, String>,
+    keys: HashMap<(usize, Vec<Arg>), usize>,
+    waiting: Vec<Waiting>,
+    /// Instances that are checked with all that they call.
+    ensured: HashSet<usize>,
+    consts: HashMap<usize, ConstState>,
+    depth: u32,
+    rounds: u64,
+    steps: u64,
+}
+
+impl<'a> Cx<'a> {
+    /// A check of a program for so many parties.
+    pub fn new(
+        program: Program<'a>,
+        errors: Diagnostics,
+        parties: u64,
+        settings: HashMap<String, String>,
+    ) -> Self {
+        Cx {
+            program,
+            errors,
+            tir: Tir::default(),
+            parties,
+            settings,
+            keys: HashMap::new(),
+            waiting: Vec::new(),
+            ensured: HashSet::new(),
+            consts: HashMap::new(),
+            depth: 0,
+            rounds: 0,
+            steps: 0,
+        }
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::new(code, span, message));
+    }
+
+    /// The instance of a function with these arguments; it is checked by [`Cx::work`].
+    pub fn instance(&mut self, function: usize, args: Vec<Arg>, span: Span) -> Option<usize> {
+        let key = (function, args);
+        if let Some(&known) = self.keys.get(&key) {
+            return Some(known);
+        }
+        if self.tir.instances.len() >= MAX_INSTANCES || self.depth >= MAX_DEPTH {
+            let message = "functions with other const arguments call each other without end: more \
+                           than 256 deep, or 65 536 in all";
+            self.error(Code::Limit, span, message);
+            return None;
+        }
+        let place = self.tir.instances.len();
+        self.tir.instances.push(None);
+        self.keys.insert(key.clone(), place);
+        self.waiting.push((place, function, key.1, self.depth + 1));
+        Some(place)
+    }
+
+    /// Checks all instances that wait.
+    pub fn work(&mut self) {
+        while let Some(waiting) = self.waiting.pop() {
+            self.check_waiting(waiting);
+        }
+    }
+
+    fn check_waiting(&mut self, (place, function, args, depth): Waiting) {
+        let before = std::mem::replace(&mut self.depth, depth);
+        let errors = self.errors.errors();
+        let instance = FnCx::check_function(self, function, &args);
+        if self.errors.errors() == errors {
+            self.tir.instances[place] = Some(Rc::new(instance));
+        }
+        self.depth = before;
+        if self.errors.errors() > 200 {
+            self.waiting.clear();
+        }
+    }
+
+    /// Checks these instances and what they call.
+    fn ensure(&mut self, places: &[usize]) {
+        let mut left = places.to_vec();
+        while let Some(place) = left.pop() {
+            if self.ensured.contains(&place) {
+                continue;
+            }
+            if let Some(found) = self.waiting.iter().position(|waiting| waiting.0 == place) {
+                let waiting = self.waiting.swap_remove(found);
+                self.check_waiting(waiting);
+            }
+            if let Some(instance) = &self.tir.instances[place] {
+                left.extend_from_slice(&instance.calls);
+                self.ensured.insert(place);
+            }
+        }
+    }
+
+    /// The shape of a type without unknown parts; none after an error, which is reported.
+    pub fn shape(&mut self, ty: &Ty, span: Span) -> Option<TyId> {
+        if types::has_var(ty) {
+            return None;
+        }
+        self.shape_at(ty, span, 0)
+    }
+
+    fn shape_at(&mut self, ty: &Ty, span: Span, depth: u32) -> Option<TyId> {
+        if infer::too_large(ty) {
+            self.error(Code::Limit, span, "this type is too large");
+            return None;
+        }
+        if let Some(known) = self.tir.shapes.find(ty) {
+            return Some(known);
+        }
+        if depth > 256 {
+            self.error(Code::Type, span, "this type contains itself, or nests more than 256 deep");
+            return None;
+        }
+        let shape = match ty {
+            Ty::Bool => Shape::Bool,
+            Ty::Int(signed, Len::Known(width)) => Shape::Int(*signed, *width as u32),
+            Ty::Fixed(Len::Known(int), Len::Known(frac)) => Shape::Fixed(*int as u32, *frac as u32),
+            Ty::Tuple(parts) => Shape::Tuple(self.shapes_of(parts, span, depth)?),
+            Ty::Array(element, Len::Known(len)) => {
+                Shape::Array(self.shape_at(element, span, depth + 1)?, *len)
+            }
+            Ty::Adt(adt, args) => {
+                let name = self.program.adts[*adt].name().name.clone();
+                let variants = self.variants(*adt, args);
+                let is_struct = matches!(self.program.adts[*adt].decl, AdtDecl::Struct(_));
+                let mut shapes = Vec::new();
+                for (name, payload) in variants {
+                    shapes.push((name, self.shapes_of(&payload, span, depth)?));
+                }
+                if is_struct {
+                    let fields = self.field_names(*adt);
+                    let parts = shapes.pop().map(|(_, parts)| parts).unwrap_or_default();
+                    Shape::Struct(name, fields.into_iter().zip(parts).collect())
+                } else {
+                    Shape::Enum(name, shapes)
+                }
+            }
+            _ => return None,
+        };
+        let id = self.tir.shapes.add(ty.clone(), shape);
+        if id.is_none() {
+            self.error(Code::Limit, span, "this type has more than 2^25 bits");
+        }
+        id
+    }
+
+    fn shapes_of(&mut self, parts: &[Ty], span: Span, depth: u32) -> Option<Vec<TyId>> {
+        parts.iter().map(|part| self.shape_at(part, span, depth + 1)).collect()
+    }
+
+    /// The names of a structure's fields.
+    fn field_names(&self, adt: usize) -> Vec<Name> {
+        match &self.program.adts[adt].decl {
+            AdtDecl::Struct(decl) => decl.fields.iter().map(|(n, _)| n.name.clone()).collect(),
+            AdtDecl::Enum(_) => Vec::new(),
+        }
+    }
+
+    /// The variants of an enumeration with their payloads; of a structure one, its fields. Unknown
+    /// parts of the arguments are not allowed.
+    fn variants(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+        let mut fn_cx = FnCx::new(self, 0);
+        let variants = fn_cx.variants_of(adt, args);
+        fn_cx.settle();
+        let resolve = |ty: &Ty| fn_cx.resolve(ty);
+        variants
+            .into_iter()
+            .map(|(name, payload)| (name, payload.iter().map(resolve).collect()))
+            .collect()
+    }
+
+    /// A type as a user writes it.
+    pub fn show(&self, ty: &Ty, var: &dyn Fn(u32) -> &'static str) -> String {
+        let len = |len: &Len| match len {
+            Len::Known(n) => n.to_string(),
+            Len::Var(_) => "_".to_string(),
+        };
+        let list = |parts: Vec<String>| parts.join(", ");
+        match ty {
+            Ty::Bool => "bool".into(),
+            Ty::Int(signed, width) => {
+                let letter = if *signed { 'i' } else { 'u' };
+                match width {
+                    Len::Known(n) => format!("{letter}{n}"),
+                    Len::Var(_) => format!("{letter}<_>"),
+                }
+            }
+            Ty::Fixed(int, frac) => format!("fixed<{}, {}>", len(int), len(frac)),
+            Ty::Tuple(parts) if parts.len() == 1 => format!("({},)", self.show(&parts[0], var)),
+            Ty::Tuple(parts) => {
+                format!("({})", list(parts.iter().map(|part| self.show(part, var)).collect()))
+            }
+            Ty::Array(element, n) => format!("[{}; {}]", self.show(element, var), len(n)),
+            Ty::Adt(adt, args) => {
+                let name = &self.program.adts[*adt].name().name;
+                if args.is_empty() {
+                    return name.to_string();
+                }
+                let arg = |arg: &Arg| match arg {
+                    Arg::Ty(ty) => self.show(ty, var),
+                    Arg::Const(n) => len(n),
+                };
+                format!("{name}<{}>", list(args.iter().map(arg).collect()))
+            }
+            Ty::Var(number) => var(*number).into(),
+            Ty::Error => "an error".into(),
+        }
+    }
+}
+
+/// The check of one function.
+struct FnCx<'c, 'a> {
+    cx: &'c mut Cx<'a>,
+    module: usize,
+    generics: Rc<Vec<(Name, Arg)>>,
+    scope: Vec<(Name, Binding)>,
+    locals: Vec<LocalInfo>,
+    types: Vec<Ty>,
+    type_spans: Vec<Span>,
+    calls: Vec<(usize, Vec<Arg>, Span)>,
+    vars: Vec<(Option<Ty>, VarKind)>,
+    lens: Vec<Option<Len>>,
+    pending: Vec<Pending>,
+    checks: Vec<(Check, Ty, Span)>,
+    matches: Vec<Coverage>,
+    result: Ty,
+    loops: u32,
+    /// Types of `return` and the like: if nothing else says what they are, the unit.
+    diverging: Vec<Ty>,
+    alias_depth: u32,
+    /// Steps taken with types.
+    work: Cell<u64>,
+    place: Span,
+}
+
+/// Patterns that must cover all values of a type.
+struct Coverage {
+    /// Each with whether it has a condition.
+    patterns: Vec<(crate::tir::Pattern, bool)>,
+    ty: TyRef,
+    span: Span,
+    /// Whether they are one pattern that binds.
+    is_binding: bool,
+}
+
+struct LocalInfo {
+    name: Name,
+    ty: TyRef,
+    mutable: bool,
+    constant: bool,
+}
+
+impl<'c, 'a> FnCx<'c, 'a> {
+    fn new(cx: &'c mut Cx<'a>, module: usize) -> Self {
+        FnCx {
+            cx,
+            module,
+            generics: Rc::new(Vec::new()),
+            scope: Vec::new(),
+            locals: Vec::new(),
+            types: Vec::new(),
+            type_spans: Vec::new(),
+            calls: Vec::new(),
+            vars: Vec::new(),
+            lens: Vec::new(),
+            pending: Vec::new(),
+            checks: Vec::new(),
+            matches: Vec::new(),
+            result: Ty::unit(),
+            loops: 0,
+            diverging: Vec::new(),
+            alias_depth: 0,
+            work: Cell::new(0),
+            place: Span::default(),
+        }
+    }
+
+    fn diagnostic(&self, code: Code, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(code, span, message)
+    }
+
+    fn error(&mut self, code: Code, span: Span, message: impl Into<String>) {
+        self.cx.error(code, span, message);
+    }
+
+    /// Reports an unknown name, with the nearest known one.
+    fn unknown(&mut self, path: &ast::Path, kind: &str) {
+        let name: Vec<&str> = path.parts.iter().map(|part| &*part.name).collect();
+        let name = name.join("::");
+        let mut best: Option<(usize, String)> = None;
+        let locals = self.scope.iter().map(|(known, _)| known);
+        for known in locals.chain(self.cx.program.names(self.module)) {
+            let distance = edit_distance(known, &name);
+            if distance <= name.len() / 3 && best.as_ref().is_none_or(|(d, _)| distance < *d) {
+                best = Some((distance, known.to_string()));
+            }
+        }
+        let error = Diagnostic::new(Code::Name, path.span, format!("there is no {kind} `{name}`"));
+        let error = match best {
+            Some((_, known)) => error.help(format!("did you mean `{known}`?")),
+            None => error,
+        };
+        self.cx.errors.push(error);
+    }
+
+    fn type_ref(&mut self, ty: &Ty) -> TyRef {
+        let large = infer::too_large(ty);
+        if large || self.work.get() >= infer::MAX_WORK {
+            let place = self.place;
+            self.error(Code::Limit, place, "the types here are too large");
+        }
+        self.types.push(if large { Ty::Error } else { ty.clone() });
+        self.type_spans.push(self.place);
+        self.types.len() as u32 - 1
+    }
+
+    fn local(&mut self, name: &Name, ty: &Ty, mutable: bool, constant: bool) -> Local {
+        let ty = self.type_ref(ty);
+        self.locals.push(LocalInfo { name: name.clone(), ty, mutable, constant });
+        let local = self.locals.len() as u32 - 1;
+        self.scope.push((name.clone(), Binding::Local(local)));
+        local
+    }
+
+    fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
+        let names: Vec<Name> =
+            self.cx.program.adts[adt].generics().iter().map(|g| g.name.name.clone()).collect();
+        let module = self.cx.program.adts[adt].module;
+        let args = Rc::new(names.into_iter().zip(args.iter().cloned()).collect());
+        let env = types::Env { module, args, own: false };
+        match &self.cx.program.adts[adt].decl {
+            AdtDecl::Struct(decl) => {
+                let decl = decl.clone();
+                let fields = decl.fields.iter().map(|(_, ty)| self.convert(ty, &env)).collect();
+                vec![(decl.name.name.clone(), fields)]
+            }
+            AdtDecl::Enum(decl) => {
+                let decl = decl.clone();
+                let payload = |(name, types): &(ast::Ident, Vec<ast::Type>)| {
+                    let types = types.iter().map(|ty| self.convert(ty, &env)).collect();
+                    (name.name.clone(), types)
+                };
+                decl.variants.iter().map(payload).collect()
+            }
+        }
+    }
+
+    fn check_function(cx: &'c mut Cx<'a>, function: usize, args: &[Arg]) -> Instance {
+        let def = cx.program.fns[function].clone();
+        let mut this = FnCx::new(cx, def.module);
+        let names = def.generics.iter().map(|generic| generic.name.name.clone());
+        this.generics = Rc::new(names.zip(args.iter().cloned()).collect());
+        this.place = def.decl.name.span;
+        this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
+        this.bind_const_params(&def.generics.clone(), args);
+        let mut params = Vec::new();
+        for param in &def.decl.params {
+            let ty = match (&param.ty, &def.owner) {
+                (Some(ty), _) => this.own_type(ty),
+                (None, Some(owner)) => this.own_type(&owner.1),
+                (None, None) => {
+                    this.error(Code::Name, param.name.span, "`self` stands in an `impl`");
+                    Ty::Error
+                }
+            };
+            params.push(this.local(&param.name.name, &ty, param.mutable, false));
+        }
+        let env = this.own_env();
+        this.result = this.result_type(&def.decl.result, &env);
+        let result = this.result.clone();
+        let body = this.block(&def.decl.body, Some(&result));
+        let body_ty = this.types[body.ty as usize].clone();
+        let span = def.decl.body.tail.as_ref().map_or(def.decl.name.span, |tail| tail.span);
+        this.demand(&result, &body_ty, span);
+        this.finish();
+        let result = this.type_ref(&result);
+        let mut name = def.decl.name.name.to_string();
+        if !args.is_empty() {
+            let shown: Vec<String> = args
+                .iter()
+                .map(|arg| match arg {
+                    Arg::Ty(ty) => this.show(ty),
+                    Arg::Const(Len::Known(n)) => n.to_string(),
+                    Arg::Const(Len::Var(_)) => "_".into(),
+                })
+                .collect();
+            name = format!("{name}<{}>", shown.join(", "));
+        }
+        let mut instance = this.into_instance(name, params, result, body, def.decl.name.span);
+        instance.component = def.decl.attribute("component").is_some();
+        instance.inline = def.decl.attribute("inline").is_some();
+        instance
+    }
+
+    /// Makes const parameters constants in scope.
+    fn bind_const_params(&mut self, generics: &[ast::Generic], args: &[Arg]) {
+        for (generic, arg) in generics.iter().zip(args) {
+            let (GenericKind::Const(ty), Arg::Const(Len::Known(value))) = (&generic.kind, arg)
+            else {
+                continue;
+            };
+            let ty = self.own_type(ty);
+            let value = match &ty {
+                Ty::Bool => Value::Bool(*value != 0),
+                Ty::Int(false, _) | Ty::Error => Value::Int((*value).into()),
+                _ => {
+                    let message = "a const parameter is `bool` or an unsigned integer";
+                    self.error(Code::Type, generic.name.span, message);
+                    Value::Int((*value).into())
+                }
+            };
+            self.scope.push((generic.name.name.clone(), Binding::Const(ty, Rc::new(value))));
+        }
+    }
+
+    fn check_bounds(&mut self, generics: &[ast::Generic], args: &[Arg], span: Span) {
+        for (generic, arg) in generics.iter().zip(args) {
+            let (GenericKind::Type(Some(bound)), Arg::Ty(ty)) = (&generic.kind, arg) else {
+                continue;
+            };
+            let fits = match &*bound.name {
+                "Num" => matches!(ty, Ty::Int(..) | Ty::Fixed(..)),
+                "Int" => matches!(ty, Ty::Int(..)),
+                _ => {
+                    let message = "a bound is `Num` or `Int`";
+                    self.error(Code::Name, bound.span, message);
+                    continue;
+                }
+            };
+            if !fits && *ty != Ty::Error {
+                let shown = self.show(ty);
+                let message = format!("`{shown}` is no `{}`", bound.name);
+                self.error(Code::Type, span, message);
+            }
+        }
+    }
+
+    fn result_type(&mut self, result: &ast::ResultDecl, env: &types::Env) -> Ty {
+        match result {
+            ast::ResultDecl::Unit => Ty::unit(),
+            ast::ResultDecl::Type(ty) => self.convert(ty, env),
+            ast::ResultDecl::Ports(ports) => match &ports[..] {
+                [(_, ty, _)] => self.convert(ty, env),
+                ports => Ty::Tuple(ports.iter().map(|(_, ty, _)| self.convert(ty, env)).collect()),
+            },
+        }
+    }
+
+    /// Fixes all types and calls; what has no type by now is reported.
+    fn into_instance(
+        mut self,
+        name: String,
+        params: Vec<Local>,
+        result: TyRef,
+        body: Expr,
+        span: Span,
+    ) -> Instance {
+        self.run_checks();
+        let mut types = Vec::with_capacity(self.types.len());
+        let mut complained = false;
+        for place in 0..self.types.len() {
+            let ty = self.resolve(&self.types[place].clone());
+            let at = self.type_spans[place];
+            if types::has_var(&ty) && !complained {
+                complained = true;
+                let shown = self.show(&ty);
+                let message = format!("the type of this is not known: `{shown}`");
+                let error = self.diagnostic(Code::Type, at, message);
+                self.cx.errors.push(error.help("say it: `let x: TYPE = …`"));
+            }
+            let shape = self.cx.shape(&ty, at);
+            if shape.is_none() && self.cx.errors.errors() == 0 {
+                self.cx.error(Code::Limit, at, "the types here are too large");
+            }
+            types.push(shape.unwrap_or(TyId(0)));
+        }
+        let mut calls = Vec::new();
+        for (function, args, at) in std::mem::take(&mut self.calls) {
+            let args: Vec<Arg> = args.iter().map(|arg| self.resolve_arg(arg)).collect();
+            let unknown = args.iter().any(|arg| match arg {
+                Arg::Ty(ty) => types::has_var(ty),
+                Arg::Const(len) => matches!(len, Len::Var(_)),
+            });
+            if unknown {
+                if !complained {
+                    complained = true;
+                    let message = "the arguments in `<…>` of this function are not known";
+                    let error = self.diagnostic(Code::Type, at, message);
+                    self.cx.errors.push(error.help("say them: `name::<…>(…)`"));
+                }
+                calls.push(0);
+                continue;
+            }
+            calls.push(self.cx.instance(function, args, at).unwrap_or(0));
+        }
+        if self.cx.errors.errors() == 0 {
+            self.check_cover(&types);
+        }
+        let locals = self.locals.iter().map(|local| (local.name.clone(), local.ty)).collect();
+        Instance {
+            name,
+            params,
+            locals,
+            result,
+            body,
+            types,
+            calls,
+            component: false,
+            inline: false,
+            span,
+        }
+    }
+}
+
+/// How many letters differ.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().take(64).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let best = (diagonal + usize::from(x != y)).min(row[j].min(row[j + 1]) + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,272 @@
+//! Patterns.
+
+use num_bigint::BigInt;
+
+use super::infer::Check;
+use super::{Binding, Coverage, FnCx};
+use crate::ast::{self, ExprKind, PatternKind as Written, UnaryOp};
+use crate::diag::Code;
+use crate::interp::Value;
+use crate::program::{AdtDecl, Def};
+use crate::source::Span;
+use crate::tir::{Pattern, PatternKind, TyRef};
+use crate::ty::Ty;
+
+impl FnCx<'_, '_> {
+    /// Checks a pattern for values of a type and brings its names into scope.
+    pub(super) fn pattern(&mut self, pattern: &ast::Pattern, ty: &Ty, constant: bool) -> Pattern {
+        let span = pattern.span;
+        self.place = span;
+        let kind = match &pattern.kind {
+            Written::Any => PatternKind::Any,
+            Written::Name(name, mutable) => self.name_pattern(name, *mutable, ty, constant),
+            Written::Literal(value) => match self.pattern_value(value, ty) {
+                Some(value) => PatternKind::Range(value.clone(), value),
+                None => PatternKind::Any,
+            },
+            Written::Range(low, high, inclusive) => {
+                match (self.pattern_value(low, ty), self.pattern_value(high, ty)) {
+                    (Some(low), Some(high)) => {
+                        let high = if *inclusive { high } else { high - 1 };
+                        if low > high {
+                            self.error(Code::Pattern, span, "this range is empty");
+                        }
+                        PatternKind::Range(low, high)
+                    }
+                    _ => PatternKind::Any,
+                }
+            }
+            Written::Tuple(parts) => self.tuple_pattern(parts, ty, constant, span),
+            Written::Variant(path, parts) => self.variant_pattern(path, parts, ty, constant, span),
+            Written::Struct(path, fields, rest) => {
+                self.struct_pattern(path, fields, *rest, ty, constant, span)
+            }
+            Written::Or(patterns) => self.or_pattern(patterns, ty, constant, span),
+        };
+        Pattern { kind, ty: self.type_ref(ty), span }
+    }
+
+    fn name_pattern(
+        &mut self,
+        name: &ast::Ident,
+        mutable: bool,
+        ty: &Ty,
+        constant: bool,
+    ) -> PatternKind {
+        if !mutable && name.name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            let path = ast::Path { parts: vec![name.clone()], span: name.span };
+            match self.definition(&path) {
+                Some(Def::Variant(..)) => {
+                    return self.variant_pattern(&path, &[], ty, constant, name.span);
+                }
+                Some(Def::Const(place)) => {
+                    let Some((found, value)) = self.cx.constant(place, name.span) else {
+                        return PatternKind::Any;
+                    };
+                    self.demand(ty, &found, name.span);
+                    return self.value_pattern(&value, name.span);
+                }
+                _ => {}
+            }
+        }
+        PatternKind::Bind(self.local(&name.name, ty, mutable, constant))
+    }
+
+    fn value_pattern(&mut self, value: &Value, span: Span) -> PatternKind {
+        let value = match value {
+            Value::Int(value) => value.clone(),
+            Value::Bool(value) => u8::from(*value).into(),
+            _ => {
+                self.error(Code::Pattern, span, "a constant in a pattern is a number or a `bool`");
+                return PatternKind::Any;
+            }
+        };
+        PatternKind::Range(value.clone(), value)
+    }
+
+    fn pattern_value(&mut self, value: &ast::Expr, ty: &Ty) -> Option<BigInt> {
+        match &value.kind {
+            ExprKind::Unary(UnaryOp::Neg, inner) => {
+                self.checks.push((Check::Signed, ty.clone(), value.span));
+                self.pattern_value(inner, ty).map(|value| -value)
+            }
+            ExprKind::Bool(truth) => {
+                self.demand(ty, &Ty::Bool, value.span);
+                Some(u8::from(*truth).into())
+            }
+            ExprKind::Int(number, _) => {
+                let checked = self.expr(value, None);
+                let found = self.ty_of(&checked);
+                self.demand(ty, &found, value.span);
+                self.checks.push((Check::Int, ty.clone(), value.span));
+                Some(number.clone())
+            }
+            ExprKind::Char(byte) => {
+                let checked = self.expr(value, None);
+                let found = self.ty_of(&checked);
+                self.demand(ty, &found, value.span);
+                Some((*byte).into())
+            }
+            _ => {
+                self.error(Code::Pattern, value.span, "a pattern holds numbers, `bool`s and names");
+                None
+            }
+        }
+    }
+
+    fn tuple_pattern(
+        &mut self,
+        parts: &[ast::Pattern],
+        ty: &Ty,
+        constant: bool,
+        span: Span,
+    ) -> PatternKind {
+        let types: Vec<Ty> = parts.iter().map(|_| self.any()).collect();
+        self.demand(ty, &Ty::Tuple(types.clone()), span);
+        let parts =
+            parts.iter().zip(&types).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+        PatternKind::Tuple(parts)
+    }
+
+    fn variant_pattern(
+        &mut self,
+        path: &ast::Path,
+        parts: &[ast::Pattern],
+        ty: &Ty,
+        constant: bool,
+        span: Span,
+    ) -> PatternKind {
+        let Some(Def::Variant(adt, variant)) = self.definition(path) else {
+            self.unknown(path, "variant");
+            return PatternKind::Any;
+        };
+        let generics = self.cx.program.adts[adt].generics().to_vec();
+        let args = self.fresh_args(&generics);
+        self.demand(ty, &Ty::Adt(adt, args.clone()), span);
+        let payload = self.variants_of(adt, &args).swap_remove(variant).1;
+        if payload.len() != parts.len() {
+            let message =
+                format!("this variant carries {} values, {} are named", payload.len(), parts.len());
+            self.error(Code::Pattern, span, message);
+            return PatternKind::Any;
+        }
+        let parts =
+            parts.iter().zip(&payload).map(|(part, ty)| self.pattern(part, ty, constant)).collect();
+        PatternKind::Variant(variant, parts)
+    }
+
+    fn struct_pattern(
+        &mut self,
+        path: &ast::Path,
+        fields: &[(ast::Ident, Option<ast::Pattern>)],
+        rest: bool,
+        ty: &Ty,
+        constant: bool,
+        span: Span,
+    ) -> PatternKind {
+        let Some(Def::Adt(adt)) = self.definition(path) else {
+            self.unknown(path, "structure");
+            return PatternKind::Any;
+        };
+        let AdtDecl::Struct(decl) = &self.cx.program.adts[adt].decl else {
+            self.error(Code::Pattern, path.span, "this is an enumeration: name a variant");
+            return PatternKind::Any;
+        };
+        let decl = decl.clone();
+        let args = self.fresh_args(&decl.generics);
+        self.demand(ty, &Ty::Adt(adt, args.clone()), span);
+        let types = self.variants_of(adt, &args).pop().map(|v| v.1).unwrap_or_default();
+        let mut parts: Vec<Option<Pattern>> = vec![None; types.len()];
+        for (name, pattern) in fields {
+            let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name) else {
+                let message = format!("`{}` has no field `{}`", decl.name.name, name.name);
+                self.error(Code::Name, name.span, message);
+                continue;
+            };
+            let pattern = match pattern {
+                Some(pattern) => self.pattern(pattern, &types[place], constant),
+                None => {
+                    let ty = &types[place];
+                    let kind = PatternKind::Bind(self.local(&name.name, ty, false, constant));
+                    Pattern { kind, ty: self.type_ref(ty), span: name.span }
+                }
+            };
+            parts[place] = Some(pattern);
+        }
+        if !rest && let Some(missing) = parts.iter().position(Option::is_none) {
+            let message = format!("the field `{}` is not named", decl.fields[missing].0.name);
+            let error = self.diagnostic(Code::Pattern, span, message);
+            self.cx.errors.push(error.help("name it, or end with `..`"));
+        }
+        let mut all = Vec::new();
+        for (part, ty) in parts.into_iter().zip(&types) {
+            let any = Pattern { kind: PatternKind::Any, ty: self.type_ref(ty), span };
+            all.push(part.unwrap_or(any));
+        }
+        PatternKind::Tuple(all)
+    }
+
+    /// All alternatives bind the same names to the same variables.
+    fn or_pattern(
+        &mut self,
+        patterns: &[ast::Pattern],
+        ty: &Ty,
+        constant: bool,
+        span: Span,
+    ) -> PatternKind {
+        let mark = self.scope.len();
+        let mut checked = Vec::new();
+        let mut first: Option<Vec<(ast::Name, Binding)>> = None;
+        for pattern in patterns {
+            let mut pattern = self.pattern(pattern, ty, constant);
+            let bound = self.scope.split_off(mark);
+            match &first {
+                None => first = Some(bound),
+                Some(first) => {
+                    let mut same = first.len() == bound.len();
+                    for (name, binding) in &bound {
+                        let other = first.iter().find(|(known, _)| known == name);
+                        match (binding, other.map(|o| &o.1)) {
+                            (Binding::Local(from), Some(Binding::Local(to))) => {
+                                let (from, to) = (*from, *to);
+                                let a = self.types[self.locals[from as usize].ty as usize].clone();
+                                let b = self.types[self.locals[to as usize].ty as usize].clone();
+                                self.demand(&b, &a, span);
+                                rename(&mut pattern, from, to);
+                            }
+                            _ => same = false,
+                        }
+                    }
+                    if !same {
+                        let message = "all alternatives of a pattern bind the same names";
+                        self.error(Code::Pattern, span, message);
+                    }
+                }
+            }
+            checked.push(pattern);
+        }
+        self.scope.extend(first.into_iter().flatten());
+        PatternKind::Or(checked)
+    }
+
+    /// Notes that these patterns, with or without a condition, must cover all values of a type.
+    pub(super) fn covers(
+        &mut self,
+        patterns: Vec<(Pattern, bool)>,
+        ty: TyRef,
+        span: Span,
+        is_binding: bool,
+    ) {
+        self.matches.push(Coverage { patterns, ty, span, is_binding });
+    }
+}
+
+fn rename(pattern: &mut Pattern, from: u32, to: u32) {
+    match &mut pattern.kind {
+        PatternKind::Bind(local) if *local == from => *local = to,
+        PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
+            parts.iter_mut().for_each(|part| rename(part, from, to));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,326 @@
+//! From a source text to a circuit.
+
+use std::collections::HashMap;
+
+use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
+
+use crate::ast::{self, Owner, Party, ResultDecl, Who};
+use crate::check::Cx;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, cycle, lower_entry};
+use crate::program::{FnDef, Program};
+use crate::source::{Loader, NoModules, Sources, Span};
+use crate::tir::Tir;
+use crate::ty::{Shape, TyId};
+
+/// What a program is compiled with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The function to compile; `main` if none.
+    pub entry: Option<String>,
+    /// `pub const`s of the main file and their values, as text.
+    pub constants: Vec<(String, String)>,
+    /// How many parties there are; none: as many as `parties` names, else 2.
+    pub parties: Option<u16>,
+}
+
+/// A checked program.
+pub struct Checked {
+    /// The functions.
+    pub tir: Tir,
+    /// The texts.
+    pub sources: Sources,
+    /// Errors and lints.
+    pub errors: Diagnostics,
+    /// The entry that was asked for, if there is one.
+    pub entry: Option<Entry>,
+    /// The tests of the main file.
+    pub tests: Vec<Test>,
+}
+
+/// A function marked `#[test]`.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// Its instance.
+    pub instance: usize,
+    /// The text with which it must fail.
+    pub fails: Option<String>,
+}
+
+/// What went wrong, and the texts it is about.
+#[derive(Clone, Debug)]
+pub struct Errors {
+    /// Errors and lints.
+    pub list: Diagnostics,
+    /// The texts.
+    pub sources: Sources,
+}
+
+impl std::fmt::Display for Errors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.list.render(&self.sources, false).trim_end())
+    }
+}
+
+/// Trees nest, and so do calls: they are walked on a stack of this many bytes, of which little is
+/// ever touched.
+const STACK: usize = 1 << 30;
+
+/// Runs something that recurses deep.
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(done)) => done,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => panic!("the system gives no thread: {error}"),
+        }
+    })
+}
+
+/// Checks a program: all functions of the main file, and what they call.
+///
+/// Call it, and everything that takes its result, inside [`with_stack`].
+pub fn check(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
+    let mut errors = Diagnostics::default();
+    let program = Program::new(name, text, loader, &mut errors);
+    let named = program.parties.len();
+    let parties = match options.parties {
+        Some(parties) => u64::from(parties),
+        None if named > 0 => named as u64,
+        None => constant_parties(options).unwrap_or(2),
+    };
+    let settings: HashMap<String, String> = options.constants.iter().cloned().collect();
+    let mut cx = Cx::new(program, errors, parties, settings);
+    check_settings(&mut cx, options);
+    let functions = cx.program.functions(0);
+    let mut tests = Vec::new();
+    for function in functions {
+        let def = cx.program.fns[function].clone();
+        check_attributes(&mut cx, &def);
+        if !def.generics.is_empty() {
+            continue;
+        }
+        let span = def.decl.name.span;
+        let Some(instance) = cx.instance(function, Vec::new(), span) else { continue };
+        if let Some(test) = def.decl.attribute("test") {
+            let name = def.decl.name.name.to_string();
+            tests.push(Test { name, instance, fails: test.text.clone() });
+        }
+    }
+    for place in 0..cx.program.consts.len() {
+        let def = cx.program.consts[place].clone();
+        // One that is to be set from outside is asked for when it is needed.
+        if def.module == 0 && def.decl.value.is_some() {
+            cx.constant(place, def.decl.name.span);
+        }
+    }
+    cx.work();
+    if let Some(place) = cycle(&cx.tir)
+        && let Some(Some(instance)) = cx.tir.instances.get(place).cloned()
+    {
+        let message = format!("`{}` calls itself with the same arguments in `<…>`", instance.name);
+        let error = Diagnostic::new(Code::Control, instance.span, message);
+        cx.errors.push(error.help("recursion must change a const parameter"));
+    }
+    let entry = find_entry(&mut cx, options);
+    Checked { tir: cx.tir, sources: cx.program.sources, errors: cx.errors, entry, tests }
+}
+
+fn constant_parties(options: &Options) -> Option<u64> {
+    let set = options.constants.iter().find(|(name, _)| name == "PARTIES")?;
+    set.1.parse().ok().filter(|parties| (2..=256).contains(parties))
+}
+
+fn check_settings(cx: &mut Cx<'_>, options: &Options) {
+    for (name, _) in &options.constants {
+        let known = cx
+            .program
+            .consts
+            .iter()
+            .any(|def| def.module == 0 && def.public && *def.decl.name.name == **name);
+        if !known && name != "PARTIES" {
+            let message = format!("the program has no `pub const {name}`");
+            cx.errors.push(Diagnostic::new(Code::Name, Span::default(), message));
+        }
+    }
+}
+
+fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
+    for attribute in &def.decl.attributes {
+        let name = &*attribute.name.name;
+        if !matches!(name, "component" | "inline" | "test" | "allow") {
+            let message = format!("there is no attribute `{name}`");
+            let error = Diagnostic::new(Code::Name, attribute.name.span, message);
+            cx.errors.push(error.help("there are `component`, `inline`, `test` and `allow`"));
+        }
+        if name == "test" && attribute.key.as_ref().is_some_and(|key| &*key.name != "fails") {
+            let message = "a test is `#[test]` or `#[test(fails = \"text\")]`";
+            cx.errors.push(Diagnostic::new(Code::Text, attribute.name.span, message));
+        }
+    }
+}
+
+fn find_entry(cx: &mut Cx<'_>, options: &Options) -> Option<Entry> {
+    let wanted = options.entry.as_deref().unwrap_or("main");
+    let function = cx.program.functions(0).into_iter().find(|&f| {
+        *cx.program.fns[f].decl.name.name == *wanted && cx.program.fns[f].owner.is_none()
+    });
+    let Some(function) = function else {
+        if options.entry.is_some() {
+            let message = format!("the program has no function `{wanted}`");
+            cx.errors.push(Diagnostic::new(Code::Name, Span::default(), message));
+        }
+        return None;
+    };
+    let decl = cx.program.fns[function].decl.clone();
+    if !decl.is_entry() && options.entry.is_none() {
+        return None;
+    }
+    if !decl.generics.is_empty() {
+        let message = "an entry has no parameters in `<…>`";
+        cx.errors.push(Diagnostic::new(Code::Port, decl.name.span, message));
+        return None;
+    }
+    let place = cx.instance(function, Vec::new(), decl.name.span)?;
+    let instance = cx.tir.instances.get(place).cloned().flatten()?;
+    let mut inputs = Vec::new();
+    for (param, &local) in decl.params.iter().zip(&instance.params) {
+        let ty = instance.types[instance.locals[local as usize].1 as usize];
+        let kind = input_kind(cx, param)?;
+        let name = param.name.name.to_string();
+        inputs.push(EntryInput { name, kind, ty, span: param.name.span });
+    }
+    let result = instance.types[instance.result as usize];
+    let outputs = entry_outputs(cx, &decl, result)?;
+    let parties = cx.parties as u16;
+    Some(Entry { name: wanted.to_string(), instance: place, inputs, outputs, parties })
+}
+
+fn input_kind(cx: &mut Cx<'_>, param: &ast::Param) -> Option<InputKind> {
+    match &param.owner {
+        Some(Owner::Party(party)) => Some(InputKind::Party(party_number(cx, party)?)),
+        Some(Owner::Each(_)) => Some(InputKind::Each),
+        Some(Owner::Share(_)) => Some(InputKind::Share),
+        None => {
+            let message = format!("nothing says whose `{}` is", param.name.name);
+            let error = Diagnostic::new(Code::Port, param.name.span, message);
+            cx.errors
+                .push(error.help("write `from 0`, `from each` or `from share` behind its type"));
+            None
+        }
+    }
+}
+
+fn party_number(cx: &mut Cx<'_>, party: &Party) -> Option<PartyId> {
+    let (number, span) = match party {
+        Party::Number(number, span) => (*number, *span),
+        Party::Name(name) => {
+            let found = cx.program.parties.iter().position(|known| known.name == name.name);
+            match found {
+                Some(number) => (number as u64, name.span),
+                None => {
+                    let message = format!("there is no party `{}`", name.name);
+                    let error = Diagnostic::new(Code::Port, name.span, message);
+                    cx.errors.push(error.help("name all parties: `parties a, b;`"));
+                    return None;
+                }
+            }
+        }
+    };
+    if number >= cx.parties {
+        let message = format!("there is no party {number}: there are {} from 0", cx.parties);
+        cx.errors.push(Diagnostic::new(Code::Port, span, message));
+        return None;
+    }
+    Some(number as PartyId)
+}
+
+fn entry_outputs(cx: &mut Cx<'_>, decl: &ast::FnDecl, result: TyId) -> Option<Vec<EntryOutput>> {
+    let ResultDecl::Ports(ports) = &decl.result else {
+        let message = "nothing says who learns the result";
+        let error = Diagnostic::new(Code::Port, decl.name.span, message);
+        cx.errors.push(error.help("write `-> (name: type to all)`"));
+        return None;
+    };
+    let types = match (&ports[..], cx.tir.shapes.shape(result)) {
+        ([_], _) => vec![result],
+        (_, Shape::Tuple(parts)) => parts.clone(),
+        _ => return None,
+    };
+    let mut outputs = Vec::new();
+    for ((name, _, who), ty) in ports.iter().zip(types) {
+        let to = match who {
+            Who::All => Some(Receivers::All),
+            Who::Each(_) => None,
+            Who::Parties(parties) => {
+                let mut all = Vec::new();
+                for party in parties {
+                    all.push(party_number(cx, party)?);
+                }
+                Some(Receivers::Only(all))
+            }
+        };
+        if &*name.name == Circuit::FAILURE {
+            let message = "`assert` is the name of the output that tells of failures";
+            cx.errors.push(Diagnostic::new(Code::Port, name.span, message));
+        }
+        outputs.push(EntryOutput { name: name.name.to_string(), to, ty, span: name.span });
+    }
+    Some(outputs)
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// All errors found.
+pub fn compile(
+    name: &str,
+    text: &str,
+    loader: &(dyn Loader + Sync),
+    options: &Options,
+) -> Result<Circuit, Errors> {
+    with_stack(|| compile_here(name, text, loader, options, false).map(|done| done.0))
+}
+
+/// Compiles a program without modules of its own.
+///
+/// # Errors
+/// All errors found.
+pub fn compile_text(text: &str, options: &Options) -> Result<Circuit, Errors> {
+    compile("main.sym", text, &NoModules, options)
+}
+
+/// As [`compile`], on a stack that is large already; also the AND gates by place.
+///
+/// # Errors
+/// All errors found.
+pub fn compile_here(
+    name: &str,
+    text: &str,
+    loader: &dyn Loader,
+    options: &Options,
+    costs: bool,
+) -> Result<(Circuit, Option<Costs>, Sources), Errors> {
+    let mut checked = check(name, text, loader, options);
+    if checked.errors.errors() == 0 && checked.entry.is_none() {
+        let message = "the program has no function `main` with `from` and `to`";
+        checked.errors.push(Diagnostic::new(Code::Port, Span::default(), message));
+    }
+    let Checked { tir, sources, mut errors, entry, .. } = checked;
+    let Some(entry) = entry.filter(|_| errors.errors() == 0) else {
+        return Err(Errors { list: errors, sources });
+    };
+    let Ok((circuit, costs)) = lower_entry(&tir, &entry, &mut errors, costs) else {
+        return Err(Errors { list: errors, sources });
+    };
+    let failures = tir.asserts.iter().map(|(text, span)| Failure {
+        text: text.clone(),
+        file: sources.name(*span).to_string(),
+        line: sources.line(*span),
+    });
+    let failures: Vec<Failure> = failures.collect();
+    Ok((circuit.with_failures(failures), costs, sources))
+}

@@ -1,0 +1,172 @@
+//! Errors and lints: codes, places, and how they are shown.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::source::{Sources, Span};
+
+/// What kind of fault a message is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    /// E01: the text is not of the grammar.
+    Text,
+    /// E02: a name is unknown, ambiguous or defined twice.
+    Name,
+    /// E03: a type is not the expected one, or cannot be found out.
+    Type,
+    /// E04: a constant is needed, or has a value that cannot be.
+    Constant,
+    /// E05: a pattern does not fit, or cases are missing.
+    Pattern,
+    /// E06: control flow where it cannot be.
+    Control,
+    /// E07: a limit is exceeded.
+    Limit,
+    /// E08: an entry's parameters or results cannot be inputs or outputs.
+    Port,
+    /// W09: correct, but probably not meant.
+    Lint,
+}
+
+impl Code {
+    /// `E03`.
+    pub fn text(self) -> &'static str {
+        match self {
+            Code::Text => "E01",
+            Code::Name => "E02",
+            Code::Type => "E03",
+            Code::Constant => "E04",
+            Code::Pattern => "E05",
+            Code::Control => "E06",
+            Code::Limit => "E07",
+            Code::Port => "E08",
+            Code::Lint => "W09",
+        }
+    }
+}
+
+/// One error or lint.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// The kind.
+    pub code: Code,
+    /// The place it is about.
+    pub span: Span,
+    /// One sentence.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A message about a place.
+    pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { code, span, message: message.into(), help: None }
+    }
+
+    /// The same with a suggestion.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// More messages than this are not kept: they tell no more, and take memory.
+const MOST: usize = 100;
+
+/// Messages in the order they were found.
+#[derive(Clone, Debug, Default)]
+pub struct Diagnostics {
+    list: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl Diagnostics {
+    /// Adds a message, unless an equal one is there.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        if diagnostic.code != Code::Lint {
+            self.errors += 1;
+        }
+        let known = |d: &Diagnostic| d.span == diagnostic.span && d.code == diagnostic.code;
+        if self.list.len() < MOST && !self.list.iter().any(known) {
+            self.list.push(diagnostic);
+        }
+    }
+
+    /// How many errors there were, lints not counted.
+    pub fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// The messages.
+    pub fn list(&self) -> &[Diagnostic] {
+        &self.list
+    }
+
+    /// Adds all messages of another list.
+    pub fn extend(&mut self, other: Diagnostics) {
+        other.list.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+
+    /// The messages with the source lines that they are about, sorted by place.
+    pub fn render(&self, sources: &Sources, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let mut list: Vec<&Diagnostic> = self.list.iter().collect();
+        list.sort_by_key(|d| (d.span.file, d.span.start, d.code));
+        let mut out = String::new();
+        for diagnostic in list {
+            out.push_str(&render_one(diagnostic, sources, &renderer));
+            out.push_str("\n\n");
+        }
+        out
+    }
+}
+
+fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -> String {
+    let level = if diagnostic.code == Code::Lint { Level::WARNING } else { Level::ERROR };
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.text());
+    let mut group = Group::with_title(title);
+    if let Some(source) = sources.files.get(diagnostic.span.file as usize) {
+        // Only the lines around the place are shown: a long line or file is not copied whole.
+        let (start, text) = excerpt(&source.text, diagnostic.span);
+        let length = text.len();
+        let from = (diagnostic.span.start as usize).saturating_sub(start).min(length);
+        let to = (diagnostic.span.end as usize).saturating_sub(start).clamp(from, length);
+        let line = source.text[..start].bytes().filter(|&byte| byte == b'\n').count() + 1;
+        let snippet = Snippet::source(text.to_string())
+            .line_start(line)
+            .path(source.name.as_str())
+            .annotation(AnnotationKind::Primary.span(from..to));
+        group = group.element(snippet);
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    renderer.render(&[group])
+}
+
+/// The line on which a span begins, and the next few if it spans them: where it starts, and its text.
+fn excerpt(text: &str, span: Span) -> (usize, &str) {
+    let start = floor_boundary(text, span.start as usize);
+    let line_start = text[..start].rfind('\n').map_or(0, |place| place + 1);
+    let far = floor_boundary(text, (span.end as usize).min(start + 400));
+    let line_end = text[far..].find('\n').map_or(text.len(), |place| far + place);
+    let line_start = ceil_boundary(text, line_start.max(start.saturating_sub(400)));
+    let line_end = floor_boundary(text, line_end.min(far + 400));
+    (line_start, &text[line_start..line_end])
+}
+
+fn floor_boundary(text: &str, place: usize) -> usize {
+    let mut place = place.min(text.len());
+    while !text.is_char_boundary(place) {
+        place -= 1;
+    }
+    place
+}
+
+fn ceil_boundary(text: &str, place: usize) -> usize {
+    let mut place = place.min(text.len());
+    while !text.is_char_boundary(place) {
+        place += 1;
+    }
+    place
+}

@@ -1,0 +1,167 @@
+//! Text to tokens.
+
+use logos::Logos;
+
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source::Span;
+
+/// A token. `>` is always one token, so that nested type arguments close one by one; the parser
+/// joins `>>`, `>=` and `>>=` where it expects an operator.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq)]
+#[logos(skip r"[ \t\r\n]+")]
+pub enum Token {
+    /// A line of comment; `///` and `//!` document.
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    LineComment,
+    /// `/* … */`, nested.
+    #[token("/*", block_comment)]
+    BlockComment,
+    /// A name or a keyword.
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Name,
+    /// An integer, with or without a type behind it.
+    #[regex(r"[0-9][A-Za-z0-9_]*")]
+    Int,
+    /// A number with a fraction or an exponent.
+    #[regex(r"[0-9][0-9_]*\.[0-9][0-9_]*([eE][+-]?[0-9_]+)?([fF][0-9]+)?")]
+    #[regex(r"[0-9][0-9_]*[eE][+-][0-9_]+([fF][0-9]+)?")]
+    Float,
+    /// `'a'`
+    #[regex(r"'([^'\\\n]|\\[^\n])'")]
+    Char,
+    /// `"text"`
+    #[regex(r#""([^"\\\n]|\\[^\n])*""#)]
+    Text,
+    /// Brackets, separators and operators.
+    #[token("(")]
+    #[token(")")]
+    #[token("[")]
+    #[token("]")]
+    #[token("{")]
+    #[token("}")]
+    #[token(",")]
+    #[token(";")]
+    #[token(":")]
+    #[token("::")]
+    #[token(".")]
+    #[token("..")]
+    #[token("..=")]
+    #[token("->")]
+    #[token("=>")]
+    #[token("=")]
+    #[token("==")]
+    #[token("!=")]
+    #[token("!")]
+    #[token("<")]
+    #[token("<=")]
+    #[token("<<")]
+    #[token("<<=")]
+    #[token(">")]
+    #[token("+")]
+    #[token("+=")]
+    #[token("-")]
+    #[token("-=")]
+    #[token("*")]
+    #[token("*=")]
+    #[token("/")]
+    #[token("/=")]
+    #[token("%")]
+    #[token("%=")]
+    #[token("&")]
+    #[token("&=")]
+    #[token("&&")]
+    #[token("|")]
+    #[token("|=")]
+    #[token("||")]
+    #[token("^")]
+    #[token("^=")]
+    #[token("#")]
+    Punct,
+    /// The end of the file.
+    End,
+}
+
+fn block_comment(lexer: &mut logos::Lexer<'_, Token>) -> bool {
+    let mut depth = 1usize;
+    let bytes = lexer.remainder().as_bytes();
+    let mut place = 0;
+    while place + 1 < bytes.len() {
+        match (bytes[place], bytes[place + 1]) {
+            (b'/', b'*') => (depth, place) = (depth + 1, place + 2),
+            (b'*', b'/') => (depth, place) = (depth - 1, place + 2),
+            _ => place += 1,
+        }
+        if depth == 0 {
+            lexer.bump(place);
+            return true;
+        }
+    }
+    lexer.bump(bytes.len());
+    false
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Lexed {
+    /// What it is.
+    pub token: Token,
+    /// Where.
+    pub span: Span,
+}
+
+/// All tokens of a file, comments included, ended by [`Token::End`]; what is no token is reported
+/// and left out.
+pub fn lex(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Lexed> {
+    let mut tokens = Vec::new();
+    let span = |range: std::ops::Range<usize>| Span {
+        file,
+        start: range.start as u32,
+        end: range.end as u32,
+    };
+    if text.len() > crate::MAX_SOURCE {
+        errors.push(Diagnostic::new(Code::Limit, span(0..0), "the file is longer than 16 MiB"));
+        return vec![Lexed { token: Token::End, span: span(0..0) }];
+    }
+    for (token, range) in Token::lexer(text).spanned() {
+        let span = span(range.clone());
+        match token {
+            Ok(token) => tokens.push(Lexed { token, span }),
+            Err(()) => {
+                let reason = match text.as_bytes()[range.start] {
+                    b'"' => "this text has no closing `\"` on its line",
+                    b'\'' => "a character is written `'a'`",
+                    b'/' => "this comment has no closing `*/`",
+                    _ => "this character means nothing here",
+                };
+                errors.push(Diagnostic::new(Code::Text, span, reason));
+            }
+        }
+    }
+    tokens.push(Lexed { token: Token::End, span: span(text.len()..text.len()) });
+    tokens
+}
+
+/// The bytes of a text or character literal, quotes included in `literal`; none for a bad escape.
+pub fn unescape(literal: &str) -> Option<Vec<u8>> {
+    let inner = literal.get(1..literal.len().checked_sub(1)?)?;
+    let mut bytes = Vec::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            let mut buffer = [0; 4];
+            bytes.extend_from_slice(c.encode_utf8(&mut buffer).as_bytes());
+            continue;
+        }
+        bytes.push(match chars.next()? {
+            'n' => b'\n',
+            't' => b'\t',
+            'r' => b'\r',
+            '0' => 0,
+            '\\' => b'\\',
+            '"' => b'"',
+            '\'' => b'\'',
+            _ => return None,
+        });
+    }
+    Some(bytes)
+}

@@ -1,0 +1,33 @@
+//! The language: `.sym` programs become circuits.
+//!
+//! `docs/language.md` is the reference. The way of a program: [`lex`] makes tokens, [`parse`] the
+//! tree of [`ast`], `check` finds types and makes instances of functions (`tir`), and `lower`
+//! writes them with the builder of `symbolon_circuit`. [`interp`] computes the same from the
+//! instances without gates: it evaluates constants, and tests compare the two.
+
+pub mod ast;
+mod check;
+mod compile;
+pub mod cost;
+pub mod diag;
+pub mod fmt;
+pub mod interp;
+pub mod lex;
+mod library;
+mod lower;
+pub mod parse;
+mod program;
+pub mod source;
+pub mod testing;
+pub mod tir;
+pub mod ty;
+mod uses;
+
+pub use compile::{
+    Checked, Errors, Options, Test, check, compile, compile_here, compile_text, with_stack,
+};
+pub use library::modules as library_modules;
+pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry};
+
+/// A source file has at most this many bytes.
+pub const MAX_SOURCE: usize = 16 << 20;

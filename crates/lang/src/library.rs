@@ -1,0 +1,26 @@
+//! The library `std`, written in the language itself.
+
+/// The modules, by path without `std/` and `.sym`.
+const MODULES: [(&str, &str); 11] = [
+    ("prelude", include_str!("std/prelude.sym")),
+    ("bits", include_str!("std/bits.sym")),
+    ("crypto", include_str!("std/crypto.sym")),
+    ("crypto/aes128", include_str!("std/crypto/aes128.sym")),
+    ("fixed", include_str!("std/fixed.sym")),
+    ("ml", include_str!("std/ml.sym")),
+    ("num", include_str!("std/num.sym")),
+    ("psi", include_str!("std/psi.sym")),
+    ("sort", include_str!("std/sort.sym")),
+    ("stats", include_str!("std/stats.sym")),
+    ("text", include_str!("std/text.sym")),
+];
+
+/// The text of a module.
+pub fn source(path: &str) -> Option<&'static str> {
+    MODULES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+}
+
+/// The paths of all modules.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|(path, _)| *path)
+}

@@ -1,0 +1,392 @@
+//! Choices, blocks and loops.
+
+use std::rc::Rc;
+
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::{Done, Failed, Frame, Machine};
+use crate::interp::{Value, decode};
+use crate::tir::{Arm, Expr, Kind, Local, Over, Pattern, PatternKind, Stmt};
+use crate::ty::{Shape, TyId};
+
+/// What a choice may change.
+struct State {
+    locals: Vec<Rc<Word>>,
+    returned: Bit,
+    result: Option<Word>,
+    broken: Bit,
+    continued: Bit,
+}
+
+impl Machine<'_, '_, '_> {
+    /// Whether the function or the round of the loop has been left.
+    pub(super) fn left(&mut self, frame: &Frame) -> Bit {
+        let left = self.gates.or_bit(frame.returned, frame.broken);
+        self.gates.or_bit(left, frame.continued)
+    }
+
+    fn save(frame: &Frame, assigned: &[Local]) -> State {
+        State {
+            locals: assigned.iter().map(|&l| frame.locals[l as usize].clone()).collect(),
+            returned: frame.returned,
+            result: frame.result.clone(),
+            broken: frame.broken,
+            continued: frame.continued,
+        }
+    }
+
+    fn restore(frame: &mut Frame, assigned: &[Local], state: State) {
+        for (&local, word) in assigned.iter().zip(state.locals) {
+            frame.locals[local as usize] = word;
+        }
+        frame.returned = state.returned;
+        frame.result = state.result;
+        frame.broken = state.broken;
+        frame.continued = state.continued;
+    }
+
+    /// One side where the choice is known; both, and selections, where it is secret.
+    fn branch(
+        &mut self,
+        frame: &mut Frame,
+        choice: Bit,
+        assigned: &[Local],
+        then: impl FnOnce(&mut Self, &mut Frame) -> Done<Word>,
+        otherwise: impl FnOnce(&mut Self, &mut Frame) -> Done<Word>,
+    ) -> Done<Word> {
+        match choice.as_constant() {
+            Some(true) => return then(self, frame),
+            Some(false) => return otherwise(self, frame),
+            None => {}
+        }
+        let before = Self::save(frame, assigned);
+        self.path.push((choice, None));
+        let first = then(self, frame)?;
+        self.path.pop();
+        let after = Self::save(frame, assigned);
+        Self::restore(frame, assigned, before);
+        self.path.push((!choice, None));
+        let second = otherwise(self, frame)?;
+        self.path.pop();
+        for (&local, word) in assigned.iter().zip(&after.locals) {
+            let place = local as usize;
+            if !Rc::ptr_eq(word, &frame.locals[place]) {
+                let other = frame.locals[place].clone();
+                frame.locals[place] = Rc::new(self.choose(choice, word, &other));
+            }
+        }
+        // A result counts only where its flag is set.
+        frame.result = match (after.result, frame.result.take()) {
+            (Some(a), Some(b)) if after.returned == Bit::ZERO => Some({
+                drop(a);
+                b
+            }),
+            (Some(a), Some(_)) if frame.returned == Bit::ZERO => Some(a),
+            (Some(a), Some(b)) => Some(self.choose(choice, &a, &b)),
+            (a, b) => a.or(b),
+        };
+        let flags = [
+            (after.returned, frame.returned),
+            (after.broken, frame.broken),
+            (after.continued, frame.continued),
+        ];
+        let [returned, broken, continued] = flags.map(|(a, b)| self.choose(choice, &[a], &[b])[0]);
+        (frame.returned, frame.broken, frame.continued) = (returned, broken, continued);
+        Ok(self.choose(choice, &first, &second))
+    }
+
+    pub(super) fn control(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
+        match &expr.kind {
+            Kind::If(condition, then, otherwise) => {
+                let choice = self.eval(frame, condition)?[0];
+                let assigned = self.assigned(expr);
+                self.branch(
+                    frame,
+                    choice,
+                    &assigned,
+                    |this, frame| this.eval(frame, then),
+                    |this, frame| match otherwise {
+                        Some(otherwise) => this.eval(frame, otherwise),
+                        None => Ok(Word::zero(0)),
+                    },
+                )
+            }
+            Kind::Match(value, arms) => {
+                let value = self.eval(frame, value)?;
+                let assigned = self.assigned(expr);
+                self.arms(frame, arms, &value, &assigned)
+            }
+            Kind::Block(stmts, tail) => {
+                let assigned = self.assigned(expr);
+                self.block(frame, stmts, tail.as_deref(), ty, &assigned)
+            }
+            Kind::Comprehension(pattern, over, body) => {
+                let mut bits = Vec::with_capacity(self.width(ty));
+                let element = frame.instance.types[pattern.ty as usize];
+                self.rounds(frame, over, element, |this, frame, word| {
+                    this.bind(frame, pattern, word)?;
+                    bits.extend_from_slice(&this.eval(frame, body)?);
+                    Ok(true)
+                })?;
+                Ok(bits.into())
+            }
+            _ => Err(Failed),
+        }
+    }
+
+    fn arms(
+        &mut self,
+        frame: &mut Frame,
+        arms: &[Arm],
+        value: &Word,
+        assigned: &[Local],
+    ) -> Done<Word> {
+        let Some((arm, rest)) = arms.split_first() else { return Err(Failed) };
+        let fits = self.bind(frame, &arm.pattern, value)?;
+        if rest.is_empty() && arm.guard.is_none() {
+            return self.eval(frame, &arm.body);
+        }
+        let choice = match &arm.guard {
+            None => fits,
+            Some(guard) => self.branch(
+                frame,
+                fits,
+                assigned,
+                |this, frame| this.eval(frame, guard),
+                |_, _| Ok(Word::zero(1)),
+            )?[0],
+        };
+        self.branch(
+            frame,
+            choice,
+            assigned,
+            |this, frame| this.eval(frame, &arm.body),
+            |this, frame| this.arms(frame, rest, value, assigned),
+        )
+    }
+
+    /// Whether a value fits a pattern; its names are bound on the way.
+    pub(super) fn bind(&mut self, frame: &mut Frame, pattern: &Pattern, word: &[Bit]) -> Done<Bit> {
+        let ty = frame.instance.types[pattern.ty as usize];
+        match &pattern.kind {
+            PatternKind::Any => Ok(Bit::ONE),
+            PatternKind::Bind(local) => {
+                frame.locals[*local as usize] = Rc::new(word.to_vec().into());
+                Ok(Bit::ONE)
+            }
+            PatternKind::Range(low, high) => Ok(self.in_range(ty, low, high, word)),
+            PatternKind::Tuple(parts) => {
+                let mut fits = Bit::ONE;
+                for (place, part) in parts.iter().enumerate() {
+                    let (start, part_ty) = self.lower.tir.shapes.part(ty, place);
+                    let range = start..start + self.width(part_ty);
+                    let part = self.bind(frame, part, &word[range])?;
+                    fits = self.gates.and_bit(fits, part);
+                }
+                Ok(fits)
+            }
+            PatternKind::Variant(variant, parts) => {
+                let tag = self.lower.tir.shapes.tag_bits(ty);
+                let wanted = Word::constant(tag, *variant as u128);
+                let mut fits = self.gates.eq(&word[..tag], &wanted);
+                let mut start = tag;
+                for part in parts {
+                    let width = self.width(frame.instance.types[part.ty as usize]);
+                    let part = self.bind(frame, part, &word[start..start + width])?;
+                    fits = self.gates.and_bit(fits, part);
+                    start += width;
+                }
+                Ok(fits)
+            }
+            PatternKind::Or(patterns) => self.bind_any(frame, patterns, word),
+        }
+    }
+
+    fn bind_any(&mut self, frame: &mut Frame, patterns: &[Pattern], word: &[Bit]) -> Done<Bit> {
+        let mut fits = Bit::ZERO;
+        let mut names: Vec<Local> = Vec::new();
+        for pattern in patterns {
+            let before: Vec<Rc<Word>> =
+                names.iter().map(|&local| frame.locals[local as usize].clone()).collect();
+            let this = self.bind(frame, pattern, word)?;
+            for (&local, before) in names.iter().zip(&before) {
+                let now = frame.locals[local as usize].clone();
+                // The first alternative that fits gives the values.
+                frame.locals[local as usize] = Rc::new(self.choose(fits, before, &now));
+            }
+            if names.is_empty() {
+                collect(pattern, &mut names);
+            }
+            fits = self.gates.or_bit(fits, this);
+        }
+        Ok(fits)
+    }
+
+    fn block(
+        &mut self,
+        frame: &mut Frame,
+        stmts: &[Stmt],
+        tail: Option<&Expr>,
+        ty: TyId,
+        assigned: &[Local],
+    ) -> Done<Word> {
+        for (place, stmt) in stmts.iter().enumerate() {
+            let before = self.left(frame);
+            self.stmt(frame, stmt)?;
+            let left = self.left(frame);
+            if left == before || left == Bit::ZERO {
+                continue;
+            }
+            let rest = &stmts[place + 1..];
+            if rest.is_empty() && tail.is_none() {
+                break;
+            }
+            let nothing = Word::zero(self.width(ty));
+            return self.branch(
+                frame,
+                !left,
+                assigned,
+                |this, frame| {
+                    frame.returned = Bit::ZERO;
+                    frame.broken = Bit::ZERO;
+                    frame.continued = Bit::ZERO;
+                    this.block(frame, rest, tail, ty, assigned)
+                },
+                |_, _| Ok(nothing),
+            );
+        }
+        match tail {
+            Some(tail) => self.eval(frame, tail),
+            None => Ok(Word::zero(self.width(ty))),
+        }
+    }
+
+    fn stmt(&mut self, frame: &mut Frame, stmt: &Stmt) -> Done<()> {
+        match stmt {
+            Stmt::Let(pattern, value) => {
+                let value = self.eval(frame, value)?;
+                self.bind(frame, pattern, &value)?;
+                Ok(())
+            }
+            Stmt::Expr(value) => self.eval(frame, value).map(drop),
+            Stmt::Assign(place, op, value) => {
+                let before = self.account(place.span);
+                self.assign(frame, place, *op, value)?;
+                self.account(before);
+                Ok(())
+            }
+            Stmt::For(pattern, over, body, _) => {
+                let outer = (frame.broken, frame.continued);
+                (frame.broken, frame.continued) = (Bit::ZERO, Bit::ZERO);
+                if let Over::Rounds(rounds) = &**over {
+                    for body in rounds {
+                        if !self.round(frame, None, body, &[])? {
+                            break;
+                        }
+                    }
+                } else {
+                    let element = frame.instance.types[pattern.ty as usize];
+                    self.rounds(frame, over, element, |this, frame, word| {
+                        this.round(frame, Some(pattern), body, word)
+                    })?;
+                }
+                (frame.broken, frame.continued) = outer;
+                Ok(())
+            }
+        }
+    }
+
+    /// One round of a loop; false once it is certainly left.
+    fn round(
+        &mut self,
+        frame: &mut Frame,
+        pattern: Option<&Pattern>,
+        body: &Expr,
+        word: &[Bit],
+    ) -> Done<bool> {
+        frame.continued = Bit::ZERO;
+        let left = self.gates.or_bit(frame.returned, frame.broken);
+        if left == Bit::ONE {
+            return Ok(false);
+        }
+        let assigned = self.assigned(body);
+        self.branch(
+            frame,
+            !left,
+            &assigned,
+            |this, frame| {
+                frame.returned = Bit::ZERO;
+                frame.broken = Bit::ZERO;
+                if let Some(pattern) = pattern {
+                    this.bind(frame, pattern, word)?;
+                }
+                this.eval(frame, body)?;
+                frame.continued = Bit::ZERO;
+                Ok(Word::zero(0))
+            },
+            |_, _| Ok(Word::zero(0)),
+        )?;
+        Ok(true)
+    }
+
+    /// Hands over every element that a loop goes over, until it is told to stop.
+    fn rounds(
+        &mut self,
+        frame: &mut Frame,
+        over: &Over,
+        element: TyId,
+        mut each: impl FnMut(&mut Self, &mut Frame, &[Bit]) -> Done<bool>,
+    ) -> Done<()> {
+        match over {
+            Over::Range(low, high, inclusive) => {
+                let mut bounds = Vec::new();
+                for bound in [low, high] {
+                    let word = self.eval(frame, bound)?;
+                    let bits: Vec<bool> = word.iter().map(|bit| *bit == Bit::ONE).collect();
+                    match decode(&self.lower.tir.shapes, element, &bits) {
+                        Value::Int(value) => bounds.push(value),
+                        _ => return Err(Failed),
+                    }
+                }
+                let (Some(mut high), Some(mut at)) = (bounds.pop(), bounds.pop()) else {
+                    return Err(Failed);
+                };
+                high += i32::from(*inclusive);
+                while at < high {
+                    self.step(low.span)?;
+                    let word = self.constant_word(element, &Value::Int(at.clone()));
+                    if !each(self, frame, &word)? {
+                        break;
+                    }
+                    at += 1;
+                }
+            }
+            Over::Array(array) => {
+                let ty = frame.instance.types[array.ty as usize];
+                let word = self.eval(frame, array)?;
+                let Shape::Array(_, len) = *self.lower.tir.shapes.shape(ty) else {
+                    return Err(Failed);
+                };
+                let width = self.width(element);
+                for place in 0..len as usize {
+                    self.step(array.span)?;
+                    if !each(self, frame, &word[place * width..(place + 1) * width])? {
+                        break;
+                    }
+                }
+            }
+            Over::Rounds(_) => return Err(Failed),
+        }
+        Ok(())
+    }
+}
+
+fn collect(pattern: &Pattern, names: &mut Vec<Local>) {
+    match &pattern.kind {
+        PatternKind::Bind(local) => names.push(*local),
+        PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
+            parts.iter().for_each(|part| collect(part, names));
+        }
+        PatternKind::Any | PatternKind::Range(..) => {}
+    }
+}

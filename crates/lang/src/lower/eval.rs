@@ -1,0 +1,362 @@
+//! Expressions.
+
+use symbolon_circuit::Table;
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::places::constant;
+use super::{Done, Failed, Frame, Machine};
+use crate::ast::BinaryOp;
+use crate::diag::Code;
+use crate::interp::{Interp, Stop, Value, decode, encode, fraction};
+use crate::source::Span;
+use crate::tir::{Expr, Intrinsic, Kind};
+use crate::ty::{Shape, TyId};
+
+impl Machine<'_, '_, '_> {
+    pub(super) fn constant_word(&self, ty: TyId, value: &Value) -> Word {
+        let mut bits = Vec::new();
+        encode(&self.lower.tir.shapes, ty, value, &mut bits);
+        bits.into_iter().map(Bit::constant).collect()
+    }
+
+    pub(super) fn eval(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
+        self.step(expr.span)?;
+        let before = self.account(expr.span);
+        let value = self.eval_at(frame, expr);
+        self.account(before);
+        value
+    }
+
+    fn eval_at(&mut self, frame: &mut Frame, expr: &Expr) -> Done<Word> {
+        let ty = frame.instance.types[expr.ty as usize];
+        match &expr.kind {
+            Kind::Int(value) => {
+                let value = match self.lower.tir.shapes.shape(ty) {
+                    Shape::Fixed(_, frac) => value << *frac,
+                    _ => value.clone(),
+                };
+                Ok(self.constant_word(ty, &Value::Int(value)))
+            }
+            Kind::Fraction(text) => {
+                let value = fraction(self.lower.tir.shapes.shape(ty), text);
+                Ok(self.constant_word(ty, &value))
+            }
+            Kind::Const(value) => Ok(self.constant_word(ty, value)),
+            Kind::Local(local) => Ok(Word::clone(&frame.locals[*local as usize])),
+            Kind::Unary(op, operand) => {
+                let value = self.eval(frame, operand)?;
+                Ok(self.unary(*op, ty, &value))
+            }
+            Kind::Binary(op, a, b) => {
+                let (ty, amount) =
+                    (frame.instance.types[a.ty as usize], frame.instance.types[b.ty as usize]);
+                let a = self.eval(frame, a)?;
+                let b = self.eval(frame, b)?;
+                self.binary_room(*op, ty, &a, &b, expr.span)?;
+                Ok(self.binary(*op, ty, amount, &a, &b))
+            }
+            Kind::Cast(value) => {
+                let from = frame.instance.types[value.ty as usize];
+                let value = self.eval(frame, value)?;
+                Ok(self.cast(from, ty, &value))
+            }
+            Kind::Aggregate(parts) => self.join(frame, parts),
+            Kind::Repeat(value) => {
+                let value = self.eval(frame, value)?;
+                let Shape::Array(_, len) = *self.lower.tir.shapes.shape(ty) else {
+                    return Err(Failed);
+                };
+                self.lower.steps += len;
+                Ok((0..len).flat_map(|_| value.iter().copied()).collect())
+            }
+            Kind::Variant(variant, parts) => {
+                let tag = self.lower.tir.shapes.tag_bits(ty);
+                let tag = Word::constant(tag, *variant as u128);
+                let payload = self.join(frame, parts)?;
+                Ok(Word::join([&tag, &payload]).resize(self.width(ty)))
+            }
+            Kind::Field(value, place) => {
+                let outer = frame.instance.types[value.ty as usize];
+                let (start, part) = self.lower.tir.shapes.part(outer, *place);
+                let width = self.width(part);
+                self.eval_slice(frame, value, start, width)
+            }
+            Kind::Slice(value, from) => {
+                let Shape::Array(element, _) = *self.lower.tir.shapes.shape(ty) else {
+                    return Err(Failed);
+                };
+                let start = *from as usize * self.width(element);
+                let width = self.width(ty);
+                self.eval_slice(frame, value, start, width)
+            }
+            Kind::Index(value, index) => self.index(frame, value, index, ty),
+            Kind::Call(call, args) => self.call(frame, *call, args, expr),
+            Kind::Intrinsic(op, args) => {
+                let types: Vec<TyId> =
+                    args.iter().map(|arg| frame.instance.types[arg.ty as usize]).collect();
+                let mut words = Vec::new();
+                for arg in args {
+                    words.push(self.eval(frame, arg)?);
+                }
+                let bits: u64 = words.iter().map(|word| word.width() as u64).sum();
+                let gates = match op {
+                    Intrinsic::MulWide | Intrinsic::DivRem => bits.saturating_mul(bits) * 2,
+                    _ => (bits + self.width(ty) as u64).saturating_mul(5),
+                };
+                let constant = words.iter().all(|word| constant(word).is_some());
+                self.room(if constant { 0 } else { gates }, expr.span)?;
+                Ok(self.intrinsic(*op, &types, &words, ty))
+            }
+            _ => self.eval_flow(frame, expr, ty),
+        }
+    }
+
+    /// Choices, blocks, loops, asserts, and what leaves a function or a loop.
+    fn eval_flow(&mut self, frame: &mut Frame, expr: &Expr, ty: TyId) -> Done<Word> {
+        match &expr.kind {
+            Kind::If(..) | Kind::Match(..) | Kind::Block(..) | Kind::Comprehension(..) => {
+                self.control(frame, expr, ty)
+            }
+            Kind::Assert(condition, text) => {
+                let constant = condition.constant;
+                let holds = self.eval(frame, condition)?[0];
+                self.assert(frame, holds, *text, constant, expr.span)?;
+                Ok(Word::zero(0))
+            }
+            Kind::Expect(value, text) => {
+                let constant = value.constant;
+                let value = self.eval(frame, value)?;
+                self.assert(frame, value[0], *text, constant, expr.span)?;
+                Ok(value.slice(1..value.width()))
+            }
+            Kind::Return(value) => {
+                let value = self.eval(frame, value)?;
+                let live = !self.left(frame);
+                frame.result = Some(match frame.result.take() {
+                    Some(before) => self.choose(live, &value, &before),
+                    None => value,
+                });
+                frame.returned = self.gates.or_bit(frame.returned, live);
+                Ok(Word::zero(self.width(ty)))
+            }
+            Kind::Break => {
+                let live = !self.left(frame);
+                frame.broken = self.gates.or_bit(frame.broken, live);
+                Ok(Word::zero(self.width(ty)))
+            }
+            Kind::Continue => {
+                let live = !self.left(frame);
+                frame.continued = self.gates.or_bit(frame.continued, live);
+                Ok(Word::zero(self.width(ty)))
+            }
+            _ => Err(Failed),
+        }
+    }
+
+    fn join(&mut self, frame: &mut Frame, parts: &[Expr]) -> Done<Word> {
+        let mut bits = Vec::new();
+        for part in parts {
+            bits.extend_from_slice(&self.eval(frame, part)?);
+        }
+        Ok(bits.into())
+    }
+
+    /// Some bits of a value; of a variable only these are copied.
+    fn eval_slice(
+        &mut self,
+        frame: &mut Frame,
+        value: &Expr,
+        start: usize,
+        width: usize,
+    ) -> Done<Word> {
+        if let Kind::Local(local) = value.kind {
+            return Ok(frame.locals[local as usize].slice(start..start + width));
+        }
+        Ok(self.eval(frame, value)?.slice(start..start + width))
+    }
+
+    fn index(&mut self, frame: &mut Frame, array: &Expr, index: &Expr, ty: TyId) -> Done<Word> {
+        let array_ty = frame.instance.types[array.ty as usize];
+        let Shape::Array(_, len) = *self.lower.tir.shapes.shape(array_ty) else {
+            return Err(Failed);
+        };
+        let width = self.width(ty);
+        let word = self.eval(frame, index)?;
+        if let Some(at) = constant(&word) {
+            if at < u128::from(len) {
+                return self.eval_slice(frame, array, at as usize * width, width);
+            }
+            if index.constant {
+                let message = format!("the index is {at}, the array has {len} elements");
+                return self.lower.error(Code::Constant, index.span, message);
+            }
+            return Ok(Word::zero(width));
+        }
+        let is_table = array.constant && (2..=256).contains(&len) && (1..=64).contains(&width);
+        let array = self.eval(frame, array)?;
+        if is_table && array.iter().all(|bit| bit.as_constant().is_some()) {
+            return Ok(self.look_up(&array, width, &word));
+        }
+        self.room(len.saturating_mul(3 * width as u64), index.span)?;
+        Ok(self.select_element(&array, width, len as usize, &word))
+    }
+
+    /// Refuses an operator that would make too many gates. Bits known to be zero make none.
+    pub(super) fn binary_room(
+        &mut self,
+        op: BinaryOp,
+        ty: TyId,
+        a: &[Bit],
+        b: &[Bit],
+        span: Span,
+    ) -> Done<()> {
+        if constant(a).is_some() && constant(b).is_some() {
+            return Ok(());
+        }
+        let frac = match self.lower.tir.shapes.shape(ty) {
+            Shape::Fixed(_, frac) => u64::from(*frac),
+            _ => 0,
+        };
+        let known = |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
+        let gates = match op {
+            BinaryOp::Mul if frac == 0 => {
+                let rows = (a.len() - known(a)).min(b.len() - known(b)).max(1) as u64;
+                rows.saturating_mul(a.len() as u64).saturating_mul(4)
+            }
+            _ => Self::size_of(op, a.len() as u64 + frac, b.len() as u64),
+        };
+        self.room(gates, span)
+    }
+
+    /// An element of a constant array: one look-up; zeros beyond the array.
+    fn look_up(&mut self, array: &[Bit], width: usize, index: &[Bit]) -> Word {
+        let len = array.len() / width;
+        let inputs = crate::ty::clog2(len as u64) as usize;
+        let used = inputs.min(index.len());
+        let mut entries: Vec<u64> =
+            array.chunks(width).map(|entry| constant(entry).unwrap_or(0) as u64).collect();
+        entries.resize(1 << inputs, 0);
+        let mut low: Word = index[..used].to_vec().into();
+        low = low.resize(inputs);
+        let Ok(table) = Table::new(inputs as u32, width as u32, entries) else {
+            return self.select_element(array, width, len, index);
+        };
+        let entry = self.gates.lookup(&table, &low);
+        let beyond = self.gates.any(&index[used..]);
+        self.gates.and_each(!beyond, &entry)
+    }
+
+    fn call(&mut self, frame: &mut Frame, call: usize, args: &[Expr], expr: &Expr) -> Done<Word> {
+        let place = frame.instance.calls[call];
+        let mut words = Vec::new();
+        for arg in args {
+            words.push(self.eval(frame, arg)?);
+        }
+        let callee = self.lower.instance(place)?;
+        if expr.constant
+            && words.iter().flat_map(|word| word.iter()).all(|bit| bit.as_constant().is_some())
+        {
+            // One that fails is written out, and fails when it runs.
+            if let Some(value) = self.constant_call(place, &words, expr.span)? {
+                return Ok(value);
+            }
+        }
+        let left = self.left(frame);
+        let guarded = left != Bit::ZERO;
+        if guarded {
+            self.path.push((!left, None));
+        }
+        let value = match self.lower.component(place, self.whole)? {
+            None => self.function(callee, words)?,
+            Some(component) => {
+                let before = self.account(expr.span);
+                let mut slices: Vec<&[Bit]> = words.iter().map(|word| &word[..]).collect();
+                let value = if !component.fails {
+                    self.gates.call_one(&component.body, &slices)
+                } else {
+                    let alive = self.alive();
+                    let alive = [self.gates.and_bit(alive, !self.failed)];
+                    slices.push(&alive);
+                    let mut results = self.gates.call(&component.body, &slices);
+                    // The callee fails only where nothing has failed before.
+                    let (code, failed) = (results.pop(), results.pop());
+                    if let (Some(code), Some(failed)) = (code, failed) {
+                        self.failed = self.gates.xor_bit(self.failed, failed[0]);
+                        self.code = self.gates.xor(&self.code, &code);
+                    }
+                    results.pop().ok_or(Failed)?
+                };
+                // The component books its own gates.
+                self.since = self.gates.and_count();
+                self.account(before);
+                value
+            }
+        };
+        if guarded {
+            self.path.pop();
+        }
+        Ok(value)
+    }
+
+    /// A call of constants is computed, not written.
+    fn constant_call(&mut self, place: usize, words: &[Word], span: Span) -> Done<Option<Word>> {
+        let callee = self.lower.instance(place)?;
+        let tir = self.lower.tir;
+        let mut values = Vec::new();
+        for (&param, word) in callee.params.iter().zip(words) {
+            let bits: Vec<bool> = word.iter().map(|bit| *bit == Bit::ONE).collect();
+            values.push(decode(&tir.shapes, super::local_type(&callee, param), &bits));
+        }
+        let mut interp = Interp::new(tir);
+        interp.steps = self.lower.steps.min(interp.limit);
+        interp.limit = super::MAX_STEPS;
+        let done = interp.run(&callee, values);
+        self.lower.steps = self.lower.steps.max(interp.steps);
+        match done {
+            Ok(value) => {
+                let ty = callee.types[callee.result as usize];
+                Ok(Some(self.constant_word(ty, &value)))
+            }
+            Err(Stop::Assert(_)) => Ok(None),
+            Err(Stop::Index) => {
+                self.lower.error(Code::Constant, span, "a constant index is out of range")
+            }
+            Err(Stop::Steps) => {
+                self.lower.error(Code::Limit, span, "constants take too many steps")
+            }
+            Err(Stop::Missing) => Err(Failed),
+        }
+    }
+
+    /// Notes a failure where the choices around are made and nothing failed before.
+    fn assert(
+        &mut self,
+        frame: &Frame,
+        holds: Bit,
+        text: u32,
+        constant: bool,
+        span: Span,
+    ) -> Done<()> {
+        if holds == Bit::ZERO && constant && self.path.iter().all(|(bit, _)| *bit == Bit::ONE) {
+            let text = self.lower.tir.asserts[text as usize].0.clone();
+            return self.lower.error(Code::Constant, span, format!("this never holds: {text}"));
+        }
+        if holds == Bit::ONE {
+            return Ok(());
+        }
+        let mut fails = !holds;
+        let alive = self.alive();
+        fails = self.gates.and_bit(fails, alive);
+        let left = self.left(frame);
+        fails = self.gates.and_bit(fails, !left);
+        fails = self.gates.and_bit(fails, !self.failed);
+        self.failed = self.gates.xor_bit(self.failed, fails);
+        let number = u64::from(text) + 1;
+        for place in 0..self.code.width() {
+            if number >> place & 1 == 1 {
+                self.code[place] = self.gates.xor_bit(self.code[place], fails);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,307 @@
+//! Instances of functions to gates.
+//!
+//! A value is its bits, side by side as in [`crate::ty::Shape`]. Where a choice is secret both sides
+//! are written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
+//! follows is a side of the choice whether the flag is set.
+
+mod calls;
+mod control;
+mod eval;
+mod ops;
+mod places;
+mod ports;
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Subcircuit, Word};
+
+use crate::ast::BinaryOp;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source::Span;
+use crate::tir::{Expr, Instance, Local, Tir};
+use crate::ty::TyId;
+
+pub use calls::cycle;
+pub use ports::{Entry, EntryInput, EntryOutput, InputKind, lower_entry, port_type};
+
+/// A component has at most this many wires while it is built: about 2 GB.
+const MAX_WIRES: u32 = 1 << 26;
+
+/// Lowering takes at most this many steps.
+const MAX_STEPS: u64 = 1 << 28;
+
+/// An error that is reported already.
+pub struct Failed;
+
+type Done<T> = Result<T, Failed>;
+
+/// A component, and whether it can fail.
+#[derive(Clone)]
+struct Finished {
+    body: Subcircuit,
+    fails: bool,
+}
+
+/// What is common to all components of a program.
+pub struct Lower<'a> {
+    tir: &'a Tir,
+    errors: &'a mut Diagnostics,
+    /// How often each instance is called; 2 stands for more, too.
+    counts: HashMap<usize, u8>,
+    fails: HashMap<usize, bool>,
+    components: HashMap<usize, Option<Finished>>,
+    assigned: HashMap<usize, Rc<[Local]>>,
+    code_bits: usize,
+    steps: u64,
+    /// AND gates by place, if asked for.
+    pub costs: Option<Costs>,
+}
+
+/// AND gates by the line that asks for them.
+#[derive(Default)]
+pub struct Costs {
+    /// For each component, in the order they were finished: its name, and the gates of each place.
+    pub components: Vec<(String, HashMap<Span, u64>)>,
+}
+
+/// The writing of one component.
+struct Machine<'l, 'a, 'g> {
+    lower: &'l mut Lower<'a>,
+    gates: &'g mut Gates,
+    /// Whether an assert has failed.
+    failed: Bit,
+    /// The number of the first that did, plus one.
+    code: Word,
+    /// The secret choices around, and the conjunction of all up to each, once it is needed.
+    path: Vec<(Bit, Option<Bit>)>,
+    /// Whether unmarked functions are written out, as in a marked component.
+    whole: bool,
+    depth: u32,
+    /// AND gates by place, the place at hand, and the gates when it was entered.
+    costs: HashMap<Span, u64>,
+    at: Span,
+    since: u64,
+}
+
+/// The variables of one function under way.
+struct Frame {
+    instance: Rc<Instance>,
+    locals: Vec<Rc<Word>>,
+    returned: Bit,
+    result: Option<Word>,
+    broken: Bit,
+    continued: Bit,
+}
+
+impl<'a> Lower<'a> {
+    /// The lowering of a checked program from this instance on.
+    pub fn new(tir: &'a Tir, errors: &'a mut Diagnostics, entry: usize) -> Self {
+        let counts = calls::count(tir, entry);
+        let code_bits = crate::ty::clog2(tir.asserts.len() as u64 + 1) as usize;
+        Lower {
+            tir,
+            errors,
+            counts,
+            fails: HashMap::new(),
+            components: HashMap::new(),
+            assigned: HashMap::new(),
+            code_bits,
+            steps: 0,
+            costs: None,
+        }
+    }
+
+    fn error<T>(&mut self, code: Code, span: Span, message: impl Into<String>) -> Done<T> {
+        self.errors.push(Diagnostic::new(code, span, message));
+        Err(Failed)
+    }
+
+    fn instance(&mut self, place: usize) -> Done<Rc<Instance>> {
+        self.tir.instances.get(place).cloned().flatten().ok_or(Failed)
+    }
+
+    /// The component of an instance, if it is one.
+    fn component(&mut self, place: usize, whole: bool) -> Done<Option<Finished>> {
+        let instance = self.instance(place)?;
+        if instance.inline || (whole && !instance.component) {
+            return Ok(None);
+        }
+        if !instance.component && self.counts.get(&place).copied().unwrap_or(0) < 2 {
+            return Ok(None);
+        }
+        if let Some(known) = self.components.get(&place) {
+            return Ok(known.clone());
+        }
+        let fails = calls::fails(self, place);
+        let mut builder = ComponentBuilder::new(instance.name.clone());
+        let widths: Vec<usize> = instance
+            .params
+            .iter()
+            .map(|&param| self.tir.shapes.width(local_type(&instance, param)) as usize)
+            .collect();
+        let args: Vec<Word> = widths.iter().map(|&width| builder.input(width)).collect();
+        let alive = if fails { builder.input(1)[0] } else { Bit::ONE };
+        let mut machine = Machine::new(self, &mut builder, instance.component);
+        machine.path.push((alive, Some(alive)));
+        let result = machine.function(instance.clone(), args)?;
+        let (failed, code, costs) = machine.into_parts();
+        builder.output(&result);
+        if fails {
+            builder.output(&[failed]);
+            builder.output(&code);
+        }
+        let finished = builder.finish();
+        let body = match finished {
+            Ok(body) => body,
+            Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
+        };
+        let ands = body.and_count();
+        let port_bits = widths.iter().sum::<usize>() + result.width();
+        let worth = ands >= 512 && ands >= 2 * port_bits as u64;
+        let finished = (instance.component || worth).then_some(Finished { body, fails });
+        if let (Some(all), Some(_)) = (&mut self.costs, &finished) {
+            all.components.push((instance.name.clone(), costs));
+        }
+        self.components.insert(place, finished.clone());
+        Ok(finished)
+    }
+}
+
+/// The type of a variable.
+fn local_type(instance: &Instance, local: Local) -> TyId {
+    instance.types[instance.locals[local as usize].1 as usize]
+}
+
+impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
+    fn new(lower: &'l mut Lower<'a>, gates: &'g mut Gates, whole: bool) -> Self {
+        let code = Word::zero(lower.code_bits);
+        Machine {
+            lower,
+            gates,
+            failed: Bit::ZERO,
+            code,
+            path: Vec::new(),
+            whole,
+            depth: 0,
+            costs: HashMap::new(),
+            at: Span::default(),
+            since: 0,
+        }
+    }
+
+    /// Whether an assert failed, which one, and the gates by place.
+    fn into_parts(mut self) -> (Bit, Word, HashMap<Span, u64>) {
+        self.account(Span::default());
+        (self.failed, self.code, self.costs)
+    }
+
+    /// Books the gates made since the last call to the place at hand, and goes to another.
+    fn account(&mut self, next: Span) -> Span {
+        if self.lower.costs.is_none() {
+            return next;
+        }
+        let now = self.gates.and_count();
+        if now > self.since {
+            *self.costs.entry(self.at).or_default() += now - self.since;
+        }
+        self.since = now;
+        std::mem::replace(&mut self.at, next)
+    }
+
+    fn width(&self, ty: TyId) -> usize {
+        self.lower.tir.shapes.width(ty) as usize
+    }
+
+    fn step(&mut self, span: Span) -> Done<()> {
+        self.lower.steps += 1;
+        if self.lower.steps > MAX_STEPS {
+            return self.lower.error(Code::Limit, span, "the program takes more than 2^28 steps");
+        }
+        if self.gates.wire_count() > MAX_WIRES {
+            let message = "this makes the circuit larger than 2^26 gates in one component";
+            return self.lower.error(Code::Limit, span, message);
+        }
+        Ok(())
+    }
+
+    /// Refuses what would make more gates than a component may have, before it makes them.
+    fn room(&mut self, gates: u64, span: Span) -> Done<()> {
+        if u64::from(self.gates.wire_count()).saturating_add(gates) > u64::from(MAX_WIRES) {
+            let message = "this makes the circuit larger than 2^26 gates in one component";
+            return self.lower.error(Code::Limit, span, message);
+        }
+        Ok(())
+    }
+
+    /// About how many gates an operator makes.
+    fn size_of(op: BinaryOp, width: u64, amount: u64) -> u64 {
+        use BinaryOp::*;
+        match op {
+            Mul => width.saturating_mul(width).saturating_mul(3),
+            Div | Rem => width.saturating_mul(width).saturating_mul(6),
+            Shl | Shr => width.saturating_mul(3).saturating_mul(amount.min(20)),
+            _ => width.saturating_mul(5),
+        }
+    }
+
+    /// Whether all choices around are made.
+    fn alive(&mut self) -> Bit {
+        let known = self.path.iter().rposition(|(_, product)| product.is_some());
+        let mut product = known.and_then(|place| self.path[place].1).unwrap_or(Bit::ONE);
+        for place in known.map_or(0, |place| place + 1)..self.path.len() {
+            product = self.gates.and_bit(product, self.path[place].0);
+            self.path[place].1 = Some(product);
+        }
+        product
+    }
+
+    /// Calls a function by writing it out here.
+    fn function(&mut self, instance: Rc<Instance>, args: Vec<Word>) -> Done<Word> {
+        self.depth += 1;
+        if self.depth > crate::check::MAX_DEPTH {
+            let message = "functions call each other more than 256 deep";
+            return self.lower.error(Code::Limit, instance.span, message);
+        }
+        let nothing = Rc::new(Word::zero(0));
+        let mut frame = Frame {
+            locals: vec![nothing; instance.locals.len()],
+            instance: instance.clone(),
+            returned: Bit::ZERO,
+            result: None,
+            broken: Bit::ZERO,
+            continued: Bit::ZERO,
+        };
+        for (&param, arg) in instance.params.iter().zip(args) {
+            frame.locals[param as usize] = Rc::new(arg);
+        }
+        let value = self.eval(&mut frame, &instance.body)?;
+        self.depth -= 1;
+        Ok(match frame.result {
+            Some(result) => self.choose(frame.returned, &result, &value),
+            None => value,
+        })
+    }
+
+    /// `if choice { a } else { b }`, without gates for bits that agree.
+    fn choose(&mut self, choice: Bit, a: &[Bit], b: &[Bit]) -> Word {
+        match choice.as_constant() {
+            Some(true) => return a.to_vec().into(),
+            Some(false) => return b.to_vec().into(),
+            None => {}
+        }
+        let pairs = a.iter().zip(b);
+        pairs.map(|(&a, &b)| if a == b { a } else { self.gates.select_bit(choice, a, b) }).collect()
+    }
+
+    /// The variables that an expression changes and does not itself bring.
+    fn assigned(&mut self, expr: &Expr) -> Rc<[Local]> {
+        let key = std::ptr::from_ref(expr).addr();
+        if let Some(known) = self.lower.assigned.get(&key) {
+            return known.clone();
+        }
+        let found: Rc<[Local]> = places::assigned(expr).into();
+        self.lower.assigned.insert(key, found.clone());
+        found
+    }
+}

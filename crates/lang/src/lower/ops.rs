@@ -1,0 +1,296 @@
+//! Operators, casts, comparisons, and what the language itself cannot express.
+
+use num_bigint::BigInt;
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::Machine;
+use super::places::constant;
+use crate::ast::{BinaryOp, UnaryOp};
+use crate::interp::Value;
+use crate::tir::Intrinsic;
+use crate::ty::{Shape, TyId};
+
+impl Machine<'_, '_, '_> {
+    fn shape(&self, ty: TyId) -> Shape {
+        self.lower.tir.shapes.shape(ty).clone()
+    }
+
+    pub(super) fn unary(&mut self, op: UnaryOp, ty: TyId, value: &[Bit]) -> Word {
+        match (op, self.shape(ty)) {
+            (UnaryOp::Neg, Shape::Int(..) | Shape::Fixed(..)) => self.gates.neg(value),
+            _ => value.iter().map(|&bit| !bit).collect(),
+        }
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: BinaryOp,
+        ty: TyId,
+        amount: TyId,
+        a: &[Bit],
+        b: &[Bit],
+    ) -> Word {
+        use BinaryOp::*;
+        match op {
+            And => return self.gates.and(a, b),
+            Or => return self.gates.or(a, b),
+            Xor => return self.gates.xor(a, b),
+            Eq => return self.gates.eq(a, b).into(),
+            Ne => return (!self.gates.eq(a, b)).into(),
+            Lt => return self.less(ty, a, b).into(),
+            Ge => return (!self.less(ty, a, b)).into(),
+            Gt => return self.less(ty, b, a).into(),
+            Le => return (!self.less(ty, b, a)).into(),
+            Add => return self.gates.add(a, b),
+            Sub => return self.gates.sub(a, b),
+            _ => {}
+        }
+        match (op, self.shape(ty)) {
+            (Mul, Shape::Int(..)) => self.mul(a, b),
+            (Mul, Shape::Fixed(_, frac)) => {
+                let wide = a.len() + frac as usize;
+                let (a, b) = (extend(a, wide, true), extend(b, wide, true));
+                self.gates.mul(&a, &b).slice(frac as usize..wide)
+            }
+            (Div, Shape::Int(false, _)) => self.gates.div_rem(a, b).0,
+            (Div, Shape::Int(true, _)) => self.gates.div_rem_signed(a, b).0,
+            (Div, Shape::Fixed(_, frac)) => {
+                // One more bit, so that the least number divided by −1 does not wrap too early.
+                let wide = a.len() + frac as usize + 1;
+                let dividend = extend(a, wide, true).shl(frac as usize);
+                let divisor = extend(b, wide, true);
+                self.gates.div_rem_signed(&dividend, &divisor).0.resize(a.len())
+            }
+            (Rem, Shape::Int(false, _)) => self.gates.div_rem(a, b).1,
+            (Rem, _) => self.gates.div_rem_signed(a, b).1,
+            (Shl | Shr, Shape::Int(signed, _)) => self.shift(op, signed, amount, a, b),
+            _ => a.to_vec().into(),
+        }
+    }
+
+    fn shift(&mut self, op: BinaryOp, signed: bool, _: TyId, a: &[Bit], by: &[Bit]) -> Word {
+        let word: Word = a.to_vec().into();
+        if let Some(by) = constant(by) {
+            let by = usize::try_from(by).unwrap_or(usize::MAX).min(a.len());
+            return match (op, signed) {
+                (BinaryOp::Shl, _) => word.shl(by),
+                (_, false) => word.shr(by),
+                (_, true) => word.sar(by),
+            };
+        }
+        match (op, signed) {
+            (BinaryOp::Shl, _) => self.gates.shl_by(a, by),
+            (_, false) => self.gates.shr_by(a, by),
+            (_, true) => self.gates.sar_by(a, by),
+        }
+    }
+
+    /// A product modulo 2^n; bits that are known to be zero cost nothing.
+    fn mul(&mut self, a: &[Bit], b: &[Bit]) -> Word {
+        let width = a.len();
+        let (short_a, short_b) = (trimmed(a), trimmed(b));
+        if short_a.len() + short_b.len() <= width {
+            return self.gates.mul_full(short_a, short_b).resize(width);
+        }
+        // Rows are made for the bits of the second factor.
+        let constants =
+            |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
+        if constants(a) > constants(b) { self.gates.mul(b, a) } else { self.gates.mul(a, b) }
+    }
+
+    /// Whether a value of any type comes before another.
+    fn less(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
+        let (a, b) = (self.key(ty, a), self.key(ty, b));
+        self.gates.lt(&a, &b)
+    }
+
+    /// A number, the least significant bit first, that is in the order of the values.
+    fn key(&mut self, ty: TyId, word: &[Bit]) -> Word {
+        match self.shape(ty) {
+            Shape::Bool | Shape::Int(false, _) => word.to_vec().into(),
+            Shape::Int(true, _) | Shape::Fixed(..) => {
+                let mut key: Word = word.to_vec().into();
+                if let Some(sign) = key.last_mut() {
+                    *sign = !*sign;
+                }
+                key
+            }
+            Shape::Array(element, len) => self.keys(&vec![element; len as usize], word),
+            Shape::Tuple(parts) => self.keys(&parts, word),
+            Shape::Struct(_, fields) => {
+                let parts: Vec<TyId> = fields.into_iter().map(|field| field.1).collect();
+                self.keys(&parts, word)
+            }
+            Shape::Enum(_, variants) => {
+                let (tag, payload) = word.split_at(self.lower.tir.shapes.tag_bits(ty));
+                let mut chosen: Option<Word> = None;
+                for (number, (_, parts)) in variants.iter().enumerate() {
+                    if parts.is_empty() {
+                        continue;
+                    }
+                    // The first part stands highest, so shorter keys are filled up below.
+                    let key = self.keys(parts, payload);
+                    let fill = Word::zero(payload.len() - key.width());
+                    let key = Word::join([&fill, &key]);
+                    chosen = Some(match chosen {
+                        None => key,
+                        Some(before) => {
+                            let wanted = Word::constant(tag.len(), number as u128);
+                            let here = self.gates.eq(tag, &wanted);
+                            self.choose(here, &key, &before)
+                        }
+                    });
+                }
+                let low = chosen.unwrap_or_default();
+                Word::join([&low, &tag.to_vec().into()])
+            }
+        }
+    }
+
+    fn keys(&mut self, parts: &[TyId], word: &[Bit]) -> Word {
+        let mut keys = Vec::with_capacity(parts.len());
+        let mut start = 0;
+        for &part in parts {
+            let width = self.width(part);
+            keys.push(self.key(part, &word[start..start + width]));
+            start += width;
+        }
+        Word::join(keys.iter().rev())
+    }
+
+    pub(super) fn in_range(&mut self, ty: TyId, low: &BigInt, high: &BigInt, word: &[Bit]) -> Bit {
+        if self.shape(ty) == Shape::Bool {
+            let one = BigInt::from(1);
+            return match (*low == BigInt::ZERO, *high == one) {
+                (true, true) => Bit::ONE,
+                (true, false) => !word[0],
+                (false, _) => word[0],
+            };
+        }
+        let low_word = self.constant_word(ty, &Value::Int(low.clone()));
+        if low == high {
+            return self.gates.eq(word, &low_word);
+        }
+        let high_word = self.constant_word(ty, &Value::Int(high.clone()));
+        let below = self.less(ty, word, &low_word);
+        let above = self.less(ty, &high_word, word);
+        let outside = self.gates.or_bit(below, above);
+        !outside
+    }
+
+    pub(super) fn cast(&mut self, from: TyId, to: TyId, word: &[Bit]) -> Word {
+        let (signed, from_frac) = match self.shape(from) {
+            Shape::Int(signed, _) => (signed, 0),
+            Shape::Fixed(_, frac) => (true, frac as usize),
+            _ => (false, 0),
+        };
+        let to_frac = match self.shape(to) {
+            Shape::Fixed(_, frac) => frac as usize,
+            _ => 0,
+        };
+        let wide = word.len().max(self.width(to)) + to_frac + from_frac;
+        let value = extend(word, wide, signed).shl(to_frac).sar(from_frac);
+        value.resize(self.width(to))
+    }
+
+    pub(super) fn intrinsic(
+        &mut self,
+        op: Intrinsic,
+        types: &[TyId],
+        words: &[Word],
+        result: TyId,
+    ) -> Word {
+        let width = self.width(result);
+        match (op, words) {
+            (Intrinsic::Zero, _) => Word::zero(width),
+            (Intrinsic::ToBits, [word]) => word.clone(),
+            (Intrinsic::FromBits, [word]) => self.sanitise(result, word),
+            (Intrinsic::Sum, [word]) => {
+                let Shape::Array(element, len) = self.shape(types[0]) else {
+                    return Word::zero(width);
+                };
+                let part = self.width(element);
+                let terms: Vec<Word> = (0..len as usize)
+                    .map(|i| word.slice(i * part..(i + 1) * part).resize(width))
+                    .collect();
+                let terms: Vec<&[Bit]> = terms.iter().map(|term| &term[..]).collect();
+                self.gates.sum(width, &terms)
+            }
+            (Intrinsic::Count, [word]) => self.gates.popcount(word).resize(width),
+            (Intrinsic::MulWide, [a, b]) => self.gates.mul_full(a, b).resize(width),
+            (Intrinsic::DivRem, [a, b]) => {
+                let (quotient, remainder) = match self.shape(types[0]) {
+                    Shape::Int(false, _) => self.gates.div_rem(a, b),
+                    _ => self.gates.div_rem_signed(a, b),
+                };
+                Word::join([&quotient, &remainder])
+            }
+            (Intrinsic::Clog2, [word]) => {
+                let n = constant(word).unwrap_or(0) as u64;
+                Word::constant(width, u128::from(crate::ty::clog2(n)))
+            }
+            (Intrinsic::AbsDiff, [a, b]) => {
+                let signed = matches!(self.shape(types[0]), Shape::Int(true, _));
+                let a = extend(a, a.width() + 1, signed);
+                let b = extend(b, b.width() + 1, signed);
+                let difference = self.gates.sub(&a, &b);
+                self.gates.abs(&difference).resize(width)
+            }
+            _ => Word::zero(width),
+        }
+    }
+
+    /// Bits from outside as a possible value: an impossible variant is the first one, and what a
+    /// variant does not use is zero.
+    pub(super) fn sanitise(&mut self, ty: TyId, word: &[Bit]) -> Word {
+        match self.shape(ty) {
+            Shape::Bool | Shape::Int(..) | Shape::Fixed(..) => word.to_vec().into(),
+            Shape::Array(element, len) => self.sanitise_all(&vec![element; len as usize], word),
+            Shape::Tuple(_) | Shape::Struct(..) => {
+                let parts = self.lower.tir.shapes.parts(ty);
+                self.sanitise_all(&parts, word)
+            }
+            Shape::Enum(_, variants) => {
+                let bits = self.lower.tir.shapes.tag_bits(ty);
+                let (tag, payload) = word.split_at(bits);
+                let last = Word::constant(bits, variants.len() as u128 - 1);
+                let beyond = self.gates.lt(&last, tag);
+                let tag = self.gates.and_each(!beyond, tag);
+                let mut clean = Word::zero(payload.len());
+                for (number, (_, parts)) in variants.iter().enumerate() {
+                    if parts.is_empty() {
+                        continue;
+                    }
+                    let wanted = Word::constant(bits, number as u128);
+                    let here = self.gates.eq(&tag, &wanted);
+                    let own = self.sanitise_all(parts, payload).resize(payload.len());
+                    let own = self.gates.and_each(here, &own);
+                    clean = self.gates.xor(&clean, &own);
+                }
+                Word::join([&tag, &clean])
+            }
+        }
+    }
+
+    fn sanitise_all(&mut self, parts: &[TyId], word: &[Bit]) -> Word {
+        let mut bits = Vec::with_capacity(word.len());
+        let mut start = 0;
+        for &part in parts {
+            let width = self.width(part);
+            bits.extend_from_slice(&self.sanitise(part, &word[start..start + width]));
+            start += width;
+        }
+        bits.into()
+    }
+}
+
+fn extend(word: &[Bit], width: usize, signed: bool) -> Word {
+    let word: Word = word.to_vec().into();
+    if signed { word.resize_signed(width) } else { word.resize(width) }
+}
+
+/// Without the constant zeros at the top.
+fn trimmed(word: &[Bit]) -> &[Bit] {
+    let used = word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |place| place + 1);
+    &word[..used]
+}

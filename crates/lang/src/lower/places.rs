@@ -1,0 +1,252 @@
+//! Walks over expressions; places that are assigned to.
+
+use std::collections::BTreeSet;
+
+use symbolon_circuit::builder::{Bit, Word};
+
+use super::{Done, Frame, Machine, local_type};
+use crate::ast::BinaryOp;
+use crate::diag::Code;
+use crate::tir::{Expr, Kind, Local, Over, Pattern, PatternKind, Place, Step, Stmt};
+use crate::ty::{Shape, TyId};
+
+/// Shows every expression inside one, itself first, with how often it is done at least, at most 2.
+pub(super) fn walk<'e>(expr: &'e Expr, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) {
+    see(expr, weight);
+    match &expr.kind {
+        Kind::Int(_)
+        | Kind::Fraction(_)
+        | Kind::Const(_)
+        | Kind::Local(_)
+        | Kind::Break
+        | Kind::Continue => {}
+        Kind::Unary(_, a)
+        | Kind::Cast(a)
+        | Kind::Repeat(a)
+        | Kind::Field(a, _)
+        | Kind::Slice(a, _)
+        | Kind::Assert(a, _)
+        | Kind::Expect(a, _)
+        | Kind::Return(a) => walk(a, weight, see),
+        Kind::Binary(_, a, b) | Kind::Index(a, b) => {
+            walk(a, weight, see);
+            walk(b, weight, see);
+        }
+        Kind::Aggregate(parts)
+        | Kind::Variant(_, parts)
+        | Kind::Call(_, parts)
+        | Kind::Intrinsic(_, parts) => parts.iter().for_each(|part| walk(part, weight, see)),
+        Kind::If(condition, then, otherwise) => {
+            walk(condition, weight, see);
+            walk(then, weight, see);
+            otherwise.iter().for_each(|other| walk(other, weight, see));
+        }
+        Kind::Match(value, arms) => {
+            walk(value, weight, see);
+            for arm in arms {
+                arm.guard.iter().for_each(|guard| walk(guard, weight, see));
+                walk(&arm.body, weight, see);
+            }
+        }
+        Kind::Block(stmts, tail) => {
+            stmts.iter().for_each(|stmt| walk_stmt(stmt, weight, see));
+            tail.iter().for_each(|tail| walk(tail, weight, see));
+        }
+        Kind::Comprehension(_, over, body) => {
+            walk_over(over, weight, see);
+            walk(body, 2, see);
+        }
+    }
+}
+
+fn walk_over<'e>(over: &'e Over, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) {
+    match over {
+        Over::Range(low, high, _) => {
+            walk(low, weight, see);
+            walk(high, weight, see);
+        }
+        Over::Array(array) => walk(array, weight, see),
+        Over::Rounds(rounds) => rounds.iter().for_each(|round| walk(round, weight, see)),
+    }
+}
+
+fn walk_stmt<'e>(stmt: &'e Stmt, weight: u8, see: &mut dyn FnMut(&'e Expr, u8)) {
+    match stmt {
+        Stmt::Let(_, value) | Stmt::Expr(value) => walk(value, weight, see),
+        Stmt::Assign(place, _, value) => {
+            for (step, _) in &place.path {
+                if let Step::Index(index) = step {
+                    walk(index, weight, see);
+                }
+            }
+            walk(value, weight, see);
+        }
+        Stmt::For(_, over, body, _) => {
+            walk_over(over, weight, see);
+            walk(body, 2, see);
+        }
+    }
+}
+
+/// The variables that an expression changes and does not itself bring.
+pub(super) fn assigned(expr: &Expr) -> Vec<Local> {
+    let mut changed = BTreeSet::new();
+    let mut bound = BTreeSet::new();
+    walk(expr, 1, &mut |expr, _| match &expr.kind {
+        Kind::Block(stmts, _) => {
+            for stmt in stmts {
+                match stmt {
+                    Stmt::Let(pattern, _) => names(pattern, &mut bound),
+                    Stmt::For(pattern, ..) => names(pattern, &mut bound),
+                    Stmt::Assign(place, ..) => drop(changed.insert(place.local)),
+                    Stmt::Expr(_) => {}
+                }
+            }
+        }
+        Kind::Match(_, arms) => arms.iter().for_each(|arm| names(&arm.pattern, &mut bound)),
+        Kind::Comprehension(pattern, ..) => names(pattern, &mut bound),
+        _ => {}
+    });
+    changed.difference(&bound).copied().collect()
+}
+
+fn names(pattern: &Pattern, bound: &mut BTreeSet<Local>) {
+    match &pattern.kind {
+        PatternKind::Bind(local) => drop(bound.insert(*local)),
+        PatternKind::Tuple(parts) | PatternKind::Variant(_, parts) | PatternKind::Or(parts) => {
+            parts.iter().for_each(|part| names(part, bound));
+        }
+        PatternKind::Any | PatternKind::Range(..) => {}
+    }
+}
+
+/// A step with its index worked out.
+enum Way {
+    /// From this bit on.
+    Known(usize),
+    /// One of these elements.
+    Secret(Word, usize),
+}
+
+impl Machine<'_, '_, '_> {
+    /// `place = value`, `place += value`.
+    pub(super) fn assign(
+        &mut self,
+        frame: &mut Frame,
+        place: &Place,
+        op: Option<BinaryOp>,
+        value: &Expr,
+    ) -> Done<()> {
+        let mut ty = local_type(&frame.instance, place.local);
+        let mut ways: Vec<Option<(Way, TyId)>> = Vec::new();
+        for (step, step_ty) in &place.path {
+            let inner = frame.instance.types[*step_ty as usize];
+            let way = match step {
+                Step::Field(field) => Some(Way::Known(self.lower.tir.shapes.part(ty, *field).0)),
+                Step::Index(index) => self.way(frame, ty, index)?,
+            };
+            ways.push(way.map(|way| (way, inner)));
+            ty = inner;
+        }
+        let amount = frame.instance.types[value.ty as usize];
+        let value = self.eval(frame, value)?;
+        self.room(5 * frame.locals[place.local as usize].width() as u64, place.span)?;
+        // An index beyond the array writes nothing.
+        let Some(ways) = ways.into_iter().collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let old = frame.locals[place.local as usize].clone();
+        let value = match op {
+            Some(op) => {
+                let before = self.read_way(&old, &ways);
+                self.binary_room(op, ty, &before, &value, place.span)?;
+                self.binary(op, ty, amount, &before, &value)
+            }
+            None => value,
+        };
+        let new = self.write_way(&old, &ways, &value);
+        let live = !self.left(frame);
+        let new = self.choose(live, &new, &old);
+        frame.locals[place.local as usize] = std::rc::Rc::new(new);
+        Ok(())
+    }
+
+    /// The way to an element; none if the index is known to be beyond the array.
+    fn way(&mut self, frame: &mut Frame, array: TyId, index: &Expr) -> Done<Option<Way>> {
+        let Shape::Array(element, len) = *self.lower.tir.shapes.shape(array) else {
+            return Ok(None);
+        };
+        let word = self.eval(frame, index)?;
+        let width = self.width(element);
+        match constant(&word) {
+            Some(at) if at < u128::from(len) => Ok(Some(Way::Known(at as usize * width))),
+            Some(at) if index.constant => {
+                let message = format!("the index is {at}, the array has {len} elements");
+                self.lower.error(Code::Constant, index.span, message)
+            }
+            Some(_) => Ok(None),
+            None => Ok(Some(Way::Secret(word, len as usize))),
+        }
+    }
+
+    fn read_way(&mut self, from: &[Bit], ways: &[(Way, TyId)]) -> Word {
+        let Some(((way, ty), rest)) = ways.split_first() else { return from.to_vec().into() };
+        let width = self.width(*ty);
+        match way {
+            Way::Known(start) => self.read_way(&from[*start..start + width], rest),
+            Way::Secret(index, len) => {
+                let element = self.select_element(from, width, *len, index);
+                self.read_way(&element, rest)
+            }
+        }
+    }
+
+    fn write_way(&mut self, to: &[Bit], ways: &[(Way, TyId)], value: &[Bit]) -> Word {
+        let Some(((way, ty), rest)) = ways.split_first() else { return value.to_vec().into() };
+        let width = self.width(*ty);
+        let mut new = to.to_vec();
+        match way {
+            Way::Known(start) => {
+                let part = self.write_way(&to[*start..start + width], rest, value);
+                new[*start..start + width].copy_from_slice(&part);
+            }
+            Way::Secret(index, len) => {
+                let places = self.gates.one_hot(index, *len);
+                for (place, &here) in places.iter().enumerate() {
+                    let range = place * width..(place + 1) * width;
+                    let part = self.write_way(&to[range.clone()], rest, value);
+                    let chosen = self.choose(here, &part, &to[range.clone()]);
+                    new[range].copy_from_slice(&chosen);
+                }
+            }
+        }
+        new.into()
+    }
+
+    /// An element at a secret place; zeros beyond the array.
+    pub(super) fn select_element(
+        &mut self,
+        array: &[Bit],
+        width: usize,
+        len: usize,
+        index: &[Bit],
+    ) -> Word {
+        if len == 0 || width == 0 {
+            return Word::zero(width);
+        }
+        let elements: Vec<Word> =
+            array.chunks(width).map(|element| element.to_vec().into()).collect();
+        self.gates.read(&elements, index)
+    }
+}
+
+/// The number that a word is, if all its bits are constants; what is too large is the largest.
+pub(super) fn constant(word: &[Bit]) -> Option<u128> {
+    let mut value = 0u128;
+    for (place, bit) in word.iter().enumerate() {
+        match (bit.as_constant()?, place) {
+            (true, 128..) => value = u128::MAX,
+            (true, place) => value |= 1 << place,
+            (false, _) => {}
+        }
+    }
+    Some(value)
+}

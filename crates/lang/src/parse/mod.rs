@@ -1,0 +1,187 @@
+//! Tokens to the syntax tree, by recursive descent.
+//!
+//! After an error the parser goes on with the next statement or item, so that one run reports many.
+
+mod expr;
+mod items;
+mod types;
+
+use crate::ast::{Ident, Item};
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::lex::{Lexed, Token, lex};
+use crate::source::Span;
+
+/// Expressions, types, patterns and blocks nest at most this deep.
+pub const MAX_NESTING: u32 = 256;
+
+/// Words that cannot be names.
+pub const KEYWORDS: [&str; 22] = [
+    "use", "const", "type", "struct", "enum", "impl", "fn", "parties", "pub", "mut", "let", "for",
+    "in", "if", "else", "match", "return", "break", "continue", "as", "true", "false",
+];
+
+/// What stands for an error that is reported already.
+#[derive(Debug)]
+pub struct Failed;
+
+/// The result of parsing a part; the error is reported already.
+pub type Parsed<T> = Result<T, Failed>;
+
+/// Parses a file.
+pub fn parse(file: u32, text: &str, errors: &mut Diagnostics) -> Vec<Item> {
+    let mut tokens = lex(file, text, errors);
+    tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
+    let mut parser = Parser { text, tokens, place: 0, errors, depth: 0, spent: 0 };
+    parser.file()
+}
+
+/// Parses a text that is one expression, such as the value of a constant given from outside. Places
+/// in it are meaningless.
+pub fn parse_expr(file: u32, text: &str, errors: &mut Diagnostics) -> Option<crate::ast::Expr> {
+    let mut tokens = lex(file, text, errors);
+    tokens.retain(|t| !matches!(t.token, Token::LineComment | Token::BlockComment));
+    let mut parser = Parser { text, tokens, place: 0, errors, depth: 0, spent: 0 };
+    let expr = parser.expr().ok()?;
+    (parser.peek().token == Token::End).then_some(expr)
+}
+
+/// The tokens and the place in them.
+pub struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Lexed>,
+    place: usize,
+    errors: &'a mut Diagnostics,
+    depth: u32,
+    /// How often the parser went back; bounds the time that ambiguous arguments can take.
+    spent: u32,
+}
+
+impl<'a> Parser<'a> {
+    fn peek(&self) -> Lexed {
+        self.tokens[self.place.min(self.tokens.len() - 1)]
+    }
+
+    fn text_at(&self, ahead: usize) -> &'a str {
+        let token = self.tokens[(self.place + ahead).min(self.tokens.len() - 1)];
+        &self.text[token.span.start as usize..token.span.end as usize]
+    }
+
+    fn span(&self) -> Span {
+        self.peek().span
+    }
+
+    fn last_span(&self) -> Span {
+        self.tokens[self.place.saturating_sub(1)].span
+    }
+
+    fn from(&self, start: Span) -> Span {
+        start.to(self.last_span())
+    }
+
+    fn next(&mut self) -> Lexed {
+        let token = self.peek();
+        self.place = (self.place + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn skip(&mut self, tokens: usize) {
+        self.place = (self.place + tokens).min(self.tokens.len() - 1);
+    }
+
+    /// Whether the next token is this punctuation or keyword.
+    fn at(&self, text: &str) -> bool {
+        matches!(self.peek().token, Token::Punct | Token::Name) && self.text_at(0) == text
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let found = self.at(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Parsed<Span> {
+        if self.at(text) {
+            return Ok(self.next().span);
+        }
+        self.fail(&format!("`{text}`"))
+    }
+
+    fn fail<T>(&mut self, expected: &str) -> Parsed<T> {
+        let found = match self.peek().token {
+            Token::End => "the end of the file".to_string(),
+            _ => format!("`{}`", self.text_at(0).chars().take(40).collect::<String>()),
+        };
+        let span = self.span();
+        self.error(span, format!("expected {expected}, found {found}"));
+        Err(Failed)
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::new(Code::Text, span, message));
+    }
+
+    fn is_name(&self, ahead: usize) -> bool {
+        let token = self.tokens[(self.place + ahead).min(self.tokens.len() - 1)].token;
+        token == Token::Name && !KEYWORDS.contains(&self.text_at(ahead))
+    }
+
+    fn name(&mut self) -> Parsed<Ident> {
+        if !self.is_name(0) {
+            return self.fail("a name");
+        }
+        let name = self.text_at(0).into();
+        Ok(Ident { name, span: self.next().span })
+    }
+
+    /// Runs a nested part, unless it nests too deep.
+    fn nested<T>(&mut self, part: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_NESTING {
+            let span = self.span();
+            let message = format!("this nests more than {MAX_NESTING} deep");
+            self.errors.push(Diagnostic::new(Code::Limit, span, message));
+            return Err(Failed);
+        }
+        self.depth += 1;
+        let result = part(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// `part, part, …` up to `close`, which is taken too.
+    fn list<T>(
+        &mut self,
+        close: &str,
+        mut part: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut parts = Vec::new();
+        while !self.at(close) {
+            parts.push(part(self)?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(close)?;
+        Ok(parts)
+    }
+
+    /// Skips to behind the next `;` or to a `}` or keyword of an item on this level.
+    fn recover(&mut self) {
+        let mut depth = 0u32;
+        while self.peek().token != Token::End {
+            match self.text_at(0) {
+                "{" | "(" | "[" => depth += 1,
+                "}" if depth == 0 => return,
+                ";" if depth == 0 => {
+                    self.next();
+                    return;
+                }
+                "}" | ")" | "]" => depth = depth.saturating_sub(1),
+                "fn" | "struct" | "enum" | "impl" | "use" | "pub" => return,
+                _ => {}
+            }
+            self.next();
+        }
+    }
+}

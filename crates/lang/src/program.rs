@@ -1,0 +1,449 @@
+//! Modules and what they define. A module is read when it is first named.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::ast::*;
+use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::source::{Loader, Source, Sources, Span};
+
+/// What a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// A module.
+    Module(usize),
+    /// A structure or an enumeration.
+    Adt(usize),
+    /// A variant of an enumeration.
+    Variant(usize, usize),
+    /// A function.
+    Fn(usize),
+    /// A constant.
+    Const(usize),
+    /// Another name of a type.
+    Alias(usize),
+}
+
+/// A file.
+pub struct Module {
+    /// Its path; empty for the main file.
+    pub path: Vec<Name>,
+    scope: HashMap<Name, (Def, bool)>,
+    uses: HashMap<Name, (Vec<Ident>, bool)>,
+}
+
+/// A structure or an enumeration.
+pub enum AdtDecl {
+    /// A structure.
+    Struct(Arc<StructDecl>),
+    /// An enumeration.
+    Enum(Arc<EnumDecl>),
+}
+
+/// A structure or an enumeration, with where it stands.
+pub struct Adt {
+    /// The module.
+    pub module: usize,
+    /// What is written.
+    pub decl: AdtDecl,
+}
+
+impl Adt {
+    /// Its name.
+    pub fn name(&self) -> &Ident {
+        match &self.decl {
+            AdtDecl::Struct(decl) => &decl.name,
+            AdtDecl::Enum(decl) => &decl.name,
+        }
+    }
+
+    /// Its parameters.
+    pub fn generics(&self) -> &[Generic] {
+        match &self.decl {
+            AdtDecl::Struct(decl) => &decl.generics,
+            AdtDecl::Enum(decl) => &decl.generics,
+        }
+    }
+}
+
+/// A function, with where it stands.
+#[derive(Clone)]
+pub struct FnDef {
+    /// The module.
+    pub module: usize,
+    /// What is written.
+    pub decl: Arc<FnDecl>,
+    /// The parameters and the type of the `impl` around it.
+    pub owner: Option<Arc<(Vec<Generic>, Type)>>,
+    /// Its parameters, those of the `impl` first.
+    pub generics: Arc<Vec<Generic>>,
+}
+
+/// A constant, with where it stands.
+#[derive(Clone)]
+pub struct ConstDef {
+    /// The module.
+    pub module: usize,
+    /// What is written.
+    pub decl: Arc<ConstDecl>,
+    /// Whether it can be set from outside.
+    pub public: bool,
+}
+
+/// Methods that wait for their type to be found.
+struct Impl {
+    module: usize,
+    generics: Vec<Generic>,
+    ty: Type,
+    functions: Vec<Arc<FnDecl>>,
+}
+
+/// All modules and definitions.
+pub struct Program<'a> {
+    /// The texts.
+    pub sources: Sources,
+    /// The modules; the first one is the main file's.
+    pub modules: Vec<Module>,
+    /// The types.
+    pub adts: Vec<Adt>,
+    /// The functions.
+    pub fns: Vec<FnDef>,
+    /// The constants.
+    pub consts: Vec<ConstDef>,
+    /// Other names of types: module, type.
+    pub aliases: Vec<(usize, Arc<Type>)>,
+    /// Methods by type and name.
+    pub methods: HashMap<(usize, Name), usize>,
+    /// The parties' names.
+    pub parties: Vec<Ident>,
+    loader: &'a dyn Loader,
+    known: HashMap<Vec<Name>, Option<usize>>,
+    impls: Vec<Impl>,
+}
+
+/// A program reads at most this many modules.
+const MAX_MODULES: usize = 1024;
+
+impl<'a> Program<'a> {
+    /// Reads the main file.
+    pub fn new(name: &str, text: &str, loader: &'a dyn Loader, errors: &mut Diagnostics) -> Self {
+        let mut program = Program {
+            sources: Sources::default(),
+            modules: Vec::new(),
+            adts: Vec::new(),
+            fns: Vec::new(),
+            consts: Vec::new(),
+            aliases: Vec::new(),
+            methods: HashMap::new(),
+            parties: Vec::new(),
+            loader,
+            known: HashMap::new(),
+            impls: Vec::new(),
+        };
+        program.add(Vec::new(), name, text, errors);
+        let prelude: Vec<Name> = vec!["std".into(), "prelude".into()];
+        program.module(&prelude, Span::default(), errors);
+        program
+    }
+
+    fn add(&mut self, path: Vec<Name>, name: &str, text: &str, errors: &mut Diagnostics) -> usize {
+        let file = self.sources.files.len() as u32;
+        self.sources.files.push(Source { name: name.to_string(), text: text.into() });
+        let module = self.modules.len();
+        self.known.insert(path.clone(), Some(module));
+        self.modules.push(Module { path, scope: HashMap::new(), uses: HashMap::new() });
+        for item in crate::parse::parse(file, text, errors) {
+            self.item(module, item, errors);
+        }
+        self.bind_impls(errors);
+        module
+    }
+
+    fn define(
+        &mut self,
+        module: usize,
+        name: &Ident,
+        def: Def,
+        public: bool,
+        errors: &mut Diagnostics,
+    ) {
+        let m = &mut self.modules[module];
+        let taken = m.uses.contains_key(&name.name)
+            || m.scope.insert(name.name.clone(), (def, public)).is_some();
+        if taken {
+            let message = format!("`{}` is defined twice", name.name);
+            errors.push(Diagnostic::new(Code::Name, name.span, message));
+        }
+    }
+
+    fn item(&mut self, module: usize, item: Item, errors: &mut Diagnostics) {
+        let public = item.public;
+        match item.kind {
+            ItemKind::Use(path, names) => self.use_item(module, path, names, public, errors),
+            ItemKind::Const(decl) => {
+                self.consts.push(ConstDef { module, decl: decl.clone(), public });
+                let def = Def::Const(self.consts.len() - 1);
+                self.define(module, &decl.name, def, public, errors);
+            }
+            ItemKind::Alias(name, ty) => {
+                self.aliases.push((module, ty));
+                let def = Def::Alias(self.aliases.len() - 1);
+                self.define(module, &name, def, public, errors);
+            }
+            ItemKind::Struct(decl) => {
+                let name = decl.name.clone();
+                self.adts.push(Adt { module, decl: AdtDecl::Struct(decl) });
+                self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
+            }
+            ItemKind::Enum(decl) => {
+                let name = decl.name.clone();
+                if decl.variants.is_empty() {
+                    let message = format!("`{}` needs at least one variant", name.name);
+                    errors.push(Diagnostic::new(Code::Type, name.span, message));
+                    return;
+                }
+                self.adts.push(Adt { module, decl: AdtDecl::Enum(decl) });
+                self.define(module, &name, Def::Adt(self.adts.len() - 1), public, errors);
+            }
+            ItemKind::Impl(generics, ty, functions) => {
+                self.impls.push(Impl { module, generics, ty, functions });
+            }
+            ItemKind::Fn(decl) => {
+                let name = decl.name.clone();
+                let generics = Arc::new(decl.generics.clone());
+                self.fns.push(FnDef { module, decl, owner: None, generics });
+                self.define(module, &name, Def::Fn(self.fns.len() - 1), public, errors);
+            }
+            ItemKind::Parties(names) => {
+                if module != 0 || !self.parties.is_empty() {
+                    let message = "`parties` stands once, in the main file";
+                    errors.push(Diagnostic::new(Code::Name, item.span, message));
+                }
+                if module == 0 {
+                    self.parties = names;
+                }
+            }
+        }
+    }
+
+    fn use_item(
+        &mut self,
+        module: usize,
+        path: Path,
+        names: Option<Vec<Ident>>,
+        public: bool,
+        errors: &mut Diagnostics,
+    ) {
+        let mut bind = |name: &Ident, path: Vec<Ident>| {
+            let m = &mut self.modules[module];
+            let taken = m.scope.contains_key(&name.name)
+                || m.uses.insert(name.name.clone(), (path, public)).is_some();
+            if taken {
+                let message = format!("`{}` is defined twice", name.name);
+                errors.push(Diagnostic::new(Code::Name, name.span, message));
+            }
+        };
+        match names {
+            None => {
+                if let Some(last) = path.parts.last().cloned() {
+                    bind(&last, path.parts);
+                }
+            }
+            Some(names) => {
+                for name in names {
+                    let mut parts = path.parts.clone();
+                    parts.push(name.clone());
+                    bind(&name, parts);
+                }
+            }
+        }
+    }
+
+    fn bind_impls(&mut self, errors: &mut Diagnostics) {
+        for found in std::mem::take(&mut self.impls) {
+            let Impl { module, generics, ty, functions } = found;
+            let TypeKind::Path(path, _) = &ty.kind else {
+                let message = "methods belong to a structure or an enumeration";
+                errors.push(Diagnostic::new(Code::Type, ty.span, message));
+                continue;
+            };
+            let Some(Def::Adt(adt)) = self.resolve(module, &path.parts, errors) else {
+                let message = "methods belong to a structure or an enumeration";
+                errors.push(Diagnostic::new(Code::Type, ty.span, message));
+                continue;
+            };
+            let owner = Arc::new((generics.clone(), ty.clone()));
+            for decl in functions {
+                let mut all = generics.clone();
+                all.extend(decl.generics.iter().cloned());
+                let name = decl.name.clone();
+                let owner = Some(owner.clone());
+                self.fns.push(FnDef { module, decl, owner, generics: Arc::new(all) });
+                let place = self.fns.len() - 1;
+                if self.methods.insert((adt, name.name.clone()), place).is_some() {
+                    let message = format!("`{}` is defined twice", name.name);
+                    errors.push(Diagnostic::new(Code::Name, name.span, message));
+                }
+            }
+        }
+    }
+
+    /// The module of this path, read if need be.
+    fn module(&mut self, path: &[Name], span: Span, errors: &mut Diagnostics) -> Option<usize> {
+        if let Some(&known) = self.known.get(path) {
+            return known;
+        }
+        self.known.insert(path.to_vec(), None);
+        if self.modules.len() >= MAX_MODULES {
+            errors.push(Diagnostic::new(Code::Limit, span, "more than 1024 modules are used"));
+            return None;
+        }
+        let std = path.first().is_some_and(|first| &**first == "std");
+        let found = if std {
+            let name = path[1..].join("/");
+            Ok(crate::library::source(&name).map(|text| (format!("std/{name}.sym"), text.into())))
+        } else {
+            self.loader.load(path)
+        };
+        match found {
+            Ok(Some((name, text))) => Some(self.add(path.to_vec(), &name, &text, errors)),
+            Ok(None) => None,
+            Err(reason) => {
+                errors.push(Diagnostic::new(Code::Name, span, reason));
+                None
+            }
+        }
+    }
+
+    /// What a path means in a module; none if nothing.
+    pub fn resolve(
+        &mut self,
+        module: usize,
+        parts: &[Ident],
+        errors: &mut Diagnostics,
+    ) -> Option<Def> {
+        self.resolve_at(module, parts, 0, errors)
+    }
+
+    fn resolve_at(
+        &mut self,
+        module: usize,
+        parts: &[Ident],
+        depth: u32,
+        errors: &mut Diagnostics,
+    ) -> Option<Def> {
+        // Modules that take names from each other in a circle end here.
+        if depth > 32 {
+            return None;
+        }
+        let (first, rest) = parts.split_first()?;
+        let found = self
+            .member(module, &first.name, module, depth, errors)
+            .or_else(|| self.member(1, &first.name, module, depth, errors));
+        if let Some(found) = found {
+            return self.descend(found, rest, module, depth, errors);
+        }
+        // The longest beginning that is a module.
+        for length in (1..=parts.len()).rev() {
+            let path: Vec<Name> = parts[..length].iter().map(|part| part.name.clone()).collect();
+            if let Some(found) = self.module(&path, first.span, errors) {
+                return self.descend(Def::Module(found), &parts[length..], module, depth, errors);
+            }
+        }
+        None
+    }
+
+    /// What `name` means in `module`, seen from the module `from`.
+    fn member(
+        &mut self,
+        module: usize,
+        name: &Name,
+        from: usize,
+        depth: u32,
+        errors: &mut Diagnostics,
+    ) -> Option<Def> {
+        let m = self.modules.get(module)?;
+        if let Some(&(def, public)) = m.scope.get(name) {
+            return (public || module == from).then_some(def);
+        }
+        let (path, public) = m.uses.get(name)?.clone();
+        if !public && module != from {
+            return None;
+        }
+        // `use a::b;` does not look for `b` through itself.
+        let only_itself = path.len() == 1;
+        if only_itself {
+            let path: Vec<Name> = path.iter().map(|part| part.name.clone()).collect();
+            return self.module(&path, Span::default(), errors).map(Def::Module);
+        }
+        self.resolve_at(module, &path, depth + 1, errors)
+    }
+
+    fn descend(
+        &mut self,
+        def: Def,
+        rest: &[Ident],
+        from: usize,
+        depth: u32,
+        errors: &mut Diagnostics,
+    ) -> Option<Def> {
+        let Some((next, rest)) = rest.split_first() else { return Some(def) };
+        let found = match def {
+            Def::Module(module) => {
+                let found = self.member(module, &next.name, from, depth, errors);
+                match found {
+                    Some(found) => found,
+                    None => {
+                        let mut path = self.modules[module].path.clone();
+                        path.push(next.name.clone());
+                        Def::Module(self.module(&path, next.span, errors)?)
+                    }
+                }
+            }
+            Def::Adt(adt) => match self.variant(adt, &next.name) {
+                Some(variant) => Def::Variant(adt, variant),
+                None => Def::Fn(*self.methods.get(&(adt, next.name.clone()))?),
+            },
+            _ => return None,
+        };
+        self.descend(found, rest, from, depth, errors)
+    }
+
+    /// The number of an enumeration's variant.
+    pub fn variant(&self, adt: usize, name: &Name) -> Option<usize> {
+        match &self.adts[adt].decl {
+            AdtDecl::Enum(decl) => decl.variants.iter().position(|(n, _)| n.name == *name),
+            AdtDecl::Struct(_) => None,
+        }
+    }
+
+    /// `Some` and `None`, which need no `Option::` before them.
+    pub fn bare_variant(&self, name: &str) -> Option<Def> {
+        let option: Name = "Option".into();
+        let Some(&(Def::Adt(adt), _)) = self.modules.get(1)?.scope.get(&option) else {
+            return None;
+        };
+        let variant = match name {
+            "None" => 0,
+            "Some" => 1,
+            _ => return None,
+        };
+        Some(Def::Variant(adt, variant))
+    }
+
+    /// The names in a module, for suggestions.
+    pub fn names(&self, module: usize) -> impl Iterator<Item = &Name> {
+        let prelude = self.modules.get(1).into_iter().flat_map(|m| m.scope.keys());
+        self.modules[module].scope.keys().chain(self.modules[module].uses.keys()).chain(prelude)
+    }
+
+    /// The functions that a module defines.
+    pub fn functions(&self, module: usize) -> Vec<usize> {
+        (0..self.fns.len()).filter(|&f| self.fns[f].module == module).collect()
+    }
+
+    /// Whether a module is part of the library.
+    pub fn is_std(&self, module: usize) -> bool {
+        self.modules[module].path.first().is_some_and(|first| &**first == "std")
+    }
+}

@@ -1,0 +1,106 @@
+//! Source files, places in them, and where modules come from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A run of bytes in one source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Span {
+    /// Index of the file in [`Sources`].
+    pub file: u32,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// From the start of this span to the end of `other`, both in one file.
+    pub fn to(self, other: Span) -> Span {
+        Span { end: other.end.max(self.end), ..self }
+    }
+}
+
+/// One source file.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name that messages show.
+    pub name: String,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// All files of one compilation; the first one is the main file.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The files; [`Span::file`] is a place in this list.
+    pub files: Vec<Source>,
+}
+
+impl Sources {
+    /// The 1-based line on which a span begins.
+    pub fn line(&self, span: Span) -> u32 {
+        let Some(source) = self.files.get(span.file as usize) else { return 0 };
+        let end = (span.start as usize).min(source.text.len());
+        source.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
+    }
+
+    /// The name of the file that a span is in.
+    pub fn name(&self, span: Span) -> &str {
+        self.files.get(span.file as usize).map_or("", |source| &source.name)
+    }
+}
+
+/// Finds the text of modules that `use` names.
+pub trait Loader {
+    /// The shown name and the text of the module `path`, such as `["a", "b"]` for `a/b.sym`; none
+    /// when there is no such module.
+    ///
+    /// # Errors
+    /// A sentence, when the module is there and cannot be read.
+    fn load(&self, path: &[Arc<str>]) -> Result<Option<(String, String)>, String>;
+}
+
+/// A loader without modules.
+pub struct NoModules;
+
+impl Loader for NoModules {
+    fn load(&self, _: &[Arc<str>]) -> Result<Option<(String, String)>, String> {
+        Ok(None)
+    }
+}
+
+/// Loads modules from the folder of the main file.
+pub struct Folder(pub PathBuf);
+
+impl Loader for Folder {
+    fn load(&self, path: &[Arc<str>]) -> Result<Option<(String, String)>, String> {
+        let mut file = self.0.clone();
+        path.iter().for_each(|part| file.push(&**part));
+        file.set_extension("sym");
+        if !file.is_file() {
+            return Ok(None);
+        }
+        let name = file.display().to_string();
+        Ok(Some((name, read_source(&file)?)))
+    }
+}
+
+/// Reads a source file of at most [`MAX_SOURCE`](crate::MAX_SOURCE) bytes.
+///
+/// # Errors
+/// A sentence that names the file.
+pub fn read_source(path: &std::path::Path) -> Result<String, String> {
+    use std::io::Read;
+    let shown = path.display();
+    let file =
+        std::fs::File::open(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let mut bytes = Vec::new();
+    file.take(crate::MAX_SOURCE as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| format!("cannot read {shown}: {error}"))?;
+    if bytes.len() > crate::MAX_SOURCE {
+        return Err(format!("{shown} is longer than {} bytes", crate::MAX_SOURCE));
+    }
+    String::from_utf8(bytes).map_err(|_| format!("{shown} is not UTF-8 text"))
+}

@@ -1,0 +1,225 @@
+//! Functions with all types known: what is interpreted and lowered.
+
+use std::rc::Rc;
+
+use num_bigint::BigInt;
+
+use crate::ast::{BinaryOp, Name, UnaryOp};
+use crate::interp::Value;
+use crate::source::Span;
+use crate::ty::{Shapes, TyId};
+
+/// A place in [`Instance::types`].
+pub type TyRef = u32;
+
+/// A place in [`Instance::locals`].
+pub type Local = u32;
+
+/// A function with its types and const arguments.
+#[derive(Debug)]
+pub struct Instance {
+    /// The name with its arguments.
+    pub name: String,
+    /// The parameters.
+    pub params: Vec<Local>,
+    /// All variables: names and types.
+    pub locals: Vec<(Name, TyRef)>,
+    /// The type of what it gives.
+    pub result: TyRef,
+    /// What it does.
+    pub body: Expr,
+    /// The types that expressions name by place.
+    pub types: Vec<TyId>,
+    /// The functions that calls name by place: places in [`Tir::instances`].
+    pub calls: Vec<usize>,
+    /// Whether it is marked with `#[component]`.
+    pub component: bool,
+    /// Whether it is marked with `#[inline]`.
+    pub inline: bool,
+    /// Where its name stands.
+    pub span: Span,
+}
+
+/// A program ready to run.
+#[derive(Debug, Default)]
+pub struct Tir {
+    /// All instances, in the order they were met; one is missing where its check failed.
+    pub instances: Vec<Option<Rc<Instance>>>,
+    /// The shapes of types.
+    pub shapes: Shapes,
+    /// The texts of asserts, with their places; [`Kind::Assert`] names them.
+    pub asserts: Vec<(String, Span)>,
+}
+
+/// An expression.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    /// What it is.
+    pub kind: Kind,
+    /// Its type.
+    pub ty: TyRef,
+    /// Whether it is a constant by the language's rules: made of literals, constants, const
+    /// parameters and loop variables over constants.
+    pub constant: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of expressions.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A literal integer.
+    Int(BigInt),
+    /// A literal fraction: its digits.
+    Fraction(Rc<str>),
+    /// Any other constant.
+    Const(Rc<Value>),
+    /// A variable.
+    Local(Local),
+    /// An operator.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operator; `&&` and `||` are [`Kind::If`].
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `as`.
+    Cast(Box<Expr>),
+    /// A tuple, a structure or an array of these parts.
+    Aggregate(Vec<Expr>),
+    /// An array of one value, as often as its type says.
+    Repeat(Box<Expr>),
+    /// A variant with its payload.
+    Variant(usize, Vec<Expr>),
+    /// A part of a tuple or a structure.
+    Field(Box<Expr>, usize),
+    /// An element.
+    Index(Box<Expr>, Box<Expr>),
+    /// Elements from this one on, as many as the type says.
+    Slice(Box<Expr>, u64),
+    /// A call of one of [`Instance::calls`].
+    Call(usize, Vec<Expr>),
+    /// Something the language itself cannot express.
+    Intrinsic(Intrinsic, Vec<Expr>),
+    /// A choice.
+    If(Box<Expr>, Box<Expr>, Option<Box<Expr>>),
+    /// A choice by patterns, which cover all values.
+    Match(Box<Expr>, Vec<Arm>),
+    /// Statements and a value.
+    Block(Vec<Stmt>, Option<Box<Expr>>),
+    /// An array, one element for each of another.
+    Comprehension(Box<Pattern>, Box<Over>, Box<Expr>),
+    /// Fails, unless the condition holds, with one of [`Tir::asserts`].
+    Assert(Box<Expr>, u32),
+    /// The payload of `Some`; fails for `None`.
+    Expect(Box<Expr>, u32),
+    /// Leaves the function.
+    Return(Box<Expr>),
+    /// Leaves the loop.
+    Break,
+    /// Goes to the next round of the loop.
+    Continue,
+}
+
+/// What the language itself cannot express.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intrinsic {
+    /// Zero bits.
+    Zero,
+    /// The bits of a value, as an array of `bool`.
+    ToBits,
+    /// The value of bits.
+    FromBits,
+    /// The sum of an array, as wide as the result.
+    Sum,
+    /// How many of an array of `bool` hold.
+    Count,
+    /// A product as wide as both factors.
+    MulWide,
+    /// Quotient and remainder.
+    DivRem,
+    /// `⌈log₂ n⌉` of a constant.
+    Clog2,
+    /// The absolute difference of two integers, unsigned.
+    AbsDiff,
+}
+
+/// What a loop goes over.
+#[derive(Clone, Debug)]
+pub enum Over {
+    /// From, to, and whether the last one belongs to it; both constants.
+    Range(Expr, Expr, bool),
+    /// The elements of an array.
+    Array(Expr),
+    /// A round for each of these, which stand in place of the loop's body.
+    Rounds(Vec<Expr>),
+}
+
+/// One case.
+#[derive(Clone, Debug)]
+pub struct Arm {
+    /// The pattern.
+    pub pattern: Pattern,
+    /// The condition.
+    pub guard: Option<Expr>,
+    /// The value.
+    pub body: Expr,
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub enum Stmt {
+    /// Binds names.
+    Let(Pattern, Expr),
+    /// Computes, for what it changes or asserts.
+    Expr(Expr),
+    /// Changes a variable or a part of it, by an operator or to the value.
+    Assign(Place, Option<BinaryOp>, Expr),
+    /// A loop.
+    For(Box<Pattern>, Box<Over>, Box<Expr>, Span),
+}
+
+/// A variable or a part of it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The variable.
+    pub local: Local,
+    /// The way to the part, with the type of each part on it.
+    pub path: Vec<(Step, TyRef)>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// One step from a value to a part of it.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Into a tuple or a structure.
+    Field(usize),
+    /// Into an array.
+    Index(Expr),
+}
+
+/// A pattern.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    /// What it is.
+    pub kind: PatternKind,
+    /// The type of what it is matched with.
+    pub ty: TyRef,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of patterns.
+#[derive(Clone, Debug)]
+pub enum PatternKind {
+    /// Anything.
+    Any,
+    /// Anything, which gets a name.
+    Bind(Local),
+    /// From this integer (or `bool`) to that one, both included.
+    Range(BigInt, BigInt),
+    /// Any of the parts of a tuple or a structure.
+    Tuple(Vec<Pattern>),
+    /// A variant and its payload.
+    Variant(usize, Vec<Pattern>),
+    /// One of these.
+    Or(Vec<Pattern>),
+}

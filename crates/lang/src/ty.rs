@@ -1,0 +1,191 @@
+//! Types during checking, and their final shapes.
+
+use std::collections::HashMap;
+
+use crate::ast::Name;
+
+/// A type, possibly with parts that are still to be found out.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// `bool`.
+    Bool,
+    /// `uN`, `iN`: whether it is signed, and its width.
+    Int(bool, Len),
+    /// `fixed<I, F>`.
+    Fixed(Len, Len),
+    /// A tuple; the unit when empty.
+    Tuple(Vec<Ty>),
+    /// An array.
+    Array(Box<Ty>, Len),
+    /// A structure or an enumeration: its place in the program, and its arguments.
+    Adt(usize, Vec<Arg>),
+    /// To be found out.
+    Var(u32),
+    /// Stands for an error that is reported already; fits everything.
+    Error,
+}
+
+/// A constant in a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Len {
+    /// Known.
+    Known(u64),
+    /// To be found out.
+    Var(u32),
+}
+
+/// An argument of a generic type or function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Arg {
+    /// For a type parameter.
+    Ty(Ty),
+    /// For a const parameter.
+    Const(Len),
+}
+
+impl Ty {
+    /// The unit.
+    pub fn unit() -> Ty {
+        Ty::Tuple(Vec::new())
+    }
+
+    /// `usize`.
+    pub fn size() -> Ty {
+        Ty::Int(false, Len::Known(32))
+    }
+}
+
+/// A type in [`Shapes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TyId(pub u32);
+
+/// What a finished type is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One bit.
+    Bool,
+    /// Signed or not, and the width.
+    Int(bool, u32),
+    /// Integer and fraction bits.
+    Fixed(u32, u32),
+    /// Parts side by side, the first on the lowest wires.
+    Tuple(Vec<TyId>),
+    /// Elements side by side.
+    Array(TyId, u64),
+    /// As a tuple; the names are of the structure and its fields.
+    Struct(Name, Vec<(Name, TyId)>),
+    /// The variant's number on the lowest wires, then room for the widest payload.
+    Enum(Name, Vec<(Name, Vec<TyId>)>),
+}
+
+/// Types have at most this many bits: a value takes four bytes for each while it is lowered.
+pub const MAX_BITS: u64 = 1 << 25;
+
+/// Integers have at most this many bits.
+pub const MAX_WIDTH: u64 = 65_536;
+
+/// All finished types of a program, each once.
+#[derive(Debug, Default)]
+pub struct Shapes {
+    shapes: Vec<(Shape, u64)>,
+    known: HashMap<Ty, TyId>,
+}
+
+/// `⌈log₂ n⌉`, 0 for 0 and 1.
+pub fn clog2(n: u64) -> u32 {
+    n.max(1).next_power_of_two().trailing_zeros()
+}
+
+impl Shapes {
+    /// The shape that was found for a type before.
+    pub fn find(&self, ty: &Ty) -> Option<TyId> {
+        self.known.get(ty).copied()
+    }
+
+    /// Adds a shape; none if it would have more than [`MAX_BITS`].
+    pub fn add(&mut self, ty: Ty, shape: Shape) -> Option<TyId> {
+        let width = self.bits(&shape)?;
+        let id = TyId(self.shapes.len() as u32);
+        self.shapes.push((shape, width));
+        self.known.insert(ty, id);
+        Some(id)
+    }
+
+    fn bits(&self, shape: &Shape) -> Option<u64> {
+        let sum = |parts: &[TyId]| {
+            parts.iter().try_fold(0u64, |sum, part| sum.checked_add(self.width(*part)))
+        };
+        let bits = match shape {
+            Shape::Bool => Some(1),
+            Shape::Int(_, width) => Some(u64::from(*width)),
+            Shape::Fixed(int, frac) => Some(u64::from(*int) + u64::from(*frac)),
+            Shape::Tuple(parts) => sum(parts),
+            Shape::Array(element, len) => self.width(*element).checked_mul(*len),
+            Shape::Struct(_, fields) => {
+                sum(&fields.iter().map(|field| field.1).collect::<Vec<_>>())
+            }
+            Shape::Enum(_, variants) => {
+                let mut widest = 0u64;
+                for (_, payload) in variants {
+                    widest = widest.max(sum(payload)?);
+                }
+                widest.checked_add(u64::from(clog2(variants.len() as u64)))
+            }
+        };
+        bits.filter(|&bits| bits <= MAX_BITS)
+    }
+
+    /// The shape of a type.
+    pub fn shape(&self, id: TyId) -> &Shape {
+        &self.shapes[id.0 as usize].0
+    }
+
+    /// How many bits a type has.
+    pub fn width(&self, id: TyId) -> u64 {
+        self.shapes[id.0 as usize].1
+    }
+
+    /// The parts of a tuple or a structure, or none.
+    pub fn parts(&self, id: TyId) -> Vec<TyId> {
+        match self.shape(id) {
+            Shape::Tuple(parts) => parts.clone(),
+            Shape::Struct(_, fields) => fields.iter().map(|field| field.1).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Where part `index` of a tuple or a structure begins, and its type.
+    pub fn part(&self, id: TyId, index: usize) -> (usize, TyId) {
+        let at = |parts: &mut dyn Iterator<Item = TyId>| {
+            let mut offset = 0;
+            for (i, part) in parts.enumerate() {
+                if i == index {
+                    return (offset, part);
+                }
+                offset += self.width(part) as usize;
+            }
+            (offset, id)
+        };
+        match self.shape(id) {
+            Shape::Tuple(parts) => at(&mut parts.iter().copied()),
+            Shape::Struct(_, fields) => at(&mut fields.iter().map(|field| field.1)),
+            _ => (0, id),
+        }
+    }
+
+    /// How many bits name an enumeration's variant.
+    pub fn tag_bits(&self, id: TyId) -> usize {
+        match self.shape(id) {
+            Shape::Enum(_, variants) => clog2(variants.len() as u64) as usize,
+            _ => 0,
+        }
+    }
+
+    /// The types of a variant's payload.
+    pub fn payload(&self, id: TyId, variant: usize) -> Vec<TyId> {
+        match self.shape(id) {
+            Shape::Enum(_, variants) => variants[variant].1.clone(),
+            _ => Vec::new(),
+        }
+    }
+}

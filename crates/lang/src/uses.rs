@@ -1,0 +1,130 @@
+//! Whether a loop's variable stands in types, lengths or bounds of slices, so that the loop must be
+//! checked round by round.
+
+use crate::ast::*;
+
+/// Whether `name` stands in a type or a length in this block.
+pub fn block_in_types(block: &Block, name: &str) -> bool {
+    block.stmts.iter().any(|stmt| match stmt {
+        Stmt::Let(_, ty, value) => {
+            ty.as_ref().is_some_and(|ty| type_names(ty, name)) || expr_in_types(value, name)
+        }
+        Stmt::Const(decl) => {
+            decl.ty.as_ref().is_some_and(|ty| type_names(ty, name))
+                || decl.value.as_ref().is_some_and(|value| names(value, name))
+        }
+        Stmt::Expr(value) => expr_in_types(value, name),
+        Stmt::Assign(place, _, value, _) => {
+            expr_in_types(place, name) || expr_in_types(value, name)
+        }
+        Stmt::For(looped) => {
+            let inner = match &looped.pattern.kind {
+                PatternKind::Name(inner, _) => block_in_types(&looped.body, &inner.name),
+                _ => false,
+            };
+            over_in_types(&looped.over, name, inner) || block_in_types(&looped.body, name)
+        }
+    }) || block.tail.as_ref().is_some_and(|tail| expr_in_types(tail, name))
+}
+
+/// The bounds of a loop that is checked round by round are lengths, too.
+fn over_in_types(over: &Expr, name: &str, by_rounds: bool) -> bool {
+    match &over.kind {
+        ExprKind::Range(low, high, _) if by_rounds => names(low, name) || names(high, name),
+        ExprKind::Range(low, high, _) => expr_in_types(low, name) || expr_in_types(high, name),
+        _ => expr_in_types(over, name),
+    }
+}
+
+/// Whether `name` stands in a type or a length in this expression.
+pub fn expr_in_types(expr: &Expr, name: &str) -> bool {
+    match &expr.kind {
+        ExprKind::Int(..) | ExprKind::Float(..) => false,
+        ExprKind::Repeat(value, len) => expr_in_types(value, name) || names(len, name),
+        ExprKind::Comprehension(body, _, over) => {
+            over_in_types(over, name, true) || expr_in_types(body, name)
+        }
+        ExprKind::Cast(value, ty) => expr_in_types(value, name) || type_names(ty, name),
+        ExprKind::Call(callee, args, values) => {
+            args.iter().any(|arg| arg_names(arg, name))
+                || expr_in_types(callee, name)
+                || values.iter().any(|value| expr_in_types(value, name))
+        }
+        ExprKind::Index(value, index) => {
+            let slice = match &index.kind {
+                ExprKind::Range(low, high, _) => names(low, name) || names(high, name),
+                _ => expr_in_types(index, name),
+            };
+            slice || expr_in_types(value, name)
+        }
+        // A range as a value is an array as long as the bounds say.
+        ExprKind::Range(low, high, _) => names(low, name) || names(high, name),
+        ExprKind::If(branch) => {
+            expr_in_types(&branch.condition, name)
+                || block_in_types(&branch.then, name)
+                || branch.otherwise.as_ref().is_some_and(|other| expr_in_types(other, name))
+        }
+        ExprKind::Match(value, arms) => {
+            expr_in_types(value, name)
+                || arms.iter().any(|arm| {
+                    expr_in_types(&arm.body, name)
+                        || arm.guard.as_ref().is_some_and(|guard| expr_in_types(guard, name))
+                })
+        }
+        ExprKind::Block(block) => block_in_types(block, name),
+        _ => parts(expr).into_iter().any(|part| expr_in_types(part, name)),
+    }
+}
+
+/// Whether `name` stands anywhere in this expression.
+fn names(expr: &Expr, name: &str) -> bool {
+    match &expr.kind {
+        ExprKind::Path(path, _) => path.parts.len() == 1 && &*path.parts[0].name == name,
+        ExprKind::Cast(value, ty) => names(value, name) || type_names(ty, name),
+        // What is rare in a length counts as naming it: one round at a time is always right.
+        ExprKind::If(_) | ExprKind::Match(..) | ExprKind::Block(_) => true,
+        ExprKind::Call(callee, args, values) => {
+            args.iter().any(|arg| arg_names(arg, name))
+                || names(callee, name)
+                || values.iter().any(|value| names(value, name))
+        }
+        _ => parts(expr).into_iter().any(|part| names(part, name)),
+    }
+}
+
+fn type_names(ty: &Type, name: &str) -> bool {
+    match &ty.kind {
+        TypeKind::Path(_, args) => args.iter().any(|arg| arg_names(arg, name)),
+        TypeKind::Array(element, len) => type_names(element, name) || names(len, name),
+        TypeKind::Tuple(parts) => parts.iter().any(|part| type_names(part, name)),
+    }
+}
+
+fn arg_names(arg: &Arg, name: &str) -> bool {
+    match arg {
+        Arg::Type(ty) => type_names(ty, name),
+        Arg::Expr(expr) => names(expr, name),
+    }
+}
+
+/// The expressions directly inside one.
+fn parts(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Struct(_, fields) => {
+            fields.iter().filter_map(|(_, value)| value.as_ref()).collect()
+        }
+        ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.iter().collect(),
+        ExprKind::Repeat(a, b)
+        | ExprKind::Binary(_, a, b)
+        | ExprKind::Index(a, b)
+        | ExprKind::Range(a, b, _)
+        | ExprKind::Comprehension(a, _, b) => vec![a, b],
+        ExprKind::Unary(_, a)
+        | ExprKind::Cast(a, _)
+        | ExprKind::Field(a, _)
+        | ExprKind::TupleField(a, ..) => vec![a],
+        ExprKind::Return(value) => value.as_deref().into_iter().collect(),
+        ExprKind::Call(callee, _, values) => std::iter::once(&**callee).chain(values).collect(),
+        _ => Vec::new(),
+    }
+}

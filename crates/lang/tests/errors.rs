@@ -1,0 +1,190 @@
+//! Each error code: a program that has it, and the same program mended.
+
+mod common;
+
+use common::errors_of;
+use symbolon_lang::{Options, compile_text};
+
+/// Code, what the message says, the body of `main` that has it, and the body mended.
+const CASES: [(&str, &str, &str, &str); 20] = [
+    ("E01", "expected `;`", "let x = 1u8 x", "let x = 1u8; x"),
+    ("E01", "no closing", "let x = \"abc; a", "let x = \"abc\"; a"),
+    ("E02", "there is no value `lost`", "lost", "a"),
+    ("E02", "no field", "let s = S { x: 1 }; s.y", "let s = S { x: 1 }; s.x"),
+    ("E03", "expected `u8`, found `bool`", "let x: u8 = a == 1; x", "let x = (a == 1) as u8; x"),
+    ("E03", "is no array", "a[0]", "[a][0]"),
+    ("E03", "must be known here", "let x = zero(); x.0", "let x: (u8, u8) = zero(); x.0"),
+    ("E03", "takes 1 values", "one(a, a)", "one(a)"),
+    ("E04", "does not fit", "a + 256", "a + 255"),
+    ("E04", "the index is 4", "[a; 4][4]", "[a; 4][3]"),
+    ("E04", "bounds of a loop", "for i in 0..a { } a", "for i in 0..3 { } a"),
+    ("E04", "never holds", "assert(1 == 2, \"no\"); a", "assert(1 == 1, \"no\"); a"),
+    (
+        "E05",
+        "values out",
+        "match a { 0..=99 => 1, 101..=255 => 2 }",
+        "match a { 0..100 => 1, 100..=255 => 2 }",
+    ),
+    (
+        "E05",
+        "values out",
+        "match Some(a) { Some(x) => x }",
+        "match Some(a) { Some(x) => x, None => 1 }",
+    ),
+    (
+        "E05",
+        "does not fit all",
+        "let Some(x) = Some(a); x",
+        "if let Some(x) = Some(a) { x } else { 0 }",
+    ),
+    ("E06", "not `mut`", "let x = a; x = 1; x", "let mut x = a; x = 1; x"),
+    ("E06", "stands in no loop", "break; a", "for i in 0..2 { break; } a"),
+    ("E06", "calls itself", "again(a)", "shrinks::<3>(a)"),
+    ("E07", "at most 65536 bits", "let x = a as u65537; a", "let x = a as u65536; a"),
+    ("E07", "256 deep", "grows::<9>(a)", "shrinks::<9>(a)"),
+];
+
+fn program(body: &str) -> String {
+    let again = "fn again(x: u8) -> u8 { if x > 0 { again(x - 1) } else { x } }";
+    format!(
+        "struct S {{ x: u8 }}
+fn one(x: u8) -> u8 {{ x }}
+{}
+fn grows<const N: usize>(x: u8) -> u8 {{ grows::<N + 1>(x) }}
+fn shrinks<const N: usize>(x: u8) -> u8 {{ if N == 0 {{ x }} else {{ shrinks::<N - 1>(x) }} }}
+fn main(a: u8 from 0) -> (r: u8 to all) {{ {body} }}",
+        // An error even where nothing calls it.
+        if body.contains("again") { again } else { "" }
+    )
+}
+
+#[test]
+fn every_error_has_its_code_and_a_way_to_mend_it() {
+    for (code, message, wrong, right) in CASES {
+        let found = errors_of(&program(wrong));
+        assert!(found.contains(&format!("error[{code}]")), "{code}: {found}");
+        assert!(found.contains(message), "{message}: {found}");
+        if let Err(errors) = compile_text(&program(right), &Options::default()) {
+            panic!("{right}\n{errors}");
+        }
+    }
+    let ports = "fn main(a: u8 from 0, b: u8) -> (r: u8 to all) { a }";
+    assert!(errors_of(ports).contains("error[E08]"));
+    let mended = ports.replace("b: u8", "b: u8 from 1");
+    assert!(compile_text(&mended, &Options::default()).is_ok());
+}
+
+#[test]
+fn any_nesting_ends_in_an_error() {
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("-", ""),
+        ("!", ""),
+        ("if a {", "}"),
+        ("a[", "]"),
+        ("f(", ")"),
+    ] {
+        let deep = format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+        let text = format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ {deep} }}");
+        assert!(errors_of(&text).contains("error[E0"), "{open}");
+    }
+    for link in [" + a", ".x", "[0]", " as u8", "(a)", " == a && a"] {
+        let text =
+            format!("fn main(a: u8 from 0) -> (r: u8 to all) {{ a{} }}", link.repeat(100_000));
+        assert!(errors_of(&text).contains("error[E0"), "{link}");
+    }
+    let types = format!(
+        "fn main(a: {}u8{} from 0) -> (r: u8 to all) {{ 1 }}",
+        "[".repeat(100_000),
+        "; 1]".repeat(100_000)
+    );
+    assert!(errors_of(&types).contains("error[E07]"));
+    let patterns =
+        format!("fn f(a: u8) {{ let {}x{} = a; }}", "(".repeat(100_000), ")".repeat(100_000));
+    assert!(errors_of(&patterns).contains("error[E07]"));
+}
+
+#[test]
+fn what_would_be_too_large_is_refused_at_once() {
+    for text in [
+        "fn main(a: [u8; 4000000000] from 0) -> (r: u8 to all) { a[0] }",
+        "fn main(a: u8 from 0) -> (r: u8 to all) { let x = [[[a; 100000]; 100000]; 100000]; x[0][0][0] }",
+        "fn main(a: u8 from 0) -> (r: u8 to all) { let x = [i for i in 0..4000000000]; a }",
+        "fn f<const N: usize>(a: u8) -> u8 { f::<N + 1>(a) + 1 } fn main(a: u8 from 0) -> (r: u8 to all) { f::<0>(a) }",
+        "const N: usize = g(0); fn g(x: usize) -> usize { let mut n = x; for i in 0..4000000000 { n += 1; } n } fn main(a: [u8; N] from 0) -> (r: u8 to all) { a[0] }",
+        "fn main(a: u60000 from 0) -> (r: u60000 to all) { a * a * a }",
+        "struct S { s: S } fn main(a: S from 0) -> (r: u8 to all) { 1 }",
+        "struct S<T> { s: Option<S<(T, T)>> } fn main(a: S<u8> from 0) -> (r: u8 to all) { 1 }",
+        "type A = B; type B = A; fn main(a: A from 0) -> (r: u8 to all) { 1 }",
+        "const A = B; const B = A; fn main(a: u8 from 0) -> (r: u8 to all) { A }",
+        "struct S<T> { s: Option<S<(T, T)>> } fn main(a: S<u8> from 0) -> (r: u8 to all) { 1 }",
+        "fn f<T>(x: T) -> u8 { f((x, x)) } fn main(a: u8 from 0) -> (r: u8 to all) { f(a) }",
+        "use std::main; use a::b; fn main(a: u8 from 0) -> (r: u8 to all) { b(a) }",
+    ] {
+        errors_of(text);
+    }
+    let doubled: String = (1..60).map(|i| format!("let x{i} = (x{0}, x{0}); ", i - 1)).collect();
+    let shared: String = (1..60).map(|i| format!("let x{i} = two(x{0}, x{0}); ", i - 1)).collect();
+    for body in [doubled, shared] {
+        errors_of(&format!(
+            "fn two<T>(a: T, b: T) -> (T, T) {{ (a, b) }}
+            fn main(a: u8 from 0) -> (r: u8 to all) {{ let x0 = a; {body} a }}"
+        ));
+    }
+}
+
+/// Texts made of the examples: tokens left out, doubled, exchanged, or replaced by those of others.
+#[test]
+fn no_broken_program_breaks_the_compiler() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/sym");
+    let texts: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| std::fs::read_to_string(entry.expect("an entry").path()).expect("text"))
+        .map(|text| text.replace("= 1000", "= 5").replace("= 500", "= 6").replace("= 1024", "= 2"))
+        .collect();
+    let split = |text: &str| -> Vec<String> {
+        let mut errors = symbolon_lang::diag::Diagnostics::default();
+        let tokens = symbolon_lang::lex::lex(0, text, &mut errors);
+        let of = |span: symbolon_lang::source::Span| {
+            text[span.start as usize..span.end as usize].to_string()
+        };
+        tokens.iter().map(|token| of(token.span)).collect()
+    };
+    let all: Vec<Vec<String>> = texts.iter().map(|text| split(text)).collect();
+    let mut state = 1u64;
+    let mut below = move |n: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % n
+    };
+    let mut compiled = 0;
+    for round in 0..600 {
+        let mut tokens = all[round % all.len()].clone();
+        for _ in 0..1 + below(3) {
+            let place = below(tokens.len());
+            match below(4) {
+                0 => drop(tokens.remove(place)),
+                1 => tokens.insert(place, tokens[place].clone()),
+                2 => {
+                    let other = below(tokens.len());
+                    tokens.swap(place, other);
+                }
+                _ => {
+                    let other = &all[below(all.len())];
+                    tokens[place] = other[below(other.len())].clone();
+                }
+            }
+        }
+        let text = tokens.join(" ");
+        compiled += u32::from(compile_text(&text, &Options::default()).is_ok());
+        if let Ok(formatted) = symbolon_lang::fmt::format(&text) {
+            assert_eq!(
+                symbolon_lang::fmt::format(&formatted).ok(),
+                Some(formatted.clone()),
+                "{text}"
+            );
+        }
+    }
+    assert!((1..400).contains(&compiled), "{compiled}");
+}

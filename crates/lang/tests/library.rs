@@ -1,0 +1,249 @@
+//! The library: against what Rust or other crates compute.
+
+mod common;
+
+use common::{bits, circuit, compute, errors_of};
+use symbolon_circuit::builder::and_count;
+
+/// Numbers for tests, the same each time.
+fn numbers(seed: u64, count: usize, below: u64) -> Vec<u64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn list(values: &[u64]) -> String {
+    format!("{values:?}")
+}
+
+#[test]
+fn every_module_is_free_of_errors() {
+    for path in symbolon_lang::library_modules() {
+        let name = path.replace('/', "::");
+        let text = format!("use std::{name};\nfn main(a: bool from 0) -> (b: bool to all) {{ a }}");
+        if name != "prelude" {
+            circuit(&text);
+        }
+    }
+}
+
+#[test]
+fn sorts_sort() {
+    for n in [1, 2, 3, 5, 8, 13] {
+        let text = format!(
+            "fn main(a: [u8; {n}] from 0) -> (s: [u8; {n}] to all, k: ([u2; {n}], [u8; {n}]) to all) {{
+                (std::sort::sort(a), std::sort::by_key([x as u2 for x in a], a))
+            }}"
+        );
+        let values = numbers(n, n as usize, 256);
+        let mut sorted = values.clone();
+        sorted.sort_unstable();
+        let mut by_key = values.clone();
+        by_key.sort_by_key(|x| x % 4);
+        let keys: Vec<u64> = by_key.iter().map(|x| x % 4).collect();
+        let expected = [list(&sorted), format!("[{}, {}]", list(&keys), list(&by_key))];
+        assert_eq!(compute(&text, &[&list(&values)]), expected);
+    }
+}
+
+#[test]
+fn merge_and_smallest() {
+    let text =
+        "fn main(a: [u8; 5] from 0, b: [u8; 6] from 1) -> (m: [u8; 11] to all, s: [u8; 2] to all) {
+        (std::sort::merge(a, b), std::sort::smallest::<u8, 5, 2>(a))
+    }";
+    let out = compute(text, &["[1, 4, 9, 9, 200]", "[0, 4, 5, 6, 199, 255]"]);
+    assert_eq!(out, ["[0, 1, 4, 4, 5, 6, 9, 9, 199, 200, 255]", "[1, 4]"]);
+}
+
+#[test]
+fn joins_give_common_rows_in_order() {
+    for (n, m) in [(1, 1), (2, 3), (4, 4), (5, 9), (7, 2)] {
+        let text = format!(
+            "fn main(a: [(u8, u4); {n}] from 0, b: [(u8, u6); {m}] from 1)
+                -> (r: [Option<(u8, u4, u6)>; min({n}, {m})] to all, u: [Option<(u8, u4, u6)>; min({n}, {m})] to all) {{
+                (std::psi::join(a, b), std::psi::join_unsorted(rev(a), rev(b)))
+            }}"
+        );
+        for seed in 0..6 {
+            let table = |seed, count: usize| {
+                let mut keys = numbers(seed, 3 * count, 14);
+                keys.sort_unstable();
+                keys.dedup();
+                keys.truncate(count);
+                while keys.len() < count {
+                    keys.push(keys.last().map_or(0, |last| last + 1));
+                }
+                keys
+            };
+            let (a, b) = (table(seed, n), table(seed + 100, m));
+            let row = |key: &u64| match (
+                a.iter().position(|k| k == key),
+                b.iter().position(|k| k == key),
+            ) {
+                (Some(i), Some(j)) => Some(format!("[{key}, {}, {}]", i + 1, j + 20)),
+                _ => None,
+            };
+            let mut rows: Vec<String> = a.iter().filter_map(row).collect();
+            rows.resize(n.min(m), "null".into());
+            let show = |keys: &[u64], base: usize| {
+                let rows: Vec<String> = keys
+                    .iter()
+                    .enumerate()
+                    .map(|(i, key)| format!("[{key}, {}]", i + base))
+                    .collect();
+                format!("[{}]", rows.join(", "))
+            };
+            let expected = format!("[{}]", rows.join(", "));
+            let out = compute(&text, &[&show(&a, 1), &show(&b, 20)]);
+            assert_eq!(out[..2], [expected.clone(), expected], "{a:?} {b:?}");
+        }
+    }
+}
+
+#[test]
+fn a_join_of_keys_that_do_not_ascend_fails() {
+    let text = "fn main(a: [u8; 3] from 0, b: [u8; 2] from 1) -> (r: [Option<u8>; 2] to all) {
+        std::psi::intersect(a, b)
+    }";
+    assert_eq!(compute(text, &["[1, 2, 3]", "[2, 3]"]), ["[2, 3]", "0"]);
+    assert_eq!(compute(text, &["[1, 3, 3]", "[2, 3]"])[0], "[null, null]");
+}
+
+#[test]
+fn whole_numbers() {
+    let text = "use std::num::{checked_add, checked_sub, checked_mul, sat_add, sat_sub, sat_mul, isqrt, narrow, divmod};
+    fn main(a: u8 from 0, b: u8 from 1) -> (
+        r: ((Option<u8>, Option<u8>, Option<u8>), (u8, u8, u8), u4, Option<u4>, (u8, u8)) to all
+    ) {
+        ((checked_add(a, b), checked_sub(a, b), checked_mul(a, b)),
+            (sat_add(a, b), sat_sub(a, b), sat_mul(a, b)), isqrt(a), narrow(a), divmod(a, b))
+    }";
+    let compiled = circuit(text);
+    for (a, b) in
+        [(0u8, 0u8), (255, 1), (16, 16), (15, 17), (99, 100), (100, 99), (255, 255), (14, 3)]
+    {
+        let show = |x: Option<u8>| x.map_or("null".into(), |x| x.to_string());
+        let root = (0..=15u32).rev().find(|r| r * r <= u32::from(a)).unwrap();
+        let expected = format!(
+            "[[{}, {}, {}], [{}, {}, {}], {root}, {}, [{}, {}]]",
+            show(a.checked_add(b)),
+            show(a.checked_sub(b)),
+            show(a.checked_mul(b)),
+            a.saturating_add(b),
+            a.saturating_sub(b),
+            a.saturating_mul(b),
+            show((a < 16).then_some(a)),
+            a.checked_div(b).unwrap_or(255),
+            a.checked_rem(b).unwrap_or(a),
+        );
+        assert_eq!(bits(&compiled, &[&a.to_string(), &b.to_string()]), [expected]);
+    }
+}
+
+#[test]
+fn single_bits() {
+    let text = "use std::bits::{rotl, rotr, clz, to_bits, from_bits, gf2_mul};
+    fn main(a: u8 from 0, b: u8 from 1) -> (r: (u8, u8, u4, [bool; 8], i8, u16) to all) {
+        (rotl(a, 3), rotr(a, 3), clz(a), to_bits(a), from_bits(to_bits(a)), gf2_mul(a, b))
+    }";
+    let bits = "[true, true, false, true, false, true, false, false]";
+    assert_eq!(compute(text, &["43", "3"]), [format!("[89, 101, 2, {bits}, 43, 125]")]);
+}
+
+#[test]
+fn statistics() {
+    let text = "use std::stats::{mean, median, mode, histogram, quantile};
+    fn main(a: [u8; 7] from 0) -> (r: (u8, u8, u8, [u3; 4], u8) to all) {
+        (mean(a), median(a), mode(a), histogram::<8, 7, 4>(a), quantile::<u8, 7, 9, 10>(a))
+    }";
+    assert_eq!(compute(text, &["[3, 1, 2, 3, 250, 3, 1]"]), ["[37, 3, 3, [0, 2, 1, 3], 250]"]);
+}
+
+#[test]
+fn fixed_point_functions_are_near() {
+    let text = "type Q = fixed<12, 20>;
+    fn main(x: Q from 0) -> (s: Q to all, e: Q to all, l: Q to all, q: Q to all) {
+        (std::fixed::sqrt(x), std::fixed::exp(x), std::fixed::ln(x), std::fixed::sigmoid(x))
+    }";
+    let compiled = circuit(text);
+    for x in [0.001, 0.5, 1.0, 1.5, 2.75, 6.0, -0.3, -4.2, -20.0] {
+        // What the type can hold.
+        let x = (x * 1048576.0_f64).round() / 1048576.0;
+        let out = bits(&compiled, &[&format!("{x}")]);
+        let value = |i: usize| out[i].parse::<f64>().unwrap();
+        let near = |found: f64, wanted: f64| {
+            assert!((found - wanted).abs() < 2e-5 * (1.0 + wanted.abs()), "{x}: {found} {wanted}");
+        };
+        near(value(1), f64::exp(x));
+        near(value(3), 1.0 / (1.0 + f64::exp(-x)));
+        if x > 0.0 {
+            near(value(0), f64::sqrt(x));
+            near(value(2), f64::ln(x));
+        }
+    }
+}
+
+#[test]
+fn linear_models() {
+    let text = "use std::ml::{dot, linear, matmul, argmin};
+    fn main(a: [i16; 3] from 0, b: [i16; 3] from 1) -> (r: (i16, i16, u2, [[i16; 2]; 2]) to all) {
+        (dot(a, b), linear(a, 100, b), argmin(a), matmul([a[0..2], b[0..2]], [[1, 2], [3, 4]]))
+    }";
+    assert_eq!(
+        compute(text, &["[3, -7, 5]", "[2, 4, -1]"]),
+        ["[-27, 73, 1, [[-18, -22], [14, 20]]]"]
+    );
+}
+
+#[test]
+fn texts() {
+    let text = "fn main(a: [u8; 6] from 0, b: [u8; 7] from 1) -> (r: (u3, Option<usize>) to all) {
+        (std::text::edit_distance(a, b), std::text::find(b, \"tti\"))
+    }";
+    // kitten, sitting
+    let out =
+        compute(text, &["[107, 105, 116, 116, 101, 110]", "[115, 105, 116, 116, 105, 110, 103]"]);
+    assert_eq!(out, ["[3, 2]"]);
+}
+
+#[test]
+fn aes_is_aes_with_as_many_gates_as_the_best() {
+    use aes::cipher::{BlockCipherEncrypt, KeyInit};
+    let text = "use std::crypto::aes128;
+    fn main(key: [u8; 16] from 0, block: [u8; 16] from 1) -> (out: [u8; 16] to all) {
+        aes128::encrypt(aes128::expand(key), block)
+    }";
+    let compiled = circuit(text);
+    assert_eq!(and_count(&compiled), 6400);
+    let (key, block) = (numbers(1, 16, 256), numbers(2, 16, 256));
+    let bytes = |values: &[u64]| -> [u8; 16] { std::array::from_fn(|i| values[i] as u8) };
+    let mut expected = bytes(&block).into();
+    aes::Aes128::new(&bytes(&key).into()).encrypt_block(&mut expected);
+    let expected: Vec<u64> = expected.iter().map(|&byte| byte.into()).collect();
+    assert_eq!(bits(&compiled, &[&list(&key), &list(&block)]), [list(&expected)]);
+}
+
+#[test]
+fn sha256_is_sha256() {
+    use sha2::Digest;
+    for n in [1, 55, 56, 64, 100] {
+        let text = format!(
+            "fn main(a: [u8; {n}] from 0) -> (h: [u8; 32] to all) {{ std::crypto::sha256(a) }}"
+        );
+        let bytes: Vec<u8> = numbers(n as u64, n, 256).iter().map(|&x| x as u8).collect();
+        let shown: Vec<u64> = bytes.iter().map(|&x| x.into()).collect();
+        let hash: Vec<u64> = sha2::Sha256::digest(&bytes).iter().map(|&x| x.into()).collect();
+        assert_eq!(compute(&text, &[&list(&shown)]), [list(&hash)], "{n} bytes");
+    }
+}
+
+#[test]
+fn a_bound_is_demanded() {
+    let found =
+        errors_of("fn main(a: [bool; 2] from 0) -> (r: bool to all) { std::ml::dot(a, a) }");
+    assert!(found.contains("is no `Num`"), "{found}");
+}

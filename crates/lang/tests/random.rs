@@ -1,0 +1,513 @@
+//! Random well-typed programs: the interpreter and the circuit compute the same.
+
+use std::fmt::Write;
+
+use symbolon_circuit::eval_bits;
+use symbolon_lang::interp::{Interp, Stop, decode, encode};
+use symbolon_lang::source::NoModules;
+use symbolon_lang::tir::Tir;
+use symbolon_lang::ty::TyId;
+use symbolon_lang::{Options, check, lower_entry, with_stack};
+
+/// SplitMix64: programs and inputs, the same for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Ty {
+    Bool,
+    Int(bool, u32),
+    Fixed(u32, u32),
+    Tuple(Vec<Ty>),
+    Array(Box<Ty>, usize),
+    Option(Box<Ty>),
+    /// `enum E { A, B(u3, bool), C(i9) }`
+    Enum,
+    /// `struct S { x: u4, y: [i3; 2] }`
+    Struct,
+}
+
+impl Ty {
+    fn text(&self) -> String {
+        match self {
+            Ty::Bool => "bool".into(),
+            Ty::Int(signed, width) => format!("{}{width}", if *signed { 'i' } else { 'u' }),
+            Ty::Fixed(int, frac) => format!("fixed<{int}, {frac}>"),
+            Ty::Tuple(parts) => {
+                let parts: Vec<String> = parts.iter().map(|part| part.text() + ",").collect();
+                format!("({})", parts.join(" "))
+            }
+            Ty::Array(element, len) => format!("[{}; {len}]", element.text()),
+            Ty::Option(some) => format!("Option<{}>", some.text()),
+            Ty::Enum => "E".into(),
+            Ty::Struct => "S".into(),
+        }
+    }
+}
+
+const HEAD: &str = "
+enum E { A, B(u3, bool), C(i9) }
+struct S { x: u4, y: [i3; 2] }
+#[component]
+fn marked(a: u6, b: u6) -> u6 {
+    assert(a != 13, \"thirteen\");
+    if a > b { return a * b; }
+    a / b
+}
+fn twice<T>(a: T, b: T) -> (T, T) { if a < b { (b, a) } else { (a, b) } }
+";
+
+struct Writer {
+    random: Random,
+    /// Names, types, and whether they can be assigned to.
+    scope: Vec<(String, Ty, bool)>,
+    names: usize,
+    loops: u32,
+    result: Ty,
+    budget: i32,
+}
+
+impl Writer {
+    fn ty(&mut self, depth: u32) -> Ty {
+        match self.random.below(if depth == 0 { 5 } else { 11 }) {
+            0 => Ty::Bool,
+            1 | 2 => Ty::Int(false, 1 + self.random.below(12) as u32),
+            3 => Ty::Int(true, 1 + self.random.below(12) as u32),
+            4 => Ty::Fixed(1 + self.random.below(5) as u32, self.random.below(5) as u32),
+            5 => {
+                let parts = 1 + self.random.below(3);
+                Ty::Tuple((0..parts).map(|_| self.ty(depth - 1)).collect())
+            }
+            6 | 7 => Ty::Array(Box::new(self.ty(depth - 1)), 1 + self.random.below(4)),
+            8 => Ty::Option(Box::new(self.ty(depth - 1))),
+            9 => Ty::Enum,
+            _ => Ty::Struct,
+        }
+    }
+
+    fn name(&mut self) -> String {
+        self.names += 1;
+        format!("v{}", self.names)
+    }
+
+    /// A variable or a part of one, of this type.
+    fn variable(&mut self, ty: &Ty) -> Option<String> {
+        let mut found = Vec::new();
+        for (name, known, _) in &self.scope {
+            if known == ty {
+                found.push(name.clone());
+            }
+            match known {
+                Ty::Tuple(parts) => {
+                    for (place, part) in parts.iter().enumerate().filter(|(_, part)| *part == ty) {
+                        let _ = part;
+                        found.push(format!("{name}.{place}"));
+                    }
+                }
+                Ty::Array(element, len) if **element == *ty => {
+                    found.push(format!("{name}[{}]", len - 1));
+                }
+                Ty::Struct if *ty == Ty::Int(false, 4) => found.push(format!("{name}.x")),
+                _ => {}
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let place = self.random.below(found.len());
+        Some(found.swap_remove(place))
+    }
+
+    fn literal(&mut self, ty: &Ty) -> String {
+        match ty {
+            Ty::Bool => (if self.random.one_in(2) { "true" } else { "false" }).into(),
+            Ty::Int(signed, width) => {
+                let most = (1u64 << (width - u32::from(*signed))) - 1;
+                let value = self.random.next() % (most + 1);
+                format!("{value}{}", ty.text())
+            }
+            Ty::Fixed(int, _) => {
+                let value = self.random.below(1 << (int - 1));
+                format!("({value} as {})", ty.text())
+            }
+            Ty::Tuple(parts) => {
+                let parts: Vec<String> =
+                    parts.iter().map(|part| self.expr(part, 0) + ",").collect();
+                format!("({})", parts.join(" "))
+            }
+            Ty::Array(element, len) => {
+                let parts: Vec<String> = (0..*len).map(|_| self.expr(element, 0)).collect();
+                format!("[{}]", parts.join(", "))
+            }
+            Ty::Option(some) => {
+                if self.random.one_in(3) {
+                    "None".into()
+                } else {
+                    format!("Some({})", self.expr(some, 0))
+                }
+            }
+            Ty::Enum => match self.random.below(3) {
+                0 => "E::A".into(),
+                1 => {
+                    let (a, b) = (self.expr(&Ty::Int(false, 3), 0), self.expr(&Ty::Bool, 0));
+                    format!("E::B({a}, {b})")
+                }
+                _ => format!("E::C({})", self.expr(&Ty::Int(true, 9), 0)),
+            },
+            Ty::Struct => {
+                let y = Ty::Array(Box::new(Ty::Int(true, 3)), 2);
+                let (x, y) = (self.expr(&Ty::Int(false, 4), 0), self.expr(&y, 0));
+                format!("S {{ y: {y}, x: {x} }}")
+            }
+        }
+    }
+
+    fn expr(&mut self, ty: &Ty, depth: u32) -> String {
+        self.budget -= 1;
+        if depth == 0 || self.budget < 0 {
+            if let Some(name) = self.variable(ty)
+                && !self.random.one_in(4)
+            {
+                return name;
+            }
+            return self.literal(ty);
+        }
+        if self.random.one_in(3) {
+            return self.any(ty, depth - 1);
+        }
+        let depth = depth - 1;
+        match ty {
+            Ty::Bool => self.truth(depth),
+            Ty::Int(signed, _) => self.number(ty, *signed, depth),
+            Ty::Fixed(..) => {
+                let op = ["+", "-", "*", "/", "%"][self.random.below(5)];
+                format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
+            }
+            Ty::Array(element, len) => match self.random.below(3) {
+                0 if matches!(**element, Ty::Bool | Ty::Int(..)) => {
+                    let op = ["&", "|", "^"][self.random.below(3)];
+                    format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
+                }
+                1 => {
+                    let name = self.name();
+                    self.scope.push((name.clone(), Ty::Int(false, 32), false));
+                    let body = self.expr(element, depth);
+                    self.scope.pop();
+                    format!("[{body} for {name} in 0..{len}]")
+                }
+                _ => format!("rev({})", self.expr(ty, depth)),
+            },
+            Ty::Tuple(parts) if parts.len() == 2 && parts[0] == parts[1] => {
+                let part = parts[0].clone();
+                format!("twice({}, {})", self.expr(&part, depth), self.expr(&part, depth))
+            }
+            _ => self.literal(ty),
+        }
+    }
+
+    /// Forms that any type can have.
+    fn any(&mut self, ty: &Ty, depth: u32) -> String {
+        match self.random.below(6) {
+            0 => {
+                let (c, a, b) =
+                    (self.expr(&Ty::Bool, depth), self.expr(ty, depth), self.expr(ty, depth));
+                format!("(if {c} {{ {a} }} else {{ {b} }})")
+            }
+            1 => {
+                let some = Ty::Option(Box::new(ty.clone()));
+                format!("({}).unwrap_or({})", self.expr(&some, depth), self.expr(ty, depth))
+            }
+            2 => {
+                let len = 1 + self.random.below(5);
+                let array = Ty::Array(Box::new(ty.clone()), len);
+                let index = self.expr(&Ty::Int(false, 3), depth);
+                // Not a constant, which would have to be in range.
+                format!("({})[{index} ^ q]", self.expr(&array, depth))
+            }
+            3 => {
+                let value = self.expr(&Ty::Enum, depth);
+                let (x, y, z) = (self.name(), self.name(), self.name());
+                let a = self.expr(ty, depth);
+                self.scope.push((x.clone(), Ty::Int(false, 3), false));
+                let b = self.expr(ty, depth);
+                self.scope.pop();
+                self.scope.push((y.clone(), Ty::Int(true, 9), false));
+                let c = self.expr(ty, depth);
+                let guard = self.expr(&Ty::Bool, 0);
+                self.scope.pop();
+                let d = self.expr(ty, depth);
+                format!(
+                    "(match {value} {{ E::A => {a}, E::B({x}, true) | E::B({x}, _) => {b}, \
+                     E::C({y}) if {guard} => {c}, E::C(-256..=-1) => {d}, {z} => {a} }})"
+                )
+            }
+            4 => {
+                let name = self.name();
+                let inner = self.ty(1);
+                let value = self.expr(&inner, depth);
+                self.scope.push((name.clone(), inner.clone(), false));
+                let body = self.expr(ty, depth);
+                self.scope.pop();
+                format!("{{ let {name}: {} = {value}; {body} }}", inner.text())
+            }
+            _ => format!("min({}, {})", self.expr(ty, depth), self.expr(ty, depth)),
+        }
+    }
+
+    fn truth(&mut self, depth: u32) -> String {
+        match self.random.below(4) {
+            0 => format!("!{}", self.expr(&Ty::Bool, depth)),
+            1 => {
+                let op = ["&&", "||", "&", "|", "^"][self.random.below(5)];
+                format!("({} {op} {})", self.expr(&Ty::Bool, depth), self.expr(&Ty::Bool, depth))
+            }
+            _ => {
+                let inner = self.ty(2);
+                let op = ["==", "!=", "<", "<=", ">", ">="][self.random.below(6)];
+                let (a, b) = (self.expr(&inner, depth), self.expr(&inner, depth));
+                let name = self.name();
+                format!("{{ let {name}: {} = {a}; {name} {op} {b} }}", inner.text())
+            }
+        }
+    }
+
+    fn number(&mut self, ty: &Ty, signed: bool, depth: u32) -> String {
+        match self.random.below(8) {
+            0 => {
+                let from = match self.random.below(3) {
+                    0 => Ty::Bool,
+                    1 => Ty::Fixed(1 + self.random.below(4) as u32, self.random.below(4) as u32),
+                    _ => Ty::Int(self.random.one_in(2), 1 + self.random.below(14) as u32),
+                };
+                format!("(({}) as {})", self.expr(&from, depth), ty.text())
+            }
+            1 => {
+                let op = ["<<", ">>"][self.random.below(2)];
+                let by = Ty::Int(false, 1 + self.random.below(5) as u32);
+                format!("({} {op} {})", self.expr(ty, depth), self.expr(&by, depth))
+            }
+            2 if signed => format!("(-{})", self.expr(ty, depth)),
+            2 => format!("(!{})", self.expr(ty, depth)),
+            3 if *ty == Ty::Int(false, 6) => {
+                format!("marked({}, {})", self.expr(ty, depth), self.expr(ty, depth))
+            }
+            4 => {
+                let terms = Ty::Array(Box::new(Ty::Int(false, 5)), 3);
+                format!("(sum({}) as {})", self.expr(&terms, depth), ty.text())
+            }
+            _ => {
+                let op = ["+", "-", "*", "/", "%", "&", "|", "^"][self.random.below(8)];
+                format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
+            }
+        }
+    }
+
+    fn block(&mut self, out: &mut String, depth: u32) {
+        let mark = self.scope.len();
+        for _ in 0..1 + self.random.below(4) {
+            self.stmt(out, depth);
+        }
+        self.scope.truncate(mark);
+    }
+
+    fn stmt(&mut self, out: &mut String, depth: u32) {
+        if self.budget < 0 {
+            return;
+        }
+        match self.random.below(if depth == 0 { 5 } else { 9 }) {
+            0 | 1 => {
+                let (name, ty) = (self.name(), self.ty(2));
+                let value = self.expr(&ty, 2);
+                let _ = writeln!(out, "let mut {name}: {} = {value};", ty.text());
+                self.scope.push((name, ty, true));
+            }
+            2 | 3 => self.assign(out),
+            4 => {
+                let condition = self.expr(&Ty::Bool, 2);
+                let _ = writeln!(
+                    out,
+                    "assert({condition} || {}, \"text {}\");",
+                    self.expr(&Ty::Bool, 1),
+                    self.names
+                );
+            }
+            5 | 6 => {
+                let condition = self.expr(&Ty::Bool, 2);
+                let _ = writeln!(out, "if {condition} {{");
+                self.block(out, depth - 1);
+                self.leave(out);
+                if self.random.one_in(2) {
+                    out.push_str("} else {\n");
+                    self.block(out, depth - 1);
+                }
+                out.push_str("}\n");
+            }
+            _ => {
+                let name = self.name();
+                let rounds = 1 + self.random.below(3);
+                let _ = writeln!(out, "for {name} in 0u5..{rounds} {{");
+                self.scope.push((name, Ty::Int(false, 5), false));
+                self.loops += 1;
+                self.block(out, depth - 1);
+                self.loops -= 1;
+                self.scope.pop();
+                out.push_str("}\n");
+            }
+        }
+    }
+
+    fn assign(&mut self, out: &mut String) {
+        let known: Vec<(String, Ty)> = self
+            .scope
+            .iter()
+            .filter(|(_, _, mutable)| *mutable)
+            .map(|(name, ty, _)| (name.clone(), ty.clone()))
+            .collect();
+        if known.is_empty() {
+            return;
+        }
+        let (mut place, mut ty) = known[self.random.below(known.len())].clone();
+        loop {
+            match ty.clone() {
+                Ty::Array(element, _) if self.random.one_in(2) => {
+                    let index = self.expr(&Ty::Int(false, 3), 1);
+                    place = format!("{place}[{index} ^ q]");
+                    ty = *element;
+                }
+                Ty::Tuple(parts) if self.random.one_in(2) => {
+                    let part = self.random.below(parts.len());
+                    place = format!("{place}.{part}");
+                    ty = parts[part].clone();
+                }
+                _ => break,
+            }
+        }
+        let op = match ty {
+            Ty::Int(..) => ["=", "+=", "-=", "*=", "^="][self.random.below(5)],
+            _ => "=",
+        };
+        let value = self.expr(&ty, 2);
+        let _ = writeln!(out, "{place} {op} {value};");
+    }
+
+    fn leave(&mut self, out: &mut String) {
+        if self.loops > 0 && self.random.one_in(3) {
+            out.push_str(if self.random.one_in(2) { "break;\n" } else { "continue;\n" });
+        } else if self.random.one_in(6) {
+            let result = self.result.clone();
+            let value = self.expr(&result, 1);
+            let _ = writeln!(out, "return {value};");
+        }
+    }
+}
+
+fn program(seed: u64) -> String {
+    let random = Random(seed);
+    let mut writer =
+        Writer { random, scope: Vec::new(), names: 0, loops: 0, result: Ty::Bool, budget: 160 };
+    let inputs: Vec<Ty> = (0..3).map(|_| writer.ty(2)).collect();
+    writer.result = writer.ty(2);
+    let mut text = HEAD.to_string();
+    let mut params = Vec::new();
+    for (place, ty) in inputs.into_iter().enumerate() {
+        params.push(format!("p{place}: {} from {}", ty.text(), place % 2));
+        writer.scope.push((format!("p{place}"), ty, false));
+    }
+    params.push("q: u3 from 1".to_string());
+    let result = writer.result.clone();
+    let _ = writeln!(text, "fn main({}) -> (r: {} to all) {{", params.join(", "), result.text());
+    for _ in 0..5 {
+        writer.stmt(&mut text, 2);
+    }
+    let tail = writer.expr(&result, 2);
+    let _ = writeln!(text, "{tail}\n}}");
+    text
+}
+
+/// Compiles a program and compares on random inputs; whether it compiled.
+fn compare(seed: u64) -> bool {
+    let text = program(seed);
+    let mut checked = check("main.sym", &text, &NoModules, &Options::default());
+    let shown = |checked: &symbolon_lang::Checked| checked.errors.render(&checked.sources, false);
+    // What is written may have constants that do not hold: a failed literal assert, and so on.
+    if checked.errors.errors() > 0 {
+        let errors = shown(&checked);
+        assert!(!errors.contains("error[E01]"), "{errors}\n{text}");
+        assert!(!errors.contains("error[E02]"), "{errors}\n{text}");
+        assert!(!errors.contains("error[E03]"), "{errors}\n{text}");
+        return false;
+    }
+    let entry = checked.entry.take().expect("it has a main");
+    let mut errors = std::mem::take(&mut checked.errors);
+    let Ok((circuit, _)) = lower_entry(&checked.tir, &entry, &mut errors, false) else {
+        return false;
+    };
+    let tir: &Tir = &checked.tir;
+    let instance = tir.instances[entry.instance].clone().expect("it is checked");
+    let mut random = Random(seed ^ 0x5555);
+    for round in 0..6 {
+        let types: Vec<TyId> = entry.inputs.iter().map(|input| input.ty).collect();
+        let mut bits = Vec::new();
+        let mut values = Vec::new();
+        for &ty in &types {
+            let width = tir.shapes.width(ty) as usize;
+            let own: Vec<bool> =
+                (0..width).map(|_| random.next() >> 63 == 1 && round > 0).collect();
+            values.push(decode(&tir.shapes, ty, &own));
+            bits.extend(own);
+        }
+        let mut interp = Interp::new(tir);
+        let outputs = eval_bits(&circuit, &bits);
+        let result = &entry.outputs[0];
+        let width = tir.shapes.width(result.ty) as usize;
+        let (value, failure) = outputs.split_at(width);
+        let failure = failure.iter().rev().fold(0u32, |n, &bit| 2 * n + u32::from(bit));
+        match interp.run(&instance, values.clone()) {
+            Ok(expected) => {
+                let mut expected_bits = Vec::new();
+                encode(&tir.shapes, result.ty, &expected, &mut expected_bits);
+                assert_eq!((value, failure), (&expected_bits[..], 0), "{seed}: {values:?}\n{text}");
+            }
+            Err(Stop::Assert(place)) => {
+                assert_eq!(failure, place + 1, "{seed}: {values:?}\n{text}");
+                assert!(value.iter().all(|bit| !bit), "{seed}: {values:?}\n{text}");
+            }
+            Err(stop) => panic!("{seed}: {stop:?}\n{text}"),
+        }
+    }
+    true
+}
+
+fn run(seeds: std::ops::Range<u64>) {
+    let total = seeds.end - seeds.start;
+    let compiled = with_stack(|| seeds.filter(|&seed| compare(seed)).count());
+    assert!(compiled as u64 > total / 2, "only {compiled} of {total} compile");
+}
+
+#[test]
+fn some_hundred_random_programs_are_computed_alike() {
+    run(0..400);
+}
+
+#[test]
+#[ignore = "takes minutes; see CONTRIBUTING.md"]
+fn ten_thousand_random_programs_are_computed_alike() {
+    run(1_000..13_000);
+}
