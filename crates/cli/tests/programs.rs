@@ -27,7 +27,7 @@ fn parties_compute_a_program_and_a_failed_assert_is_code_6() {
     let failed = symbolon(&ballots("ballot.2=[1, 1, 0, 0]")).expect(6);
     assert!(failed.out.contains("votes = [0, 0, 0, 0]"), "{}", failed.out);
     assert!(failed.err.contains("mark one option"), "{}", failed.err);
-    assert!(failed.err.contains("line 3"), "{}", failed.err);
+    assert!(failed.err.contains("line 2"), "{}", failed.err);
 }
 
 #[test]
