@@ -215,3 +215,85 @@ proptest! {
         }
     }
 }
+
+mod compound {
+    use super::*;
+
+    fn input(ty: Type) -> Input {
+        Input { name: "x".into(), ty, owner: 0 }
+    }
+
+    fn point() -> Type {
+        Type::Struct {
+            name: "Point".into(),
+            fields: vec![("x".into(), Type::Int(4)), ("on".into(), Type::Bool)],
+        }
+    }
+
+    fn option(some: Type) -> Type {
+        let variants = vec![("None".into(), vec![]), ("Some".into(), vec![some])];
+        Type::Enum { name: "Option".into(), variants }
+    }
+
+    #[test]
+    fn what_is_printed_is_read_back() {
+        let colour = Type::Enum {
+            name: "Colour".into(),
+            variants: vec![
+                ("Red".into(), vec![]),
+                ("Grey".into(), vec![Type::Uint(3)]),
+                ("Pair".into(), vec![Type::Bool, option(Type::Uint(2))]),
+            ],
+        };
+        let cases = [
+            (Type::Bool, "true"),
+            (Type::Fixed { int: 4, frac: 4 }, "-7.9375"),
+            (Type::Fixed { int: 4, frac: 4 }, "-8.0"),
+            (Type::Fixed { int: 4, frac: 4 }, "0.0625"),
+            (Type::Fixed { int: 1, frac: 0 }, "-1.0"),
+            (Type::Tuple(vec![Type::Bool, Type::Uint(4)]), "[false, 9]"),
+            (point(), "{\"x\": -8, \"on\": true}"),
+            (option(Type::Uint(4)), "null"),
+            (option(point()), "{\"x\": 3, \"on\": false}"),
+            (option(option(Type::Bool)), "{\"Some\": [null]}"),
+            (colour.clone(), "\"Red\""),
+            (colour.clone(), "{\"Grey\": [5]}"),
+            (colour, "{\"Pair\": [true, 2]}"),
+        ];
+        for (ty, text) in cases {
+            let bits = parse_value(&input(ty.clone()), text).unwrap();
+            assert_eq!(bits.len() as u64, ty.width(), "{text}");
+            assert_eq!(format_value(&ty, &bits).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn fractions_are_rounded_to_nearest_even() {
+        let ty = Type::Fixed { int: 4, frac: 2 };
+        for (text, shown) in
+            [("0.125", "0.0"), ("0.375", "0.5"), ("1.3", "1.25"), ("-0.375", "-0.5")]
+        {
+            let bits = parse_value(&input(ty.clone()), text).unwrap();
+            assert_eq!(format_value(&ty, &bits).to_string(), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_without_being_repeated() {
+        let fixed = Type::Fixed { int: 4, frac: 4 };
+        for (ty, text) in [
+            (Type::Bool, "secret"),
+            (fixed.clone(), "8"),
+            (fixed.clone(), "7.99"),
+            (fixed, "1.secret"),
+            (point(), "{\"x\": 3}"),
+            (point(), "{\"x\": 3, \"y\": 1}"),
+            (point(), "secret"),
+            (option(Type::Uint(2)), "4444"),
+            (Type::Tuple(vec![Type::Bool]), "[true, true]"),
+        ] {
+            let error = parse_value(&input(ty), text).unwrap_err().to_string();
+            assert!(!error.contains("secret") && !error.contains("4444"), "{error}");
+        }
+    }
+}
