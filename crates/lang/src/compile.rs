@@ -151,10 +151,10 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
 fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
     for attribute in &def.decl.attributes {
         let name = &*attribute.name.name;
-        if !matches!(name, "component" | "inline" | "test" | "allow") {
+        if !matches!(name, "component" | "inline" | "test") {
             let message = format!("there is no attribute `{name}`");
             let error = Diagnostic::new(Code::Name, attribute.name.span, message);
-            cx.errors.push(error.help("there are `component`, `inline`, `test` and `allow`"));
+            cx.errors.push(error.help("there are `component`, `inline` and `test`"));
         }
         if name == "test" && attribute.key.as_ref().is_some_and(|key| &*key.name != "fails") {
             let message = "a test is `#[test]` or `#[test(fails = \"text\")]`";

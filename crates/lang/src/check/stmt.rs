@@ -182,7 +182,7 @@ impl FnCx<'_, '_> {
 
     fn for_loop(&mut self, looped: &ast::ForLoop) -> Option<Stmt> {
         for attribute in &looped.attributes {
-            if !matches!(&*attribute.name.name, "unroll" | "allow") {
+            if &*attribute.name.name != "unroll" {
                 let message = format!("a loop has no attribute `{}`", attribute.name.name);
                 self.error(Code::Name, attribute.name.span, message);
             }
