@@ -32,7 +32,7 @@ use symbolon_transport::{Error, Result};
 
 pub use form::Form;
 pub use gates::dealer_engine::{Connector, Dealer};
-pub use network::{Batch, Network, Rho, STRETCH};
+pub use network::{Batch, Network, Rho, SEGMENT_GATES};
 pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{BlockBits, Generator};

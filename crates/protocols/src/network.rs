@@ -81,12 +81,12 @@ pub struct Network {
     /// About how many AND gates' material is made at a time for a circuit that is known ([bit by
     /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one;
     /// every party must name the same.
-    pub stretch: u64,
+    pub segment_gates: u64,
 }
 
-/// What [`Network::stretch`] is unless somebody has a reason: as few gates as are made at the
+/// What [`Network::segment_gates`] is unless somebody has a reason: as few gates as are made at the
 /// lowest price, or a few times as many.
-pub const STRETCH: u64 = 1 << 20;
+pub const SEGMENT_GATES: u64 = 1 << 20;
 
 impl Network {
     /// How many parties there are, this one included.

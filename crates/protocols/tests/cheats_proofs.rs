@@ -1,5 +1,5 @@
 //! Cheats in the proofs of half-gates, chunk by chunk: masked values are proven to garblers, and gates to the
-//! evaluator, while later chunks of the same stretch are garbled.
+//! evaluator, while later chunks of the same segment are garbled.
 #![allow(missing_docs)]
 
 mod common;
@@ -15,7 +15,7 @@ use symbolon_transport::bend::{Action, FnBend};
 /// AND gates of a chunk; the plan's batches divide them.
 const CHUNK: usize = 8192;
 
-/// Chunks of the circuit, which is one stretch: more than are under way at a time.
+/// Chunks of the circuit, which is one segment: more than are under way at a time.
 const CHUNKS: usize = 10;
 
 /// So many chunks are garbled before the masked values of the first one are taken.
@@ -32,7 +32,7 @@ const PROOF: &str = "circuit authentication";
 const LABEL_CHECK: &str = "masked value label";
 
 fn setting(parties: u16) -> Setting {
-    Setting { protocol: Protocol::Ywz, parties, stretch: Some(1 << 20), ..Setting::default() }
+    Setting { protocol: Protocol::Ywz, parties, segment_gates: Some(1 << 20), ..Setting::default() }
 }
 
 fn circuit(parties: u16) -> Circuit {

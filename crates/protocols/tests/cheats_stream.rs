@@ -1,4 +1,4 @@
-//! Cheats in the middle of a circuit that is evaluated stretch by stretch: a check of one stretch stands for its
+//! Cheats in the middle of a circuit that is evaluated segment by segment: a check of one segment stands for its
 //! gates as the check of a whole circuit does.
 #![allow(missing_docs)]
 
@@ -16,11 +16,11 @@ use symbolon_transport::{Error, Result};
 /// Input bits of each party, and gates of each of the two layers.
 const WIDTH: usize = 24;
 
-/// AND gates of a stretch; the plan's batches divide them.
-const STRETCH: usize = 12;
+/// AND gates of a segment; the plan's batches divide them.
+const SEGMENT_GATES: usize = 12;
 
-/// How many stretches there are.
-const STRETCHES: usize = 2 * WIDTH / STRETCH;
+/// How many segments there are.
+const SEGMENTS: usize = 2 * WIDTH / SEGMENT_GATES;
 
 /// Bytes of a MAC in a row at ρ = 40.
 const MAC: usize = 5;
@@ -30,14 +30,14 @@ const GARBLED: &str = "garbled gates";
 const VALUES: &str = "masked values, label digest, chi";
 
 fn setting(protocol: Protocol, parties: u16) -> Setting {
-    Setting { protocol, parties, stretch: Some(STRETCH as u64), ..Setting::default() }
+    Setting { protocol, parties, segment_gates: Some(SEGMENT_GATES as u64), ..Setting::default() }
 }
 
 fn wrk() -> Setting {
     setting(Protocol::Wrk, 2)
 }
 
-/// The same stretches, each made while the one before it is garbled: on the second lane.
+/// The same segments, each made while the one before it is garbled: on the second lane.
 fn meanwhile(setting: Setting) -> Setting {
     Setting { lanes: 2, ..setting }
 }
@@ -83,17 +83,17 @@ fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: &str) {
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
-/// Figure 2, step 4d: the MACs of all rows of the first or last gate of any stretch. Always caught, and the
-/// evaluator takes no part in another stretch.
+/// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught, and the
+/// evaluator takes no part in another segment.
 #[test]
 fn flipped_macs_in_any_stretch() {
-    let cases = |stretch| {
-        [false, true].map(|last| [(wrk(), stretch, last), (meanwhile(wrk()), stretch, last)])
+    let cases = |segment| {
+        [false, true].map(|last| [(wrk(), segment, last), (meanwhile(wrk()), segment, last)])
     };
-    for (setting, stretch, last) in (0..STRETCHES).flat_map(cases).flatten() {
-        let flip = message(TABLE, stretch, move |table| {
+    for (setting, segment, last) in (0..SEGMENTS).flat_map(cases).flatten() {
+        let flip = message(TABLE, segment, move |table| {
             let gates = table.len() / (48 + 4 * MAC);
-            assert_eq!(gates, STRETCH, "a stretch is a table");
+            assert_eq!(gates, SEGMENT_GATES, "a segment is a table");
             let gate = if last { gates - 1 } else { 0 };
             for row in 0..4 {
                 table[48 * gates + (4 * gate + row) * MAC] ^= 1;
@@ -104,7 +104,7 @@ fn flipped_macs_in_any_stretch() {
         let next = if setting.lanes == 1 { "bucketing: d" } else { "Beaver: d, e" };
         let ended = run(setting, vec![(0, 1, flip), (1, 0, counting(next, &sent))]);
         common::assert_caught(&ended[1], 0, "garbled table MAC");
-        assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
+        assert_eq!(sent.load(Ordering::SeqCst), segment + 1, "the run went on");
     }
 }
 
@@ -117,7 +117,7 @@ fn a_wrong_input_label() {
     }
 }
 
-/// Openings of Beaver's trick and of bucketing in any stretch, by either party, whether triples are made before they are
+/// Openings of Beaver's trick and of bucketing in any segment, by either party, whether triples are made before they are
 /// used up or meanwhile.
 #[test]
 fn lies_in_openings_of_any_stretch() {
@@ -128,8 +128,8 @@ fn lies_in_openings_of_any_stretch() {
         ];
         for (kind, check, lane) in openings {
             for cheater in [0, 1] {
-                for stretch in 0..STRETCHES {
-                    let lie = message(kind, stretch, |p| p[0] ^= 2);
+                for segment in 0..SEGMENTS {
+                    let lie = message(kind, segment, |p| p[0] ^= 2);
                     let ended = run_on(setting, vec![(lane, cheater, 1 - cheater, lie)]);
                     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
                 }
@@ -138,14 +138,14 @@ fn lies_in_openings_of_any_stretch() {
     }
 }
 
-/// Whoever lies to one of two peers about a triple of any stretch, while another one is garbled: that peer catches it, and
+/// Whoever lies to one of two peers about a triple of any segment, while another one is garbled: that peer catches it, and
 /// nobody has an output.
 #[test]
 fn lies_to_one_of_two_makers() {
     let setting = meanwhile(setting(Protocol::Ywz, 3));
     for (cheater, victim) in [(0, 2), (1, 0), (2, 1)] {
-        for stretch in 0..STRETCHES {
-            let lie = message("bucketing: d", stretch, |p| p[0] ^= 2);
+        for segment in 0..SEGMENTS {
+            let lie = message("bucketing: d", segment, |p| p[0] ^= 2);
             let ended = run_on(setting, vec![(makers_lane(setting), cheater, victim, lie)]);
             common::assert_caught(&ended[usize::from(victim)], cheater, "bucketing MAC");
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
@@ -153,7 +153,7 @@ fn lies_to_one_of_two_makers() {
     }
 }
 
-/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last stretch.
+/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last segment.
 #[test]
 fn lies_about_outputs() {
     let lie = || message("output masks", 0, |p| p[1] ^= 1);
@@ -170,13 +170,13 @@ fn lies_about_outputs() {
     }
 }
 
-/// Yang–Wang–Zhang, step 11: another masked value of a gate of any stretch than its label stands for. Always
-/// caught, before the next stretch.
+/// Yang–Wang–Zhang, step 11: another masked value of a gate of any segment than its label stands for. Always
+/// caught, before the next segment.
 #[test]
 fn another_masked_value_in_any_stretch() {
     for parties in [2, 3] {
-        for stretch in 0..STRETCHES {
-            let lie = message(VALUES, stretch, |p| p[0] ^= 4);
+        for segment in 0..SEGMENTS {
+            let lie = message(VALUES, segment, |p| p[0] ^= 4);
             let ended = run(setting(Protocol::Ywz, parties), vec![(0, 1, lie)]);
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
             common::endings(&ended, &[0]).assert_caught_by([1], &["masked value label"]);
@@ -185,13 +185,13 @@ fn another_masked_value_in_any_stretch() {
 }
 
 /// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always catches it,
-/// and the evaluator takes no part in another stretch.
+/// and the evaluator takes no part in another segment.
 #[test]
 fn a_turned_gate_in_any_stretch() {
     for parties in [2, 3] {
-        for stretch in 0..STRETCHES {
+        for segment in 0..SEGMENTS {
             // The bits b_γ come last.
-            let turn = message(GARBLED, stretch, |p| *p.last_mut().unwrap() ^= 1);
+            let turn = message(GARBLED, segment, |p| *p.last_mut().unwrap() ^= 1);
             let sent = Arc::new(AtomicUsize::new(0));
             let ended = run(
                 setting(Protocol::Ywz, parties),
@@ -201,7 +201,7 @@ fn a_turned_gate_in_any_stretch() {
             let checks = ["circuit authentication", "masked value label"];
             let known = if parties == 2 { &checks[..1] } else { &checks };
             common::endings(&ended, &[1]).assert_caught(known);
-            assert_eq!(sent.load(Ordering::SeqCst), stretch + 1, "the run went on");
+            assert_eq!(sent.load(Ordering::SeqCst), segment + 1, "the run went on");
         }
     }
 }
@@ -240,7 +240,8 @@ fn half_gates_chosen_by_the_masked_inputs() {
         // 𝒢_0 of a gate of the first layer is used where the masked input of the evaluator is 1.
         let spoil = message(GARBLED, 0, move |half_gates| {
             let seen: Vec<u8> = seen.lock().unwrap().clone();
-            let chosen = (0..STRETCH).find(|gate| (seen[gate / 8] >> (gate % 8) & 1 == 1) == used);
+            let chosen =
+                (0..SEGMENT_GATES).find(|gate| (seen[gate / 8] >> (gate % 8) & 1 == 1) == used);
             if let Some(gate) = chosen {
                 half_gates[32 * gate] ^= 1;
                 count.fetch_add(1, Ordering::SeqCst);
@@ -269,7 +270,7 @@ fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnBend {
     count.listening()
 }
 
-/// Step 12: every stretch has a χ of its own. What went before says nothing of it.
+/// Step 12: every segment has a χ of its own. What went before says nothing of it.
 #[test]
 fn no_two_stretches_share_their_chi() {
     let seen = Arc::new(Mutex::new(Vec::new()));
@@ -282,13 +283,13 @@ fn no_two_stretches_share_their_chi() {
     let ended = run(setting(Protocol::Ywz, 2), vec![(1, 0, listen)]);
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
     let mut all = seen.lock().unwrap().clone();
-    assert_eq!(all.len(), STRETCHES);
+    assert_eq!(all.len(), SEGMENTS);
     all.sort();
     all.dedup();
-    assert_eq!(all.len(), STRETCHES);
+    assert_eq!(all.len(), SEGMENTS);
 }
 
-/// After a failed check in a stretch the set-up is dead.
+/// After a failed check in a segment the set-up is dead.
 #[test]
 fn after_a_failed_check_everything_is_refused() {
     assert_refuses_everything_after(wrk(), 0, ("Beaver: d, e", "Beaver MAC"));
@@ -324,24 +325,24 @@ fn assert_refuses_everything_after(
     note_caught();
 }
 
-/// A party that keeps the whole circuit, or has other stretches: the messages do not fit.
+/// A party that keeps the whole circuit, or has other segments: the messages do not fit.
 #[test]
 fn other_stretches_than_the_peer_s() {
-    for other in [None, Some(STRETCH as u64 / 2)] {
+    for other in [None, Some(SEGMENT_GATES as u64 / 2)] {
         for protocol in [Protocol::Wrk, Protocol::Ywz] {
             let circuit = circuit(2);
             let setting = setting(protocol, 2);
             let plan = common::plan(setting, &circuit);
             let [a, mut b] = common::networks(setting);
-            b.stretch = other.unwrap_or(b.stretch);
-            let part = |net: Network, stretch: Option<u64>| {
+            b.segment_gates = other.unwrap_or(b.segment_gates);
+            let part = |net: Network, segment_gates: Option<u64>| {
                 let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
-                let setting = Setting { stretch, known: true, ..setting };
+                let setting = Setting { segment, known: true, ..setting };
                 common::party(setting, net, [(&circuit, &plan); 2], &inputs)
             };
             let ended = std::thread::scope(|scope| {
                 let b = scope.spawn(|| part(b, other));
-                [part(a, setting.stretch), b.join().unwrap()]
+                [part(a, setting.segment_gates), b.join().unwrap()]
             });
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
             note_caught();

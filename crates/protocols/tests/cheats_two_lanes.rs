@@ -179,7 +179,7 @@ fn run_in_batches(protocol: Protocol, cheater: u16, bend: FnBend) -> Vec<Ended> 
     let circuit = common::two_layers(width as u32, Receivers::All);
     let bits = |party| (0..width).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
-        nets.iter_mut().for_each(|net| net.stretch = BATCH);
+        nets.iter_mut().for_each(|net| net.segment_gates = BATCH);
         nets[usize::from(cheater)].makers()[0][0].set_bend(Box::new(bend));
     })
 }

@@ -1,4 +1,4 @@
-//! All phases at once, stretch by stretch, against the reference evaluation.
+//! All phases at once, segment by segment, against the reference evaluation.
 #![allow(missing_docs)]
 
 mod common;
@@ -21,15 +21,15 @@ proptest! {
         outputs in prop::collection::vec(
             (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 16),
-        stretch in 1u64..40,
+        segment in 1u64..40,
         lanes in 1usize..4,
     ) {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
         for form in [Form::FourRow, Form::HalfGates] {
-            let stretch = Some(stretch);
-            assert_runs(Setting { form, stretch, lanes, ..Setting::default() }, &circuit, &all);
+            let segment = Some(segment);
+            assert_runs(Setting { form, segment, lanes, ..Setting::default() }, &circuit, &all);
         }
     }
 
@@ -40,7 +40,7 @@ proptest! {
         outputs in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..6), 1..4),
         everybody: bool,
         bits in prop::collection::vec(any::<bool>(), 24),
-        stretch in 1u64..40,
+        segment in 1u64..40,
         lanes in 1usize..4,
     ) {
         let parties = widths.len() as u16;
@@ -50,8 +50,8 @@ proptest! {
         let all: Vec<Vec<bool>> =
             widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
         let protocol = Protocol::Ywz;
-        let stretch = Some(stretch);
-        let setting = Setting { protocol, parties, stretch, lanes, ..Setting::default() };
+        let segment = Some(segment);
+        let setting = Setting { protocol, parties, segment, lanes, ..Setting::default() };
         assert_runs(setting, &circuit, &all);
     }
 }
@@ -64,26 +64,26 @@ fn circuits_without_and_gates() {
     assert_eq!(common::plan(Setting::default(), &circuit).and_count(), 0);
     let all = [vec![true; 8], vec![false, true, true, false, true, false, false, true]];
     for (protocol, lanes) in [(Protocol::Wrk, 1), (Protocol::Wrk, 2), (Protocol::Ywz, 1)] {
-        let setting = Setting { protocol, lanes, stretch: Some(12), ..Setting::default() };
+        let setting = Setting { protocol, lanes, segment_gates: Some(12), ..Setting::default() };
         assert_runs(setting, &circuit, &all);
     }
 }
 
-/// With lanes of its own the next stretch is made while this one is garbled: the first table goes out only when the second
-/// stretch's triples are in their buckets.
+/// With lanes of its own the next segment is made while this one is garbled: the first table goes out only when the second
+/// segment's triples are in their buckets.
 #[test]
 fn the_next_stretch_is_made_meanwhile() {
     let circuit = common::two_layers(24, Receivers::All);
     let all = [vec![true; 24], vec![false; 24]];
-    // Four stretches of twelve gates.
-    let setting = Setting { lanes: 3, stretch: Some(12), ..Setting::default() };
+    // Four segments of twelve gates.
+    let setting = Setting { lanes: 3, segment_gates: Some(12), ..Setting::default() };
     let (made, wait) = mpsc::channel();
     let maker = FnBend::new().on_message("bucketing: d", 1, move |_| {
         made.send(()).unwrap();
         Action::Send
     });
     let walker = FnBend::new().on_message("garbled table", 0, move |_| {
-        wait.recv_timeout(Duration::from_secs(60)).expect("the second stretch is not made");
+        wait.recv_timeout(Duration::from_secs(60)).expect("the second segment is not made");
         Action::Send
     });
     let ended = common::run_all(setting, &circuit, &all, |nets| {
@@ -96,7 +96,7 @@ fn the_next_stretch_is_made_meanwhile() {
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
 
-/// Several stretches, ended by plans with components, on more lanes and with every generator.
+/// Several segments, ended by plans with components, on more lanes and with every generator.
 #[test]
 fn components_lanes_and_generators() {
     let circuit = builtin::by_name("aes128").unwrap();
@@ -106,21 +106,21 @@ fn components_lanes_and_generators() {
         (Protocol::Wrk, Form::HalfGates, 2, Generator::ALL[1], Rho::Bits64),
         (Protocol::Ywz, Form::HalfGates, 3, Generator::ALL[2], Rho::Bits80),
     ] {
-        let stretch = Some(1500);
-        let setting = Setting { protocol, form, lanes, ot, rho, stretch, ..Setting::default() };
+        let segment = Some(1500);
+        let setting = Setting { protocol, form, lanes, ot, rho, segment, ..Setting::default() };
         assert_runs(setting, &circuit, &all);
     }
 }
 
-/// What runs in stretches sends for its gates what the phases send that come one after the other, and a
-/// bounded number of bytes for each stretch besides.
+/// What runs in segments sends for its gates what the phases send that come one after the other, and a
+/// bounded number of bytes for each segment besides.
 #[test]
 fn one_stretch_costs_what_the_phases_do() {
     let circuit = common::two_layers(400, Receivers::All);
     let all = [vec![true; 400], vec![false; 400]];
     for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 2), (Protocol::Ywz, 3)] {
         let known = Setting { protocol, parties, known: true, ..Setting::default() };
-        let streamed = Setting { stretch: Some(1 << 20), ..known };
+        let streamed = Setting { segment_gates: Some(1 << 20), ..known };
         let [apart, at_once] = [known, streamed].map(|setting| {
             let all: Vec<_> = (0..circuit.inputs().len()).map(|i| all[i].clone()).collect();
             let ended = assert_runs(setting, &circuit, &all);

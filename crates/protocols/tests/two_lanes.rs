@@ -119,15 +119,15 @@ fn material_is_made_in_several_batches() {
     ] {
         let circuit = circuit(parties, 70);
         let inputs = inputs(&circuit);
-        for (lanes, stretch) in [(2, 1), (2, 35), (3, 9), (3, 69), (3, 70)] {
+        for (lanes, segment) in [(2, 1), (2, 35), (3, 9), (3, 69), (3, 70)] {
             let known = true;
             let setting = Setting { protocol, parties, form, lanes, known, ..Setting::default() };
             let ended = common::run_all(setting, &circuit, &inputs, |nets| {
-                nets.iter_mut().for_each(|net| net.stretch = stretch);
+                nets.iter_mut().for_each(|net| net.segment_gates = segment);
             });
             for (party, ended) in (0..).zip(ended) {
                 let expected = common::expected(&circuit, party, &inputs);
-                assert_eq!(ended.outputs.unwrap(), expected, "{lanes} lanes, {stretch} gates");
+                assert_eq!(ended.outputs.unwrap(), expected, "{lanes} lanes, {segment} gates");
             }
         }
     }
@@ -148,7 +148,7 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
         Action::Send
     });
     let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
-        nets.iter_mut().for_each(|net| net.stretch = 16);
+        nets.iter_mut().for_each(|net| net.segment_gates = 16);
         nets[0].makers()[0][0].set_bend(Box::new(count));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));

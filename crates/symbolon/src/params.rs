@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Form, Generator, MacLength, Protocol, Rho, STRETCH};
+use symbolon_protocols::{Form, Generator, MacLength, Protocol, Rho, SEGMENT_GATES};
 use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
 
 use crate::stored::Amount;
@@ -81,7 +81,7 @@ impl SessionParams {
             threads: 1,
             executions: 1,
             mac: MacChoice::default(),
-            segment_gates: STRETCH,
+            segment_gates: SEGMENT_GATES,
             dealer: None,
         }
     }

@@ -207,7 +207,7 @@ impl Session {
     /// AND gates than [`Config::segment_gates`] says, the protocol garbles, and no dealer deals the material.
     pub fn streams(&self) -> bool {
         let keeps = self.dealer.is_some() || !self.protocol.streams();
-        !keeps && self.plan.and_count() > self.network.stretch
+        !keeps && self.plan.and_count() > self.network.segment_gates
     }
 
     fn stream(&mut self, inputs: &InputBits) -> Result<OutputBits> {
@@ -308,8 +308,7 @@ pub(crate) fn begin<T>(
     let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
-    let mut network =
-        Network { me, lanes, meter, session, rho, ot, form, batch, stretch: segment_gates };
+    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

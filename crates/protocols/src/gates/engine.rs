@@ -70,7 +70,7 @@ impl Engine for PeerEngine {
         let planned = PlannedCircuit { circuit, plan };
         let (open, position) = (&mut self.open, self.position);
         let correlations = Correlations::for_inputs(open, net, &demand, position, first)?;
-        let triples = CircuitTriples::new(open, planned, &correlations, net.stretch)?;
+        let triples = CircuitTriples::new(open, planned, &correlations, net.segment_gates)?;
         let beside = net.lanes.len() > 1;
         let triples = triples.beta_triples(open, net.makers(), beside)?;
         let correlations = correlations.with(TripleQueue::new(triples, demand.and_gates));

@@ -34,7 +34,7 @@ pub(crate) fn stream(
 ) -> Result<OutputBits> {
     let demand = Demand::of(circuit.circuit, circuit.plan, net.parties());
     let correlations = Correlations::for_inputs(open, net, &demand, position, first_tweak)?;
-    let triples = CircuitTriples::new(open, circuit, &correlations, net.stretch)?;
+    let triples = CircuitTriples::new(open, circuit, &correlations, net.segment_gates)?;
     let (secrets, ()) = correlations.into_secrets(circuit.circuit);
     let maker = Maker { open, triples };
     let peers = net.peers().len();

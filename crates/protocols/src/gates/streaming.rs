@@ -2,7 +2,7 @@
 //! that come next, used, garbled, evaluated and forgotten, *segment* by segment.
 //!
 //! A segment is what one batch of triples ([`symbolon_preprocessing::bucketing`]) is enough for;
-//! [`Network::stretch`] bounds it. Memory follows the wires that are alive and one segment; the
+//! [`Network::segment_gates`] bounds it. Memory follows the wires that are alive and one segment; the
 //! phases one after another keep 96 bytes an AND gate and peer, then the whole garbled circuit.
 //!
 //! # What happens when

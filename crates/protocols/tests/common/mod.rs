@@ -12,7 +12,7 @@ use symbolon_circuit::{
     Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
 };
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, STRETCH,
+    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
 };
 use symbolon_transport::bend::{Action, Endings, FnBend, Stage, assert_noticed};
 use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
@@ -36,8 +36,8 @@ pub struct Setting {
     /// Of a protocol that has a choice; others are run in the one that they have.
     pub form: Form,
     pub batch: Batch,
-    /// With a number, all phases are done at once, in stretches of about so many gates.
-    pub stretch: Option<u64>,
+    /// With a number, all phases are done at once, in segments of about so many gates.
+    pub segment_gates: Option<u64>,
 }
 
 impl Default for Setting {
@@ -51,7 +51,7 @@ impl Default for Setting {
             known: false,
             form: Form::default(),
             batch: Batch { executions: 1, mac: MacLength::Bits64 },
-            stretch: None,
+            segment_gates: None,
         }
     }
 }
@@ -90,7 +90,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         ot: setting.ot,
         form,
         batch: setting.batch,
-        stretch: setting.stretch.unwrap_or(STRETCH),
+        segment_gates: setting.segment_gates.unwrap_or(SEGMENT_GATES),
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }
@@ -101,9 +101,9 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
-/// A plan of the circuit; for runs in stretches, with batches so small that a few gates make several.
+/// A plan of the circuit; for runs in segments, with batches so small that a few gates make several.
 pub fn plan(setting: Setting, circuit: &Circuit) -> Plan {
-    match setting.stretch {
+    match setting.segment_gates {
         None => Plan::new(circuit),
         Some(_) => Plan::with_limits(circuit, Limits { batch: 4, ..Limits::DEFAULT }),
     }
@@ -158,7 +158,7 @@ pub fn phases(
 ) -> Result<OutputBits> {
     net.meter.set_phase("setup");
     let mut engine = setting.protocol.set_up(net)?;
-    if setting.stretch.is_some() {
+    if setting.segment_gates.is_some() {
         net.meter.set_phase("streamed");
         return engine.stream(net, circuit, plan, inputs);
     }

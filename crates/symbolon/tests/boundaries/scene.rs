@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, Form, Generator, Inputs, Outputs, Protocol, Result, STRETCH, Session, Transport,
+    Config, Form, Generator, Inputs, Outputs, Protocol, Result, SEGMENT_GATES, Session, Transport,
     circuit::PartyId,
 };
 use symbolon_transport::bend::{Tamper, Verdict, interposed_pair};
@@ -112,7 +112,7 @@ impl Scene {
         let segment_gates = match self {
             Scene::Streamed | Scene::StreamedPair => 300,
             Scene::StreamedMeanwhile => 1_000,
-            _ => STRETCH,
+            _ => SEGMENT_GATES,
         };
         config.protocol(protocol).form(form).ot(Generator::Iknp).segment_gates(segment_gates)
     }
