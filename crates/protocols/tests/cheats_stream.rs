@@ -337,7 +337,7 @@ fn other_stretches_than_the_peer_s() {
             b.segment_gates = other.unwrap_or(b.segment_gates);
             let part = |net: Network, segment_gates: Option<u64>| {
                 let inputs = common::inputs_of(&circuit, net.me, &inputs(2));
-                let setting = Setting { segment, known: true, ..setting };
+                let setting = Setting { segment_gates, known: true, ..setting };
                 common::party(setting, net, [(&circuit, &plan); 2], &inputs)
             };
             let ended = std::thread::scope(|scope| {

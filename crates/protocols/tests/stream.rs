@@ -21,15 +21,15 @@ proptest! {
         outputs in prop::collection::vec(
             (prop::collection::vec(any::<u32>(), 1..6), receivers(2)), 1..4),
         bits in prop::collection::vec(any::<bool>(), 16),
-        segment in 1u64..40,
+        segment_gates in 1u64..40,
         lanes in 1usize..4,
     ) {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
         for form in [Form::FourRow, Form::HalfGates] {
-            let segment = Some(segment);
-            assert_runs(Setting { form, segment, lanes, ..Setting::default() }, &circuit, &all);
+            let segment_gates = Some(segment_gates);
+            assert_runs(Setting { form, segment_gates, lanes, ..Setting::default() }, &circuit, &all);
         }
     }
 
@@ -40,7 +40,7 @@ proptest! {
         outputs in prop::collection::vec(prop::collection::vec(any::<u32>(), 1..6), 1..4),
         everybody: bool,
         bits in prop::collection::vec(any::<bool>(), 24),
-        segment in 1u64..40,
+        segment_gates in 1u64..40,
         lanes in 1usize..4,
     ) {
         let parties = widths.len() as u16;
@@ -50,8 +50,8 @@ proptest! {
         let all: Vec<Vec<bool>> =
             widths.iter().zip(bits.chunks(6)).map(|(&w, b)| b[..w as usize].to_vec()).collect();
         let protocol = Protocol::Ywz;
-        let segment = Some(segment);
-        let setting = Setting { protocol, parties, segment, lanes, ..Setting::default() };
+        let segment_gates = Some(segment_gates);
+        let setting = Setting { protocol, parties, segment_gates, lanes, ..Setting::default() };
         assert_runs(setting, &circuit, &all);
     }
 }
@@ -83,7 +83,7 @@ fn the_next_stretch_is_made_meanwhile() {
         Action::Send
     });
     let walker = FnBend::new().on_message("garbled table", 0, move |_| {
-        wait.recv_timeout(Duration::from_secs(60)).expect("the second segment is not made");
+        wait.recv_timeout(Duration::from_secs(60)).expect("the second segment_gates is not made");
         Action::Send
     });
     let ended = common::run_all(setting, &circuit, &all, |nets| {
@@ -106,8 +106,9 @@ fn components_lanes_and_generators() {
         (Protocol::Wrk, Form::HalfGates, 2, Generator::ALL[1], Rho::Bits64),
         (Protocol::Ywz, Form::HalfGates, 3, Generator::ALL[2], Rho::Bits80),
     ] {
-        let segment = Some(1500);
-        let setting = Setting { protocol, form, lanes, ot, rho, segment, ..Setting::default() };
+        let segment_gates = Some(1500);
+        let setting =
+            Setting { protocol, form, lanes, ot, rho, segment_gates, ..Setting::default() };
         assert_runs(setting, &circuit, &all);
     }
 }
