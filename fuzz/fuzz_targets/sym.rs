@@ -1,5 +1,5 @@
-//! Programs: any text ends in errors or in a circuit; what can be formatted stays the same when it is
-//! formatted again, and has the same tokens.
+//! Programs: any text ends in errors or in a circuit; what can be formatted stays the same when it
+//! is formatted again, and has the same tokens.
 
 #![no_main]
 

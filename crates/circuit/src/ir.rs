@@ -1,13 +1,13 @@
 //! What is computed: programs of components, with named, typed inputs and outputs.
 //!
-//! A [`Circuit`] is a list of [`Component`]s, each a straight line of [`Step`]s in single-assignment
-//! form. A step is a gate or a [`Call`] of a component that stands earlier in the list; the last
-//! component is the main one, and its inputs and outputs are the circuit's. A plain circuit is a
-//! program of one component. Repeated parts are written once: 1 024 AES blocks are one AES
-//! component and 1 024 calls.
+//! A [`Circuit`] is a list of [`Component`]s, each a straight line of [`Step`]s in
+//! single-assignment form. A step is a gate or a [`Call`] of a component that stands earlier in the
+//! list; the last component is the main one, and its inputs and outputs are the circuit's. A plain
+//! circuit is a program of one component. Repeated parts are written once: 1 024 AES blocks are one
+//! AES component and 1 024 calls.
 //!
-//! A step may also be a [`Lookup`] in a [`Table`] of the program: a gate of several bits in and out.
-//! Protocols that have none see XOR, AND and NOT gates in its place
+//! A step may also be a [`Lookup`] in a [`Table`] of the program: a gate of several bits in and
+//! out. Protocols that have none see XOR, AND and NOT gates in its place
 //! ([`lower_lookups`](crate::lower_lookups)).
 
 use std::sync::Arc;
@@ -30,7 +30,8 @@ pub struct WireRange {
 }
 
 impl WireRange {
-    /// Adds a wire to the ranges from `first` on, lengthening the last one when the wire follows it.
+    /// Adds a wire to the ranges from `first` on, lengthening the last one when the wire follows
+    /// it.
     pub(crate) fn push(ranges: &mut Vec<WireRange>, first: usize, wire: Wire) {
         match ranges[first..].last_mut() {
             Some(last) if last.first + last.len == wire => last.len += 1,
@@ -250,8 +251,9 @@ impl Circuit {
     /// range, a call names a component that is not earlier or passes a wrong number of wires, a
     /// look-up names no table or has other numbers of wires than its table, the widths of inputs or
     /// outputs do not add up to the main component's, two ports share a name, a component has more
-    /// than 2^30 wires or a list of more than 2^31 entries, or the flattened program would have more
-    /// than 2^48 gates and calls, look-ups counted as the gates that could stand in their place.
+    /// than 2^30 wires or a list of more than 2^31 entries, or the flattened program would have
+    /// more than 2^48 gates and calls, look-ups counted as the gates that could stand in their
+    /// place.
     pub fn new(
         name: impl Into<String>,
         inputs: Vec<Input>,
@@ -267,7 +269,8 @@ impl Circuit {
         Ok(Circuit { name: name.into(), inputs, outputs, components, tables, failures })
     }
 
-    /// The same ports over another program, which must be valid and have as many inputs and outputs.
+    /// The same ports over another program, which must be valid and have as many inputs and
+    /// outputs.
     pub(crate) fn with_program(&self, program: Program) -> Self {
         let Program { components, tables } = program;
         Circuit { components: components.into(), tables: tables.into(), ..self.clone() }
@@ -279,8 +282,8 @@ impl Circuit {
         self
     }
 
-    /// The same circuit with what the numbers of its output [`Circuit::FAILURE`] mean, from 1 on; no
-    /// part of its digest.
+    /// The same circuit with what the numbers of its output [`Circuit::FAILURE`] mean, from 1 on;
+    /// no part of its digest.
     pub fn with_failures(mut self, failures: impl Into<Arc<[Failure]>>) -> Self {
         self.failures = failures.into();
         self
@@ -291,7 +294,8 @@ impl Circuit {
         &self.failures
     }
 
-    /// The failure that the bits of an output tell of: none if it is another output, or all is well.
+    /// The failure that the bits of an output tell of: none if it is another output, or all is
+    /// well.
     pub fn failure(&self, output: &Output, bits: &[bool]) -> Option<&Failure> {
         if self.failures.is_empty() || output.name != Circuit::FAILURE {
             return None;

@@ -20,7 +20,8 @@ pub enum Type {
     },
     /// A truth value: one bit.
     Bool,
-    /// A two's-complement fixed-point number: the integer of `int + frac` bits, divided by 2^`frac`.
+    /// A two's-complement fixed-point number: the integer of `int + frac` bits, divided by
+    /// 2^`frac`.
     Fixed {
         /// Bits before the point, the sign included.
         int: u32,
@@ -36,8 +37,8 @@ pub enum Type {
         /// Names and types of the fields.
         fields: Vec<(String, Type)>,
     },
-    /// One of several variants: `⌈log₂ n⌉` wires for its number, then room for the widest payload, whose
-    /// unused wires are 0.
+    /// One of several variants: `⌈log₂ n⌉` wires for its number, then room for the widest payload,
+    /// whose unused wires are 0.
     Enum {
         /// The enumeration's name.
         name: String,
@@ -102,8 +103,8 @@ fn sum(parts: &[Type]) -> u64 {
 }
 
 impl std::fmt::Display for Type {
-    /// `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of a structure,
-    /// `Option<uint8>`.
+    /// `uint32`, `int8`, `uint32[16]`, `bool`, `fixed<12, 20>`, `(bool, int8)`, the name of a
+    /// structure, `Option<uint8>`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Type::Uint(width) => write!(f, "uint{width}"),

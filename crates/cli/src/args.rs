@@ -55,9 +55,9 @@ EXAMPLES
 
 /// Parties who do not trust each other compute a function of their private inputs.
 ///
-/// Nothing but the result is learnt, even if all the others cheat together: whoever deviates is caught,
-/// and an honest party stops without releasing anything. Results go to standard output, everything else
-/// to standard error.
+/// Nothing but the result is learnt, even if all the others cheat together: whoever deviates is
+/// caught, and an honest party stops without releasing anything. Results go to standard output,
+/// everything else to standard error.
 #[derive(Parser, Debug)]
 #[command(name = "symbolon", version, max_term_width = 100)]
 #[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]
@@ -74,8 +74,8 @@ fn main_help() -> String {
 /// What can be done.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// See it work on this machine: two parties encrypt a block with AES-128 and merge two lists, or
-    /// several hold an auction
+    /// See it work on this machine: two parties encrypt a block with AES-128 and merge two lists,
+    /// or several hold an auction
     Demo(DemoArgs),
     /// Be one party of a run between machines
     Run(Box<RunArgs>),
@@ -85,7 +85,8 @@ pub enum Command {
     Prepare(Box<PrepareArgs>),
     /// Look after a store of material
     Store(StoreCommandArgs),
-    /// Deal to parties that trust this process with all their inputs, so that they need not make material themselves
+    /// Deal to parties that trust this process with all their inputs, so that they need not make
+    /// material themselves
     Dealer(Box<DealerArgs>),
     /// Run all parties on this machine, as separate processes over loopback
     Local(Box<LocalArgs>),
@@ -131,16 +132,16 @@ pub struct TuningArgs {
     /// 2^-RHO [default: 40]
     #[arg(long, value_name = "BITS")]
     pub rho: Option<u32>,
-    /// How wrk garbles: four-row, with the fewest rounds; half-gates, with fewer bytes and a round trip
-    /// more; or auto, what suits the link and the circuit [default: auto]
+    /// How wrk garbles: four-row, with the fewest rounds; half-gates, with fewer bytes and a round
+    /// trip more; or auto, what suits the link and the circuit [default: auto]
     #[arg(long, value_name = "FORM")]
     pub form: Option<String>,
     /// How correlated OTs are made: iknp; softspoken2, softspoken4, softspoken8, with a half, a
     /// quarter, an eighth of its bytes; or auto, what suits the link [default: auto]
     #[arg(long, value_name = "NAME")]
     pub ot: Option<String>,
-    /// Evaluate the circuit N times: on values by the line, given as --input NAME=@FILE, or the same one for all;
-    /// tinytable runs them side by side [default: 1]
+    /// Evaluate the circuit N times: on values by the line, given as --input NAME=@FILE, or the
+    /// same one for all; tinytable runs them side by side [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
     /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO [default: 64 with RHO
@@ -150,18 +151,19 @@ pub struct TuningArgs {
     /// The same for comparisons only, however short: an option of `bench` alone.
     #[arg(skip)]
     pub weak_mac_bits: Option<u32>,
-    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
-    /// does not follow the circuit [default: 1048576]
+    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at
+    /// a time, in memory that does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
     pub segment_gates: Option<u64>,
-    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more for the rest [default: 1]
+    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more
+    /// for the rest [default: 1]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
     /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
-    /// Simulate a slower link for what this machine sends: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH such
-    /// as 20ms,100mbit
+    /// Simulate a slower link for what this machine sends: lan, lan1, wan, or ROUNDTRIP,BANDWIDTH
+    /// such as 20ms,100mbit
     #[arg(long, value_name = "LINK")]
     pub link: Option<String>,
 }
@@ -169,9 +171,9 @@ pub struct TuningArgs {
 /// Changes to a circuit's owners and receivers.
 #[derive(Args, Debug, Default, Clone)]
 pub struct PortArgs {
-    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or `share`:
-    /// then every party brings a share of the input, which is the XOR of all; any of them can flip its bits by
-    /// bringing another share
+    /// Give an input to a party; INPUT is a name or a place from 0, PARTY a number from 0, or
+    /// `share`: then every party brings a share of the input, which is the XOR of all; any of them
+    /// can flip its bits by bringing another share
     #[arg(long = "owner", value_name = "INPUT=PARTY", value_parser = owner)]
     pub owners: Vec<(String, Owner)>,
     /// Say who learns an output: OUTPUT=all, OUTPUT=none, OUTPUT=0 or OUTPUT=0,1
@@ -326,9 +328,10 @@ pub struct MeetArgs {
     /// How to talk [default: tls]
     #[arg(long)]
     pub transport: Option<RemoteTransport>,
-    /// Take material from the dealer at this address, HOST:PORT, instead of making it with the peers; all parties must. Much
-    /// faster, but the dealer is trusted: together with any one party, or by reading what the parties send each
-    /// other, it learns all inputs and can change any output, and alone it can spoil outputs, unnoticed. See docs/guide.md
+    /// Take material from the dealer at this address, HOST:PORT, instead of making it with the
+    /// peers; all parties must. Much faster, but the dealer is trusted: together with any one
+    /// party, or by reading what the parties send each other, it learns all inputs and can change
+    /// any output, and alone it can spoil outputs, unnoticed. See docs/guide.md
     #[arg(long, value_name = "ADDR")]
     pub dealer: Option<String>,
     /// The fingerprint of the dealer's key
@@ -502,11 +505,12 @@ pub struct LocalArgs {
     /// Run the three phases this many times over one set-up
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub repeat: u32,
-    /// Run the function-independent phase by itself, making triples that fit any circuit. By default triples are
-    /// made for this circuit, which is cheaper
+    /// Run the function-independent phase by itself, making triples that fit any circuit. By
+    /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
     pub split_phases: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their
+    /// inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.

@@ -23,7 +23,8 @@ impl<'v> BatchInputs<'v> {
     /// Takes a party's values apart by lines, for so many evaluations.
     ///
     /// # Errors
-    /// A usage failure when a value has neither one line nor one for each evaluation, does not fit, or is missing.
+    /// A usage failure when a value has neither one line nor one for each evaluation, does not fit,
+    /// or is missing.
     pub fn new(
         circuit: &'v Circuit,
         party: PartyId,
@@ -78,7 +79,8 @@ pub fn line(outputs: &[Option<String>]) -> String {
     texts.join("\t") + "\n"
 }
 
-/// Connects and evaluates all of them; `each` is handed what this party learns of one after the other.
+/// Connects and evaluates all of them; `each` is handed what this party learns of one after the
+/// other.
 ///
 /// # Errors
 /// As the library has them, and what `each` fails with.

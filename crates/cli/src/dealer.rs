@@ -55,7 +55,8 @@ pub struct DealerArgs {
     /// Deal to the holder of the key with this fingerprint; once for every party
     #[arg(long = "allow", value_name = "FINGERPRINT", conflicts_with = "allow_any")]
     pub allowed: Vec<String>,
-    /// Deal to anybody; parties still get no seat but that of the key that all in the session name for it
+    /// Deal to anybody; parties still get no seat but that of the key that all in the session name
+    /// for it
     #[arg(long)]
     pub allow_any: bool,
     /// How to talk; plain TCP lets anybody read what is dealt, and knows nobody [default: tls]
@@ -78,7 +79,8 @@ pub struct DealerArgs {
     pub patience: f64,
 }
 
-/// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line for each.
+/// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line
+/// for each.
 ///
 /// # Errors
 /// A usage failure before the port is open; otherwise as the library has them.

@@ -1,5 +1,5 @@
-//! `symbolon demo`: two parties on this machine, on a known answer and on a useful one; or an auction
-//! among several.
+//! `symbolon demo`: two parties on this machine, on a known answer and on a useful one; or an
+//! auction among several.
 
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
 

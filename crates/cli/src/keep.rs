@@ -1,5 +1,5 @@
-//! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers, into
-//! every party's store.
+//! `symbolon preprocess` and `symbolon prepare`: work that is done ahead of time, with the peers,
+//! into every party's store.
 
 use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{Config, Report};

@@ -162,8 +162,8 @@ pub struct FmtArgs {
 /// Formats programs.
 ///
 /// # Errors
-/// A usage failure when a file cannot be read or is not made of tokens, or with `--check` when one is not
-/// formatted.
+/// A usage failure when a file cannot be read or is not made of tokens, or with `--check` when one
+/// is not formatted.
 pub fn fmt(args: &FmtArgs) -> Outcome<()> {
     let mut others = Vec::new();
     for path in &args.files {

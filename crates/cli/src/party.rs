@@ -1,9 +1,9 @@
 //! The hidden `party` command: one party of `local`, ordered about by its parent.
 //!
 //! The parent writes a [`Job`] to standard input, one line of JSON; the party answers with
-//! [`Word::Ready`], gets every party's [`Peer`], and ends with [`Word::Done`] or [`Word::Failed`]. Secrets travel
-//! only here, never on a command line. Standard input stays open as long as the parent lives; when it
-//! closes, the party ends.
+//! [`Word::Ready`], gets every party's [`Peer`], and ends with [`Word::Done`] or [`Word::Failed`].
+//! Secrets travel only here, never on a command line. Standard input stays open as long as the
+//! parent lives; when it closes, the party ends.
 
 use std::io::{BufRead, Write};
 

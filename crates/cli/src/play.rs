@@ -20,8 +20,8 @@ use crate::values::{Resolved, inputs_of};
 pub struct Course {
     /// How often, at least once.
     pub repeat: u32,
-    /// Whether the function-independent phase runs apart, as if its material were to be kept for any
-    /// circuit.
+    /// Whether the function-independent phase runs apart, as if its material were to be kept for
+    /// any circuit.
     pub split_phases: bool,
 }
 
@@ -77,7 +77,8 @@ impl Played {
         vec![phases.iter().filter(|phase| phase.phase != SETUP).cloned().collect()]
     }
 
-    /// Forgets processor time, which is a process's: of a party that is a thread among others it says nothing.
+    /// Forgets processor time, which is a process's: of a party that is a thread among others it
+    /// says nothing.
     pub fn forget_cpu(&mut self) {
         let all = self.phases.iter_mut().chain(self.runs.iter_mut().flatten());
         all.for_each(|phase| phase.cpu_seconds = None);

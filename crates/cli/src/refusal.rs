@@ -43,7 +43,8 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
     ExitCode::from(failure.class.code())
 }
 
-/// The new name of an option, subcommand or key of settings that had another name in an earlier version.
+/// The new name of an option, subcommand or key of settings that had another name in an earlier
+/// version.
 pub fn renamed(old: &str) -> Option<&'static str> {
     Some(match old {
         "--stretch" => "--segment-gates",

@@ -20,7 +20,8 @@ use crate::stores::open_or_create;
 use crate::table::costs;
 use crate::values::{Given, Resolved, only_own, resolve};
 
-/// Checks everything that can be checked alone, then connects, runs and prints what this party learnt.
+/// Checks everything that can be checked alone, then connects, runs and prints what this party
+/// learnt.
 ///
 /// # Errors
 /// A usage failure before the peer is troubled; otherwise as the library has them.

@@ -116,8 +116,8 @@ pub fn audience(text: &str) -> Result<(String, Audience), String> {
     Ok((name, parties.parse()?))
 }
 
-/// Whether `text` can only be a file's name: it has a `/` or an extension, and does not begin as a built-in with
-/// parameters, such as `random:1024/64`.
+/// Whether `text` can only be a file's name: it has a `/` or an extension, and does not begin as a
+/// built-in with parameters, such as `random:1024/64`.
 pub fn looks_like_file(text: &str) -> bool {
     let built_in = text
         .split_once(':')
@@ -159,8 +159,8 @@ impl CircuitSpec {
         self.give_out(self.open(Some(parties))?, parties)
     }
 
-    /// As [`CircuitSpec::load`], among as many parties as the circuit and the user name, at least 2;
-    /// returns their number, too.
+    /// As [`CircuitSpec::load`], among as many parties as the circuit and the user name, at least
+    /// 2; returns their number, too.
     ///
     /// # Errors
     /// As [`CircuitSpec::load`].
@@ -179,8 +179,8 @@ impl CircuitSpec {
         Ok((self.give_out(circuit, parties)?, parties))
     }
 
-    /// As [`CircuitSpec::load`], among `parties` parties or, by default, as many as the circuit itself
-    /// has owners and receivers, at least 2; returns their number, too.
+    /// As [`CircuitSpec::load`], among `parties` parties or, by default, as many as the circuit
+    /// itself has owners and receivers, at least 2; returns their number, too.
     ///
     /// # Errors
     /// As [`CircuitSpec::load`].
@@ -235,7 +235,8 @@ fn parties_of(circuit: &Circuit) -> u16 {
     owners.chain(receivers.copied()).max().map_or(2, |last| last.saturating_add(1).max(2))
 }
 
-/// A circuit with its owners and receivers, as the user names its inputs and as the parties compute it.
+/// A circuit with its owners and receivers, as the user names its inputs and as the parties compute
+/// it.
 #[derive(Debug)]
 pub struct Loaded {
     /// With every input in one piece.

@@ -120,7 +120,8 @@ fn the_page_needs_nothing_else() {
     for part in ["threads of each party", "0 (garbler)", "1 (evaluator)", "0.1ms,1gbit", "setup"] {
         assert!(page.contains(part), "no `{part}` in the page");
     }
-    // For each measurement its timeline and its bytes; rates by threads, and memory where it is known.
+    // For each measurement its timeline and its bytes; rates by threads, and memory where it is
+    // known.
     assert!(page.matches("<svg").count() >= 5);
     for outside in ["<script", "<link", "<img", "src=", "href=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside}");

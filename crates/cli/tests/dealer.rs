@@ -262,7 +262,8 @@ fn three_parties_and_a_dealer_are_four_processes() {
     assert!(dealt.out.contains("3 parties, "), "{}", dealt.out);
 }
 
-/// Connections that say nothing, or rubbish, or one byte now and then, as long as the dealer lets them.
+/// Connections that say nothing, or rubbish, or one byte now and then, as long as the dealer lets
+/// them.
 #[test]
 fn strangers_at_the_door_keep_no_party_out() {
     let town = Town::new();
@@ -301,7 +302,8 @@ fn strangers_at_the_door_keep_no_party_out() {
     assert_eq!(dealt.out.matches("served ").count(), 2, "{}", dealt.out);
 }
 
-/// Strangers that hold as many seats as they get, of sessions that never come together, each over a connection of its own.
+/// Strangers that hold as many seats as they get, of sessions that never come together, each over a
+/// connection of its own.
 fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Vec<Channel> {
     let call = |session: u8, identities: &[Identity], party: u16| {
         let print = dealer.map(|print| print.parse().unwrap());
@@ -336,7 +338,8 @@ fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Ve
     })
 }
 
-/// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them have.
+/// The dealer may have 1 024 files and connections; a thousand strangers take all that it lets them
+/// have.
 #[test]
 fn a_thousand_strangers_keep_nobody_from_a_dealer_for_anybody() {
     assert!(symbolon_transport::descriptor_limit(4096).is_none_or(|limit| limit > 1500));

@@ -1,5 +1,5 @@
-//! Processes that fill stores are killed, at any instant: what they were at may be wasted, what is left fits and is right,
-//! and nothing is used twice.
+//! Processes that fill stores are killed, at any instant: what they were at may be wasted, what is
+//! left fits and is right, and nothing is used twice.
 
 mod common;
 
@@ -53,8 +53,8 @@ fn below(folder: &Path) -> (u64, usize) {
     (entries.iter().map(size).sum(), entries.len())
 }
 
-/// Starts a command on both sides, kills whom it is to hit, and waits for the end of all. Who is not killed ends by itself,
-/// well or because the other one is gone.
+/// Starts a command on both sides, kills whom it is to hit, and waits for the end of all. Who is
+/// not killed ends by itself, well or because the other one is gone.
 fn kill(pair: &Pair, words: &[&str], when: When, hit: Hit) {
     let folder = |of: &str| pair.folder().join(["a.store", "b.store"][hit.all()[0]]).join(of);
     let (drafts, items) = (folder("drafts"), folder("items"));
@@ -105,7 +105,8 @@ struct Item {
     next: Vec<u64>,
 }
 
-/// All items of a party's store, of which none is damaged; the ones that are `known` changed in nothing but their state.
+/// All items of a party's store, of which none is damaged; the ones that are `known` changed in
+/// nothing but their state.
 fn items(pair: &Pair, party: usize, known: &Items) -> Items {
     let store = ["a.store", "b.store"][party];
     if !pair.folder().join(store).join("store.toml").exists() {
@@ -170,8 +171,8 @@ fn a_pool_whose_making_is_killed_is_whole_or_not_there() {
     assert!(in_time.contains(&true));
 }
 
-/// Kills the making of a pool; whatever comes of it, the parties get on with what both hold. Returns whether it was killed
-/// before both held the pool.
+/// Kills the making of a pool; whatever comes of it, the parties get on with what both hold.
+/// Returns whether it was killed before both held the pool.
 fn fill_and_kill(when: When, hit: Hit) -> bool {
     let pair = Pair::unlocked();
     kill(&pair, &FILL, when, hit);

@@ -243,7 +243,8 @@ fn secrets_are_on_no_command_line_of_a_child_and_children_die_with_their_parent(
     let line = |process: u32| std::fs::read(format!("/proc/{process}/cmdline")).unwrap();
     let children = loop {
         let found = children_of(parent.id());
-        // Between its fork and the start of the program, a child has its parent's, and then for a moment none.
+        // Between its fork and the start of the program, a child has its parent's, and then for a
+        // moment none.
         let begun = |child: &u32| !line(*child).is_empty() && line(*child) != line(parent.id());
         if found.len() == 2 && found.iter().all(begun) {
             break found;

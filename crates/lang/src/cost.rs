@@ -17,8 +17,8 @@ pub struct Report {
     pub functions: Vec<FunctionCost>,
     /// The lines that ask for AND gates, in order.
     pub lines: Vec<LineCost>,
-    /// AND gates that lines ask for and the circuit does not have: no output needs them. The lines' sum
-    /// less these is `ands`.
+    /// AND gates that lines ask for and the circuit does not have: no output needs them. The lines'
+    /// sum less these is `ands`.
     pub unused: u64,
 }
 

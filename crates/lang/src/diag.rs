@@ -144,7 +144,8 @@ fn render_one(diagnostic: &Diagnostic, sources: &Sources, renderer: &Renderer) -
     renderer.render(&[group])
 }
 
-/// The line on which a span begins, and the next few if it spans them: where it starts, and its text.
+/// The line on which a span begins, and the next few if it spans them: where it starts, and its
+/// text.
 fn excerpt(text: &str, span: Span) -> (usize, &str) {
     let start = floor_boundary(text, span.start as usize);
     let line_start = text[..start].rfind('\n').map_or(0, |place| place + 1);

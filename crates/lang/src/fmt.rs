@@ -1,6 +1,7 @@
 //! The formatter: spaces, indentation and blank lines. Line breaks stay where they are.
 //!
-//! It works on tokens, so comments stay where they stand and the tokens are the same before and after.
+//! It works on tokens, so comments stay where they stand and the tokens are the same before and
+//! after.
 
 use crate::diag::Diagnostics;
 use crate::lex::{Lexed, Token, lex};

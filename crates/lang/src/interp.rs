@@ -1,5 +1,5 @@
-//! The reference: computes with numbers what `lower` writes as gates, and shares no operation with it.
-//! It also evaluates constants.
+//! The reference: computes with numbers what `lower` writes as gates, and shares no operation with
+//! it. It also evaluates constants.
 
 use std::rc::Rc;
 

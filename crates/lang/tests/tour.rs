@@ -1,5 +1,5 @@
-//! The examples of `docs/language.md`: each compiles, is formatted, passes its tests, and gives what it
-//! says.
+//! The examples of `docs/language.md`: each compiles, is formatted, passes its tests, and gives
+//! what it says.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Base OT: McQuoid, Rosulek and Roy (ASIACRYPT 2021), from a Diffie–Hellman key agreement over ristretto255 and
-//! their programmable-once public function, a Feistel network of two rounds.
+//! Base OT: McQuoid, Rosulek and Roy (ASIACRYPT 2021), from a Diffie–Hellman key agreement over
+//! ristretto255 and their programmable-once public function, a Feistel network of two rounds.
 //!
 //! One OT among 128, with choice bit c:
 //!
@@ -12,39 +12,44 @@
 //! k_j = KDF(a·P_j)                         k_c = KDF(b·A)
 //! ```
 //!
-//! The receiver's messages are uniform whatever c is, as b·G is uniform and then u, so a cheating sender learns
-//! nothing. A cheating receiver can know the discrete logarithm of only one of the two points: P_j is under its control
-//! if it asks for H_j(u_j) before s is fixed, and then t = u_j ⊕ H'_j(s). To have both so it needs
-//! u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose before it knew either H', which q questions of each kind reach with
-//! a probability of q³/2^3κ. The other point is s, which is known by then, plus an answer of the oracle: a uniform one, into which a
-//! proof puts a point X of which it wants the product with A. One A
-//! serves all OTs: every oracle call and every KDF call carries the index of its OT.
+//! The receiver's messages are uniform whatever c is, as b·G is uniform and then u, so a cheating
+//! sender learns nothing. A cheating receiver can know the discrete logarithm of only one of the
+//! two points: P_j is under its control if it asks for H_j(u_j) before s is fixed, and then t = u_j
+//! ⊕ H'_j(s). To have both so it needs u_0 ⊕ H'_0(s) = u_1 ⊕ H'_1(s) for values that it chose
+//! before it knew either H', which q questions of each kind reach with a probability of q³/2^3κ.
+//! The other point is s, which is known by then, plus an answer of the oracle: a uniform one, into
+//! which a proof puts a point X of which it wants the product with A. One A serves all OTs: every
+//! oracle call and every KDF call carries the index of its OT.
 //!
 //! # The assumption
-//! The proof against a cheating receiver needs *gap* Diffie–Hellman: a·X is hard to find from A and X even with an oracle
-//! that tells whether Q = a·P for given P and Q. Without a, the proof has to see among the questions to the KDF those
-//! that contain a·P_j: those about the chosen key must get the answer that the sender has as its key, and the first about the
-//! other key holds the solution. Guessing instead would cost a factor for each OT. Nor does it know which s, of the many
-//! that the receiver may ask H' about before it settles on one, belongs to an answer H_j(u) = X − s + r·G: it guesses
-//! one question, in one OT, and so loses a factor of the number of questions to H' over all OTs, but none besides for the
-//! number of OTs. The proof against a cheating sender needs no assumption: it puts points with known logarithms on both sides.
+//! The proof against a cheating receiver needs *gap* Diffie–Hellman: a·X is hard to find from A and
+//! X even with an oracle that tells whether Q = a·P for given P and Q. Without a, the proof has to
+//! see among the questions to the KDF those that contain a·P_j: those about the chosen key must get
+//! the answer that the sender has as its key, and the first about the other key holds the solution.
+//! Guessing instead would cost a factor for each OT. Nor does it know which s, of the many that the
+//! receiver may ask H' about before it settles on one, belongs to an answer H_j(u) = X − s + r·G:
+//! it guesses one question, in one OT, and so loses a factor of the number of questions to H' over
+//! all OTs, but none besides for the number of OTs. The proof against a cheating sender needs no
+//! assumption: it puts points with known logarithms on both sides.
 //!
 //! # What is bound
-//! Without the index such a batch is broken, as the paper shows of several programs. The oracles take the session, the numbers
-//! of sender and receiver, and the OT's index and slot, the
-//! KDF also a digest of the whole transcript (A and every s and t), so that messages replayed from another
-//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody knows. Endemic security
-//! (Masny and Rindal, CCS 2019) lets a cheater influence its *own* keys; correlated OT extension
-//! allows that anyway (the functionality F_COTe lets a corrupt party choose what it receives).
+//! Without the index such a batch is broken, as the paper shows of several programs. The oracles
+//! take the session, the numbers of sender and receiver, and the OT's index and slot, the KDF also
+//! a digest of the whole transcript (A and every s and t), so that messages replayed from another
+//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody
+//! knows. Endemic security (Masny and Rindal, CCS 2019) lets a cheater influence its *own* keys;
+//! correlated OT extension allows that anyway (the functionality F_COTe lets a corrupt party choose
+//! what it receives).
 //!
 //! # Work
-//! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut into parts for
-//! as many threads as the machine has. Points are encoded many at a time, which takes one inversion for all of
-//! them. The library encodes the doubles of what it is given, so everything is computed by halves: scalars are
-//! halved, and H is twice a random point, which in a group of odd order is as random.
+//! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut
+//! into parts for as many threads as the machine has. Points are encoded many at a time, which
+//! takes one inversion for all of them. The library encodes the doubles of what it is given, so
+//! everything is computed by halves: scalars are halved, and H is twice a random point, which in a
+//! group of odd order is as random.
 //!
-//! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is the
-//! identity; as A or as an s it is refused.
+//! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is
+//! the identity; as A or as an s it is refused.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -252,7 +257,8 @@ impl Factor {
     }
 }
 
-/// Whether the library multiplies with AVX-512: built to (see `.cargo/config.toml`), on a processor that has it.
+/// Whether the library multiplies with AVX-512: built to (see `.cargo/config.toml`), on a processor
+/// that has it.
 fn wide_products() -> bool {
     #[cfg(all(target_arch = "x86_64", curve25519_dalek_backend = "avx512"))]
     return is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("avx512vl");
@@ -260,8 +266,8 @@ fn wide_products() -> bool {
     false
 }
 
-/// OTs that a thread takes at a time. Parties on one machine compete for its cores: whichever thread gets
-/// to run takes the next ones, so that none waits for one that did not.
+/// OTs that a thread takes at a time. Parties on one machine compete for its cores: whichever
+/// thread gets to run takes the next ones, so that none waits for one that did not.
 const PART: usize = 16;
 
 /// The most threads that one call uses.
@@ -274,8 +280,8 @@ fn threads() -> usize {
         .get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from).min(THREADS))
 }
 
-/// What `work` makes of 0..n, part by part, in the machine's threads; an error is the first part's that has
-/// one.
+/// What `work` makes of 0..n, part by part, in the machine's threads; an error is the first part's
+/// that has one.
 fn in_parts<T: Send>(n: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
     let parts = n.div_ceil(PART);
     let next = AtomicUsize::new(0);
@@ -481,8 +487,9 @@ mod tests {
         }
     }
 
-    /// A receiver's s and t say nothing of its choice: with the same randomness they are what the formula makes of it, and
-    /// under the other choice's oracles they stand for another point, of which nobody knows the logarithm.
+    /// A receiver's s and t say nothing of its choice: with the same randomness they are what the
+    /// formula makes of it, and under the other choice's oracles they stand for another point, of
+    /// which nobody knows the logarithm.
     #[test]
     fn replies_are_those_of_the_formula() {
         for choice in [false, true] {
@@ -507,7 +514,8 @@ mod tests {
         }
     }
 
-    /// The library's fastest code, which is chosen at run time, against its portable one, which tables use.
+    /// The library's fastest code, which is chosen at run time, against its portable one, which
+    /// tables use.
     #[test]
     fn products_with_a_point_and_with_its_table_are_the_same() {
         let mut prg = Prg::from_seed(Block(4));

@@ -1,15 +1,16 @@
 //! What every generator of correlated OTs offers, and the consistency check they share.
 //!
-//! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix of
-//! n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is
-//! t^i ⊕ Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Generators differ
-//! in how the columns come about and in what the receiver sends for them.
+//! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix
+//! of n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is t^i ⊕
+//! Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Generators differ in
+//! how the columns come about and in what the receiver sends for them.
 //!
 //! # The check
 //! A cheating receiver uses another x in some columns. The lemma of KOS15 (and so Lemma 2 of
 //! Yang–Wang–Zhang 2020) by which one combination over the rows detects that was shown false as
-//! stated by Roy (CRYPTO 2022). Here, as in SoftSpokenOT, the whole matrix is hashed column by column:
-//! with every column cut into m elements of GF(2^128), and coefficients χ_1 … χ_{m−1} random, χ_m = 1,
+//! stated by Roy (CRYPTO 2022). Here, as in SoftSpokenOT, the whole matrix is hashed column by
+//! column: with every column cut into m elements of GF(2^128), and coefficients χ_1 … χ_{m−1}
+//! random, χ_m = 1,
 //!
 //! ```text
 //! receiver sends  x̃ = Σ χ_k·x_k  and  t̃^i = Σ χ_k·t^i_k  for every column i    (2 KiB + 16 bytes)
@@ -20,14 +21,14 @@
 //! probability 2^-128; a receiver that used another x in column i passes only if it guessed Δ_i. It
 //! so learns c bits of Δ with probability 2^-c, and all later uses of Δ (MACs, labels) need all of
 //! the remaining 128 − c bits: the product stays 2^-128 (YWZ20 §2.2). For that reason Δ is never
-//! shortened. x̃ and the t̃^i reveal 128 linear functions of x, hidden by the last 128 rows, which are
-//! thrown away; given x̃, each t̃^i is a function of what the sender has.
+//! shortened. x̃ and the t̃^i reveal 128 linear functions of x, hidden by the last 128 rows, which
+//! are thrown away; given x̃, each t̃^i is a function of what the sender has.
 //!
 //! # The challenge
 //! The χ come from a hash of the session and of all messages of this direction so far, the whole
-//! correction included, so nothing waits for a round trip. A cheat passes a random χ with probability
-//! 2^-128 only, so grinding the hash offline gains nothing (unlike for 2^-ρ challenges, which are
-//! interactive coin tosses everywhere in this project).
+//! correction included, so nothing waits for a round trip. A cheat passes a random χ with
+//! probability 2^-128 only, so grinding the hash offline gains nothing (unlike for 2^-ρ challenges,
+//! which are interactive coin tosses everywhere in this project).
 
 use std::sync::{Arc, Mutex};
 
@@ -89,15 +90,15 @@ pub fn hash_choices(x: &[u8], chi: &[Block]) -> Block {
 /// The side that holds Δ and gets keys.
 ///
 /// One draw is one call of [`receive_columns`](CotSender::receive_columns) and one of
-/// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys; or all in one:
-/// [`extend`](CotSender::extend). A session stays open across draws. The memory for them is the caller's, who needs one
-/// for many sessions.
+/// [`verify`](CotSender::verify), after which the columns' [rows](Columns::rows) are the keys; or
+/// all in one: [`extend`](CotSender::extend). A session stays open across draws. The memory for
+/// them is the caller's, who needs one for many sessions.
 pub trait CotSender: Send {
     /// The global key Δ.
     fn delta(&self) -> &Delta;
 
-    /// Computes the own columns `q` for a draw of `n` bits and receives the peer's correction; returns
-    /// the correction's digest.
+    /// Computes the own columns `q` for a draw of `n` bits and receives the peer's correction;
+    /// returns the correction's digest.
     ///
     /// # Errors
     /// `Transport` when the peer is gone; `InvalidInput` when n is larger than [`MAX_DRAW`].
@@ -153,8 +154,8 @@ pub trait CotSender: Send {
 
 /// The side that holds the choice bits and gets MACs. Only sends, so it never waits for the peer.
 pub trait CotReceiver: Send {
-    /// Computes the columns `t` for the padded choices `x` and sends the correction; returns its digest. The
-    /// [rows](Columns::rows) of `t` are the MACs.
+    /// Computes the columns `t` for the padded choices `x` and sends the correction; returns its
+    /// digest. The [rows](Columns::rows) of `t` are the MACs.
     ///
     /// # Errors
     /// `Transport` when the peer is gone.
@@ -221,9 +222,9 @@ fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
 
 /// The verdicts of all checks under one Δ, one after another.
 ///
-/// A cheater may guess a bit of Δ per check. Were two lanes, or two peers in league, to be checked at
-/// the same time, they could learn from the second verdict although the first one failed; here nothing
-/// passes after a failure, and every later check reports that first one.
+/// A cheater may guess a bit of Δ per check. Were two lanes, or two peers in league, to be checked
+/// at the same time, they could learn from the second verdict although the first one failed; here
+/// nothing passes after a failure, and every later check reports that first one.
 #[derive(Default)]
 pub struct Verdicts {
     failed: Mutex<Option<(u16, &'static str)>>,
@@ -248,8 +249,8 @@ impl Verdicts {
     }
 }
 
-/// A party's global key, with the verdicts of everything that is checked under it: towards all peers
-/// and on all lanes.
+/// A party's global key, with the verdicts of everything that is checked under it: towards all
+/// peers and on all lanes.
 #[derive(Clone)]
 pub struct GlobalKey {
     /// Δ.

@@ -1,7 +1,8 @@
 //! Correlated OT extension of Ishai, Kilian, Nissim and Petrank (CRYPTO 2003), with the check of
 //! [`crate::cot`].
 //!
-//! The receiver holds 128 pairs of seeds, the sender one seed of each pair, chosen by the bits of Δ:
+//! The receiver holds 128 pairs of seeds, the sender one seed of each pair, chosen by the bits of
+//! Δ:
 //!
 //! ```text
 //! receiver: t^i = PRG(seed_i^0),  u^i = t^i ⊕ PRG(seed_i^1) ⊕ x       for each column i of 128

@@ -1,11 +1,12 @@
 //! From nothing to correlated OT in both directions.
 //!
 //! Public-key base OTs are run in one direction only: party 0 sends, party 1 receives with the bits
-//! of its Δ as choices, which makes party 1 the COT sender and party 0 the COT receiver. The base OTs
-//! of the other direction are made from that first extension: party 0 draws 128 correlated OTs with
-//! the bits of *its* Δ as choice bits; hashing K and K ⊕ Δ gives party 1 the pairs of seeds, hashing M
-//! gives party 0 the chosen one. The consistency check of that draw runs before the seeds are used.
-//! A party that passes it by guessing bits of Δ has gained no more than in any other draw.
+//! of its Δ as choices, which makes party 1 the COT sender and party 0 the COT receiver. The base
+//! OTs of the other direction are made from that first extension: party 0 draws 128 correlated OTs
+//! with the bits of *its* Δ as choice bits; hashing K and K ⊕ Δ gives party 1 the pairs of seeds,
+//! hashing M gives party 0 the chosen one. The consistency check of that draw runs before the seeds
+//! are used. A party that passes it by guessing bits of Δ has gained no more than in any other
+//! draw.
 //!
 //! The first extension is IKNP's, whatever generator the session uses: 128 correlated OTs are too
 //! few for anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds
@@ -57,13 +58,13 @@ pub fn both_directions(
     Ok(made.pop().expect("one list of lanes per channel"))
 }
 
-/// The same with all peers at once, `channels` in ascending order of them: returns for each peer its
-/// lanes.
+/// The same with all peers at once, `channels` in ascending order of them: returns for each peer
+/// its lanes.
 ///
 /// Every step is taken with all peers before the next one with any, and sends before it waits. So
-/// what one peer's answer takes to come is spent on the others, and the whole takes as many trips over
-/// the links as with one peer. One thread does it all: checks run one after another, and the first that
-/// fails is the last.
+/// what one peer's answer takes to come is spent on the others, and the whole takes as many trips
+/// over the links as with one peer. One thread does it all: checks run one after another, and the
+/// first that fails is the last.
 ///
 /// # Errors
 /// As [`both_directions`], by the first peer with whom it fails.

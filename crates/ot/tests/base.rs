@@ -86,8 +86,8 @@ fn malformed_a() {
     }
 }
 
-/// McQuoid–Rosulek–Roy, second message: a malformed point as any of the s is refused by its decoding,
-/// always, in the first and the last OT.
+/// McQuoid–Rosulek–Roy, second message: a malformed point as any of the s is refused by its
+/// decoding, always, in the first and the last OT.
 #[test]
 fn malformed_s() {
     for (k, point) in MALFORMED.iter().enumerate() {
@@ -161,7 +161,8 @@ fn short_and_long_messages() {
 }
 
 /// The receiver's message of another session, replayed to a sender that happens to use the same A:
-/// both keys differ from those of the first session, and the chosen one is not known to the replayer.
+/// both keys differ from those of the first session, and the chosen one is not known to the
+/// replayer.
 #[test]
 fn a_replayed_reply_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
@@ -188,8 +189,8 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     }
 }
 
-/// A receiver's message passed on by a third party, which stands between the sender and that receiver: the
-/// two pairs have no key in common, though session, A and points are the same.
+/// A receiver's message passed on by a third party, which stands between the sender and that
+/// receiver: the two pairs have no key in common, though session, A and points are the same.
 #[test]
 fn a_reply_passed_on_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);

@@ -1,4 +1,5 @@
-//! The cheating receiver of correlated OT: each test is one cheat, and the check that must catch it.
+//! The cheating receiver of correlated OT: each test is one cheat, and the check that must catch
+//! it.
 //!
 //! The tests know Δ, so that "caught with probability 1/2" is asserted as what it means: caught
 //! exactly when the bit of Δ is 1. No outcome here depends on luck.
@@ -51,8 +52,8 @@ fn draw_bent(
     direction.draw(&choices())
 }
 
-/// IKNP, message u: another choice bit in one row of one column. Caught by the column hashes exactly
-/// when Δ has a 1 there; otherwise Δ hides the column, and the draw is right.
+/// IKNP, message u: another choice bit in one row of one column. Caught by the column hashes
+/// exactly when Δ has a 1 there; otherwise Δ hides the column, and the draw is right.
 #[test]
 fn another_choice_bit_in_one_column() {
     let mut caught = 0;
@@ -73,8 +74,8 @@ fn another_choice_bit_in_one_column() {
     assert_eq!(caught, Direction::new(1).delta.0.count_ones());
 }
 
-/// IKNP, message u: other choice bits in all rows of one column, as a cheater does that wants a whole
-/// column's worth of Δ's bit. Caught exactly when Δ has a 1 there.
+/// IKNP, message u: other choice bits in all rows of one column, as a cheater does that wants a
+/// whole column's worth of Δ's bit. Caught exactly when Δ has a 1 there.
 #[test]
 fn another_column() {
     for column in 0..COLUMNS {
@@ -89,8 +90,9 @@ fn another_column() {
     }
 }
 
-/// IKNP, message u and check: the best cheat there is. In each of k columns another x, and t̃ adapted
-/// for the columns whose bit of Δ is guessed to be 1: passes exactly when all k guesses are right.
+/// IKNP, message u and check: the best cheat there is. In each of k columns another x, and t̃
+/// adapted for the columns whose bit of Δ is guessed to be 1: passes exactly when all k guesses are
+/// right.
 ///
 /// The row is one of the last 128, whose coefficient is 1, so that the adaption needs no χ.
 #[test]
@@ -198,7 +200,8 @@ fn short_and_long() {
     }
 }
 
-/// No check: the sender gets no keys. When u of the next draw comes instead, the framing catches it.
+/// No check: the sender gets no keys. When u of the next draw comes instead, the framing catches
+/// it.
 #[test]
 fn check_withheld() {
     let mut direction = Direction::new(13);
@@ -250,8 +253,8 @@ fn a_failed_check_ends_every_lane() {
     assert_caught(first.draw(&choices()), 1, CHECK);
 }
 
-/// Peers in league, two of one party's: after the first one's check failed, the second one's honest draw
-/// does not pass either, and it is the first that is named.
+/// Peers in league, two of one party's: after the first one's check failed, the second one's honest
+/// draw does not pass either, and it is the first that is named.
 #[test]
 fn a_failed_check_ends_every_peer() {
     let key = GlobalKey::new(Delta::new(prg(18).block()));

@@ -1,7 +1,7 @@
 //! Cheats in correlated OT that are guesses of Δ: noticed as often as they should be.
 //!
-//! The tests of cheats know Δ and assert that each guess is caught exactly when it is wrong. Here Δ is random,
-//! and it is the rates that are compared with the predicted ones: [`Rate`] says how.
+//! The tests of cheats know Δ and assert that each guess is caught exactly when it is wrong. Here Δ
+//! is random, and it is the rates that are compared with the predicted ones: [`Rate`] says how.
 #![allow(missing_docs)]
 
 mod common;
@@ -17,8 +17,8 @@ const ROWS: usize = 100;
 /// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are thrown away.
 const STRIDE: usize = 32;
 
-/// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of these columns
-/// adapted to a Δ that is all ones there, if `ones`, or zeros.
+/// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of
+/// these columns adapted to a Δ that is all ones there, if `ones`, or zeros.
 fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate {
     let (point, width) = match generator {
         Generator::Iknp => ("iknp: u", 1),

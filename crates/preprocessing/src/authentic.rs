@@ -1,30 +1,34 @@
 //! The check of the d that buckets open: a random sum of their MACs, in the place of the MACs.
 //!
-//! The bits d of a batch are opened first. Then, for each pair of parties, coefficients χ in GF(2^128) follow from a hash of
-//! the coin that the buckets were drawn by and of what both parties opened, and each sends the other
+//! The bits d of a batch are opened first. Then, for each pair of parties, coefficients χ in
+//! GF(2^128) follow from a hash of the coin that the buckets were drawn by and of what both parties
+//! opened, and each sends the other
 //!
 //! ```text
 //! Σ_t χ_t·M[d_t],   which has to be   Σ_t χ_t·K[d_t] ⊕ (Σ_t χ_t·d_t)·Δ
 //! ```
 //!
-//! (the batched MAC check of Damgård–Pastro–Smart–Zakarias 2012, in characteristic 2; Yang–Wang–Zhang 2020, App. A.3 has a
-//! digest of all MACs there). The receiver could compute all of the sum by itself if the sender was honest, so it learns
-//! nothing.
+//! (the batched MAC check of Damgård–Pastro–Smart–Zakarias 2012, in characteristic 2;
+//! Yang–Wang–Zhang 2020, App. A.3 has a digest of all MACs there). The receiver could compute all
+//! of the sum by itself if the sender was honest, so it learns nothing.
 //!
-//! *A wrong d.* With errors e_t in the opened bits the sender has to be off by (Σ χ_t·e_t)·Δ, of which it knows the first
-//! factor alone. That is 0 with probability 2^-128 for each e that the sender tries in the hash, and otherwise the sender has
-//! to know all of Δ, or those bits of it that there are, see below. It is a hash and no coin that χ comes from, for a lucky
-//! χ wins with 2^-128 and not with 2^-ρ.
+//! *A wrong d.* With errors e_t in the opened bits the sender has to be off by (Σ χ_t·e_t)·Δ, of
+//! which it knows the first factor alone. That is 0 with probability 2^-128 for each e that the
+//! sender tries in the hash, and otherwise the sender has to know all of Δ, or those bits of it
+//! that there are, see below. It is a hash and no coin that χ comes from, for a lucky χ wins with
+//! 2^-128 and not with 2^-ρ.
 //!
-//! *What χ has to hang on.* On the bits, for whoever knows χ when it opens them chooses e with Σ χ_t·e_t = 0. And on the coin:
-//! by bits alone a cheater would know χ for what it is going to open before it draws its shares, and draw them off by such an
-//! e. The coin is tossed when all shares are fixed, those of given right factors too, and nobody knows it before. Openings
-//! that no such coin precedes, as Beaver's, keep the digest ([`crate::exchange::ShareOpening`]).
+//! *What χ has to hang on.* On the bits, for whoever knows χ when it opens them chooses e with Σ
+//! χ_t·e_t = 0. And on the coin: by bits alone a cheater would know χ for what it is going to open
+//! before it draws its shares, and draw them off by such an e. The coin is tossed when all shares
+//! are fixed, those of given right factors too, and nobody knows it before. Openings that no such
+//! coin precedes, as Beaver's, keep the digest ([`crate::exchange::ShareOpening`]).
 //!
-//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least significant bits of Σ K and of Δ are what
-//! those of the MACs hang on, and a product of χ with them is linear over GF(2). The sender then has to know w bits of Δ, of
-//! which one is public: with w = 64 it succeeds with 2^-63, and one failure ends the session. What it has guessed of Δ
-//! before does not help it, as there.
+//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least
+//! significant bits of Σ K and of Δ are what those of the MACs hang on, and a product of χ with
+//! them is linear over GF(2). The sender then has to know w bits of Δ, of which one is public: with
+//! w = 64 it succeeds with 2^-63, and one failure ends the session. What it has guessed of Δ before
+//! does not help it, as there.
 //!
 //! # Order
 //! d_t = y_1 ⊕ y_t for the triple t of a bucket whose first one is number 1, so that
@@ -33,9 +37,10 @@
 //! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
 //! ```
 //!
-//! and χ_t is the generator's block number t, whatever bucket t was thrown into: the first sum runs over the triples as they
-//! lie in memory, the second over the buckets, and no MAC is looked for at random. Where first triples are thrown, too,
-//! their y are in both sums, once more each than they should be, and cancel.
+//! and χ_t is the generator's block number t, whatever bucket t was thrown into: the first sum runs
+//! over the triples as they lie in memory, the second over the buckets, and no MAC is looked for at
+//! random. Where first triples are thrown, too, their y are in both sums, once more each than they
+//! should be, and cancel.
 
 use std::ops::Range;
 
@@ -64,7 +69,8 @@ pub(crate) struct Opening<'a> {
 /// The sum of the MACs on the own d, and what the peer's sum has to be.
 pub(crate) type MacSums = [Block; 2];
 
-/// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets were drawn by `coin`.
+/// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets
+/// were drawn by `coin`.
 pub(crate) fn seed(
     session: &[u8; 32],
     (batch, coin): (u64, &[u8; 32]),

@@ -1,10 +1,11 @@
 //! Authenticated bits among n parties: Yang–Wang–Zhang 2020, Fig. 4, in a sound form.
 //!
-//! Party i has bits x and runs correlated OT extension with every other party j, who gets keys under
-//! its Δ_j. One check serves two purposes: that x is the same in all columns towards one verifier, and
-//! that it is the same towards all verifiers. The figure's own check combines rows (its Lemma 2 rests
-//! on a lemma that does not hold as stated); this one hashes columns, see [`symbolon_ot::cot`], and keeps
-//! the paper's point: the coefficients χ and the value x̃ are the same for all verifiers.
+//! Party i has bits x and runs correlated OT extension with every other party j, who gets keys
+//! under its Δ_j. One check serves two purposes: that x is the same in all columns towards one
+//! verifier, and that it is the same towards all verifiers. The figure's own check combines rows
+//! (its Lemma 2 rests on a lemma that does not hold as stated); this one hashes columns, see
+//! [`symbolon_ot::cot`], and keeps the paper's point: the coefficients χ and the value x̃ are the
+//! same for all verifiers.
 //!
 //! ```text
 //! i → j   correction u_j                                  to each j its own
@@ -13,10 +14,11 @@
 //! ```
 //!
 //! j knows the digest of the u_j it got, so χ is fixed only after every u is. Digests and x̃ are
-//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before they send anything that is
-//! only safe if the bits are the same towards all. (U of [`crate::leaky`] is safe without, and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the universality of the
-//! hash a party whose bits differ between two of them passes with probability 2^-128 only, besides
-//! guessing bits of their Δ.
+//! broadcasts: they go into a [`BroadcastLog`] that all parties compare before they send anything
+//! that is only safe if the bits are the same towards all. (U of [`crate::leaky`] is safe without,
+//! and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the
+//! universality of the hash a party whose bits differ between two of them passes with probability
+//! 2^-128 only, besides guessing bits of their Δ.
 
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
@@ -34,7 +36,8 @@ pub struct BroadcastLog {
 pub const BROADCAST_CHECK: &str = "broadcast echo";
 
 impl Drop for BroadcastLog {
-    /// What is noted is public, but the unused part of a hasher holds old bytes of the stack that it was made on.
+    /// What is noted is public, but the unused part of a hasher holds old bytes of the stack that
+    /// it was made on.
     fn drop(&mut self) {
         self.senders.iter_mut().for_each(Zeroize::zeroize);
     }
@@ -66,8 +69,8 @@ impl BroadcastLog {
 /// Compares `digest` of logs pairwise.
 ///
 /// # Errors
-/// `PeerMisbehaved` when a peer has another one. That may be an honest peer's, to whom somebody told
-/// something else, so nobody is named.
+/// `PeerMisbehaved` when a peer has another one. That may be an honest peer's, to whom somebody
+/// told something else, so nobody is named.
 pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result<()> {
     if channels.len() < 2 {
         return Ok(());
@@ -86,7 +89,8 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
     echoes.into_iter().try_for_each(|echo| echo.map(drop))
 }
 
-/// How many draws are sent before the peers' first one is awaited, so that a long link is kept full.
+/// How many draws are sent before the peers' first one is awaited, so that a long link is kept
+/// full.
 const AHEAD: usize = 4;
 
 /// One lane's correlated OT with every peer.
@@ -97,7 +101,8 @@ pub struct BitLane {
     theirs: Vec<Transcript>,
     log: BroadcastLog,
     tails: Prg,
-    /// Memory for the draws: an own draw has columns for every peer at a time, a peer's uses the first ones.
+    /// Memory for the draws: an own draw has columns for every peer at a time, a peer's uses the
+    /// first ones.
     columns: Vec<Columns>,
     correction: Correction,
 }
@@ -138,8 +143,8 @@ impl BitLane {
         self.log.digest()
     }
 
-    /// Draws of any size in both directions: `macs[p]` gets the MACs on the own bits under the Δ of the peer in place p,
-    /// `keys[p]` a key for each of its bits.
+    /// Draws of any size in both directions: `macs[p]` gets the MACs on the own bits under the Δ of
+    /// the peer in place p, `keys[p]` a key for each of its bits.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when one is gone.
@@ -157,7 +162,8 @@ impl BitLane {
         };
         for step in 0..draws + AHEAD {
             if step == draws.max(AHEAD) {
-                // The end of the last own draw: nothing of it waits for what one of the peers has to say.
+                // The end of the last own draw: nothing of it waits for what one of the peers has
+                // to say.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
             let own = range(bits.len(), step);
@@ -215,8 +221,8 @@ impl BitLane {
         Ok(())
     }
 
-    /// The other side of [`draw_own`](BitLane::draw_own): `keys[p]` gets one key per bit that the peer
-    /// in place p draws; its length says how many.
+    /// The other side of [`draw_own`](BitLane::draw_own): `keys[p]` gets one key per bit that the
+    /// peer in place p draws; its length says how many.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.

@@ -1,9 +1,9 @@
 //! How many leaky triples make one good triple: exact parameters of bucketing.
 //!
 //! Of the n·B leaky triples of a batch an adversary may try to know t, each attempt going unnoticed
-//! with probability 1/2. They are then thrown at random into n buckets of size B. A bucket's triple is
-//! known only if all B in it are. The probability to know at least one and not to be noticed is at
-//! most
+//! with probability 1/2. They are then thrown at random into n buckets of size B. A bucket's triple
+//! is known only if all B in it are. The probability to know at least one and not to be noticed is
+//! at most
 //!
 //! ```text
 //! 2^-t · w(t)    with    w(t) = n · C(t, B) / C(nB, B)
@@ -12,39 +12,43 @@
 //! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
 //!
 //! # Several batches
-//! An attempt that goes wrong ends everything under this Δ. An attempt that goes unnoticed but fills no bucket
-//! does not: the adversary tries again in the next batch. So the papers' maximum of 2^-t·w(t) over t holds for a
-//! single batch alone. With any number of batches the best strategy succeeds with probability at most
+//! An attempt that goes wrong ends everything under this Δ. An attempt that goes unnoticed but
+//! fills no bucket does not: the adversary tries again in the next batch. So the papers' maximum of
+//! 2^-t·w(t) over t holds for a single batch alone. With any number of batches the best strategy
+//! succeeds with probability at most
 //!
 //! ```text
 //! P(n, B) = max over t in [B, nB] of  2^-t · w(t) / (1 − 2^-t · (1 − w(t)))
 //! ```
 //!
-//! By induction on the number of batches: let P be the largest of the P(n, B) of all batches. In the first one t
-//! attempts win with 2^-t·w, and survive without a win with 2^-t·(1 − w), after which the other batches give P at
-//! most; and 2^-t·(w + (1 − w)·P) ≤ P, by the definition of P. Making no attempt in a batch, or fewer than B,
-//! gains nothing: then w = 0. It does not matter how attempts adapt to earlier batches. The expression grows with
-//! w, so the union bound that w is may stand for the exact probability.
+//! By induction on the number of batches: let P be the largest of the P(n, B) of all batches. In
+//! the first one t attempts win with 2^-t·w, and survive without a win with 2^-t·(1 − w), after
+//! which the other batches give P at most; and 2^-t·(w + (1 − w)·P) ≤ P, by the definition of P.
+//! Making no attempt in a batch, or fewer than B, gains nothing: then w = 0. It does not matter how
+//! attempts adapt to earlier batches. The expression grows with w, so the union bound that w is may
+//! stand for the exact probability.
 //!
-//! The maximum lies at t = 2B − 1 (2B − 1 and 2B are equally good in a single batch), since C(t, B)/(2^t − 1)
-//! grows up to there and falls behind. What further tries add is at most a factor of 1/(1 − 2^-t): 1.032 with
-//! buckets of three, less with larger ones.
+//! The maximum lies at t = 2B − 1 (2B − 1 and 2B are equally good in a single batch), since C(t,
+//! B)/(2^t − 1) grows up to there and falls behind. What further tries add is at most a factor of
+//! 1/(1 − 2^-t): 1.032 with buckets of three, less with larger ones.
 //!
 //! # Tied triples
-//! Where the first triple of each bucket, its head, is made for that bucket (on a given factor, when the circuit is
-//! known), only the other n(B − 1) are thrown. An adversary tries t₁ of the tied ones, whose buckets it
-//! knows, and t₂ of the others. A bucket is known if its tied triple is among the t₁ and all its others are
-//! among the t₂; each of the t₁ buckets is so with probability C(t₂, B−1)/C(n(B−1), B−1):
+//! Where the first triple of each bucket, its head, is made for that bucket (on a given factor,
+//! when the circuit is known), only the other n(B − 1) are thrown. An adversary tries t₁ of the
+//! tied ones, whose buckets it knows, and t₂ of the others. A bucket is known if its tied triple is
+//! among the t₁ and all its others are among the t₂; each of the t₁ buckets is so with probability
+//! C(t₂, B−1)/C(n(B−1), B−1):
 //!
 //! ```text
 //! w'(t₁, t₂) = t₁ · C(t₂, B−1) / C(n(B−1), B−1)
 //! P'(n, B) = max over t₁ ≥ 1, t₂ ≥ B−1 of  2^-t · w' / (1 − 2^-t · (1 − w')),   t = t₁ + t₂
 //! ```
 //!
-//! with its maximum at t₁ = 1, t₂ = 2(B−1) − 1; further tries add a factor of 1.067 at most with buckets of three.
-//! P' falls with n, and is within a small factor of P: the tied triples are fewer to aim at by choice, but
-//! a random bucket was hit by any of B triples, too. So heads are tied, on fresh factors, wherever a batch is large enough
-//! for that by itself: what is not thrown needs no place where it is looked for at random.
+//! with its maximum at t₁ = 1, t₂ = 2(B−1) − 1; further tries add a factor of 1.067 at most with
+//! buckets of three. P' falls with n, and is within a small factor of P: the tied triples are fewer
+//! to aim at by choice, but a random bucket was hit by any of B triples, too. So heads are tied, on
+//! fresh factors, wherever a batch is large enough for that by itself: what is not thrown needs no
+//! place where it is looked for at random.
 
 /// One batch of triples: how many come out, and how many leaky ones go into each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +57,8 @@ pub struct Batch {
     pub triples: usize,
     /// Leaky triples per bucket.
     pub bucket: usize,
-    /// Whether the first leaky triple of each bucket is made for it, on a given factor or a fresh one, and not thrown.
+    /// Whether the first leaky triple of each bucket is made for it, on a given factor or a fresh
+    /// one, and not thrown.
     pub tied: bool,
 }
 
@@ -74,18 +79,19 @@ impl Batch {
     }
 }
 
-/// A leaky triple that is thrown is one record of 64 bytes per peer and 16 or 32 for its y, and a bucket's sums, where its head
-/// lies, are 96; each is 9 or 17 bytes besides. A batch has about this many of both (90 MB), so that memory does not grow with the
-/// number of triples, or as many as the smallest batch has of which buckets of three can be made ...
+/// A leaky triple that is thrown is one record of 64 bytes per peer and 16 or 32 for its y, and a
+/// bucket's sums, where its head lies, are 96; each is 9 or 17 bytes besides. A batch has about
+/// this many of both (90 MB), so that memory does not grow with the number of triples, or as many
+/// as the smallest batch has of which buckets of three can be made ...
 const TARGET_RECORDS: usize = 900_000;
 
-/// ... nor with that of peers: at most this many (360 MB), where the bucket size or [`LEAST_LEAKY`] allows
-/// no fewer. At ρ = 40 that is just enough for B = 3 among six parties. With more B = 4 computes no longer, in a third of
-/// the memory; it sends a third more.
+/// ... nor with that of peers: at most this many (360 MB), where the bucket size or [`LEAST_LEAKY`]
+/// allows no fewer. At ρ = 40 that is just enough for B = 3 among six parties. With more B = 4
+/// computes no longer, in a third of the memory; it sends a third more.
 const MAX_RECORDS: usize = 4_220_000;
 
-/// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this a long link
-/// would wait more than work. Fewer are not faster on a short one either.
+/// A batch costs a dozen round trips whatever its size: with fewer leaky triples than this a long
+/// link would wait more than work. Fewer are not faster on a short one either.
 const LEAST_LEAKY: usize = 1 << 18;
 
 /// log2 P(n, B): how often the best attempts succeed in any number of batches.
@@ -141,13 +147,14 @@ fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> O
 /// 2^-`rho`, from the fewest leaky ones that memory allows.
 ///
 /// Small numbers round n up or take a larger bucket, whichever costs less; so do many peers, whose
-/// records would not fit. No batch ever uses a bucket size that its own number of triples does not allow.
+/// records would not fit. No batch ever uses a bucket size that its own number of triples does not
+/// allow.
 pub fn plan(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, false)
 }
 
-/// The same for tied triples. Where numbers are rounded up, the first leaky triples of the last buckets
-/// have to be made on something, too.
+/// The same for tied triples. Where numbers are rounded up, the first leaky triples of the last
+/// buckets have to be made on something, too.
 pub fn plan_tied(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, true)
 }
@@ -181,7 +188,8 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     let enough = |&smallest: &usize| smallest <= total / fewest;
     let smallest = smallest_batch_tied(bucket, rho).filter(enough).unwrap_or(smallest);
     let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
-    // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can be.
+    // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can
+    // be.
     let wanted = (total * bucket).div_ceil(target);
     let batches = wanted.min(total / smallest).max(fewest);
     let (size, larger) = (total / batches, total % batches);
@@ -212,7 +220,8 @@ mod tests {
         }
     }
 
-    /// By the definition: t attempts, each of which goes unnoticed half of the time, and a win with `w`.
+    /// By the definition: t attempts, each of which goes unnoticed half of the time, and a win with
+    /// `w`.
     fn succeeds(t: usize, w: f64) -> f64 {
         let unnoticed = 0.5f64.powi(t as i32);
         unnoticed * w / (1.0 - unnoticed * (1.0 - w))
@@ -232,8 +241,9 @@ mod tests {
         }
     }
 
-    /// As many batches as one likes, one after another: the best that can be done with k more of them, by the
-    /// best that can be done with k − 1. It comes up to the formula, and never above it.
+    /// As many batches as one likes, one after another: the best that can be done with k more of
+    /// them, by the best that can be done with k − 1. It comes up to the formula, and never above
+    /// it.
     #[test]
     fn tries_in_many_batches_come_up_to_the_formula() {
         for (n, bucket) in [(2usize, 2usize), (5, 2), (40, 2), (7, 3), (40, 3), (100, 4)] {
@@ -273,13 +283,16 @@ mod tests {
         }
     }
 
-    /// Two tied triples, buckets of two, an adversary that tries everything: by listing what can happen.
+    /// Two tied triples, buckets of two, an adversary that tries everything: by listing what can
+    /// happen.
     #[test]
     fn a_small_case_by_hand() {
-        // One of each is tried (1/4), and the two meet in one of the two possible orders; if not, once more.
+        // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,
+        // once more.
         let close = |p: f64| (log2_failure_tied(2, 2) - p.log2()).abs() < 1e-12;
         assert!(close(0.125 + 0.125 / 7.0) && close(1.0 / 7.0));
-        // Both free ones are tried and all survive: as good in a single batch, 2^-3 · 1, and no better in more.
+        // Both free ones are tried and all survive: as good in a single batch, 2^-3 · 1, and no
+        // better in more.
         assert!(log2_failure_tied(2, 2) > -3.0);
     }
 

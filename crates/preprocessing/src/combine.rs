@@ -7,18 +7,20 @@
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
 //! ```
 //!
-//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k, its head, is number k of the batch, made
-//! on a given share of y or a fresh one, and only the others are thrown: [`crate::bucketing`] says what that costs. What
-//! comes out has the head's ⟨y⟩; d is masked by the fresh y_k. Heads lie where the sums go from the start.
+//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k, its head, is number
+//! k of the batch, made on a given share of y or a fresh one, and only the others are thrown:
+//! [`crate::bucketing`] says what that costs. What comes out has the head's ⟨y⟩; d is masked by the
+//! fresh y_k. Heads lie where the sums go from the start.
 //!
-//! All d of a batch are opened at once: bits first, then a sum of their MACs, see [`crate::authentic`]. What is computed
-//! from the bits in between stays here until those sums are right: a peer that could lie about one d unnoticed would
-//! learn a share of a chosen triple at a risk of 1/2, and 2^-ρ would become 2^-B.
+//! All d of a batch are opened at once: bits first, then a sum of their MACs, see
+//! [`crate::authentic`]. What is computed from the bits in between stays here until those sums are
+//! right: a peer that could lie about one d unnoticed would learn a share of a chosen triple at a
+//! risk of 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
-//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and gives its x and z at that
-//! one visit, a cache line for each peer. Before that only the bits are gathered, a byte for each triple; what ties its y
-//! to the peers is never looked for.
+//! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and
+//! gives its x and z at that one visit, a cache line for each peer. Before that only the bits are
+//! gathered, a byte for each triple; what ties its y to the peers is never looked for.
 //!
 //! # Threads
 //! Each thread has some of the buckets.
@@ -67,8 +69,9 @@ impl Scratch {
         self.spare = triples;
     }
 
-    /// Room for the triples of a batch among this party and `peers` others, on the right factors `given` if there are
-    /// such, and `onto` what their products are to be added to; what else the memory holds is overwritten later.
+    /// Room for the triples of a batch among this party and `peers` others, on the right factors
+    /// `given` if there are such, and `onto` what their products are to be added to; what else the
+    /// memory holds is overwritten later.
     pub(crate) fn room(
         &mut self,
         (batch, peers): (Batch, usize),
@@ -88,8 +91,8 @@ impl Scratch {
 /// How many buckets ahead memory is asked for.
 const PREFETCH: usize = 32;
 
-/// Buckets that are summed at a time, for one peer after another: a word of each vector of bits, and their
-/// records stay in the first-level cache.
+/// Buckets that are summed at a time, for one peer after another: a word of each vector of bits,
+/// and their records stay in the first-level cache.
 const PIECE: usize = 64;
 
 /// The bits that the buckets are summed with.
@@ -103,7 +106,8 @@ struct Bits {
 }
 
 impl Combine<'_> {
-    /// Makes triples by the buckets that `challenge` draws, in the room `triples`, where the heads of tied buckets are.
+    /// Makes triples by the buckets that `challenge` draws, in the room `triples`, where the heads
+    /// of tied buckets are.
     ///
     /// # Errors
     /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
@@ -261,7 +265,8 @@ struct Gathering<'a> {
 }
 
 impl Gathering<'_> {
-    /// With the packed bits of the heads from the first bucket on, if they are not thrown, and of all that are.
+    /// With the packed bits of the heads from the first bucket on, if they are not thrown, and of
+    /// all that are.
     fn run(&mut self, (heads, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
         let (others, size) = (batch.bucket - 1, batch.thrown());
         let mut heads = heads.iter();
@@ -299,8 +304,8 @@ const fn place(bit: u8) -> usize {
     bit.trailing_zeros() as usize
 }
 
-/// The bits of a bucket's sum, without products; of each member but the first its x and, in the place of
-/// y, the own bit of d.
+/// The bits of a bucket's sum, without products; of each member but the first its x and, in the
+/// place of y, the own bit of d.
 #[inline]
 fn gather(packed: &[u8], first: u8, members: &[u32], others: &mut [u8]) -> u8 {
     let mut sum = first;
@@ -399,7 +404,8 @@ fn asked_for(rest: &[u32], size: usize) -> &[u32] {
     &ahead[..ahead.len().min(PIECE * size)]
 }
 
-/// The shares that buckets make, each with what stands in its place among x, y and z: y of tied ones is their head's.
+/// The shares that buckets make, each with what stands in its place among x, y and z: y of tied
+/// ones is their head's.
 fn made<T>(
     Triples { a, b, c }: &mut Triples,
     tied: bool,

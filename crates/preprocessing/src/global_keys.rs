@@ -1,8 +1,8 @@
 //! One Δ towards everybody: the consistency check of Yang–Wang–Zhang 2020, Fig. 5.
 //!
-//! Between two parties correlated OT itself fixes each one's Δ. With more, a party could use different
-//! keys towards different peers, and honest parties would hold shares that do not fit together. κ shares
-//! ⟨r_h⟩ are thrown away to exclude it:
+//! Between two parties correlated OT itself fixes each one's Δ. With more, a party could use
+//! different keys towards different peers, and honest parties would hold shares that do not fit
+//! together. κ shares ⟨r_h⟩ are thrown away to exclude it:
 //!
 //! ```text
 //! 4.  y^i = Σ r_h^i·X^h,  M_j[y^i] = Σ X^h·M_j[r_h^i],  K_i[y^j] = Σ X^h·K_i[r_h^j]
@@ -12,9 +12,9 @@
 //! 8.  open; for each i, Σ_j z_i^j must be zero
 //! ```
 //!
-//! Run once in the set-up: every lane and every later draw uses the seeds of the same base OTs, and so
-//! the same Δ between each pair. Skipped with two parties, where there is nothing to be inconsistent
-//! with.
+//! Run once in the set-up: every lane and every later draw uses the seeds of the same base OTs, and
+//! so the same Δ between each pair. Skipped with two parties, where there is nothing to be
+//! inconsistent with.
 
 use symbolon_primitives::{Block, Delta, Prg, gf128};
 use symbolon_transport::{Channel, Error, Result};

@@ -1,7 +1,7 @@
 //! Leaky AND triples: Yang–Wang–Zhang 2020, Fig. 14 and the batched check after it.
 //!
-//! For each triple t all parties hold shares of random x, y, r. With P_i the one that acts, P_j each of
-//! its peers, and every sum over the peers:
+//! For each triple t all parties hold shares of random x, y, r. With P_i the one that acts, P_j
+//! each of its peers, and every sum over the peers:
 //!
 //! ```text
 //! 2.  Φ_i = y^i·Δ_i ⊕ Σ_j (K_i[y^j] ⊕ M_j[y^i])
@@ -13,29 +13,32 @@
 //! ```
 //!
 //! Step 5 is checked for all triples at once: χ from a coin toss that runs after every U and d is
-//! fixed, V_i = Σ χ_t·T_i,t committed and opened, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes
-//! the least significant bits agree, and the rest agree only if z = x ∧ y. A party sums its V up on several
-//! threads, each with its part of the one sequence of χ.
+//! fixed, V_i = Σ χ_t·T_i,t committed and opened, Σ V_i = 0. As Σ lsb(Δ_i) = 1, the bit d makes the
+//! least significant bits agree, and the rest agree only if z = x ∧ y. A party sums its V up on
+//! several threads, each with its part of the one sequence of χ.
 //!
-//! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability 1/2,
-//! and nothing of y or z. That is the leak that [`crate::combine`] removes.
+//! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability
+//! 1/2, and nothing of y or z. That is the leak that [`crate::combine`] removes.
 //!
-//! *Among more than two parties* U is sent before the broadcasts of the draws behind it (the digests and x̃ of [`crate::bits`]) are
-//! echoed; d and everything later come after the echo. U_ij relies on no broadcast. It is sent to P_j only after P_i's own check
-//! of P_j's columns, whose χ has absorbed the correction that P_i got at first hand: so there are bits x^j that P_j holds towards P_i,
-//! whatever it told others. And whatever bits those are, U_ij is masked by the hashes of K_i\[x^j\] and K_i\[x^j\] ⊕ Δ_i, of
-//! which P_j knows one. Where bits differ towards two parties, the echo ends all before a d is committed to.
+//! *Among more than two parties* U is sent before the broadcasts of the draws behind it (the
+//! digests and x̃ of [`crate::bits`]) are echoed; d and everything later come after the echo. U_ij
+//! relies on no broadcast. It is sent to P_j only after P_i's own check of P_j's columns, whose χ
+//! has absorbed the correction that P_i got at first hand: so there are bits x^j that P_j holds
+//! towards P_i, whatever it told others. And whatever bits those are, U_ij is masked by the hashes
+//! of K_i\[x^j\] and K_i\[x^j\] ⊕ Δ_i, of which P_j knows one. Where bits differ towards two
+//! parties, the echo ends all before a d is committed to.
 //!
-//! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as many as ρ asks for: see
-//! [`Width`], which says why that is enough.
+//! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
+//! many as ρ asks for: see [`Width`], which says why that is enough.
 //!
 //! # Triples on given shares
-//! A batch's first triples may be made with shares of y that the parties hold already instead of fresh
-//! ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks above: what a cheater adds to U_ij is
-//! multiplied by x^j, and y enters every message under a hash of x's key, with a tweak of its own, or in
-//! S, which only ever shows masked by r. So the same y may be given to several triples, and used
-//! elsewhere. A party that takes another y than the given one is off by x·Δ in step 5: it goes unnoticed
-//! exactly when x = 0, and then z = 0 is right. That is the guess of x again.
+//! A batch's first triples may be made with shares of y that the parties hold already instead of
+//! fresh ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks above: what a cheater adds
+//! to U_ij is multiplied by x^j, and y enters every message under a hash of x's key, with a tweak
+//! of its own, or in S, which only ever shows masked by r. So the same y may be given to several
+//! triples, and used elsewhere. A party that takes another y than the given one is off by x·Δ in
+//! step 5: it goes unnoticed exactly when x = 0, and then z = 0 is right. That is the guess of x
+//! again.
 //!
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
@@ -70,16 +73,18 @@ pub use records::{LeakyTriples, Record};
 pub(crate) use right::RightFactors;
 pub use width::Width;
 
-/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the second-level cache. With three
-/// correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store lies across two of them, and whole strips of the
-/// trees' sums ([`symbolon_primitives::leaves`]); and an odd number, so that columns do not push each other out of the caches.
+/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the
+/// second-level cache. With three correlated OTs per triple a column is 25 cache lines: whole ones,
+/// so that no load or store lies across two of them, and whole strips of the trees' sums
+/// ([`symbolon_primitives::leaves`]); and an odd number, so that columns do not push each other out
+/// of the caches.
 pub const CHUNK: usize = 4224;
 
 /// The same where bytes matter more, just below the largest draw: 63 cache lines.
 const LARGE_CHUNK: usize = 10_688;
 
-/// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth of what a small draw of
-/// `softspoken8` sends, which is there for slow links.
+/// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth
+/// of what a small draw of `softspoken8` sends, which is there for slow links.
 pub(crate) fn chunk(generator: Generator) -> usize {
     match generator {
         Generator::SoftSpoken { k: BlockBits::Eight } => LARGE_CHUNK,
@@ -90,8 +95,8 @@ pub(crate) fn chunk(generator: Generator) -> usize {
 /// Triples that are hashed at a time: what they take stays in the first-level cache.
 const BLOCK: usize = 512;
 
-/// How many chunks the first message of a chunk runs ahead of its second: with small chunks it takes several to keep a long
-/// link full.
+/// How many chunks the first message of a chunk runs ahead of its second: with small chunks it
+/// takes several to keep a long link full.
 const LOOKAHEAD: usize = 6;
 
 const D: Committed = Committed {
@@ -129,7 +134,8 @@ pub(crate) struct Part<'a> {
     pub bits: [BitVec; 4],
 }
 
-/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but the last, with so much of U.
+/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but
+/// the last, with so much of U.
 pub(crate) fn split<'a>(
     triples: &'a mut LeakyTriples,
     lanes: usize,
@@ -154,8 +160,8 @@ pub(crate) fn split<'a>(
     (0..all).step_by(size).map(part).collect()
 }
 
-/// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were not
-/// given to the first `given` triples, all r.
+/// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were
+/// not given to the first `given` triples, all r.
 #[derive(Clone, Copy)]
 struct Layout {
     n: usize,
@@ -208,8 +214,8 @@ struct Out<'a, 'b> {
 }
 
 impl Drawn<'_> {
-    /// Notes numbers `block` of the chunk, as far as `peer` is concerned, and adds to their Φ_i and S_i what needs no hash
-    /// and no own bit.
+    /// Notes numbers `block` of the chunk, as far as `peer` is concerned, and adds to their Φ_i and
+    /// S_i what needs no hash and no own bit.
     fn lay_out(&self, block: Range<usize>, (peer, peers): (usize, usize), out: &mut Out<'_, '_>) {
         let Out { heads: (heads, places), records, right: (right, before), sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
@@ -242,7 +248,8 @@ pub(crate) struct LeakyLane {
     prg: Prg,
     /// For each peer the hash for the U that it is sent, and for the U that it sends.
     hashes: Vec<[TweakedHash; 2]>,
-    /// The tweak of the next triple; never used twice on this lane, and lanes have ranges of their own.
+    /// The tweak of the next triple; never used twice on this lane, and lanes have ranges of their
+    /// own.
     tweak: u128,
     scratch: Scratch,
 }
@@ -250,7 +257,8 @@ pub(crate) struct LeakyLane {
 /// Buffers that stay warm from chunk to chunk.
 #[derive(Default)]
 struct Scratch {
-    /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge page.
+    /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge
+    /// page.
     memory: Slab<Block>,
     phi: Vec<Block>,
     s: Vec<Block>,
@@ -330,7 +338,8 @@ impl LeakyLane {
         BitVec::random(n, &mut self.prg)
     }
 
-    /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in `part.bits`.
+    /// Steps 1 to 4b for one part of a batch, up to the own d; the bits of the part are left in
+    /// `part.bits`.
     pub fn generate(&mut self, channels: &mut [Channel], part: &mut Part<'_>) -> Result<()> {
         match part.width {
             Width::Half => self.generate_as::<u64>(channels, part),
@@ -353,14 +362,16 @@ impl LeakyLane {
         self.scratch.memory.reset(Room::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step == chunks.max(LOOKAHEAD) {
-                // The end of the last draw: nothing of it waits for what one of the peers has to say.
+                // The end of the last draw: nothing of it waits for what one of the peers has to
+                // say.
                 channels.iter_mut().try_for_each(Channel::flush)?;
             }
             let theirs = (LOOKAHEAD..chunks + LOOKAHEAD).contains(&step);
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
             }
-            // The small check at the end of a draw leaves with the U behind it, or with the next draw.
+            // The small check at the end of a draw leaves with the U behind it, or with the next
+            // draw.
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;
             }
@@ -421,7 +432,8 @@ impl LeakyLane {
         self.bits.draw_theirs(channels, &mut keys)
     }
 
-    /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the records.
+    /// Steps 2 and 3, and all of S_i but the x^i·U_ji; what the buckets will need goes into the
+    /// records.
     fn send_u<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -575,7 +587,8 @@ fn combination<W: Word>(
     Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
 }
 
-/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ χ_t·d_t)·Δ_i.
+/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ
+/// χ_t·d_t)·Δ_i.
 fn sum_of_products<W: Word>(
     s: &[W],
     d: &BitVec,

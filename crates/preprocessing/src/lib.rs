@@ -2,8 +2,8 @@
 //! shares and AND triples.
 //!
 //! * [`Preprocessor`] is the open session: Δ, correlated OT on every lane, counters;
-//! * [`bits`] authenticates bits towards all peers (Yang–Wang–Zhang 2020, Fig. 4), [`global_keys`] makes
-//!   sure that everybody uses one Δ (Fig. 5);
+//! * [`bits`] authenticates bits towards all peers (Yang–Wang–Zhang 2020, Fig. 4), [`global_keys`]
+//!   makes sure that everybody uses one Δ (Fig. 5);
 //! * [`leaky`] makes triples that may leak (Fig. 14);
 //! * [`combine`] throws them into buckets and makes good ones (Fig. 16), with the parameters of
 //!   [`bucketing`] and the check of [`authentic`];

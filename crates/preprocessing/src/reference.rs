@@ -1,11 +1,12 @@
-//! LaAND and aAND in plain lines, for all parties at once and without messages: what the fused versions in [`crate::leaky`]
-//! and [`crate::combine`] are tested against.
+//! LaAND and aAND in plain lines, for all parties at once and without messages: what the fused
+//! versions in [`crate::leaky`] and [`crate::combine`] are tested against.
 
 use std::ops::BitXor;
 
 use symbolon_primitives::Block;
 
-/// One party's part of an authenticated share. MACs and keys are indexed by party; the party's own entries are zero.
+/// One party's part of an authenticated share. MACs and keys are indexed by party; the party's own
+/// entries are zero.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Share {
     pub bit: bool,
@@ -96,7 +97,8 @@ pub(crate) fn laand(
     LeakyAnd { s, z: xor_constant(r.clone(), d, deltas) }
 }
 
-/// Π_aAND, Yang–Wang–Zhang 2020, Fig. 16: combines one bucket of leaky triples ⟨x⟩, ⟨y⟩, ⟨z⟩ into one triple.
+/// Π_aAND, Yang–Wang–Zhang 2020, Fig. 16: combines one bucket of leaky triples ⟨x⟩, ⟨y⟩, ⟨z⟩ into
+/// one triple.
 pub(crate) fn aand(bucket: &[[Shared; 3]], deltas: &[Block]) -> [Shared; 3] {
     let (first, others) = bucket.split_first().expect("a bucket has a triple");
     let [mut x, y, mut z] = first.clone();

@@ -31,8 +31,8 @@ pub struct Config {
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
 /// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer in place p, peers in
-/// ascending order. Every method is run by all parties at the same time with the same numbers. After
-/// an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
+/// ascending order. Every method is run by all parties at the same time with the same numbers.
+/// After an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
 pub struct Preprocessor {
     session: [u8; 32],
     delta: Delta,
@@ -50,8 +50,8 @@ pub struct Preprocessor {
 impl Preprocessor {
     /// Chooses Δ and runs the set-up of correlated OT with every peer.
     ///
-    /// lsb(Δ) is 1 for every party but the evaluator, whose is n mod 2: leaky ANDs need the sum of all
-    /// to be 1, garbling needs the garblers' to be 1.
+    /// lsb(Δ) is 1 for every party but the evaluator, whose is n mod 2: leaky ANDs need the sum of
+    /// all to be 1, garbling needs the garblers' to be 1.
     ///
     /// # Errors
     /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
@@ -109,8 +109,8 @@ impl Preprocessor {
         &mut self.prg
     }
 
-    /// Random bits known to one party each and authenticated towards all others: `counts[i]` of party
-    /// i. Returns the own bits, and the keys for each peer's.
+    /// Random bits known to one party each and authenticated towards all others: `counts[i]` of
+    /// party i. Returns the own bits, and the keys for each peer's.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
@@ -125,8 +125,8 @@ impl Preprocessor {
         Ok((AuthBits { bits: std::mem::take(bits), macs }, keys))
     }
 
-    /// The same, with MACs and keys in the memory of old shares: as many MACs as this party has bits, as many keys as
-    /// the peer has.
+    /// The same, with MACs and keys in the memory of old shares: as many MACs as this party has
+    /// bits, as many keys as the peer has.
     fn draw(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -200,13 +200,14 @@ impl Preprocessor {
         bucketing::plan_tied(n, self.rho, self.lanes[0].peers())
     }
 
-    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors are the
-    /// shares `b`, as many as the batch has triples; they come back as part of them. Shares of zero fill a
-    /// batch up. The products are added to the shares `onto`, if there are such, as many again: c ⊕ `onto` comes back in
-    /// their memory.
+    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors
+    /// are the shares `b`, as many as the batch has triples; they come back as part of them. Shares
+    /// of zero fill a batch up. The products are added to the shares `onto`, if there are such, as
+    /// many again: c ⊕ `onto` comes back in their memory.
     ///
     /// # Errors
-    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` or `onto` does not fit the batch.
+    /// As [`triples`](Preprocessor::triples); `InvalidInput` when `b` or `onto` does not fit the
+    /// batch.
     pub fn triples_on(
         &mut self,
         lanes: &mut [Vec<Channel>],
@@ -221,9 +222,9 @@ impl Preprocessor {
         self.make(lanes, batch, Some(b), onto)
     }
 
-    /// Takes back triples that are used up: the next batch is written over them, which spares it the first
-    /// touch of its memory. Only worth a call where batches come one after another; the last ones given back
-    /// are kept.
+    /// Takes back triples that are used up: the next batch is written over them, which spares it
+    /// the first touch of its memory. Only worth a call where batches come one after another; the
+    /// last ones given back are kept.
     pub fn recycle(&mut self, triples: Triples) {
         self.buckets.recycle(triples);
     }
@@ -313,7 +314,8 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by part.
+/// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by
+/// part.
 fn generate(
     lanes: &mut [LeakyLane],
     channels: &mut [Vec<Channel>],
@@ -325,8 +327,8 @@ fn generate(
     Ok(parts.into_iter().map(|part| part.bits).collect())
 }
 
-/// The first error, but a failed check before any other: it is the better news than the channel that broke because
-/// of it.
+/// The first error, but a failed check before any other: it is the better news than the channel
+/// that broke because of it.
 fn first_failure(ended: Vec<Result<()>>) -> Result<()> {
     let mut failed = ended.into_iter().filter_map(Result::err);
     let Some(first) = failed.next() else { return Ok(()) };

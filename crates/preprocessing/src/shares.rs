@@ -13,8 +13,8 @@ use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the garblers' to be 1:
-/// so it is 1 for every party but the evaluator, whose is n mod 2.
+/// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the
+/// garblers' to be 1: so it is 1 for every party but the evaluator, whose is n mod 2.
 pub(crate) fn lsb_of_delta(party: u16, evaluator: u16, parties: usize) -> bool {
     party != evaluator || parties % 2 == 1
 }
@@ -53,8 +53,8 @@ impl Shares {
         Shares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
-    /// Makes room for `n` shares among this party and `peers` others, in the memory that is there if it is enough. Bits are
-    /// zero; MACs and keys are to be overwritten.
+    /// Makes room for `n` shares among this party and `peers` others, in the memory that is there
+    /// if it is enough. Bits are zero; MACs and keys are to be overwritten.
     pub fn make_room(&mut self, n: usize, peers: usize) {
         self.bits.zeroize();
         self.bits = BitVec::zeros(n);
@@ -108,7 +108,8 @@ impl Shares {
     }
 }
 
-/// Gives a list this length, in the memory that is there if it is enough. What it holds is to be overwritten.
+/// Gives a list this length, in the memory that is there if it is enough. What it holds is to be
+/// overwritten.
 pub(crate) fn to_be_filled(blocks: &mut Vec<Block>, n: usize) {
     // New memory comes zeroed.
     if blocks.capacity() < n {

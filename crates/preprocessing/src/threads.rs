@@ -5,7 +5,8 @@ use std::thread;
 use symbolon_primitives::stack;
 use symbolon_transport::{Error, Result};
 
-/// Does `work` on each part, the first on this thread and every other on one of its own. The results, in their order.
+/// Does `work` on each part, the first on this thread and every other on one of its own. The
+/// results, in their order.
 ///
 /// # Errors
 /// `Internal` when a thread panicked, once all have ended.

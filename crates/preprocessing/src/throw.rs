@@ -1,9 +1,11 @@
-//! Leaky triples thrown into buckets: a uniform permutation from a public challenge, drawn on several threads.
+//! Leaky triples thrown into buckets: a uniform permutation from a public challenge, drawn on
+//! several threads.
 //!
-//! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first goes to one of [`PARTS`]
-//! parts at random, whatever becomes of the others; then each part is shuffled by itself, and the parts are put one behind
-//! another (Rao 1961, Sandelius 1962). With p parts of sizes s_1 … s_p, each permutation comes of exactly one way to
-//! spread n items, so of all sizes together it has the probability Σ p^-n / (s_1!·…·s_p!), which is the same for all of them.
+//! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first
+//! goes to one of [`PARTS`] parts at random, whatever becomes of the others; then each part is
+//! shuffled by itself, and the parts are put one behind another (Rao 1961, Sandelius 1962). With p
+//! parts of sizes s_1 … s_p, each permutation comes of exactly one way to spread n items, so of all
+//! sizes together it has the probability Σ p^-n / (s_1!·…·s_p!), which is the same for all of them.
 //!
 //! The outcome depends on the challenge alone, not on the number of threads.
 
@@ -17,7 +19,8 @@ use crate::{bucketing::Batch, threads};
 /// A part of a batch's million fits the caches.
 const PARTS: usize = 16;
 
-/// The triples that are thrown into bucket 0, into bucket 1, ..., by a seed; number 0 is the first one behind the heads.
+/// The triples that are thrown into bucket 0, into bucket 1, ..., by a seed; number 0 is the first
+/// one behind the heads.
 pub(crate) fn thrown(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
     permutation(batch.leaky() - batch.heads(), seed, threads)
 }
@@ -131,7 +134,8 @@ mod tests {
         assert!(counts.values().all(|count| count.abs_diff(1_000) < 155), "{counts:?}");
     }
 
-    /// Any item comes to any place as often: nothing of where it was is left, neither by parts nor by threads.
+    /// Any item comes to any place as often: nothing of where it was is left, neither by parts nor
+    /// by threads.
     #[test]
     fn items_go_everywhere() {
         const N: usize = 256;

@@ -200,7 +200,8 @@ fn deal(parties: usize, n: usize) -> (Vec<Shares>, Vec<Block>) {
     (shares, deltas)
 }
 
-/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `bend` has had its way with their channels.
+/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `bend` has had its
+/// way with their channels.
 fn open_as(
     (parties, n): (u16, usize),
     bend: impl FnOnce(&mut [Lanes]),
@@ -299,7 +300,8 @@ fn assert_caught_by<T>(ended: &[Result<T>], victims: &[u16], cheater: u16, at: &
     assert!(seen > 0, "nobody saw the {at} check fail");
 }
 
-/// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the same digests.
+/// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the
+/// same digests.
 fn open_sums_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
     open_as((parties, 2 * n), bend, |me, shares, opening| {
         let [x, y] = [0..n, n..2 * n].map(|range| shares.slice(range));
@@ -372,8 +374,8 @@ fn packed_bits_have_one_form_only() {
     }
 }
 
-/// Another commitment to one peer than to the others: the echo of the digest, always, before anything is
-/// opened.
+/// Another commitment to one peer than to the others: the echo of the digest, always, before
+/// anything is opened.
 #[test]
 fn equivocated_commitments() {
     for n in [3, 5] {
@@ -445,8 +447,8 @@ fn broadcast_logs_bind_sender_order_and_content() {
     assert_eq!(log(&[(0, b"a"), (1, b"b")]), log(&[(1, b"b"), (0, b"a")]));
 }
 
-/// Between two parties there is nothing to compare and nothing is sent; among more, one other digest is
-/// enough, and nobody can tell whose fault it is.
+/// Between two parties there is nothing to compare and nothing is sent; among more, one other
+/// digest is enough, and nobody can tell whose fault it is.
 #[test]
 fn broadcasts_are_confirmed_by_all() {
     for n in [2, 3, 5] {

@@ -109,7 +109,8 @@ impl House {
         }
     }
 
-    /// As [`serve`](House::serve), when there is place again: a session's place is free shortly after its parties have all.
+    /// As [`serve`](House::serve), when there is place again: a session's place is free shortly
+    /// after its parties have all.
     fn serve_soon(&self, asked: &Request) {
         for attempt in 0..200 {
             let mut asked = asked.clone();
@@ -179,14 +180,15 @@ fn parties_of_many_sessions_find_each_other() {
     assert_eq!(house.served(), 8);
 }
 
-/// Who knows everything about a session but has no key in it gets no seat, ends nothing, and is told apart from
-/// those who belong there.
+/// Who knows everything about a session but has no key in it gets no seat, ends nothing, and is
+/// told apart from those who belong there.
 #[test]
 fn another_key_gets_no_seat_and_ends_no_session() {
     let house = House::open(RULES);
     let asked = session(1, &[1, 2], 100);
     let zero = house.seated(&asked, 0);
-    // The own seat claimed under another key, and a session of the same name that names the own key instead.
+    // The own seat claimed under another key, and a session of the same name that names the own key
+    // instead.
     let words = told(house.come(&asked, 1, key(9)));
     assert!(words.contains("the seat of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));
@@ -231,7 +233,8 @@ fn silent_and_rude_guests_keep_nobody_out() {
     assert_eq!(house.served(), 1);
 }
 
-/// One key that asks for session after session, alone, gets its share and no more; it drives nobody out.
+/// One key that asks for session after session, alone, gets its share and no more; it drives nobody
+/// out.
 #[test]
 fn one_key_does_not_fill_the_room() {
     let house = House::open(Rules { per_key: 3, waiting: 4, ..RULES });
@@ -269,8 +272,8 @@ fn places_are_free_again_after_a_session() {
     assert_eq!(house.served(), 5);
 }
 
-/// Strangers with a fresh key for each connection displace their own, and nobody who comes from elsewhere; whatever it is
-/// that there is too little of.
+/// Strangers with a fresh key for each connection displace their own, and nobody who comes from
+/// elsewhere; whatever it is that there is too little of.
 #[test]
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
     // With the seats all taken, the second party of the honest session displaces one more.

@@ -16,8 +16,9 @@ fn ones(k: u64) -> BigUint {
     (BigUint::from(1u8) << k) - 1u8
 }
 
-/// Whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) that is w·(2^ρ − 1) ≤ 2^t − 1, for every t. The ratio of two
-/// neighbouring t falls with t, so that the maximum lies where it passes 1, far below 4B.
+/// Whether P(n, B) ≤ 2^-ρ. With w = n·C(t, B)/C(nB, B) that is w·(2^ρ − 1) ≤ 2^t − 1, for every t.
+/// The ratio of two neighbouring t falls with t, so that the maximum lies where it passes 1, far
+/// below 4B.
 fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
     let all = choose(n * bucket, bucket);
     (bucket..=(4 * bucket).min(n * bucket))
@@ -90,7 +91,8 @@ fn plans_among_many() {
         (600_000, 3, 4, vec![300_000; 2], false),
         // Rather than seven of 285 715.
         (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
-        // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of four.
+        // One batch would be 6·10⁶ records: two of the smallest size cost less than buckets of
+        // four.
         (500_000, 3, 4, vec![280_747; 2], false),
         // Here they would cost more.
         (300_000, 4, 5, vec![60_000; 5], true),
@@ -114,8 +116,8 @@ fn no_cheaper_single_batch_exists() {
         for n in [1, 2, 7, 50, 200, 1_000, 20_000] {
             let leaky: usize = plan(n, rho, 1).iter().map(|batch| batch.leaky()).sum();
             for bucket in 2..=rho as usize + 1 {
-                // The smallest size at least n that this bucket allows, by exact arithmetic, as far as
-                // it could be cheaper.
+                // The smallest size at least n that this bucket allows, by exact arithmetic, as far
+                // as it could be cheaper.
                 let cheaper = (n..).take_while(|m| m * bucket < leaky);
                 let allowed = cheaper
                     .into_iter()

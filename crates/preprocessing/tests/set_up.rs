@@ -73,8 +73,8 @@ fn a_session_without_lanes_or_peers_is_refused() {
     }
 }
 
-/// Fig. 5: another Δ towards one peer than towards the others, in any bit, by any party. Caught by the
-/// check of the global keys, always.
+/// Fig. 5: another Δ towards one peer than towards the others, in any bit, by any party. Caught by
+/// the check of the global keys, always.
 #[test]
 fn another_delta_towards_one_peer() {
     for n in [3, 5] {

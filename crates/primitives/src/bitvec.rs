@@ -10,7 +10,8 @@ use crate::Prg;
 /// A run of bits, packed in 64-bit words, least significant bit first.
 ///
 /// Indices and lengths are public; the bits may be secret, and no operation branches on them. The
-/// unused bits of the last word are zero. `==` may stop early: it is for tests and public bits. Wiped on drop.
+/// unused bits of the last word are zero. `==` may stop early: it is for tests and public bits.
+/// Wiped on drop.
 #[derive(Clone, PartialEq, Eq, Default, ZeroizeOnDrop)]
 pub struct BitVec {
     words: Vec<u64>,

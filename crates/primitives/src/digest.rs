@@ -15,9 +15,11 @@ const SIDE_BY_SIDE: usize = 1024;
 
 /// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.
 pub struct BlockHasher {
-    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the stack.
+    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the
+    /// stack.
     hasher: Box<blake3::Hasher>,
-    /// The last blocks, until there are [`SIDE_BY_SIDE`]: one chunk after another takes four times as long.
+    /// The last blocks, until there are [`SIDE_BY_SIDE`]: one chunk after another takes four times
+    /// as long.
     waiting: Vec<Block>,
 }
 
@@ -37,7 +39,8 @@ impl Drop for BlockHasher {
 impl BlockHasher {
     /// A hasher whose digests are apart from those of other domains.
     ///
-    /// The domain is in the key and not before the blocks: so the hash's chunks are of blocks alone.
+    /// The domain is in the key and not before the blocks: so the hash's chunks are of blocks
+    /// alone.
     pub fn new(domain: &str) -> BlockHasher {
         let key = start(DIGEST, domain).finalize();
         let hasher = Box::new(blake3::Hasher::new_keyed(key.as_bytes()));
@@ -90,8 +93,8 @@ pub fn derive_block(domain: &str, session: &[u8; 32], index: u64) -> Block {
     Block::from_bytes(bytes)
 }
 
-/// Equality in time that does not depend on the digests: one of them may be what a peer's digest should have been,
-/// and how much of it is right is nobody's to learn.
+/// Equality in time that does not depend on the digests: one of them may be what a peer's digest
+/// should have been, and how much of it is right is nobody's to learn.
 #[inline]
 pub fn same_digest(a: &[u8; 32], b: &[u8; 32]) -> bool {
     a.ct_eq(b).into()

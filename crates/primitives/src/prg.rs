@@ -10,7 +10,8 @@ use zeroize::Zeroize;
 
 use crate::{Aes128, Backend, Block, Seed, watch};
 
-/// A generator of pseudorandom bytes. Its key is on the heap, where moves leave it, and is wiped on drop.
+/// A generator of pseudorandom bytes. Its key is on the heap, where moves leave it, and is wiped on
+/// drop.
 pub struct Prg {
     aes: Box<Aes128>,
     counter: u128,

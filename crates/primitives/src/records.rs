@@ -1,15 +1,16 @@
-//! Records of leaky triples in memory: written side by side from rows of MACs and keys, gathered at random and added up
-//! bucket by bucket.
+//! Records of leaky triples in memory: written side by side from rows of MACs and keys, gathered at
+//! random and added up bucket by bucket.
 //!
-//! These are the two passes over memory that triples cost. What the records mean is the preprocessing's affair; here
-//! they are four blocks, two sums that are made while the blocks are at hand, and sums over buckets.
+//! These are the two passes over memory that triples cost. What the records mean is the
+//! preprocessing's affair; here they are four blocks, two sums that are made while the blocks are
+//! at hand, and sums over buckets.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::{Backend, Block};
 
-/// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: what the buckets gather in random order,
-/// a cache line. Nobody looks for its y like that.
+/// One party's part of one leaky triple (x, y, z), as far as one peer is concerned: what the
+/// buckets gather in random order, a cache line. Nobody looks for its y like that.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Record {
@@ -48,7 +49,8 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Where records are written: one for each of `peers` peers for the first triple, then for the second, ...
+/// Where records are written: one for each of `peers` peers for the first triple, then for the
+/// second, ...
 pub struct Place<'a> {
     /// The records of all peers.
     pub records: &'a mut [Record],
@@ -58,7 +60,8 @@ pub struct Place<'a> {
     pub peer: usize,
 }
 
-/// Writes a record of each triple, and adds to `sums[0]` MAC and key of its y, to `sums[1]` those of its z.
+/// Writes a record of each triple, and adds to `sums[0]` MAC and key of its y, to `sums[1]` those
+/// of its z.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -104,8 +107,8 @@ pub struct Buckets<'a> {
     pub corrected: u64,
     /// See there.
     pub correction: Block,
-    /// Triples that will be gathered later, in order: their records, of all peers, are asked for now, a bucket's at each
-    /// bucket.
+    /// Triples that will be gathered later, in order: their records, of all peers, are asked for
+    /// now, a bucket's at each bucket.
     pub ahead: &'a [u32],
 }
 
@@ -125,8 +128,8 @@ impl Buckets<'_> {
     }
 }
 
-/// Adds the buckets' members, as far as one peer is concerned, to what is there: all x, and all z and d·x. `sums` has
-/// MACs and keys of x, then those of z.
+/// Adds the buckets' members, as far as one peer is concerned, to what is there: all x, and all z
+/// and d·x. `sums` has MACs and keys of x, then those of z.
 ///
 /// # Panics
 /// If lengths do not fit together or there is no such triple.
@@ -139,7 +142,8 @@ pub fn sum_buckets(
     Backend::active().sum_buckets(records, peer, buckets, sums);
 }
 
-/// Checks that the lengths fit together; whether there are so many triples is seen when they are gathered.
+/// Checks that the lengths fit together; whether there are so many triples is seen when they are
+/// gathered.
 pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &[&mut [Block]; 4]) {
     let size = buckets.size;
     assert!(size > 0 && buckets.members.len().is_multiple_of(size), "whole buckets");

@@ -1,7 +1,9 @@
-//! Secrets behind a pointer: moving them copies the pointer alone, and dropping them wipes the only place they were in.
+//! Secrets behind a pointer: moving them copies the pointer alone, and dropping them wipes the only
+//! place they were in.
 //!
-//! A move in Rust is a copy of bytes; the place moved from is not wiped, whether it is on a stack or in a box that is
-//! freed. So what would do harm for as long as it can be read (Δ, seeds) is kept in one place on the heap.
+//! A move in Rust is a copy of bytes; the place moved from is not wiped, whether it is on a stack
+//! or in a box that is freed. So what would do harm for as long as it can be read (Δ, seeds) is
+//! kept in one place on the heap.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -13,11 +15,13 @@ use crate::{Block, watch};
 
 /// A value in a place of its own on the heap, wiped when it is dropped.
 ///
-/// It is copied by [`clone`](Clone::clone) alone, into a place that is wiped as well. It is never printed.
+/// It is copied by [`clone`](Clone::clone) alone, into a place that is wiped as well. It is never
+/// printed.
 pub struct Secret<T: Zeroize>(Box<Zeroizing<T>>);
 
 impl<T: Zeroize> Secret<T> {
-    /// Takes a value to the heap. The caller's copy may stay on the stack: see [`stack`](crate::stack).
+    /// Takes a value to the heap. The caller's copy may stay on the stack: see
+    /// [`stack`](crate::stack).
     pub fn new(value: T) -> Self {
         Secret(Box::new(Zeroizing::new(value)))
     }

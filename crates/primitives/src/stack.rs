@@ -1,13 +1,14 @@
 //! Wiping what calls that have returned left on the stack.
 //!
-//! Kernels, hashes and libraries keep secrets in registers, and compilers put registers and arguments on the stack where they
-//! like. No type wipes that. A thread's stack is not wiped when the thread ends, either: the C library keeps it for the next
-//! thread. So each thread overwrites the part of its stack that such calls have used when it is done with them.
+//! Kernels, hashes and libraries keep secrets in registers, and compilers put registers and
+//! arguments on the stack where they like. No type wipes that. A thread's stack is not wiped when
+//! the thread ends, either: the C library keeps it for the next thread. So each thread overwrites
+//! the part of its stack that such calls have used when it is done with them.
 
 use std::hint::black_box;
 
-/// How many bytes of the stack are wiped: more than the calls take, as the test that searches the memory shows. A thread
-/// needs as much of its stack free.
+/// How many bytes of the stack are wiped: more than the calls take, as the test that searches the
+/// memory shows. A thread needs as much of its stack free.
 const DEPTH: usize = 128 << 10;
 
 /// How many bytes one frame of the wipe takes.
@@ -30,8 +31,9 @@ fn frame(left: usize) {
     black_box(&mut bytes);
 }
 
-/// When it is dropped, wipes as much of the stack below the function that holds it as a hash over a short text takes: one
-/// frame of the wipe instead of all of them, for functions that are called often.
+/// When it is dropped, wipes as much of the stack below the function that holds it as a hash over a
+/// short text takes: one frame of the wipe instead of all of them, for functions that are called
+/// often.
 #[derive(Debug)]
 pub struct ShallowGuard;
 
@@ -54,7 +56,8 @@ fn call<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// When it is dropped, wipes the stack below the function that holds it. That function's own variables are not wiped.
+/// When it is dropped, wipes the stack below the function that holds it. That function's own
+/// variables are not wiped.
 #[derive(Debug)]
 pub struct Guard;
 

@@ -2,8 +2,8 @@
 //!
 //! A challenge depends on everything absorbed before it, in order, with labels and lengths, so that
 //! two different histories never feed the same bytes to the hash. Drawing one replaces the state by
-//! a hash output (a ratchet): later challenges depend on earlier ones, and a state that leaks does not
-//! reveal what was absorbed before the last challenge.
+//! a hash output (a ratchet): later challenges depend on earlier ones, and a state that leaks does
+//! not reveal what was absorbed before the last challenge.
 //!
 //! A hash can be tried again and again by the party that chooses what is absorbed. Where a lucky
 //! guess wins with 2^-ρ, the seed has to come from an interactive coin toss instead:
@@ -21,7 +21,8 @@ const CHALLENGE: u8 = 2;
 
 /// A running hash of what both parties have seen.
 pub struct Transcript {
-    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the stack.
+    /// On the heap, for a move would copy its unused part as well, which holds old bytes of the
+    /// stack.
     hasher: Box<blake3::Hasher>,
 }
 
@@ -80,8 +81,8 @@ impl Transcript {
     }
 }
 
-/// A 256-bit challenge that can be used once: it can be neither copied nor looked at, and turning it
-/// into randomness consumes it.
+/// A 256-bit challenge that can be used once: it can be neither copied nor looked at, and turning
+/// it into randomness consumes it.
 #[derive(ZeroizeOnDrop)]
 pub struct Challenge {
     seed: [u8; 32],
@@ -109,8 +110,8 @@ impl Challenge {
         self.derive("symbolon 2026 challenge block")
     }
 
-    /// A single uniform block, and with it 32 bytes that are as good as independent of it and as hard to know beforehand: for a
-    /// [`Transcript`] of what comes after.
+    /// A single uniform block, and with it 32 bytes that are as good as independent of it and as
+    /// hard to know beforehand: for a [`Transcript`] of what comes after.
     pub fn into_block_and_mark(self) -> (Block, [u8; 32]) {
         let mark = blake3::derive_key("symbolon 2026 challenge mark", &self.seed);
         (self.into_block(), mark)
@@ -179,7 +180,8 @@ mod tests {
 
     #[test]
     fn framing_cannot_be_imitated() {
-        // Alike, were the label's length not hashed: a label that goes on with the other's data length.
+        // Alike, were the label's length not hashed: a label that goes on with the other's data
+        // length.
         let long = draw(&[("a", &[1, 0, 0, 0, 0, 0, 0, 0, b'x'])]);
         assert_ne!(draw(&[("a\x09\0\0\0\0\0\0\0", b"x")]), long);
         // Alike, were the data's length not hashed: data that goes on with the next header.

@@ -1,7 +1,9 @@
-//! A hook for the test that searches a process's memory for secrets (feature `watch`); without the feature it does nothing.
+//! A hook for the test that searches a process's memory for secrets (feature `watch`); without the
+//! feature it does nothing.
 //!
-//! The test has to know what to look for, and must not itself leave copies of it in the memory it searches. So each secret
-//! is written to a pipe when it is made, masked with [`MASK`], byte by byte.
+//! The test has to know what to look for, and must not itself leave copies of it in the memory it
+//! searches. So each secret is written to a pipe when it is made, masked with [`MASK`], byte by
+//! byte.
 
 /// What each byte of a record is XORed with.
 pub const MASK: u8 = 0xa5;
@@ -18,8 +20,8 @@ pub fn start(pipe: std::fs::File) {
     PIPE.set(std::sync::Mutex::new(pipe)).expect("started once");
 }
 
-/// Tells every 16 bytes of a secret, under a name of at most 16 bytes. Bytes that are left over are not told, nor are runs
-/// of 16 with few different bytes in them, which would be found everywhere.
+/// Tells every 16 bytes of a secret, under a name of at most 16 bytes. Bytes that are left over are
+/// not told, nor are runs of 16 with few different bytes in them, which would be found everywhere.
 #[cfg(feature = "watch")]
 #[inline(never)]
 pub fn tell(name: &str, secret: &[u8]) {

@@ -1,8 +1,10 @@
-//! Circuit authentication and TinyTable's tables in plain lines, gate by gate: what the fused versions are tested against.
+//! Circuit authentication and TinyTable's tables in plain lines, gate by gate: what the fused
+//! versions are tested against.
 
 use symbolon_primitives::{Block, gf128};
 
-/// What one party has of an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys for the other's.
+/// What one party has of an AND gate: its bits and MACs of λ_α, λ_β and λ_αβ ⊕ λ_γ, and its keys
+/// for the other's.
 #[derive(Clone, Copy)]
 pub(crate) struct Part {
     pub bits: [bool; 3],
@@ -51,8 +53,8 @@ pub(crate) struct GateShares {
     pub row0: bool,
 }
 
-/// Damgård et al. 2017, Fig. 8, step 3: one party's shares of all t_cd = (r_u ⊕ c)·(r_v ⊕ d) ⊕ r_o. The `first` party adds
-/// constants.
+/// Damgård et al. 2017, Fig. 8, step 3: one party's shares of all t_cd = (r_u ⊕ c)·(r_v ⊕ d) ⊕ r_o.
+/// The `first` party adds constants.
 pub(crate) fn table(shares: GateShares, first: bool) -> [[bool; 2]; 2] {
     let GateShares { r_u, r_v, row0 } = shares;
     [false, true].map(|c| [false, true].map(|d| row0 ^ (c & r_v) ^ (d & r_u) ^ (c & d & first)))

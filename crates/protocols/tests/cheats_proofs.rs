@@ -1,5 +1,5 @@
-//! Cheats in the proofs of half-gates, chunk by chunk: masked values are proven to garblers, and gates to the
-//! evaluator, while later chunks of the same segment are garbled.
+//! Cheats in the proofs of half-gates, chunk by chunk: masked values are proven to garblers, and
+//! gates to the evaluator, while later chunks of the same segment are garbled.
 #![allow(missing_docs)]
 
 mod common;
@@ -75,7 +75,8 @@ fn assert_caught(cheater: u16, bend: FnBend, check: &str) {
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
-/// An honest run has the chunks that these tests count on, each with a χ of its own and a z, the latter all in one message.
+/// An honest run has the chunks that these tests count on, each with a χ of its own and a z, the
+/// latter all in one message.
 #[test]
 fn every_chunk_has_a_chi_of_its_own() {
     let (values, proofs) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
@@ -103,8 +104,8 @@ fn every_chunk_has_a_chi_of_its_own() {
     assert_eq!(*proofs.lock().unwrap(), [16 * CHUNKS]);
 }
 
-/// Step 11: another masked value of any chunk than its label stands for. The garbler garbles no more than is under way
-/// already, and proves nothing.
+/// Step 11: another masked value of any chunk than its label stands for. The garbler garbles no
+/// more than is under way already, and proves nothing.
 #[test]
 fn another_masked_value_of_any_chunk() {
     for chunk in 0..CHUNKS {
@@ -119,7 +120,8 @@ fn another_masked_value_of_any_chunk() {
     }
 }
 
-/// The same among three parties, towards one garbler: it does not say a word of its proof, and nobody has an output.
+/// The same among three parties, towards one garbler: it does not say a word of its proof, and
+/// nobody has an output.
 #[test]
 fn another_masked_value_towards_one_of_two_garblers() {
     for chunk in [0, CHUNKS / 2, CHUNKS - 1] {
@@ -132,7 +134,8 @@ fn another_masked_value_towards_one_of_two_garblers() {
     }
 }
 
-/// Step 11: the masked values of a chunk again in the place of the next one's, with all that proves them.
+/// Step 11: the masked values of a chunk again in the place of the next one's, with all that proves
+/// them.
 #[test]
 fn the_masked_values_of_another_chunk() {
     for chunk in [1, AHEAD, CHUNKS - 1] {
@@ -149,7 +152,8 @@ fn the_masked_values_of_another_chunk() {
     }
 }
 
-/// Step 8: a garbler turns a masked value of any chunk round and stands by it. Step 12 always catches it.
+/// Step 8: a garbler turns a masked value of any chunk round and stands by it. Step 12 always
+/// catches it.
 #[test]
 fn a_turned_gate_of_any_chunk() {
     for chunk in 0..CHUNKS {
@@ -159,7 +163,8 @@ fn a_turned_gate_of_any_chunk() {
     }
 }
 
-/// The same of one of two garblers: the other one sees that its own label does not fit, or the evaluator that the gate is wrong.
+/// The same of one of two garblers: the other one sees that its own label does not fit, or the
+/// evaluator that the gate is wrong.
 #[test]
 fn a_turned_gate_of_one_of_two_garblers() {
     for chunk in [0, CHUNKS - 1] {
@@ -179,7 +184,8 @@ fn a_wrong_z_of_any_chunk() {
     common::endings(&ended, &[2]).assert_caught_by([0], &[PROOF]);
 }
 
-/// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in another order, and one twice.
+/// Step 12: errors in z of several chunks, of one garbler or of two, whose sum is zero; z in
+/// another order, and one twice.
 #[test]
 fn errors_in_z_that_would_cancel() {
     let cancel = |(first, second): (usize, usize)| {

@@ -1,5 +1,5 @@
-//! Cheats in the middle of a circuit that is evaluated segment by segment: a check of one segment stands for its
-//! gates as the check of a whole circuit does.
+//! Cheats in the middle of a circuit that is evaluated segment by segment: a check of one segment
+//! stands for its gates as the check of a whole circuit does.
 #![allow(missing_docs)]
 
 mod common;
@@ -83,8 +83,8 @@ fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: &str) {
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
-/// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught, and the
-/// evaluator takes no part in another segment.
+/// Figure 2, step 4d: the MACs of all rows of the first or last gate of any segment. Always caught,
+/// and the evaluator takes no part in another segment.
 #[test]
 fn flipped_macs_in_any_stretch() {
     let cases = |segment| {
@@ -117,8 +117,8 @@ fn a_wrong_input_label() {
     }
 }
 
-/// Openings of Beaver's trick and of bucketing in any segment, by either party, whether triples are made before they are
-/// used up or meanwhile.
+/// Openings of Beaver's trick and of bucketing in any segment, by either party, whether triples are
+/// made before they are used up or meanwhile.
 #[test]
 fn lies_in_openings_of_any_stretch() {
     for setting in [wrk(), meanwhile(wrk())] {
@@ -138,8 +138,8 @@ fn lies_in_openings_of_any_stretch() {
     }
 }
 
-/// Whoever lies to one of two peers about a triple of any segment, while another one is garbled: that peer catches it, and
-/// nobody has an output.
+/// Whoever lies to one of two peers about a triple of any segment, while another one is garbled:
+/// that peer catches it, and nobody has an output.
 #[test]
 fn lies_to_one_of_two_makers() {
     let setting = meanwhile(setting(Protocol::Ywz, 3));
@@ -153,7 +153,8 @@ fn lies_to_one_of_two_makers() {
     }
 }
 
-/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last segment.
+/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last
+/// segment.
 #[test]
 fn lies_about_outputs() {
     let lie = || message("output masks", 0, |p| p[1] ^= 1);
@@ -170,8 +171,8 @@ fn lies_about_outputs() {
     }
 }
 
-/// Yang–Wang–Zhang, step 11: another masked value of a gate of any segment than its label stands for. Always
-/// caught, before the next segment.
+/// Yang–Wang–Zhang, step 11: another masked value of a gate of any segment than its label stands
+/// for. Always caught, before the next segment.
 #[test]
 fn another_masked_value_in_any_stretch() {
     for parties in [2, 3] {
@@ -184,8 +185,8 @@ fn another_masked_value_in_any_stretch() {
     }
 }
 
-/// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always catches it,
-/// and the evaluator takes no part in another segment.
+/// Yang–Wang–Zhang, step 8: a garbler turns a masked value round and stands by it. Step 12 always
+/// catches it, and the evaluator takes no part in another segment.
 #[test]
 fn a_turned_gate_in_any_stretch() {
     for parties in [2, 3] {
@@ -197,7 +198,8 @@ fn a_turned_gate_in_any_stretch() {
                 setting(Protocol::Ywz, parties),
                 vec![(1, 0, careless(turn)), (0, 1, counting("bucketing: d", &sent))],
             );
-            // An honest garbler sees that its own label does not fit, perhaps before the evaluator is told.
+            // An honest garbler sees that its own label does not fit, perhaps before the evaluator
+            // is told.
             let checks = ["circuit authentication", "masked value label"];
             let known = if parties == 2 { &checks[..1] } else { &checks };
             common::endings(&ended, &[1]).assert_caught(known);
@@ -229,8 +231,9 @@ impl Bend for Watching {
     }
 }
 
-/// Step 8, with inputs masked first: a garbler spoils a half-gate that it chooses by the masked inputs. One that they make
-/// the evaluator use is always caught, one that they do not is never, and harms nobody: what it saw tells it which, and no more.
+/// Step 8, with inputs masked first: a garbler spoils a half-gate that it chooses by the masked
+/// inputs. One that they make the evaluator use is always caught, one that they do not is never,
+/// and harms nobody: what it saw tells it which, and no more.
 #[test]
 fn half_gates_chosen_by_the_masked_inputs() {
     let setting = setting(Protocol::Ywz, 2);

@@ -1,5 +1,6 @@
-//! Cheats while the masks' openings and the garbled gates of a circuit come by two lanes at once: what fails on either of them
-//! ends both, and is what the party reports. And while a batch's masks are drawn before the triples of the one before it.
+//! Cheats while the masks' openings and the garbled gates of a circuit come by two lanes at once:
+//! what fails on either of them ends both, and is what the party reports. And while a batch's masks
+//! are drawn before the triples of the one before it.
 #![allow(missing_docs)]
 
 mod common;
@@ -44,7 +45,8 @@ fn run(protocol: Protocol, bends: Vec<(usize, u16, FnBend)>) -> Vec<Ended> {
     })
 }
 
-/// Beaver's openings of any chunk, by either party, and their digest. Always caught, and nobody has an output.
+/// Beaver's openings of any chunk, by either party, and their digest. Always caught, and nobody has
+/// an output.
 #[test]
 fn lies_in_openings_of_any_chunk() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
@@ -60,7 +62,8 @@ fn lies_in_openings_of_any_chunk() {
     }
 }
 
-/// Whoever lies to one of two peers about a mask of any chunk: that peer catches it, and nobody has an output.
+/// Whoever lies to one of two peers about a mask of any chunk: that peer catches it, and nobody has
+/// an output.
 #[test]
 fn lies_to_one_of_two_peers() {
     let setting = Setting { protocol: Protocol::Ywz, parties: 3, lanes: 2, ..Setting::default() };
@@ -79,7 +82,8 @@ fn lies_to_one_of_two_peers() {
     }
 }
 
-/// A chunk's opening once more in the place of the next one's: as long, with right MACs, and of other gates. Always caught.
+/// A chunk's opening once more in the place of the next one's: as long, with right MACs, and of
+/// other gates. Always caught.
 #[test]
 fn an_opening_sent_twice() {
     let first = Arc::new(Mutex::new(Vec::new()));
@@ -97,7 +101,8 @@ fn an_opening_sent_twice() {
     assert!(ended.iter().all(|ended| ended.outputs.is_err()));
 }
 
-/// Openings and garbled gates of any chunk that are too few, or too many. Always caught at once, while the other lane goes on.
+/// Openings and garbled gates of any chunk that are too few, or too many. Always caught at once,
+/// while the other lane goes on.
 #[test]
 fn short_and_long_messages_of_any_chunk() {
     for (chunk, change) in (0..CHUNKS).flat_map(|chunk| CHANGES.map(|change| (chunk, change))) {
@@ -134,8 +139,8 @@ fn flipped_macs_of_any_chunk() {
     }
 }
 
-/// A lie in the openings of one chunk, and a message of garbled gates that is too short in the one before: whichever comes
-/// first, it is a check that is reported, not what broke because of it.
+/// A lie in the openings of one chunk, and a message of garbled gates that is too short in the one
+/// before: whichever comes first, it is a check that is reported, not what broke because of it.
 #[test]
 fn lies_on_both_lanes() {
     for chunk in 1..CHUNKS {
@@ -152,8 +157,8 @@ fn lies_on_both_lanes() {
     }
 }
 
-/// A masked value of any part of the gates, the labels' digest, and the garbler's proof of its gates, which are checked and
-/// made by two threads. Always caught.
+/// A masked value of any part of the gates, the labels' digest, and the garbler's proof of its
+/// gates, which are checked and made by two threads. Always caught.
 #[test]
 fn lies_in_masked_values_that_two_threads_prove() {
     const VALUES: &str = "masked values, label digest, chi";
@@ -184,7 +189,8 @@ fn run_in_batches(protocol: Protocol, cheater: u16, bend: FnBend) -> Vec<Ended> 
     })
 }
 
-/// Every U of a batch's leaky triples, d of any batch, an opening of its buckets. Always caught, and nobody has an output.
+/// Every U of a batch's leaky triples, d of any batch, an opening of its buckets. Always caught,
+/// and nobody has an output.
 #[test]
 fn lies_in_triples_of_any_batch() {
     for (batch, cheater) in (0..BATCHES).flat_map(|batch| [(batch, 0), (batch, 1)]) {
@@ -203,8 +209,8 @@ fn lies_in_triples_of_any_batch() {
     }
 }
 
-/// Other choices than those of the correlated OTs' check, in any draw: of the inputs' masks, then of the gates' masks or leaky
-/// triples of any batch. Always caught, and nobody has an output.
+/// Other choices than those of the correlated OTs' check, in any draw: of the inputs' masks, then
+/// of the gates' masks or leaky triples of any batch. Always caught, and nobody has an output.
 #[test]
 fn lies_in_any_draw_of_correlated_ots() {
     for draw in 0..1 + 2 * BATCHES {

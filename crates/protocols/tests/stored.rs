@@ -1,5 +1,5 @@
-//! Phases in sessions of their own: a pool filled in one, a circuit prepared from it in another, evaluated
-//! in a third.
+//! Phases in sessions of their own: a pool filled in one, a circuit prepared from it in another,
+//! evaluated in a third.
 #![allow(missing_docs)]
 
 mod common;
@@ -167,8 +167,8 @@ fn what_was_prepared_for_something_else_is_refused() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Bytes that were changed or cut end in an error or in the right output: no panic, no hang, and
-    /// nothing wrong is released.
+    /// Bytes that were changed or cut end in an error or in the right output: no panic, no hang,
+    /// and nothing wrong is released.
     #[test]
     fn damage_gives_nothing_wrong(
         which in 0usize..5,

@@ -1,5 +1,6 @@
-//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the first carries garbled gates;
-//! and material of several batches has the masks of one batch drawn before the triples of the one before.
+//! With two lanes, a circuit of several chunks has its masks' openings on the second one, while the
+//! first carries garbled gates; and material of several batches has the masks of one batch drawn
+//! before the triples of the one before.
 #![allow(missing_docs)]
 
 mod common;
@@ -74,7 +75,8 @@ fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
     *seen.lock().unwrap()
 }
 
-/// One chunk's gates take all of their messages on the first lane, which spares a thread; more have one lane for each kind.
+/// One chunk's gates take all of their messages on the first lane, which spares a thread; more have
+/// one lane for each kind.
 #[test]
 fn openings_have_the_second_lane_when_there_are_chunks_to_run_ahead() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
@@ -83,7 +85,8 @@ fn openings_have_the_second_lane_when_there_are_chunks_to_run_ahead() {
     }
 }
 
-/// On one thread the first chunk is garbled when the openings of the seven first ones are sent, and before the next one's.
+/// On one thread the first chunk is garbled when the openings of the seven first ones are sent, and
+/// before the next one's.
 #[test]
 fn the_masks_run_ahead_of_garbling() {
     let setting = Setting { lanes: 2, ..Setting::default() };
@@ -107,8 +110,8 @@ fn the_masks_run_ahead_of_garbling() {
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
 
-/// Batches of some gates, few of which have both of their inputs' masks from the same batch: the walk that looks for them has to
-/// be where the makers think that it is.
+/// Batches of some gates, few of which have both of their inputs' masks from the same batch: the
+/// walk that looks for them has to be where the makers think that it is.
 #[test]
 fn material_is_made_in_several_batches() {
     for (protocol, parties, form) in [
@@ -133,7 +136,8 @@ fn material_is_made_in_several_batches() {
     }
 }
 
-/// In how many draws of correlated OTs party 0 has sent its part before it sends the first U of a batch's triples.
+/// In how many draws of correlated OTs party 0 has sent its part before it sends the first U of a
+/// batch's triples.
 fn draws_before_triples(lanes: usize) -> Vec<usize> {
     let setting = Setting { lanes, known: true, ..Setting::default() };
     let circuit = circuit(2, 48);
@@ -156,8 +160,8 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
     before.clone()
 }
 
-/// Three batches, each with a draw of masks and one of triples, after one of the inputs' masks; with lanes to spare the masks
-/// of the next batch are drawn before the triples.
+/// Three batches, each with a draw of masks and one of triples, after one of the inputs' masks;
+/// with lanes to spare the masks of the next batch are drawn before the triples.
 #[test]
 fn masks_are_drawn_a_batch_ahead() {
     assert_eq!(draws_before_triples(1), [3, 5, 7]);

@@ -1,5 +1,5 @@
-//! Bytes of every phase of `ywz`, as the meter counts them: message by message, exactly, and against
-//! Table 2 of Yang–Wang–Zhang 2020.
+//! Bytes of every phase of `ywz`, as the meter counts them: message by message, exactly, and
+//! against Table 2 of Yang–Wang–Zhang 2020.
 #![allow(missing_docs)]
 
 mod common;
@@ -31,8 +31,8 @@ impl Traffic {
         self.messages += 1;
     }
 
-    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more rows
-    /// that are thrown away; then 128 column hashes and x̃.
+    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
+    /// rows that are thrown away; then 128 column hashes and x̃.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.next_multiple_of(128) + 128));
         self.message(16 * (128 + 1));
@@ -113,8 +113,8 @@ impl Run {
         all
     }
 
-    /// Base OTs in one direction of every pair, the draw from which the other one starts; with more than
-    /// two parties the check that everybody has one Δ (Fig. 5).
+    /// Base OTs in one direction of every pair, the draw from which the other one starts; with more
+    /// than two parties the check that everybody has one Δ (Fig. 5).
     fn setup(&self, party: u64) -> Traffic {
         let n = self.parties;
         self.sum(party, |traffic, peer| {
@@ -150,8 +150,9 @@ impl Run {
         })
     }
 
-    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, or one, and from each garbler to the evaluator
-    /// two half-gates and four rows for each other garbler; from the first one a bit, too.
+    /// Fig. 6, steps 5 to 8: two opened bits a gate to everybody, or one, and from each garbler to
+    /// the evaluator two half-gates and four rows for each other garbler; from the first one a bit,
+    /// too.
     fn dependent(&self, party: u64) -> Traffic {
         let chunks = self.chunks();
         self.sum(party, |traffic, peer| {
@@ -183,8 +184,8 @@ impl Run {
         chunks
     }
 
-    /// Fig. 7, steps 9 to 13: Λ of the inputs to everybody; labels, z and output masks from the garblers; Λ of
-    /// all gates and their proof from the evaluator, and its output masks.
+    /// Fig. 7, steps 9 to 13: Λ of the inputs to everybody; labels, z and output masks from the
+    /// garblers; Λ of all gates and their proof from the evaluator, and its output masks.
     fn online(&self, party: u64) -> Traffic {
         self.sum(party, |traffic, peer| {
             traffic.message(self.inputs.div_ceil(8));
@@ -272,7 +273,8 @@ fn half_gates_of_wrk_are_as_long() {
     }
 }
 
-/// More gates than one chunk of the walk has, and more masks than one draw; the last chunk is a short one.
+/// More gates than one chunk of the walk has, and more masks than one draw; the last chunk is a
+/// short one.
 #[test]
 fn several_chunks_are_as_long_as_the_formulas_say() {
     for (parties, ands, inputs, chunks) in [(2, 33_000, 250, 5), (3, 17_000, 130, 3)] {
@@ -290,8 +292,9 @@ fn assert_near(what: &str, bytes: u64, table: u64, constant: u64) {
     assert!((low..high).contains(&(bytes as f64)), "{what}: {bytes} bytes, by the table {table}");
 }
 
-/// Table 2, "this paper", the most that one party sends: with IKNP's κ bits a correlated OT. Constants are
-/// what does not grow with the circuit: headers, digests, coins, sacrificed rows and column hashes.
+/// Table 2, "this paper", the most that one party sends: with IKNP's κ bits a correlated OT.
+/// Constants are what does not grow with the circuit: headers, digests, coins, sacrificed rows and
+/// column hashes.
 #[test]
 fn table_2() {
     const KAPPA: u64 = 128;
@@ -307,8 +310,9 @@ fn table_2() {
 
         let (bucket, ands, peers) = (batch.bucket as u64, run.ands, parties - 1);
         let (inputs, outputs) = (run.inputs * parties, run.outputs);
-        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ, but that U has 64 bits: one of the 4B is half as much. A leaky triple's d and the bits opened in bucketing, 2 bits in
-        // 3.5κ, are not in the table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
+        // (4B + 1)(n − 1)|C|κ + (1 − 1/n)|I|κ, but that U has 64 bits: one of the 4B is half as
+        // much. A leaky triple's d and the bits opened in bucketing, 2 bits in 3.5κ, are not in the
+        // table. To each peer: four draws of 128 + 129 rows, a few hundred bytes of rest.
         let table = (3 * bucket + 1) * peers * ands * KAPPA
             + bucket * peers * ands * 64
             + inputs * KAPPA * (parties - 1) / parties;
@@ -319,7 +323,8 @@ fn table_2() {
         let table = (4 * parties - 6) * ands * KAPPA + (2 * parties - 1) * ands;
         assert_near("dependent", sent("dependent"), table, peers * 64);
 
-        // max{|I|κ, |C|} + |I|/n + |O|. The table counts once what goes to all; here it counts for each peer.
+        // max{|I|κ, |C|} + |I|/n + |O|. The table counts once what goes to all; here it counts for
+        // each peer.
         let own = run.inputs + outputs;
         let evaluator = peers * (ands + own);
         let garbler = inputs * KAPPA + peers * own;

@@ -330,7 +330,8 @@ mod tests {
         }
     }
 
-    /// The tag of a header: every bit of it counts, also where two differences would cancel in a sum.
+    /// The tag of a header: every bit of it counts, also where two differences would cancel in a
+    /// sum.
     #[test]
     fn every_bit_of_a_header_s_tag_counts() {
         let keys = keys(&header(Sealing::Checksum));

@@ -215,8 +215,8 @@ mod tests {
         }
     }
 
-    /// A head whose tag is right, by somebody who has the key, but which says another number than the index; and
-    /// one whose tag is wrong in one digit, or which was changed in one.
+    /// A head whose tag is right, by somebody who has the key, but which says another number than
+    /// the index; and one whose tag is wrong in one digit, or which was changed in one.
     #[test]
     fn a_head_fits_its_tag_and_its_index() {
         let folder = tempfile::tempdir().unwrap();

@@ -10,13 +10,14 @@
 //! - when that file was **born**, in nanoseconds, where the file system says: no tool can set it,
 //!   and inode numbers alone can repeat when files are unpacked onto a fresh disk.
 //!
-//! A file system that numbers its files anew whenever it is mounted (some over a network) is no place
-//! for a store. Device numbers, mount points and host names are left out: they change without anything being
-//! copied. What is not known on either side is not compared. A clone of a whole virtual machine or
-//! disk keeps all three and cannot be told from the original by anything that is on the disk.
+//! A file system that numbers its files anew whenever it is mounted (some over a network) is no
+//! place for a store. Device numbers, mount points and host names are left out: they change without
+//! anything being copied. What is not known on either side is not compared. A clone of a whole
+//! virtual machine or disk keeps all three and cannot be told from the original by anything that is
+//! on the disk.
 //!
-//! An earlier state that is written *over* the store keeps all three as well. That is noticed by the
-//! head, see [`crate::head`].
+//! An earlier state that is written *over* the store keeps all three as well. That is noticed by
+//! the head, see [`crate::head`].
 
 use std::path::Path;
 

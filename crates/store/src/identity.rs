@@ -40,8 +40,8 @@ fn born(metadata: &Metadata) -> Option<u64> {
     u64::try_from(age.as_nanos()).ok()
 }
 
-/// When a file was last changed in any way, in nanoseconds since 1970. Tools can set the time of the
-/// last change of a file's content; this one they cannot.
+/// When a file was last changed in any way, in nanoseconds since 1970. Tools can set the time of
+/// the last change of a file's content; this one they cannot.
 pub(crate) fn changed(metadata: &Metadata) -> Option<u64> {
     #[cfg(unix)]
     {

@@ -118,7 +118,8 @@ fn digit(nibble: u8) -> char {
     char::from(b'0' + nibble + letter * (b'a' - b'0' - 10))
 }
 
-/// Equality in time that does not depend on the tags, as one of them may be what a forger looks for.
+/// Equality in time that does not depend on the tags, as one of them may be what a forger looks
+/// for.
 pub(crate) fn same_tag(a: &[u8; 32], b: &[u8; 32]) -> bool {
     blake3::Hash::from_bytes(*a) == blake3::Hash::from_bytes(*b)
 }

@@ -78,21 +78,23 @@
 //!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
 //! ([`StoreError::Elsewhere`]), and to their latest state where it was written
-//! ([`StoreError::PutBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put back, usable by
-//! voiding everything in it. For the same reason items cannot be exported ([`Store::describe`]).
+//! ([`StoreError::PutBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put
+//! back, usable by voiding everything in it. For the same reason items cannot be exported
+//! ([`Store::describe`]).
 //!
 //! A store that belongs to another user, or that others can write to, is refused
 //! ([`StoreError::Unsafe`]), and so is anything but a plain file or directory in it.
 //!
 //! # What no store can do
-//! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot that
-//!   was restored, a clone of a virtual machine): everything it could look at went back, too. Reset
-//!   its ownership after that. The peers' stores still refuse records that *they* have handed out before.
+//! - Notice that the **whole file system** or machine went back to an earlier state (a snapshot
+//!   that was restored, a clone of a virtual machine): everything it could look at went back, too.
+//!   Reset its ownership after that. The peers' stores still refuse records that *they* have handed
+//!   out before.
 //! - Notice, on systems other than Unix, that head and index were put back in place.
 //! - Protect an unprotected store from its owner. Without passphrase or key file, tags find damage
 //!   and mistakes; anyone who can write to the store can forge them. With either, forging takes the
-//!   key, except that a superuser can put old files back: by setting the clock, or by writing to the
-//!   disk under the file system.
+//!   key, except that a superuser can put old files back: by setting the clock, or by writing to
+//!   the disk under the file system.
 //! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but
 //!   disks and file systems that write elsewhere keep old bytes; those of protected stores are only
 //!   removed, and whoever gets hold of the key *and* the raw disk reads them.

@@ -61,7 +61,8 @@ pub struct Stamp {
     pub party: u16,
     /// All other parties, ascending by number.
     pub peers: Vec<Peer>,
-    /// The dealer whom the parties trusted to deal it, as they named it; none for what they made among themselves.
+    /// The dealer whom the parties trusted to deal it, as they named it; none for what they made
+    /// among themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dealer: Option<String>,
     /// The statistical parameter it was checked with, in bits.
@@ -259,7 +260,8 @@ pub struct Filter {
     pub party: Option<u16>,
     /// All peers, with exactly these keys.
     pub peers: Option<Vec<Peer>>,
-    /// Who may have dealt it, any of these; `None` among them stands for what the parties made among themselves.
+    /// Who may have dealt it, any of these; `None` among them stands for what the parties made
+    /// among themselves.
     pub dealers: Option<Vec<Option<String>>>,
     /// The statistical parameter, exactly.
     pub rho: Option<u32>,

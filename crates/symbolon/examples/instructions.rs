@@ -1,9 +1,11 @@
-//! One small run of a protocol, all parties as threads of one process over channels in memory. `.ci/instructions` counts
-//! its instructions and compares its peak memory. The argument is a name of [`RUNS`]; without one, the names are printed.
+//! One small run of a protocol, all parties as threads of one process over channels in memory.
+//! `.ci/instructions` counts its instructions and compares its peak memory. The argument is a name
+//! of [`RUNS`]; without one, the names are printed.
 //!
 //! A run prints its peak resident memory in KiB, where the system tells it.
 //!
-//! Every parameter that the measured link could decide is fixed, so runs differ only by their randomness.
+//! Every parameter that the measured link could decide is fixed, so runs differ only by their
+//! randomness.
 
 #![allow(clippy::print_stdout)]
 
@@ -45,8 +47,8 @@ enum Work {
     Triples(u64),
 }
 
-/// A run: its name, how many parties it has, how many threads each of them has, and what they compute. Each is large
-/// enough that the set-up is the smaller part.
+/// A run: its name, how many parties it has, how many threads each of them has, and what they
+/// compute. Each is large enough that the set-up is the smaller part.
 const RUNS: [(&str, u16, usize, Work); 14] = [
     ("set-up", 2, 1, Work::Circuit(Protocol::Wrk, "add:2", Phases::Together)),
     ("wrk", 2, 1, Work::Circuit(Protocol::Wrk, "random:32768/1024", Phases::Together)),

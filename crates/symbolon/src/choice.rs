@@ -1,12 +1,14 @@
 //! What is left to the link: the form of garbling and the generator of correlated OTs.
 //!
-//! Every choice is as secure as every other. The rules are functions of numbers that all parties share,
-//! in integers, so that all come to the same; `docs/performance.md` has the measurements behind them.
+//! Every choice is as secure as every other. The rules are functions of numbers that all parties
+//! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
+//! behind them.
 
 use symbolon_protocols::{BlockBits, Form, Generator, Rho};
 use symbolon_transport::LinkSpeed;
 
-/// How a session garbles and what makes its correlated OTs, and whether that followed from the link.
+/// How a session garbles and what makes its correlated OTs, and whether that followed from the
+/// link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The form of garbling; between more than two parties there is but one.

@@ -13,8 +13,8 @@ use crate::reach::{Transport, Way};
 /// The most lanes that a session may have.
 pub const MAX_THREADS: usize = 64;
 
-/// What a session is asked to do: who this party is, how it reaches the others, and the parameters on
-/// which all must agree.
+/// What a session is asked to do: who this party is, how it reaches the others, and the parameters
+/// on which all must agree.
 #[derive(Debug)]
 pub struct Config {
     transport: Transport,
@@ -49,9 +49,9 @@ impl Terms {
 }
 
 impl Config {
-    /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated link, the
-    /// protocol `wrk` between two parties or `ywz` among more, and the form of garbling and the
-    /// generator of correlated OTs as they suit the link.
+    /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated
+    /// link, the protocol `wrk` between two parties or `ywz` among more, and the form of garbling
+    /// and the generator of correlated OTs as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
             Way::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
@@ -84,8 +84,9 @@ impl Config {
         self
     }
 
-    /// Chooses the form of garbling, one of [`Protocol::forms`]: fewer rounds, or fewer bytes. `None`
-    /// leaves it to the others and, if they leave it too, to the link and the size of the circuit.
+    /// Chooses the form of garbling, one of [`Protocol::forms`]: fewer rounds, or fewer bytes.
+    /// `None` leaves it to the others and, if they leave it too, to the link and the size of the
+    /// circuit.
     ///
     /// Material that is prepared ahead should have its form chosen: what is best for all phases
     /// together, which is what the link decides by, is not always what answers soonest.
@@ -101,9 +102,10 @@ impl Config {
         self
     }
 
-    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`], each with a connection of its own to
-    /// each peer. From two on, one more of both garbles and evaluates meanwhile.
-    /// Ready-made channels fix the number; setting another is refused by [`Config::check`].
+    /// Makes correlated OTs and triples with this many threads, 1 to [`MAX_THREADS`], each with a
+    /// connection of its own to each peer. From two on, one more of both garbles and evaluates
+    /// meanwhile. Ready-made channels fix the number; setting another is refused by
+    /// [`Config::check`].
     pub fn threads(mut self, threads: usize) -> Self {
         self.terms.params.threads = threads;
         self
@@ -115,15 +117,16 @@ impl Config {
         self
     }
 
-    /// Delays what this party sends as a slower link would. Only for TCP and TLS: channels in memory
-    /// are made with their link.
+    /// Delays what this party sends as a slower link would. Only for TCP and TLS: channels in
+    /// memory are made with their link.
     pub fn link(mut self, link: SimulatedLink) -> Self {
         self.terms.link = Some(link);
         self
     }
 
-    /// How many evaluations of the circuit [`Session::evaluate_batch`](crate::Session::evaluate_batch) does, and a
-    /// circuit is [prepared](crate::stored::prepare) for; at least 1, the default.
+    /// How many evaluations of the circuit
+    /// [`Session::evaluate_batch`](crate::Session::evaluate_batch) does, and a circuit is
+    /// [prepared](crate::stored::prepare) for; at least 1, the default.
     pub fn executions(mut self, executions: u64) -> Self {
         self.terms.params.executions = executions;
         self
@@ -137,18 +140,20 @@ impl Config {
         self
     }
 
-    /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of more AND gates than this,
-    /// about so many gates at a time, at least 1: material and garbled gates are made, used and forgotten, and memory
-    /// follows the wires that are alive. Smaller circuits are garbled before any input is used, and so is every
-    /// one with `u64::MAX`. All parties must name the same; the default is 2^20, below which more gates at a time do not
+    /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of
+    /// more AND gates than this, about so many gates at a time, at least 1: material and garbled
+    /// gates are made, used and forgotten, and memory follows the wires that are alive. Smaller
+    /// circuits are garbled before any input is used, and so is every one with `u64::MAX`. All
+    /// parties must name the same; the default is 2^20, below which more gates at a time do not
     /// make it any cheaper.
     pub fn segment_gates(mut self, gates: u64) -> Self {
         self.terms.params.segment_gates = gates;
         self
     }
 
-    /// Has a dealer deal what the parties would otherwise make among themselves. All parties must name the same one, and
-    /// **all inputs are lost if it works together with anybody**: [`Dealer`] says what it is trusted with.
+    /// Has a dealer deal what the parties would otherwise make among themselves. All parties must
+    /// name the same one, and **all inputs are lost if it works together with anybody**: [`Dealer`]
+    /// says what it is trusted with.
     pub fn dealer(mut self, dealer: impl Into<Option<Dealer>>) -> Self {
         self.dealer = dealer.into();
         self.terms.params.dealer = self.dealer.as_ref().map(Dealer::name);
@@ -176,8 +181,9 @@ impl Config {
     /// begins with this.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol does not run among so many parties or in this form, this party, an input's
-    /// owner or an output's receiver is none of them, or a parameter is out of its range.
+    /// `InvalidInput` when the protocol does not run among so many parties or in this form, this
+    /// party, an input's owner or an output's receiver is none of them, or a parameter is out of
+    /// its range.
     pub fn check(&self, circuit: &Circuit) -> Result<()> {
         self.check_alone()?;
         let parties = self.parties();

@@ -15,15 +15,16 @@ use symbolon_transport::{
 use crate::config::Terms;
 use crate::reach::Transport;
 
-/// A dealer: a process that deals what the parties would otherwise make among themselves with oblivious transfer. That
-/// saves them nearly all of the computing and most of the bytes, and costs trust.
+/// A dealer: a process that deals what the parties would otherwise make among themselves with
+/// oblivious transfer. That saves them nearly all of the computing and most of the bytes, and costs
+/// trust.
 ///
-/// **The dealer knows all that it deals**: every key, mask and triple. Together with any one party, or by reading
-/// what the parties send each other, it learns all inputs and can change any output. It must deal honestly,
-/// too: a wrong product with its right MAC spoils the output, and nobody notices; what else it deals wrong is
-/// noticed by a failed check, if at all, which then accuses a peer. So it runs on a machine that no
-/// party controls, run by somebody who works together with none of them. Without its help, the parties are as safe from
-/// each other as ever.
+/// **The dealer knows all that it deals**: every key, mask and triple. Together with any one party,
+/// or by reading what the parties send each other, it learns all inputs and can change any output.
+/// It must deal honestly, too: a wrong product with its right MAC spoils the output, and nobody
+/// notices; what else it deals wrong is noticed by a failed check, if at all, which then accuses a
+/// peer. So it runs on a machine that no party controls, run by somebody who works together with
+/// none of them. Without its help, the parties are as safe from each other as ever.
 ///
 /// All parties must name the same one: the handshake compares [`Dealer::name`].
 pub struct Dealer(Reach);
@@ -43,21 +44,24 @@ impl std::fmt::Debug for Dealer {
 }
 
 impl Dealer {
-    /// The dealer at `HOST:PORT` that proves the key with this fingerprint, over TLS. Each party proves to it the key that
-    /// it proves to the others, so the parties must be connected by TLS, too.
+    /// The dealer at `HOST:PORT` that proves the key with this fingerprint, over TLS. Each party
+    /// proves to it the key that it proves to the others, so the parties must be connected by TLS,
+    /// too.
     pub fn tls(address: impl Into<String>, fingerprint: Fingerprint) -> Dealer {
         Dealer(Reach::Tls { address: address.into(), fingerprint })
     }
 
-    /// The dealer at `HOST:PORT`, whoever answers there, without encryption: anybody on the way reads what is dealt,
-    /// and anybody may take any party's seat. Only for parties that are connected without protection themselves.
+    /// The dealer at `HOST:PORT`, whoever answers there, without encryption: anybody on the way
+    /// reads what is dealt, and anybody may take any party's seat. Only for parties that are
+    /// connected without protection themselves.
     pub fn insecure_plain_tcp(address: impl Into<String>) -> Dealer {
         Dealer(Reach::Plain { address: address.into() })
     }
 
-    /// A dealer that `dial` opens channels to, from the party with this number, one for each dealing; they count on this
-    /// meter. Its name is what parties compare: printable ASCII, at most 100 characters. For dealers within a process, and
-    /// for parties whose [`Transport`] proves no keys.
+    /// A dealer that `dial` opens channels to, from the party with this number, one for each
+    /// dealing; they count on this meter. Its name is what parties compare: printable ASCII, at
+    /// most 100 characters. For dealers within a process, and for parties whose [`Transport`]
+    /// proves no keys.
     pub fn channels(
         name: impl Into<String>,
         dial: impl FnMut(PartyId, &Arc<Meter>) -> Result<Channel> + Send + 'static,
@@ -65,7 +69,8 @@ impl Dealer {
         Dealer(Reach::Channels { name: name.into(), dial: Box::new(dial) })
     }
 
-    /// A dealer within this process: the parties' transport is in memory, too. For tests and measurements.
+    /// A dealer within this process: the parties' transport is in memory, too. For tests and
+    /// measurements.
     pub fn in_process(hall: Arc<Hall>) -> Dealer {
         Dealer::channels("in this process", move |party, meter| {
             let (near, far) = ((party, meter.clone()), (DEALER, Meter::new()));
@@ -80,8 +85,8 @@ impl Dealer {
         })
     }
 
-    /// What the parties compare, and what is stamped on all that was made with what it dealt: the fingerprint of its key, in
-    /// hexadecimal; `unauthenticated` for one that proves none.
+    /// What the parties compare, and what is stamped on all that was made with what it dealt: the
+    /// fingerprint of its key, in hexadecimal; `unauthenticated` for one that proves none.
     pub fn name(&self) -> String {
         match &self.0 {
             Reach::Tls { fingerprint, .. } => fingerprint.to_string(),
@@ -184,14 +189,15 @@ pub struct Dealing {
     pub rules: Rules,
 }
 
-/// File descriptors that are left to everything but guests: standard streams, files, what libraries open.
+/// File descriptors that are left to everything but guests: standard streams, files, what libraries
+/// open.
 const OTHER_DESCRIPTORS: usize = 32;
 
 /// The fewest seats that a dealer starts with.
 const FEWEST_SEATS: usize = 16;
 
-/// The seats that the system has file descriptors for, with those in reserve that it takes to hear newcomers, whoever
-/// they are, and to send guests away.
+/// The seats that the system has file descriptors for, with those in reserve that it takes to hear
+/// newcomers, whoever they are, and to send guests away.
 fn seats(wanted: usize) -> Result<usize> {
     let reserve = OPENING_DESCRIPTORS + Hall::DESCRIPTORS + OTHER_DESCRIPTORS;
     let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
@@ -206,14 +212,14 @@ fn seats(wanted: usize) -> Result<usize> {
     }
 }
 
-/// Deals to whoever comes to this port and is admitted, until `stop` is set; then waits for the sessions that run.
-/// `report` is told of every session that was dealt to, or was not, and why.
+/// Deals to whoever comes to this port and is admitted, until `stop` is set; then waits for the
+/// sessions that run. `report` is told of every session that was dealt to, or was not, and why.
 ///
 /// Whoever runs this is trusted by all the parties that take its material: see [`Dealer`].
 ///
 /// # Errors
-/// `InvalidInput` when keys are admitted and there is no identity; `Store` when the identity cannot be used;
-/// `System` when the system gives no threads or allows too few file descriptors.
+/// `InvalidInput` when keys are admitted and there is no identity; `Store` when the identity cannot
+/// be used; `System` when the system gives no threads or allows too few file descriptors.
 pub fn serve(
     mut door: Listener,
     dealing: &Dealing,

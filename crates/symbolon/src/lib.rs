@@ -1,14 +1,14 @@
-//! Maliciously secure computation of Boolean circuits: two or more parties who do not trust each other
-//! compute a function of their private inputs, and nothing but the result is learnt, even if all but one
-//! of them cheat together.
+//! Maliciously secure computation of Boolean circuits: two or more parties who do not trust each
+//! other compute a function of their private inputs, and nothing but the result is learnt, even if
+//! all but one of them cheat together.
 //!
 //! For most cases: make a [`Circuit`](circuit::Circuit) (one of the
 //! [built-in](circuit::builtin) ones, or a Bristol file read by [`circuit::bristol`]), collect this
 //! party's [`Inputs`], describe the connection with a [`Config`], and call [`Session::connect`] and
 //! [`Session::evaluate`]. All parties do the same with the same circuit.
 //!
-//! Both of two parties in one process, for a test; between machines, [`Transport::tls`] takes the place
-//! of [`Transport::memory`], and among more than two, [`Transport::tls_mesh`] and
+//! Both of two parties in one process, for a test; between machines, [`Transport::tls`] takes the
+//! place of [`Transport::memory`], and among more than two, [`Transport::tls_mesh`] and
 //! [`Transport::memory_mesh`]:
 //!
 //! ```

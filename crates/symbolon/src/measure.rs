@@ -1,5 +1,5 @@
-//! Measurements of `tinytable` that no product should make: they use material more than once, which gives away all
-//! inputs; and on what they are made. Only with the feature `measure`.
+//! Measurements of `tinytable` that no product should make: they use material more than once, which
+//! gives away all inputs; and on what they are made. Only with the feature `measure`.
 
 use std::time::Instant;
 
@@ -25,7 +25,8 @@ pub fn backend() -> String {
 pub struct TableCourse {
     /// Executions side by side, each on fresh material.
     pub batch: usize,
-    /// Executions side by side that share the material of one, so that it stays in the caches: a multiple of 64.
+    /// Executions side by side that share the material of one, so that it stays in the caches: a
+    /// multiple of 64.
     pub shared_by: usize,
     /// How often everything is measured.
     pub repeat: usize,
@@ -54,7 +55,8 @@ pub struct TableTimes {
     pub batch_bytes: f64,
 }
 
-/// Measures the phases of `tinytable` on a circuit, with both parties' inputs made up from their numbers.
+/// Measures the phases of `tinytable` on a circuit, with both parties' inputs made up from their
+/// numbers.
 ///
 /// # Errors
 /// `InvalidInput` when `config` cannot work, or `course` has no executions; otherwise as
@@ -179,8 +181,8 @@ fn made_up(circuit: &Circuit, party: PartyId, executions: usize) -> BitVec {
     BitVec::random(wires as usize * executions, &mut prg)
 }
 
-/// Compares the outputs of the first and the last execution, of a circuit all of whose outputs both learn, with the
-/// reference evaluation.
+/// Compares the outputs of the first and the last execution, of a circuit all of whose outputs both
+/// learn, with the reference evaluation.
 fn check(
     circuit: &Circuit,
     inputs: &[BitVec; 2],

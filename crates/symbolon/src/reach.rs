@@ -78,26 +78,27 @@ pub(crate) enum Way {
 }
 
 impl Transport {
-    /// TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must prove the
-    /// key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it there). For
-    /// everything between two machines, use this.
+    /// TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must prove
+    /// the key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it
+    /// there). For everything between two machines, use this.
     pub fn tls(meeting: Meeting, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
         let (identity, pin) = (Some(Arc::new(identity)), Some(peer_fingerprint));
         Transport(Way::Pair { meeting, identity, pin })
     }
 
     /// TCP without encryption and without authentication: anybody on the way can read the messages
-    /// and pose as either party, and the protocols' guarantees assume that nobody does. For tests, or
-    /// inside a tunnel that gives what TLS would.
+    /// and pose as either party, and the protocols' guarantees assume that nobody does. For tests,
+    /// or inside a tunnel that gives what TLS would.
     pub fn insecure_plain_tcp(meeting: Meeting) -> Transport {
         Transport(Way::Pair { meeting, identity: None, pin: None })
     }
 
-    /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party p's.
+    /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party
+    /// p's.
     ///
-    /// Of each two parties the one with the lower number listens and the other dials; they may start in
-    /// any order. `door` is this party's port, at the address in its contact; the last party has none. Of
-    /// this party's own contact nothing else matters.
+    /// Of each two parties the one with the lower number listens and the other dials; they may
+    /// start in any order. `door` is this party's port, at the address in its contact; the last
+    /// party has none. Of this party's own contact nothing else matters.
     pub fn tls_mesh(
         door: Option<Listener>,
         identity: Identity,
@@ -112,8 +113,8 @@ impl Transport {
         Transport(Way::Mesh { door, identity: None, contacts })
     }
 
-    /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that sessions with so many
-    /// threads have, over a simulated link if one is given.
+    /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that
+    /// sessions with so many threads have, over a simulated link if one is given.
     ///
     /// # Errors
     /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS).
@@ -125,8 +126,8 @@ impl Transport {
         }
     }
 
-    /// All ends of the connections between each two of `parties` parties inside this process, by party
-    /// number; otherwise as [`Transport::memory`].
+    /// All ends of the connections between each two of `parties` parties inside this process, by
+    /// party number; otherwise as [`Transport::memory`].
     ///
     /// ```
     /// use symbolon::{Config, Inputs, Result, Session, Transport, circuit::builtin};
@@ -181,8 +182,9 @@ impl Transport {
         Ok(ends.map(|(peers, meter)| Transport::mesh_channels(by_lane(peers), meter)).collect())
     }
 
-    /// Channels that the caller made, all to the one peer, in the order of their lanes on both sides,
-    /// and the meter they share. One lane is for one thread; for more threads there is one lane more than threads.
+    /// Channels that the caller made, all to the one peer, in the order of their lanes on both
+    /// sides, and the meter they share. One lane is for one thread; for more threads there is one
+    /// lane more than threads.
     pub fn channels(lanes: Vec<Channel>, meter: Arc<Meter>) -> Transport {
         Transport::mesh_channels(lanes.into_iter().map(|lane| vec![lane]).collect(), meter)
     }

@@ -11,7 +11,8 @@ pub const INDEPENDENT: &str = "independent";
 pub const DEPENDENT: &str = "dependent";
 /// Evaluation on the inputs.
 pub const ONLINE: &str = "online";
-/// All three phases at once, for a circuit that is not kept: [`Config::segment_gates`](crate::Config::segment_gates).
+/// All three phases at once, for a circuit that is not kept:
+/// [`Config::segment_gates`](crate::Config::segment_gates).
 pub const STREAMED: &str = "streamed";
 /// Everything between the phases; time that belongs to the caller, never reported.
 pub(crate) const IDLE: &str = "idle";
@@ -22,8 +23,8 @@ pub(crate) const IDLE: &str = "idle";
 /// to appear and the caller's own time between phases are not counted.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Report {
-    /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`], [`STREAMED`], in this
-    /// order. A phase entered several times is the sum.
+    /// The phases that were entered: [`SETUP`], [`INDEPENDENT`], [`DEPENDENT`], [`ONLINE`],
+    /// [`STREAMED`], in this order. A phase entered several times is the sum.
     pub phases: Vec<PhaseReport>,
 }
 

@@ -28,10 +28,11 @@ use crate::{Inputs, Outputs};
 /// ```
 ///
 /// [`Material`] and [`Ready`] are consumed, so nothing can be used twice. All parties must call the same
-/// phases in the same order. The phases may be repeated over one session, each time with fresh material.
+/// phases in the same order. The phases may be repeated over one session, each time with fresh
+/// material.
 ///
-/// After any error the session is dead: its keys and everything made with them are wiped, the peers are
-/// told that this side gave up, and every further call returns the same error.
+/// After any error the session is dead: its keys and everything made with them are wiped, the peers
+/// are told that this side gave up, and every further call returns the same error.
 pub struct Session {
     circuit: Circuit,
     plan: Plan,
@@ -60,8 +61,8 @@ pub struct Ready {
 }
 
 impl Session {
-    /// Connects to all peers, agrees with them on the version, the protocol, who is who, every parameter
-    /// and the circuit, and runs the set-up.
+    /// Connects to all peers, agrees with them on the version, the protocol, who is who, every
+    /// parameter and the circuit, and runs the set-up.
     ///
     /// # Errors
     /// `InvalidInput` before anything is sent when `config` and `circuit` do not go together (see
@@ -103,14 +104,14 @@ impl Session {
         self.protocol
     }
 
-    /// The form of garbling and the generator of correlated OTs, the same for all parties, and whether the
-    /// link decided.
+    /// The form of garbling and the generator of correlated OTs, the same for all parties, and
+    /// whether the link decided.
     pub fn choice(&self) -> Choice {
         self.choice
     }
 
-    /// The dealer that deals this session's material, as [`Dealer::name`](crate::Dealer::name) has it; then no correlated OT
-    /// is made. None when the parties make it among themselves.
+    /// The dealer that deals this session's material, as [`Dealer::name`](crate::Dealer::name) has
+    /// it; then no correlated OT is made. None when the parties make it among themselves.
     pub fn dealer(&self) -> Option<&str> {
         self.dealer.as_deref()
     }
@@ -138,9 +139,10 @@ impl Session {
         })
     }
 
-    /// Phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but no material
-    /// that another circuit could use. Counted as function-dependent ([`DEPENDENT`]), which it is. A dealer deals the same as for
-    /// [`preprocess`](Session::preprocess), and it is counted as that.
+    /// Phase 1 for this circuit alone: cheaper than [`preprocess`](Session::preprocess), but no
+    /// material that another circuit could use. Counted as function-dependent ([`DEPENDENT`]),
+    /// which it is. A dealer deals the same as for [`preprocess`](Session::preprocess), and it is
+    /// counted as that.
     ///
     /// # Errors
     /// As [`preprocess`](Session::preprocess).
@@ -159,7 +161,8 @@ impl Session {
     /// Phase 2, function-dependent: binds the material to the circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
+    /// `Transport` as ever.
     pub fn prepare(&mut self, material: Material) -> Result<Ready> {
         let session = self.own(material.session, "material")?;
         self.phase(DEPENDENT, |parts| {
@@ -172,9 +175,9 @@ impl Session {
     /// has passed.
     ///
     /// # Errors
-    /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the inputs
-    /// are another party's or another circuit's, which ends the session: the peer is evaluating
-    /// already. `PeerMisbehaved`, `Transport` as ever.
+    /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the
+    /// inputs are another party's or another circuit's, which ends the session: the peer is
+    /// evaluating already. `PeerMisbehaved`, `Transport` as ever.
     pub fn run(&mut self, ready: Ready, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.session, "prepared circuit")?;
         self.phase(ONLINE, |parts| {
@@ -186,12 +189,13 @@ impl Session {
         })
     }
 
-    /// Everything at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the first step:
-    /// the circuit is known, and nothing is kept. A large circuit is [streamed](Session::streams).
+    /// Everything at once, with [`preprocess_circuit`](Session::preprocess_circuit) as the first
+    /// step: the circuit is known, and nothing is kept. A large circuit is
+    /// [streamed](Session::streams).
     ///
     /// # Errors
-    /// As the three have them; inputs that do not fit are refused before anything is sent, and do no
-    /// harm.
+    /// As the three have them; inputs that do not fit are refused before anything is sent, and do
+    /// no harm.
     pub fn evaluate(&mut self, inputs: &Inputs) -> Result<Outputs> {
         inputs.check(&self.circuit, self.network.me)?;
         if self.streams() {
@@ -203,8 +207,9 @@ impl Session {
         self.run(ready, inputs)
     }
 
-    /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]: the circuit has more
-    /// AND gates than [`Config::segment_gates`] says, the protocol garbles, and no dealer deals the material.
+    /// Whether [`evaluate`](Session::evaluate) does all phases at once, counted as [`STREAMED`]:
+    /// the circuit has more AND gates than [`Config::segment_gates`] says, the protocol garbles,
+    /// and no dealer deals the material.
     pub fn streams(&self) -> bool {
         let keeps = self.dealer.is_some() || !self.protocol.streams();
         !keeps && self.plan.and_count() > self.network.segment_gates
@@ -224,8 +229,8 @@ impl Session {
         Err(Error::invalid_input(format!("the {what} belongs to another session")))
     }
 
-    /// Runs one phase: counted under its name, flushed at its end, and the end of the session when it
-    /// fails.
+    /// Runs one phase: counted under its name, flushed at its end, and the end of the session when
+    /// it fails.
     fn phase<T>(
         &mut self,
         name: &'static str,

@@ -1,7 +1,7 @@
 //! Settling what the parties left open, after they have agreed on everything else.
 //!
-//! What anybody asks for is taken, and two different wishes are an error. Whatever is left open by all
-//! follows from the slowest link between any two parties:
+//! What anybody asks for is taken, and two different wishes are an error. Whatever is left open by
+//! all follows from the slowest link between any two parties:
 //!
 //! ```text
 //! i ⇄ j       both measure the link between them
@@ -9,8 +9,8 @@
 //! i → all j   H(session, what everybody reported), what follows from it        compared
 //! ```
 //!
-//! Honest parties thus choose alike or end in an error, whatever others tell them. A lie about a link makes the
-//! computation slower, as every party can by being slow.
+//! Honest parties thus choose alike or end in an error, whatever others tell them. A lie about a
+//! link makes the computation slower, as every party can by being slow.
 
 use std::thread;
 use std::time::Duration;
@@ -108,7 +108,8 @@ fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8;
     Ok((reports.iter().map(decode).fold(own, slower), *hasher.finalize().as_bytes()))
 }
 
-/// Measures the links to all peers, side by side as the computation will use them; returns the worst.
+/// Measures the links to all peers, side by side as the computation will use them; returns the
+/// worst.
 fn measure_all(peers: &mut [Channel]) -> Result<LinkSpeed> {
     let results: Vec<Result<LinkSpeed>> = match peers {
         [peer] => vec![measure(peer)],

@@ -1,5 +1,5 @@
-//! The phases apart, in processes of their own and on days of their own: [`fill`] a pool, [`prepare`] circuits
-//! from it, [`run`] one in a moment, each with its own connection.
+//! The phases apart, in processes of their own and on days of their own: [`fill`] a pool,
+//! [`prepare`] circuits from it, [`run`] one in a moment, each with its own connection.
 //!
 //! ```text
 //! fill ──▶ pool in every party's store ──prepare──▶ prepared circuits in every store ──run(inputs)──▶ outputs
@@ -14,15 +14,16 @@
 //! anything that depends on it. All that is told here is broadcast, names the item and the round
 //! that it is about, and enters the session's id.
 //!
-//! A peer can say what it likes here: that it holds what it does not (the run fails, and material is wasted), or
-//! that it has not used what it has. Whether something was used is decided by the own store alone.
+//! A peer can say what it likes here: that it holds what it does not (the run fails, and material
+//! is wasted), or that it has not used what it has. Whether something was used is decided by the
+//! own store alone.
 //!
 //! After a failed check the whole group is dead, in the store as in a session.
 //!
 //! # From a dealer
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's name, and is used only by
-//! those who name that dealer again: whoever does not gets nothing but what the parties made among themselves.
-//! [`run`] does not ask the dealer for anything.
+//! those who name that dealer again: whoever does not gets nothing but what the parties made among
+//! themselves. [`run`] does not ask the dealer for anything.
 
 mod choose;
 mod holdings;
@@ -122,8 +123,8 @@ pub struct RunPrepared<T = Outputs> {
     pub outputs: T,
     /// The item that was used up.
     pub item: ItemId,
-    /// The dealer on whose material it stands, and who could have seen the inputs; none if the parties made all
-    /// among themselves.
+    /// The dealer on whose material it stands, and who could have seen the inputs; none if the
+    /// parties made all among themselves.
     pub dealer: Option<String>,
     /// How far the stores agreed on what they hold for this circuit.
     pub agreement: Agreement,
@@ -131,12 +132,12 @@ pub struct RunPrepared<T = Outputs> {
     pub report: Report,
 }
 
-/// Fills up the pools of function-independent material that all parties hold, in this party's `store` and
-/// theirs, until `target` is there: makes one more pool with what is missing.
+/// Fills up the pools of function-independent material that all parties hold, in this party's
+/// `store` and theirs, until `target` is there: makes one more pool with what is missing.
 ///
 /// # Errors
-/// `InvalidInput` when `config` cannot work or nothing is asked for; `Store` when the store cannot be written;
-/// otherwise as [`Session::connect`](crate::Session::connect).
+/// `InvalidInput` when `config` cannot work or nothing is asked for; `Store` when the store cannot
+/// be written; otherwise as [`Session::connect`](crate::Session::connect).
 pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
     config.check_alone()?;
     if target.and_gates == 0 || target.and_gates > 1 << 40 || target.input_bits > 1 << 40 {
@@ -209,8 +210,8 @@ fn left_in_pools(
     Ok((left, agreement))
 }
 
-/// Pools that this party holds, and which of them all others hold, too: the first of each count that
-/// nobody has used, and the first number that no circuit prepared from it has had anywhere.
+/// Pools that this party holds, and which of them all others hold, too: the first of each count
+/// that nobody has used, and the first number that no circuit prepared from it has had anywhere.
 fn agree(
     network: &mut Network,
     rounds: &mut Rounds,
@@ -231,8 +232,8 @@ fn agree(
     Ok((offers, both, agreement))
 }
 
-/// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough, from
-/// material made on the spot otherwise.
+/// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough,
+/// from material made on the spot otherwise.
 ///
 /// # Errors
 /// As [`fill`]; items that were finished before an error stay.
@@ -310,15 +311,15 @@ pub fn run(
     Ok(RunPrepared { outputs, item, dealer, agreement, report })
 }
 
-/// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of them, as many as
-/// [`Config::executions`] says; returns what it learnt of one after the other.
+/// Runs a circuit that was prepared for several evaluations, on this party's `inputs` for each of
+/// them, as many as [`Config::executions`] says; returns what it learnt of one after the other.
 ///
 /// The item is used up, whatever comes of the run.
 ///
 /// # Errors
-/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is troubled;
-/// `Store` when there is no item that all parties hold, or this party's is damaged; otherwise as
-/// [`Session::run`](crate::Session::run).
+/// `InvalidInput` when `config`, `circuit` and `inputs` do not go together, before anybody is
+/// troubled; `Store` when there is no item that all parties hold, or this party's is damaged;
+/// otherwise as [`Session::run`](crate::Session::run).
 pub fn run_batch(
     config: Config,
     store: &Store,
@@ -455,7 +456,8 @@ impl Preparing<'_> {
     }
 }
 
-/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input bits.
+/// Which bytes of a pool go with which of its counts: chunks of gates, then each party's input
+/// bits.
 fn sections(layout: PoolLayout) -> Vec<Section> {
     let mut sections = vec![Section::Whole; layout.sections()];
     sections[HEAD] = Section::Whole;
@@ -522,8 +524,8 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     Ok(pools)
 }
 
-/// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it is the one
-/// with the shortest online phase, whatever the link.
+/// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it
+/// is the one with the shortest online phase, whatever the link.
 fn lowest_latency(protocol: Protocol) -> Wishes {
     Wishes { form: Some(protocol.forms()[0]), ot: None }
 }

@@ -27,15 +27,15 @@ pub struct TripleRun {
     pub report: Report,
 }
 
-/// Makes at least `count` authenticated AND triples among all parties and drops each batch once it is
-/// made, so that memory does not grow with their number. All parties must ask for the same.
+/// Makes at least `count` authenticated AND triples among all parties and drops each batch once it
+/// is made, so that memory does not grow with their number. All parties must ask for the same.
 ///
 /// The parties, ρ and threads are those of `config`. Its other parameters have no effect, but all
 /// parties must name the same, as in every session.
 ///
 /// # Errors
-/// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`]; otherwise
-/// as [`Session::connect`](crate::Session::connect).
+/// `InvalidInput` when `config` cannot work or `count` is not within 1 and [`MAX_TRIPLES`];
+/// otherwise as [`Session::connect`](crate::Session::connect).
 pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     config.check_alone()?;
     let wanted = usize::try_from(count).ok().filter(|_| (1..=MAX_TRIPLES).contains(&count));

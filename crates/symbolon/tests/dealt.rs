@@ -1,4 +1,5 @@
-//! Parties whose material a dealer deals: right answers, and what becomes of dealers that are absent, die or lie.
+//! Parties whose material a dealer deals: right answers, and what becomes of dealers that are
+//! absent, die or lie.
 #![allow(missing_docs)]
 
 use std::path::Path;
@@ -449,8 +450,8 @@ fn a_dealer_that_deals_wrong_breaks_a_check_and_no_output_is_released() {
     }
 }
 
-/// Why a dealer must be trusted to deal honestly, too: with all keys at hand it deals a triple whose product is
-/// wrong and whose MAC is right. Nothing fails, and the output is wrong.
+/// Why a dealer must be trusted to deal honestly, too: with all keys at hand it deals a triple
+/// whose product is wrong and whose MAC is right. Nothing fails, and the output is wrong.
 #[test]
 fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
     let circuit = &aes();

@@ -1,4 +1,5 @@
-//! Sessions among three parties and more: every transport, every order of starting, and what goes wrong.
+//! Sessions among three parties and more: every transport, every order of starting, and what goes
+//! wrong.
 
 use std::thread;
 use std::time::Duration;
@@ -182,7 +183,8 @@ fn a_wrong_fingerprint_for_one_of_three_ends_all_three() {
         });
         let told: Vec<String> = errors.iter().map(Error::to_string).collect();
         assert!(errors.iter().all(|error| matches!(error, Error::Transport { .. })), "{told:?}");
-        // The party that dials knows at once; the one that listens goes on waiting for the right one.
+        // The party that dials knows at once; the one that listens goes on waiting for the right
+        // one.
         match deceived {
             0 => assert!(matches!(
                 &errors[2],
@@ -290,8 +292,8 @@ fn impossible_meshes_are_refused() {
     assert!(Transport::memory_mesh(1, 1, None).is_err());
 }
 
-/// Whoever holds a key that two parties prove would be both, and all but one of the parties: refused before anything is
-/// sent, whether the key is two others' or this party's own.
+/// Whoever holds a key that two parties prove would be both, and all but one of the parties:
+/// refused before anything is sent, whether the key is two others' or this party's own.
 #[test]
 fn two_parties_with_one_key_are_refused() {
     let refused = |party, transport, text: &str| {

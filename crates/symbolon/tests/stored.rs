@@ -80,7 +80,8 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
         let again =
             all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
         assert!(again.iter().all(|f| f.item.is_none() && f.had.and_gates == 384));
-        // Two from the pool, which has input bits for four and gates for three; and one more than that.
+        // Two from the pool, which has input bits for four and gates for three; and one more than
+        // that.
         let circuit = circuit("add:16");
         for (count, from_pools) in [(2, 2), (2, 1)] {
             let made = all(together(protocol, &stores, |config, store| {
@@ -154,7 +155,8 @@ fn circuits_without_gates_are_prepared_from_a_pool_as_often_as_others() {
     }
 }
 
-/// Where one party finished a circuit that another did not, the next one has a number that is new to both.
+/// Where one party finished a circuit that another did not, the next one has a number that is new
+/// to both.
 #[test]
 fn a_circuit_that_one_party_finished_alone_does_not_stop_the_next() {
     let folder = tempfile::tempdir().unwrap();

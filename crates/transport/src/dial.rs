@@ -21,8 +21,8 @@ const PAUSE: (Duration, Duration) = (Duration::from_millis(5), Duration::from_mi
 
 /// Connects to `peer`, which listens at `address` (HOST:PORT), over `lanes` connections.
 ///
-/// Tries again until [`Options::connect_timeout`], so the parties may start in any order. The channels
-/// come back in the order of their lanes, which is the same on both sides.
+/// Tries again until [`Options::connect_timeout`], so the parties may start in any order. The
+/// channels come back in the order of their lanes, which is the same on both sides.
 ///
 /// # Errors
 /// [`Error::InvalidInput`] for options or an address that cannot work. [`Error::Transport`] if

@@ -8,12 +8,12 @@ use crate::text::{Printable, SHOWN};
 /// The result of everything that involves a peer.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Stands for a party in [`Error::PeerMisbehaved`] when, of several peers, the check cannot tell which
-/// one misbehaved.
+/// Stands for a party in [`Error::PeerMisbehaved`] when, of several peers, the check cannot tell
+/// which one misbehaved.
 pub const SOMEBODY: u16 = u16::MAX;
 
-/// Stands in the place of a party number for the dealer, a third process that deals correlations to the
-/// parties and is none of them.
+/// Stands in the place of a party number for the dealer, a third process that deals correlations to
+/// the parties and is none of them.
 pub const DEALER: u16 = u16::MAX - 1;
 
 /// An error of a computation between parties; says whose fault it is.
@@ -60,7 +60,8 @@ pub enum Error {
     /// Stored material or a stored key could not be read, written or trusted.
     #[error("{0}")]
     Store(String),
-    /// The operating system has no more of something that this takes: file descriptors, memory, threads.
+    /// The operating system has no more of something that this takes: file descriptors, memory,
+    /// threads.
     #[error("{0}")]
     System(String),
     /// A disk, or this user's share of it, is full.
@@ -112,7 +113,8 @@ pub enum TransportReason {
         /// The last thing that went wrong, if anything did.
         last: Option<String>,
     },
-    /// The peer, or what answered in its stead, said something at the start that cannot be accepted.
+    /// The peer, or what answered in its stead, said something at the start that cannot be
+    /// accepted.
     Refused(String),
     /// The peer proved possession of another key than the one expected.
     WrongKey {
@@ -171,7 +173,8 @@ impl Error {
         Error::Internal(text.into())
     }
 
-    /// A failure of the operating system: for want of something that it has none left of, or else `otherwise`.
+    /// A failure of the operating system: for want of something that it has none left of, or else
+    /// `otherwise`.
     pub(crate) fn of_system(
         error: &std::io::Error,
         text: String,

@@ -1,8 +1,9 @@
 //! Agreement on what is computed, before anything is.
 //!
-//! Both sides send a fixed-size opening with a fresh nonce and then their whole [`Hello`], and only then
-//! compare, so that a difference is reported on both sides with both values. The session id binds
-//! both hellos, both nonces and the TLS connection; every hash and key of the protocols absorbs it.
+//! Both sides send a fixed-size opening with a fresh nonce and then their whole [`Hello`], and only
+//! then compare, so that a difference is reported on both sides with both values. The session id
+//! binds both hellos, both nonces and the TLS connection; every hash and key of the protocols
+//! absorbs it.
 
 use blake3::Hasher;
 
@@ -28,11 +29,11 @@ pub struct Hello {
     pub version: u32,
     /// All parties of the computation, in an order that all agree on.
     pub parties: Vec<u16>,
-    /// Everything public that the parties must agree on, as (name, value), each name once: protocol,
-    /// parameters, circuit digest. The order is part of it.
+    /// Everything public that the parties must agree on, as (name, value), each name once:
+    /// protocol, parameters, circuit digest. The order is part of it.
     pub terms: Vec<(String, String)>,
-    /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after the
-    /// handshake. Two different values are as far apart as of any other term.
+    /// Terms that a party may leave open, as `None`, to be settled by those who do not, or after
+    /// the handshake. Two different values are as far apart as of any other term.
     pub open: Vec<(String, Option<String>)>,
 }
 
@@ -158,7 +159,8 @@ fn text(rest: &mut &[u8]) -> Option<String> {
     std::str::from_utf8(head).ok().map(str::to_string)
 }
 
-/// The name of one run of a protocol between two parties, the same on both sides and never seen before.
+/// The name of one run of a protocol between two parties, the same on both sides and never seen
+/// before.
 ///
 /// Public between the two parties, unknown to others when the channel is encrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -205,14 +207,14 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
 ///
 /// # Errors
 /// [`Error::PeerIncompatible`] naming the first difference, on both sides: the version, the parties, or
-/// a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed hello.
-/// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
+/// a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed
+/// hello. [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
 pub fn handshake_open(channel: &mut Channel, mine: &Hello) -> Result<Agreed> {
     Handshake::begin(channel, mine)?.finish(channel)
 }
 
-/// A [`handshake_open`] of which this side's message is sent. With several peers all can be begun before
-/// any is waited for.
+/// A [`handshake_open`] of which this side's message is sent. With several peers all can be begun
+/// before any is waited for.
 pub struct Handshake<'a> {
     mine: &'a Hello,
     ours: Side,
@@ -318,8 +320,8 @@ fn compare_terms(
         list.iter().find(|(other, _)| *other == name).map(|(_, value)| value.to_string())
     };
     for i in 0..ours.len().max(theirs.len()) {
-        // At the first place where the lists differ, a name may be missing on either side; the lesser
-        // name is looked at first, so that both sides report the same.
+        // At the first place where the lists differ, a name may be missing on either side; the
+        // lesser name is looked at first, so that both sides report the same.
         let mut names: Vec<&str> =
             [ours, theirs].into_iter().filter_map(|list| list.get(i)).map(|term| term.0).collect();
         names.sort_unstable();

@@ -1,7 +1,7 @@
 //! Channels between parties: memory, TCP, TLS 1.3, metering, simulated links, handshake.
 //!
-//! A [`Channel`] is one blocking, ordered, duplex lane to one peer. Everything a peer sends is checked
-//! against what both sides know beforehand, and every [`Error`] says whose fault it is.
+//! A [`Channel`] is one blocking, ordered, duplex lane to one peer. Everything a peer sends is
+//! checked against what both sides know beforehand, and every [`Error`] says whose fault it is.
 //!
 //! Between machines, use TLS: each party has an [`Identity`], knows the others by their
 //! [`Fingerprint`], and one of the two listens.
@@ -32,8 +32,8 @@
 //! ```
 //!
 //! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out all
-//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `bend` adds
-//! what tests need to play a cheating peer; a normal build has nothing of it.
+//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `bend`
+//! adds what tests need to play a cheating peer; a normal build has nothing of it.
 
 mod address;
 #[cfg(any(test, feature = "bend"))]

@@ -81,8 +81,8 @@ fn messages_by_turns_over_tcp_and_tls() {
     }
 }
 
-/// Parts of all sizes, more of them than leave at a time, ahead of a reader that begins when the socket is full: what it takes
-/// ends in the midst of any of them.
+/// Parts of all sizes, more of them than leave at a time, ahead of a reader that begins when the
+/// socket is full: what it takes ends in the midst of any of them.
 #[test]
 fn parts_arrive_joined_wherever_the_socket_is_full() {
     for tls in [false, true] {
@@ -112,7 +112,8 @@ fn parts_arrive_joined_wherever_the_socket_is_full() {
     }
 }
 
-/// A message that is sent from where it lies to a peer that is gone ends the channel, as any other does.
+/// A message that is sent from where it lies to a peer that is gone ends the channel, as any other
+/// does.
 #[test]
 fn a_large_message_to_nobody_is_an_error() {
     let (mut a, b) = one_lane(false);
@@ -426,7 +427,8 @@ fn the_dialling_side_may_come_first() {
     });
 }
 
-/// Over plain TCP anybody can send a preamble; one that no peer would send must not end the wait for the peer.
+/// Over plain TCP anybody can send a preamble; one that no peer would send must not end the wait
+/// for the peer.
 #[test]
 fn a_plain_preamble_with_nonsensical_numbers_ends_nothing() {
     use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};

@@ -11,8 +11,8 @@ use crate::pipe::{Chunk, Pipe, hang_up};
 use crate::raw::{Sink, Tried};
 use crate::{Error, TransportReason};
 
-/// How long the peer is given to close after us; an aborting side waits for that, others leave it to
-/// the writer thread.
+/// How long the peer is given to close after us; an aborting side waits for that, others leave it
+/// to the writer thread.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// Systems take this many pieces at a time, and more.
@@ -35,7 +35,8 @@ enum End {
 }
 
 impl Outlet {
-    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`]; what the peer sends comes by `back`.
+    /// Chunks go straight to the peer's [`crate::pipe::PipeSource`]; what the peer sends comes by
+    /// `back`.
     pub(crate) fn direct(pipe: Arc<Pipe>, back: Arc<Pipe>) -> Self {
         Outlet { pipe, end: End::Peer { back }, link: None }
     }
@@ -77,8 +78,8 @@ impl Outlet {
         Ok(())
     }
 
-    /// Sends a buffer, and behind it as much of `parts` as can be sent from where they lie; how much that was. It may be
-    /// nothing, and the buffer may be as it was. Never blocks on the peer.
+    /// Sends a buffer, and behind it as much of `parts` as can be sent from where they lie; how
+    /// much that was. It may be nothing, and the buffer may be as it was. Never blocks on the peer.
     pub(crate) fn push_with(
         &self,
         buffer: &mut Vec<u8>,
@@ -141,8 +142,9 @@ impl Outlet {
         }
     }
 
-    /// Ends the sending half: what was handed over is still sent, within `limit` and the time that its
-    /// length allows; with `aborted` within `limit` alone, and then the peer is given a moment to read.
+    /// Ends the sending half: what was handed over is still sent, within `limit` and the time that
+    /// its length allows; with `aborted` within `limit` alone, and then the peer is given a moment
+    /// to read.
     pub(crate) fn finish(&self, limit: Duration, aborted: bool) -> Result<(), TransportReason> {
         self.pipe.end();
         let Some(sink) = self.sink() else {
@@ -171,7 +173,8 @@ pub struct Hangup {
 }
 
 impl Hangup {
-    /// Closes the connection: whatever the channel waits for fails at once, and nothing more is sent.
+    /// Closes the connection: whatever the channel waits for fails at once, and nothing more is
+    /// sent.
     pub fn hang_up(self) {
         match self.end {
             End::Sink(sink) => sink.kill(),

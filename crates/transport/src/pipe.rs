@@ -1,7 +1,7 @@
 //! An unbounded queue of byte chunks between two threads, with its buffers recycled.
 //!
-//! It is the whole of the memory transport, and the way from a channel to its writer thread. Pushing
-//! never blocks, which is why a send cannot deadlock against the peer's send.
+//! It is the whole of the memory transport, and the way from a channel to its writer thread.
+//! Pushing never blocks, which is why a send cannot deadlock against the peer's send.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,8 @@ use crate::raw::{Sink, Source};
 /// was used before, so it pays to keep some, but not all that a burst needed.
 const POOL: usize = 32;
 
-/// How long a taking side stays awake, giving way to other threads, before it sleeps: what comes sooner
-/// is taken at once, and not after the tens of microseconds that waking a thread takes.
+/// How long a taking side stays awake, giving way to other threads, before it sleeps: what comes
+/// sooner is taken at once, and not after the tens of microseconds that waking a thread takes.
 pub(crate) const EAGER: Duration = Duration::from_micros(50);
 
 /// The longest that moving `bytes` may take if nothing may stand still for longer than `timeout`.
@@ -204,8 +204,8 @@ impl Pipe {
         self.state().outstanding
     }
 
-    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress, or
-    /// when the whole takes longer than [`allowance`].
+    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress,
+    /// or when the whole takes longer than [`allowance`].
     pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
         let mut state = self.state();
         let mut seen = state.outstanding;
@@ -232,8 +232,8 @@ impl Pipe {
         }
     }
 
-    /// Waits until the taking side finished or failed; whether it did within `limit` and, if `all` is
-    /// still to be sent, the time that its length allows.
+    /// Waits until the taking side finished or failed; whether it did within `limit` and, if `all`
+    /// is still to be sent, the time that its length allows.
     pub(crate) fn wait_finished(&self, limit: Duration, all: bool) -> bool {
         let state = self.state();
         let limit = if all { allowance(state.outstanding, limit) } else { limit };
@@ -329,7 +329,8 @@ impl Sink for PipeSink {
     }
 }
 
-/// Ends both directions of a connection in memory: nothing more goes `out`, and a read of `back` ends at once.
+/// Ends both directions of a connection in memory: nothing more goes `out`, and a read of `back`
+/// ends at once.
 pub(crate) fn hang_up(out: &Pipe, back: &Pipe) {
     out.end();
     back.fail(TransportReason::Closed);

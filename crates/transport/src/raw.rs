@@ -15,7 +15,8 @@ pub(crate) trait Source: Send {
     /// How many bytes can be read without waiting, as far as is known without asking anybody.
     fn ready(&self) -> usize;
 
-    /// Whether the peer has sent something that was not read yet, or has gone. Neither waits nor takes anything.
+    /// Whether the peer has sent something that was not read yet, or has gone. Neither waits nor
+    /// takes anything.
     fn stirs(&mut self) -> bool;
 }
 
@@ -34,8 +35,8 @@ pub(crate) trait Sink: Send + Sync {
     /// Writes everything; may block on the peer.
     fn write(&self, data: &[u8]) -> Result<(), TransportReason>;
 
-    /// Up to this many bytes are written by the caller's own thread if the writer thread has nothing to do: a hop
-    /// between threads costs more than the write.
+    /// Up to this many bytes are written by the caller's own thread if the writer thread has
+    /// nothing to do: a hop between threads costs more than the write.
     fn at_once(&self) -> usize {
         0
     }
@@ -45,8 +46,8 @@ pub(crate) trait Sink: Send + Sync {
         Ok(Tried::Taken(0))
     }
 
-    /// The same of several pieces, which are not to be copied if that can be avoided; how many bytes were taken.
-    /// A sink that would copy them anyway takes none.
+    /// The same of several pieces, which are not to be copied if that can be avoided; how many
+    /// bytes were taken. A sink that would copy them anyway takes none.
     fn try_write_parts(&self, _parts: &[IoSlice<'_>]) -> Result<usize, TransportReason> {
         Ok(0)
     }

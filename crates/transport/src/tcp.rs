@@ -123,7 +123,8 @@ impl SocketReader {
         }
     }
 
-    /// The same where one read cannot be told not to wait. Nobody else may use the socket meanwhile.
+    /// The same where one read cannot be told not to wait. Nobody else may use the socket
+    /// meanwhile.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn stirs(&self) -> bool {
         if self.socket.set_nonblocking(true).is_err() {
@@ -292,14 +293,14 @@ impl Sink for SocketWriter {
     }
 }
 
-/// A blocking socket's time-out looks like a non-blocking one's refusal, which the TLS layer would take
-/// for a wish to be asked again later.
+/// A blocking socket's time-out looks like a non-blocking one's refusal, which the TLS layer would
+/// take for a wish to be asked again later.
 fn timed_out(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
 }
 
-/// A socket whose every operation ends by one deadline: for the beginning of a connection, where the
-/// peer is not yet known to be one.
+/// A socket whose every operation ends by one deadline: for the beginning of a connection, where
+/// the peer is not yet known to be one.
 pub(crate) struct DeadlineStream<'a> {
     socket: &'a TcpStream,
     deadline: Instant,

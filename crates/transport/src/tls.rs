@@ -1,8 +1,9 @@
 //! TLS 1.3 over TCP, with both sides' keys pinned.
 //!
 //! There are no certificate authorities: a peer is who holds the private key of the pinned
-//! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to rustls;
-//! names and dates in certificates are ignored. Nothing is resumed, and there is no early data.
+//! fingerprint. The verifiers here compare fingerprints and leave the handshake's signature to
+//! rustls; names and dates in certificates are ignored. Nothing is resumed, and there is no early
+//! data.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream;
@@ -169,7 +170,8 @@ impl TlsSetup {
         Arc::new(Pins { pins: pins.map(<[_]>::to_vec), algorithms })
     }
 
-    /// The listening side's configuration; accepts these peers, or with `None` anybody who has a key.
+    /// The listening side's configuration; accepts these peers, or with `None` anybody who has a
+    /// key.
     pub(crate) fn server(&self, pins: Option<&[Fingerprint]>) -> Result<Arc<ServerConfig>> {
         let mut config = ServerConfig::builder_with_provider(self.provider.clone())
             .with_protocol_versions(&[&rustls::version::TLS13])

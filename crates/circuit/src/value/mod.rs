@@ -16,8 +16,8 @@
 //! | `null`, or a value | optional values | |
 //! | `"Red"`, `{"Rgb": [1, 2, 3]}` | variants | the name, or the name and the payload |
 //!
-//! Hexadecimal digits may be fewer than the width allows, not more. Spaces around a value, an element
-//! or a bracket do not matter.
+//! Hexadecimal digits may be fewer than the width allows, not more. Spaces around a value, an
+//! element or a bracket do not matter.
 
 mod compound;
 mod decimal;

@@ -64,7 +64,8 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
     let end = bits.len() + width;
     let mut beyond = 0;
     for byte in digits.bytes().rev() {
-        // The low halves of `0` and `a` are 0 and 1, and letters are those with a bit above the low six.
+        // The low halves of `0` and `a` are 0 and 1, and letters are those with a bit above the low
+        // six.
         let digit = (byte & 15) + 9 * (byte >> 6);
         for i in 0..4 {
             let bit = digit >> i & 1;

@@ -20,30 +20,34 @@ EXAMPLES
 #[derive(Args, Debug)]
 #[command(after_long_help = BENCH_HELP)]
 pub struct BenchArgs {
-    /// `triples`; `tinytable`, alone, which is AES-128 by its two kinds of tables; or circuits, which get random inputs
+    /// `triples`; `tinytable`, alone, which is AES-128 by its two kinds of tables; or circuits,
+    /// which get random inputs
     #[arg(required = true, value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
-    /// How many parties, 2 to 64, a process each; a list [default: as many as the circuit names, at least 2]
+    /// How many parties, 2 to 64, a process each; a list [default: as many as the circuit names, at
+    /// least 2]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=64))]
     pub parties: Vec<u16>,
     /// How many triples, a list; rounded up to whole batches [default: 1000000]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=symbolon::MAX_TRIPLES))]
     pub count: Vec<u64>,
-    /// Measure this many runs of each; a circuit's are over one set-up unless there is --fresh-session [default: 5]
+    /// Measure this many runs of each; a circuit's are over one set-up unless there is
+    /// --fresh-session [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repeat: Option<u32>,
-    /// Give every run new processes and a set-up of its own, and alternate all combinations. Triples and batches
-    /// are always run so
+    /// Give every run new processes and a set-up of its own, and alternate all combinations.
+    /// Triples and batches are always run so
     #[arg(long)]
     pub fresh_session: bool,
     /// How to talk
     #[arg(long, default_value = "tcp")]
     pub transport: LocalTransport,
-    /// Run the function-independent phase by itself, making triples that fit any circuit. By default triples are
-    /// made for this circuit, which is cheaper
+    /// Run the function-independent phase by itself, making triples that fit any circuit. By
+    /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
     pub split_phases: bool,
-    /// Start a dealer, too, and take material from it, as parties do that trust one with all their inputs: see docs/guide.md
+    /// Start a dealer, too, and take material from it, as parties do that trust one with all their
+    /// inputs: see docs/guide.md
     #[arg(long)]
     pub dealer: bool,
     /// Parameters.
@@ -83,18 +87,19 @@ pub struct ListedTuning {
     /// comparisons with published figures; a list
     #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
     pub weak_mac_bits: Vec<u32>,
-    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at a time, in memory that
-    /// does not follow the circuit [default: 1048576]
+    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at
+    /// a time, in memory that does not follow the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
     pub segment_gates: Option<u64>,
-    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more for the rest; a list [default: 1]
+    /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more
+    /// for the rest; a list [default: 1]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub threads: Vec<usize>,
     /// Seconds to wait for the peer to appear, and later for it to say anything [default: 60]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
-    /// Simulated links: a list of local (none), lan, lan1, wan; or one ROUNDTRIP,BANDWIDTH such as 20ms,100mbit;
-    /// may be given several times [default: local]
+    /// Simulated links: a list of local (none), lan, lan1, wan; or one ROUNDTRIP,BANDWIDTH such as
+    /// 20ms,100mbit; may be given several times [default: local]
     #[arg(long, value_name = "LINK,…", value_parser = links)]
     pub link: Vec<Links>,
 }

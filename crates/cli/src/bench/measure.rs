@@ -18,7 +18,8 @@ use crate::troupe::{Troupe, Work};
 /// What all parties had at the end of one session, by party.
 type Session = Vec<Played>;
 
-/// Runs every setting as often as was asked for; those whose runs are sessions of their own take turns.
+/// Runs every setting as often as was asked for; those whose runs are sessions of their own take
+/// turns.
 ///
 /// # Errors
 /// As `local`.
@@ -58,7 +59,8 @@ fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
     Ok(played)
 }
 
-/// What one party's phase cost, in each sample that there is: each session's set-up, or each run's phase.
+/// What one party's phase cost, in each sample that there is: each session's set-up, or each run's
+/// phase.
 fn samples<'s>(
     sessions: &'s [Session],
     party: usize,
@@ -141,7 +143,8 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outco
     })
 }
 
-/// What was chosen by the link, if each session came to the same; the speed of the link as the first saw it.
+/// What was chosen by the link, if each session came to the same; the speed of the link as the
+/// first saw it.
 fn chosen(sessions: &[Session]) -> Outcome<ChoiceJson> {
     let mut choices = sessions.iter().map(|session| crate::local::chosen(session));
     let mut choice = choices.next().transpose()?.unwrap_or_default();
@@ -203,7 +206,8 @@ fn costs(
     (0..parties).map(party).collect()
 }
 
-/// For each phase, the slowest party's time in each sample, all parties' processor time, and the most that any sent.
+/// For each phase, the slowest party's time in each sample, all parties' processor time, and the
+/// most that any sent.
 fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAll> {
     let of_all = |name: &&str| {
         let by_party: Vec<Vec<&PhaseJson>> =
@@ -226,8 +230,8 @@ fn phases_of_all(sessions: &[Session], costs: &[PartyMeasured]) -> Vec<PhaseOfAl
     names(sessions).iter().filter_map(of_all).collect()
 }
 
-/// When the phases of a run were that took about the median, by party, in seconds from the first one's begin. Its
-/// session's set-up is moved to just before it, where it is not already.
+/// When the phases of a run were that took about the median, by party, in seconds from the first
+/// one's begin. Its session's set-up is moved to just before it, where it is not already.
 fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     let all =
         sessions.iter().flat_map(|session| (0..count_runs(session)).map(move |run| (session, run)));

@@ -140,8 +140,8 @@ impl Wanted {
 /// All settings that were asked for.
 ///
 /// # Errors
-/// A usage failure when an option does not go with a workload, and when something listed is possible with nothing
-/// else that is.
+/// A usage failure when an option does not go with a workload, and when something listed is
+/// possible with nothing else that is.
 pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
     let mut loads = Vec::new();
     combined(args, |wanted| setting(args, wanted, &mut loads))

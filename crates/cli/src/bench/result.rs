@@ -69,7 +69,8 @@ pub struct Measured {
     pub phases: Vec<PhaseOfAll>,
     /// By party and phase.
     pub costs: Vec<PartyMeasured>,
-    /// When the phases were, by party, in a run that took about the median; seconds from the first one's begin.
+    /// When the phases were, by party, in a run that took about the median; seconds from the first
+    /// one's begin.
     pub timeline: Vec<Vec<Span>>,
 }
 
@@ -247,8 +248,8 @@ pub struct Table {
     pub names: usize,
 }
 
-/// A row for each measurement's phase, and one for its rates; the first has the headings. Columns that are the same
-/// throughout are left out, but for the workload.
+/// A row for each measurement's phase, and one for its rates; the first has the headings. Columns
+/// that are the same throughout are left out, but for the workload.
 pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
     let columns: [Column; 9] = [

@@ -17,7 +17,8 @@ use crate::tables::{TableJson, TableTask};
 use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
 
-/// What the two variants are called, their circuits, and how many blocks are made on fresh material at a time.
+/// What the two variants are called, their circuits, and how many blocks are made on fresh material
+/// at a time.
 const VARIANTS: [(&str, &str, usize); 2] =
     [("S-boxes", "aes128:sbox-expanded", 24), ("gates", "aes128:expanded", 192)];
 

@@ -39,7 +39,8 @@ impl Pair {
         self.folder().join(name).to_string_lossy().into_owned()
     }
 
-    /// Writes both settings files for a port that was free a moment ago. Party 0's store may have a passphrase.
+    /// Writes both settings files for a port that was free a moment ago. Party 0's store may have a
+    /// passphrase.
     pub fn meet(&self) {
         let address = free_address();
         let common = |party: u8, key: &str, print: &str| {

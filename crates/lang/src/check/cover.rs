@@ -1,5 +1,5 @@
-//! Whether patterns cover all values: Maranget's usefulness (Warnings for pattern matching, JFP 2007,
-//! section 3), with ranges of integers split where patterns begin and end.
+//! Whether patterns cover all values: Maranget's usefulness (Warnings for pattern matching, JFP
+//! 2007, section 3), with ranges of integers split where patterns begin and end.
 
 use num_bigint::BigInt;
 

@@ -268,8 +268,8 @@ impl FnCx<'_, '_> {
         self.cx.evaluate(expr, expected, env.module, args, scope)
     }
 
-    /// Evaluates what lengths are mostly made of, exactly as the language does while all values are of
-    /// `usize`.
+    /// Evaluates what lengths are mostly made of, exactly as the language does while all values are
+    /// of `usize`.
     pub(super) fn mini(&mut self, expr: &ast::Expr, env: &Env) -> Mini {
         const TOP: i128 = u32::MAX as i128;
         let value = match &expr.kind {

@@ -1,8 +1,8 @@
 //! Instances of functions to gates.
 //!
-//! A value is its bits, side by side as in [`crate::ty::Shape`]. Where a choice is secret both sides
-//! are written, and what they changed is selected. Leaving a function or a loop sets a flag, and what
-//! follows is a side of the choice whether the flag is set.
+//! A value is its bits, side by side as in [`crate::ty::Shape`]. Where a choice is secret both
+//! sides are written, and what they changed is selected. Leaving a function or a loop sets a flag,
+//! and what follows is a side of the choice whether the flag is set.
 
 mod calls;
 mod control;

@@ -258,7 +258,8 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
 }
 
-/// Session, both parties and the length of blocks enter every hash of the trees; so does what it is for.
+/// Session, both parties and the length of blocks enter every hash of the trees; so does what it is
+/// for.
 #[test]
 fn hashes_of_other_grounds_are_others() {
     let of = |session: u8, (planter, puncturer): (u16, u16), k: BlockBits, context: &str| {

@@ -15,8 +15,8 @@ const CHECK: &str = "dealt bits";
 
 /// A party to which the dealer has begun to deal.
 ///
-/// What was dealt comes in this order: Δ, then the inputs, then the gates. After an error everything that came
-/// of it must be dropped.
+/// What was dealt comes in this order: Δ, then the inputs, then the gates. After an error
+/// everything that came of it must be dropped.
 pub struct Client {
     channel: Channel,
     request: Request,
@@ -24,12 +24,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// Sends the request over a channel to the [`DEALER`], and waits until all parties have sent theirs and the
-    /// dealing begins. The channel's time-out must be longer than the dealer's patience with late parties.
+    /// Sends the request over a channel to the [`DEALER`], and waits until all parties have sent
+    /// theirs and the dealing begins. The channel's time-out must be longer than the dealer's
+    /// patience with late parties.
     ///
     /// # Errors
-    /// `InvalidInput` for a request that makes no sense or is not for the channel's own party. `Transport` when
-    /// the dealer is gone, or refuses; in the latter case in its words, for instance what the parties disagree on.
+    /// `InvalidInput` for a request that makes no sense or is not for the channel's own party.
+    /// `Transport` when the dealer is gone, or refuses; in the latter case in its words, for
+    /// instance what the parties disagree on.
     pub fn new(mut channel: Channel, request: Request) -> Result<Self> {
         request.check()?;
         if (channel.me(), channel.peer()) != (request.party, DEALER) {
@@ -48,11 +50,12 @@ impl Client {
     }
 
     /// Receives the inputs: random bits of this party, as many as it has input bits, authenticated
-    /// towards all others; and for each peer, in ascending order, the keys for its bits. Then come the gates.
+    /// towards all others; and for each peer, in ascending order, the keys for its bits. Then come
+    /// the gates.
     ///
     /// # Errors
-    /// `Transport` when the dealer is gone, `PeerMisbehaved` when it sends something else; `InvalidInput` when
-    /// there is more than this machine can address.
+    /// `Transport` when the dealer is gone, `PeerMisbehaved` when it sends something else;
+    /// `InvalidInput` when there is more than this machine can address.
     pub fn inputs(mut self) -> Result<(AuthBits, Vec<Vec<Block>>, Gates)> {
         let counts: Vec<usize> =
             self.request.input_bits.iter().map(|&bits| addressable(bits)).collect::<Result<_>>()?;
@@ -97,13 +100,14 @@ impl Gates {
         self.left
     }
 
-    /// Receives the next batch, one mask and one triple a gate; `None` after the last gate that was asked for.
+    /// Receives the next batch, one mask and one triple a gate; `None` after the last gate that was
+    /// asked for.
     ///
     /// The dealer waits for a party that does not come for more, for as long as its time-out.
     ///
     /// # Errors
-    /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when it sends something
-    /// else.
+    /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when
+    /// it sends something else.
     pub fn next_batch(&mut self) -> Result<Option<(Shares, Triples)>> {
         let n = self.left.min(gates_in_chunk(self.parties) as u64) as usize;
         if n == 0 {

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::bits::{peers_of, place_among_peers};
 
-/// What may wait for the parties to take it, in bytes, all parties together; each has room for 1 MiB.
+/// What may wait for the parties to take it, in bytes, all parties together; each has room for 1
+/// MiB.
 const BACKLOG: usize = 8 << 20;
 
 /// What was dealt.
@@ -40,15 +41,16 @@ impl Summary {
     }
 }
 
-/// Deals to one set of parties: hears every party's request, checks that all ask for the same, deals, and
-/// closes. `guests` are in the order of their party numbers, each with the key that it proved.
+/// Deals to one set of parties: hears every party's request, checks that all ask for the same,
+/// deals, and closes. `guests` are in the order of their party numbers, each with the key that it
+/// proved.
 ///
 /// When anything fails, all parties are told what.
 ///
 /// # Errors
 /// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
-/// `PeerMisbehaved` when a request is malformed or not for the party's own seat; `Transport` when a party
-/// is gone or takes nothing for its channel's time-out.
+/// `PeerMisbehaved` when a request is malformed or not for the party's own seat; `Transport` when a
+/// party is gone or takes nothing for its channel's time-out.
 pub fn serve(guests: Vec<Guest>, limits: &Limits) -> Result<Summary> {
     let mut guests = guests;
     match agreed(&mut guests, limits) {
@@ -64,7 +66,8 @@ pub(super) fn channels(guests: Vec<Guest>) -> Vec<Channel> {
     guests.into_iter().map(|guest| guest.channel).collect()
 }
 
-/// Hears all requests; returns the first party's if all agree, else what to tell the parties, and why.
+/// Hears all requests; returns the first party's if all agree, else what to tell the parties, and
+/// why.
 fn agreed(guests: &mut [Guest], limits: &Limits) -> std::result::Result<Request, (String, Error)> {
     let mut first: Option<Request> = None;
     let parties = guests.len();
@@ -100,7 +103,8 @@ pub(super) fn deal(mut channels: Vec<Channel>, request: &Request) -> Result<Summ
 /// Tells all of them why, then lets them go.
 pub(super) fn dismiss(mut channels: Vec<Channel>, words: &str) {
     channels.iter_mut().for_each(|channel| channel.abort(words));
-    // A channel that is dropped waits a moment for its peer to hear that. Side by side: strangers need not listen.
+    // A channel that is dropped waits a moment for its peer to hear that. Side by side: strangers
+    // need not listen.
     thread::scope(|scope| {
         for channel in channels {
             // Without a thread it is dropped, and waits, here.
@@ -212,7 +216,8 @@ impl<'r> Dealing<'r> {
         Ok(())
     }
 
-    /// The MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, and Δ where a bit is 1.
+    /// The MACs on `bits` of `party` under the Δ of `peer`: that peer's next keys, and Δ where a
+    /// bit is 1.
     fn macs(&mut self, bits: &BitVec, party: u16, peer: u16) -> &[Block] {
         let macs = &mut self.macs[..bits.len()];
         let streams = &mut self.streams[usize::from(peer)];
@@ -248,8 +253,8 @@ fn close_triples(bits: &mut [[BitVec; SHARES]]) {
     }
 }
 
-/// Lets everything go, then waits for whoever has too much ahead of it. A party for which nothing `more` is to
-/// come may be gone already.
+/// Lets everything go, then waits for whoever has too much ahead of it. A party for which nothing
+/// `more` is to come may be gone already.
 fn pace(channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
     let each = (BACKLOG / channels.len()).max(1 << 20);
     channels.iter_mut().try_for_each(Channel::flush)?;

@@ -1,8 +1,8 @@
 //! What a party and the dealer expand from the party's seed.
 //!
-//! The seed's generator gives Δ, the seed of the bits, and for each peer the seed of the keys for its bits.
-//! Whoever draws from these draws the same numbers in the same order: inputs, then chunk after
-//! chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
+//! The seed's generator gives Δ, the seed of the bits, and for each peer the seed of the keys for
+//! its bits. Whoever draws from these draws the same numbers in the same order: inputs, then chunk
+//! after chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 
@@ -34,8 +34,8 @@ impl Streams {
         BitVec::random(n, &mut self.bits)
     }
 
-    /// The party's bits of the next `n` gates: masks, a, b, c. The closing party's c are not among them and
-    /// are left zero.
+    /// The party's bits of the next `n` gates: masks, a, b, c. The closing party's c are not among
+    /// them and are left zero.
     pub fn gate_bits(&mut self, n: usize) -> [BitVec; SHARES] {
         std::array::from_fn(|which| match which {
             C if self.closes => BitVec::zeros(n),

@@ -19,8 +19,9 @@ pub struct LeakyTriples {
     pub(super) made: Triples,
     /// What it held before.
     pub(super) holds: Holds,
-    /// One record per peer for the first triple that is thrown, then for the second, ... Their z is still r, as the
-    /// heads' is: what d lacks is added when the buckets are summed, which saves a pass over all of them.
+    /// One record per peer for the first triple that is thrown, then for the second, ... Their z is
+    /// still r, as the heads' is: what d lacks is added when the buckets are summed, which saves a
+    /// pass over all of them.
     pub(super) records: Slab<Record>,
     /// What ties the y of those triples to the peers.
     pub(super) right: RightFactors,
@@ -28,12 +29,14 @@ pub struct LeakyTriples {
     pub(super) bits: [BitVec; 3],
     /// The own d of step 4, until it is opened.
     pub(super) d: BitVec,
-    /// S of step 4 (still without its part of the peers' U before they arrive), so many bits each as U has.
+    /// S of step 4 (still without its part of the peers' U before they arrive), so many bits each
+    /// as U has.
     pub(super) s: Slab<Block>,
     /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
     /// bit changes, and otherwise nothing.
     correcting: Delta,
-    /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them at random.
+    /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them
+    /// at random.
     packed: Slab<u8>,
 }
 
@@ -56,8 +59,8 @@ pub(crate) const Z_BIT: u8 = 4;
 pub(crate) const D_BIT: u8 = 8;
 
 impl LeakyTriples {
-    /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier ones. There is room for its
-    /// triples in `made`, which `holds` what is given.
+    /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier
+    /// ones. There is room for its triples in `made`, which `holds` what is given.
     pub(crate) fn reset(
         &mut self,
         (batch, peers): (Batch, usize),
@@ -109,7 +112,8 @@ impl LeakyTriples {
         &self.right
     }
 
-    /// What ties the triples that are thrown to the peers. A key for z still lacks [`correcting`] where d is 1.
+    /// What ties the triples that are thrown to the peers. A key for z still lacks [`correcting`]
+    /// where d is 1.
     ///
     /// [`correcting`]: LeakyTriples::correcting
     pub(crate) fn records(&self) -> Records<'_> {
@@ -161,7 +165,8 @@ impl LeakyTriples {
         }
     }
 
-    /// MAC and key of a triple's x, y and r with the peer in place `peer`. Of y there must be all bits.
+    /// MAC and key of a triple's x, y and r with the peer in place `peer`. Of y there must be all
+    /// bits.
     pub(crate) fn auths_of(&self, triple: usize, peer: usize) -> [[Block; 2]; 3] {
         let Some(thrown) = triple.checked_sub(self.heads) else {
             let Triples { a, b, c } = &self.made;

@@ -1,6 +1,7 @@
-//! Sessions in one process whose correlated OT starts from known seeds: everything after the base OTs,
-//! honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`tied`] and [`threads`], a
-//! silent one in [`silent`]; whole attacks, as often as they should succeed, in [`attack`].
+//! Sessions in one process whose correlated OT starts from known seeds: everything after the base
+//! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`tied`] and
+//! [`threads`], a silent one in [`silent`]; whole attacks, as often as they should succeed, in
+//! [`attack`].
 
 mod attack;
 mod bits;
@@ -32,8 +33,8 @@ const U: usize = 8;
 /// The seeds of one direction between two parties on one lane.
 type Seeds = [[Block; 2]; COLUMNS];
 
-/// One party: its session, its channels, and both seeds of each column, by lane and peer, with which it
-/// authenticates its bits.
+/// One party: its session, its channels, and both seeds of each column, by lane and peer, with
+/// which it authenticates its bits.
 struct Party {
     open: Preprocessor,
     lanes: Lanes,
@@ -115,7 +116,8 @@ fn parties_under(deltas: &[Block], lanes: usize, seed: u128) -> Vec<Party> {
     parties_with(deltas.len() as u16, lanes, seed, |me, _| deltas[usize::from(me)])
 }
 
-/// Global keys whose last bits add up to 1; the same for the same seed, as long as this process lives.
+/// Global keys whose last bits add up to 1; the same for the same seed, as long as this process
+/// lives.
 fn deltas(parties: u16, seed: u128) -> Vec<Block> {
     let mut prg = Prg::from_seed(Block(fresh(seed) ^ 1 << 100));
     (0..parties).map(|me| prg.block().with_lsb(me != 0 || parties % 2 == 1)).collect()

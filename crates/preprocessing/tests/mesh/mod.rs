@@ -31,7 +31,8 @@ pub fn mesh(parties: u16, lanes: usize) -> Vec<Lanes> {
     all
 }
 
-/// Runs `f` for all parties at once. An honest party that ends closes its lanes; a cheater waits for that.
+/// Runs `f` for all parties at once. An honest party that ends closes its lanes; a cheater waits
+/// for that.
 pub fn run<T: Send>(parties: Vec<Lanes>, f: impl Fn(&mut Lanes) -> T + Sync) -> Vec<T> {
     play(parties.into_iter().map(|lanes| ((), lanes)).collect(), |(), lanes| f(lanes))
 }

@@ -9,8 +9,8 @@ use super::{Backend, portable};
 use super::{x86, x86_256, x86_512};
 use crate::{Block, leaves};
 
-/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes the
-/// forms for SIMD, and only if the processor has the instructions.
+/// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes
+/// the forms for SIMD, and only if the processor has the instructions.
 pub(crate) enum Cipher {
     /// For plain Rust; wiped by the `aes` crate.
     Portable(Box<::aes::Aes128>),

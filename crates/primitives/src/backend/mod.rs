@@ -1,9 +1,10 @@
 //! Which instructions to use: the one place that knows.
 //!
 //! Each kernel has a portable version, which is the specification, and faster ones; the best that
-//! the processor can run is picked once. Set the environment variable `SYMBOLON_BACKEND` to `portable`,
-//! `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it cannot go above, and
-//! any other value means the best, as if it were not set. On AArch64 there is one above `portable`, `neon`.
+//! the processor can run is picked once. Set the environment variable `SYMBOLON_BACKEND` to
+//! `portable`, `aesni`, `vaes256` or `vaes512` to go below that, for tests and measurements; it
+//! cannot go above, and any other value means the best, as if it were not set. On AArch64 there is
+//! one above `portable`, `neon`.
 
 mod ciphers;
 #[cfg(target_arch = "x86_64")]
@@ -213,7 +214,8 @@ impl Backend {
         hashes.as_flattened_mut().zeroize();
     }
 
-    /// What [`TweakedHash::leaky_hashes`](crate::TweakedHash::leaky_hashes) adds up, of hashes with these starts.
+    /// What [`TweakedHash::leaky_hashes`](crate::TweakedHash::leaky_hashes) adds up, of hashes with
+    /// these starts.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -493,8 +495,8 @@ impl Backend {
         run!(self, rows_of_bytes(bytes.as_chunks().0, out));
     }
 
-    /// Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced; an odd tag at the end counts as if a zero
-    /// followed. There are keys for all tags and this one.
+    /// Σ (tag ⊕ key)·(tag ⊕ key) over pairs, under either set of keys, unreduced; an odd tag at the
+    /// end counts as if a zero followed. There are keys for all tags and this one.
     pub(crate) fn tag_products(self, tags: &[u64], keys: Keys<'_>) -> [u128; 2] {
         run!(self, tag_products(tags, keys))
     }

@@ -2,8 +2,8 @@
 //! that come next, used, garbled, evaluated and forgotten, *segment* by segment.
 //!
 //! A segment is what one batch of triples ([`symbolon_preprocessing::bucketing`]) is enough for;
-//! [`Network::segment_gates`] bounds it. Memory follows the wires that are alive and one segment; the
-//! phases one after another keep 96 bytes an AND gate and peer, then the whole garbled circuit.
+//! [`Network::segment_gates`] bounds it. Memory follows the wires that are alive and one segment;
+//! the phases one after another keep 96 bytes an AND gate and peer, then the whole garbled circuit.
 //!
 //! # What happens when
 //! The masks of the inputs are made first, then the inputs are masked and the labels of their wires

@@ -367,7 +367,8 @@ mod tests {
         assert_eq!(rows, [1, 2, 3, 2, 3, 0]);
     }
 
-    /// Both parties' shares of every gate in every execution, random; and the parties' sides of a run on them.
+    /// Both parties' shares of every gate in every execution, random; and the parties' sides of a
+    /// run on them.
     fn deal(
         program: &Arc<Program>,
         lanes: usize,

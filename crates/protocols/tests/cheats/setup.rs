@@ -18,8 +18,8 @@ fn malformed_base_ot_point() {
     }
 }
 
-/// OT extension: other choice bits in every column, in the set-up's own draw, in input masks, in leaky
-/// triples and in gate masks. Caught by the column hashes, always.
+/// OT extension: other choice bits in every column, in the set-up's own draw, in input masks, in
+/// leaky triples and in gate masks. Caught by the column hashes, always.
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
     // Party 0 makes one draw more: the one from which the other direction starts.
@@ -72,8 +72,8 @@ fn run_twice(mut net: Network) -> Afterwards {
     Afterwards { run, again, earlier }
 }
 
-/// After a failed check in any phase nothing of the set-up is used again: the engine refuses, and so
-/// does material that it made before.
+/// After a failed check in any phase nothing of the set-up is used again: the engine refuses, and
+/// so does material that it made before.
 #[test]
 fn after_a_failed_check_everything_is_refused() {
     for (kind, index, check) in [

@@ -101,7 +101,8 @@ pub fn networks(setting: Setting) -> [Network; 2] {
     nets.try_into().unwrap_or_else(|_| unreachable!("two parties were asked for"))
 }
 
-/// A plan of the circuit; for runs in segments, with batches so small that a few gates make several.
+/// A plan of the circuit; for runs in segments, with batches so small that a few gates make
+/// several.
 pub fn plan(setting: Setting, circuit: &Circuit) -> Plan {
     match setting.segment_gates {
         None => Plan::new(circuit),
@@ -112,8 +113,8 @@ pub fn plan(setting: Setting, circuit: &Circuit) -> Plan {
 /// A circuit with its plan.
 pub type Planned<'a> = (&'a Circuit, &'a Plan);
 
-/// Runs all phases of one party. It prepares for the first circuit and evaluates the second: the same one,
-/// if it is honest.
+/// Runs all phases of one party. It prepares for the first circuit and evaluates the second: the
+/// same one, if it is honest.
 pub fn party(
     setting: Setting,
     net: Network,
@@ -123,7 +124,8 @@ pub fn party(
     party_on((setting, &Stage::new(0)), net, circuits, inputs)
 }
 
-/// The same where a cheater tells nobody that its own checks fail, and leaves when an honest party has.
+/// The same where a cheater tells nobody that its own checks fail, and leaves when an honest party
+/// has.
 fn party_on(
     (setting, stage): (Setting, &Stage),
     net: Network,
@@ -284,7 +286,8 @@ pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Ve
     ended
 }
 
-/// This honest party noticed that `cheater` cheated, and names it: it ended at this check, and so without output.
+/// This honest party noticed that `cheater` cheated, and names it: it ended at this check, and so
+/// without output.
 #[track_caller]
 pub fn assert_caught(honest: &Ended, cheater: u16, at: &str) {
     assert_noticed(&honest.outputs, cheater, at);
@@ -295,8 +298,8 @@ pub fn endings<'a>(ended: &'a [Ended], cheaters: &'a [u16]) -> Endings<'a> {
     Endings::new(ended.iter().map(|ended| &ended.outputs), cheaters)
 }
 
-/// Two layers of `width` AND gates each: t_i = a_i ∧ b_i, u_i = t_i ∧ t_{i+1}, o_i = u_i ⊕ a_i. Party 0
-/// owns a, party 1 owns b. The plan keeps the gates in this order.
+/// Two layers of `width` AND gates each: t_i = a_i ∧ b_i, u_i = t_i ∧ t_{i+1}, o_i = u_i ⊕ a_i.
+/// Party 0 owns a, party 1 owns b. The plan keeps the gates in this order.
 pub fn two_layers(width: u32, to: Receivers) -> Circuit {
     let (a, b, t, u, o) = (0, width, 2 * width, 3 * width, 4 * width);
     let first = |i| Step::And { a: a + i, b: b + i, out: t + i };
@@ -426,8 +429,8 @@ pub fn message(
     })
 }
 
-/// A garbler that does not care whether its labels fit the masked values: an honest one would end there,
-/// and its own cheat would never come to light. For its channel to the evaluator.
+/// A garbler that does not care whether its labels fit the masked values: an honest one would end
+/// there, and its own cheat would never come to light. For its channel to the evaluator.
 pub fn careless(bend: FnBend) -> FnBend {
     let digest = Arc::new(Mutex::new([0; 32]));
     let received = digest.clone();

@@ -33,7 +33,8 @@ pub struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Runs for each of the two inputs: so many that a rate of half or twice the predicted one would be refused.
+    /// Runs for each of the two inputs: so many that a rate of half or twice the predicted one
+    /// would be refused.
     fn runs(&self) -> u64 {
         match self.noticed {
             0.0 | 1.0 => 80,
@@ -86,8 +87,8 @@ impl Stage {
         }
     }
 
-    /// Compares all runs of a row, in which the honest party does to its messages what `spoil` says, by its
-    /// input.
+    /// Compares all runs of a row, in which the honest party does to its messages what `spoil`
+    /// says, by its input.
     pub fn compare_spoiled(
         &self,
         row: &Row<'_>,

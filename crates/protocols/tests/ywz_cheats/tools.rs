@@ -177,8 +177,8 @@ impl Run {
         self.endings().assert_caught(checks);
     }
 
-    /// A cheat in the last messages: the victim sees the check fail; the others may have had all that they needed, and
-    /// nobody has anything wrong.
+    /// A cheat in the last messages: the victim sees the check fail; the others may have had all
+    /// that they needed, and nobody has anything wrong.
     #[track_caller]
     pub fn assert_caught_at_the_end(&self, victim: u16, at: &str) {
         self.endings().assert_caught_by([victim], &[at]);

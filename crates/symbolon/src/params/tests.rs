@@ -159,7 +159,8 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
     for key in keys.collect::<Vec<_>>() {
         for kind in kinds() {
             let Some(params) = unlike(key, kind) else { continue };
-            // A dealer deals no triples alone, and makes no OT: that is refused before anybody is met.
+            // A dealer deals no triples alone, and makes no OT: that is refused before anybody is
+            // met.
             let dealt = params.clone().map(|params| {
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }

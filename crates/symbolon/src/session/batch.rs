@@ -8,21 +8,23 @@ use zeroize::Zeroize;
 use super::Session;
 use crate::{Inputs, Outputs, report::ONLINE};
 
-/// About how many triples a window may take: what material is made for at a time, and is held in memory.
+/// About how many triples a window may take: what material is made for at a time, and is held in
+/// memory.
 const TRIPLES: u64 = 1 << 20;
 
 impl Session {
-    /// Everything at once, for as many evaluations of the circuit as [`Config::executions`](crate::Config::executions)
-    /// says: `inputs` gives this party's inputs of one after the other, `each` takes what it learns of one after the
-    /// other.
+    /// Everything at once, for as many evaluations of the circuit as
+    /// [`Config::executions`](crate::Config::executions) says: `inputs` gives this party's inputs
+    /// of one after the other, `each` takes what it learns of one after the other.
     ///
     /// The work is done in windows, so that memory does not follow the number of evaluations.
-    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced; other
-    /// protocols run one at a time. Outputs of a window are released when all its checks have passed.
+    /// [`TinyTable`](crate::Protocol::TinyTable) runs those of a window side by side, bit-sliced;
+    /// other protocols run one at a time. Outputs of a window are released when all its checks have
+    /// passed.
     ///
     /// # Errors
-    /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than evaluations; what `each`
-    /// fails with. All of them end the session.
+    /// As [`evaluate`](Session::evaluate); `InvalidInput` when there are fewer inputs than
+    /// evaluations; what `each` fails with. All of them end the session.
     pub fn evaluate_batch(
         &mut self,
         inputs: impl IntoIterator<Item = Result<Inputs>>,

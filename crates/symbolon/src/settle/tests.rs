@@ -139,8 +139,8 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
     assert_eq!(ends[0], Err(Error::incompatible(FORM, "auto", "rings")));
 }
 
-/// Party 2 of three has a wish towards one and none towards the other: they would measure with each other or
-/// not. Caught by the echo of the session's id, before anything depends on it.
+/// Party 2 of three has a wish towards one and none towards the other: they would measure with each
+/// other or not. Caught by the echo of the session's id, before anything depends on it.
 #[test]
 fn a_wish_told_to_one_alone_is_noticed() {
     for (wishes, caught) in [
@@ -197,8 +197,8 @@ fn digest(session: &[u8; 32], reports: &[[u8; 16]]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Party 2 of three reports another link to each of the others, and tells each what it would like to hear.
-/// Both notice; nobody goes on.
+/// Party 2 of three reports another link to each of the others, and tells each what it would like
+/// to hear. Both notice; nobody goes on.
 #[test]
 fn two_reports_of_one_party_are_noticed_by_both_others() {
     let slow = |megabytes: u64| {

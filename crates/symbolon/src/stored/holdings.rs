@@ -116,8 +116,8 @@ pub(super) fn tell(
     Ok(all.into_iter().map(decode).collect())
 }
 
-/// What all hold, in the order of this party's offers: their place there, and the furthest that anybody has
-/// used of each count.
+/// What all hold, in the order of this party's offers: their place there, and the furthest that
+/// anybody has used of each count.
 pub(super) type Common = Vec<(usize, Vec<u64>)>;
 
 /// Finds what all hold.
@@ -180,8 +180,8 @@ pub(super) fn all_say(
     }
 }
 
-/// Locks the group of what is offered on all sides, or on none: where somebody else has it, or has used of the offer
-/// before the lock was free.
+/// Locks the group of what is offered on all sides, or on none: where somebody else has it, or has
+/// used of the offer before the lock was free.
 pub(super) fn lock(
     network: &mut Network,
     rounds: &mut Rounds,

@@ -35,7 +35,8 @@ pub enum Scene {
     Streamed,
     /// `ywz`, two parties, in segments.
     StreamedPair,
-    /// `wrk`, four rows, two parties, in segments, with two threads: the next one is made while one is garbled.
+    /// `wrk`, four rows, two parties, in segments, with two threads: the next one is made while one
+    /// is garbled.
     StreamedMeanwhile,
 }
 
@@ -70,8 +71,8 @@ impl Scene {
             .collect()
     }
 
-    /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message is
-    /// needed by whoever gets it.
+    /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message
+    /// is needed by whoever gets it.
     fn circuit(self) -> Circuit {
         // So many gates that the leaky triples are more than a chunk, and both threads have work.
         let width = match self {

@@ -1,10 +1,12 @@
 //! What a process has in its memory when its sessions have ended: no Δ, no seed, no key.
 //!
-//! For each scene this program starts itself again as a child, which runs all parties of a session and then waits. While it
-//! waits, the parent reads its writable memory from `/proc` and looks for every secret that the child told it, at every byte. The child
-//! tells secrets when they are made (`symbolon_primitives::watch`), masked and to a file, so that telling leaves no copy.
+//! For each scene this program starts itself again as a child, which runs all parties of a session
+//! and then waits. While it waits, the parent reads its writable memory from `/proc` and looks for
+//! every secret that the child told it, at every byte. The child tells secrets when they are made
+//! (`symbolon_primitives::watch`), masked and to a file, so that telling leaves no copy.
 //!
-//! Linux only. Where the system forbids reading a child's memory, the tests say so and check nothing.
+//! Linux only. Where the system forbids reading a child's memory, the tests say so and check
+//! nothing.
 #![allow(missing_docs, clippy::print_stdout)]
 #![cfg(target_os = "linux")]
 

@@ -1,7 +1,8 @@
 //! Who noticed a cheat: decided here, for all tests of cheats alike.
 //!
-//! Only what an honest party notices counts. A cheater mostly runs honest code around its cheat, so its own checks fail
-//! as well; a real one would look away. And an honest party that merely loses a connection has noticed nothing.
+//! Only what an honest party notices counts. A cheater mostly runs honest code around its cheat, so
+//! its own checks fail as well; a real one would look away. And an honest party that merely loses a
+//! connection has noticed nothing.
 
 use super::note_caught;
 use crate::{Error, Result, SOMEBODY};
@@ -9,7 +10,8 @@ use crate::{Error, Result, SOMEBODY};
 /// What an honest party ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It saw a check fail, the awaited one, and accuses a cheater, or nobody by name where it cannot know.
+    /// It saw a check fail, the awaited one, and accuses a cheater, or nobody by name where it
+    /// cannot know.
     Noticed,
     /// It lost a connection, as when another honest party noticed first and ended.
     LostConnection,
@@ -42,8 +44,9 @@ impl<'a> Endings<'a> {
     /// What an honest party ended with.
     ///
     /// # Panics
-    /// When it accuses another honest party, at whatever check, or nobody by name though it has one peer only; when it
-    /// names a check that is none of these; and when it ended in any other error.
+    /// When it accuses another honest party, at whatever check, or nobody by name though it has one
+    /// peer only; when it names a check that is none of these; and when it ended in any other
+    /// error.
     #[track_caller]
     pub fn of(&self, me: u16, checks: &[&str]) -> Outcome {
         match self.ended[usize::from(me)] {

@@ -1,7 +1,7 @@
 //! The cheating peer: lets a test change what a party sends, and its state at named points.
 //!
-//! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither the
-//! code nor the hooks.
+//! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither
+//! the code nor the hooks.
 
 mod endings;
 mod interpose;
@@ -87,7 +87,8 @@ impl FnBend {
         self
     }
 
-    /// Sets [`Bend::outgoing`] for the `index`-th message of one kind; all others are sent as they are.
+    /// Sets [`Bend::outgoing`] for the `index`-th message of one kind; all others are sent as they
+    /// are.
     pub fn on_message(
         self,
         kind: &'static str,

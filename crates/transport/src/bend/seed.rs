@@ -6,14 +6,15 @@ use std::sync::OnceLock;
 /// The environment variable that fixes the seed: 32 hexadecimal digits.
 const VARIABLE: &str = "SYMBOLON_SEED";
 
-/// The seed of this process, from the operating system unless `SYMBOLON_SEED` gives it, with `number` added to tell
-/// apart the uses of a test.
+/// The seed of this process, from the operating system unless `SYMBOLON_SEED` gives it, with
+/// `number` added to tell apart the uses of a test.
 ///
-/// Each test that asks prints it, so that a failed one shows how to repeat it. What a test takes from the operating
-/// system by other ways is not repeated.
+/// Each test that asks prints it, so that a failed one shows how to repeat it. What a test takes
+/// from the operating system by other ways is not repeated.
 ///
 /// # Panics
-/// When the variable is no number of 128 bits in hexadecimal, or the operating system has no randomness.
+/// When the variable is no number of 128 bits in hexadecimal, or the operating system has no
+/// randomness.
 // The test harness captures it and shows it when a test fails.
 #[allow(clippy::print_stdout)]
 pub fn fresh(number: u128) -> u128 {

@@ -4,8 +4,9 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Keeps the cheaters of a run there, their connections open, until an honest party has ended.
 ///
-/// A cheater whose own check fails would otherwise hang up, as honest code does, and honest parties would lose their
-/// connection before they have noticed anything: that is not how a cheater behaves.
+/// A cheater whose own check fails would otherwise hang up, as honest code does, and honest parties
+/// would lose their connection before they have noticed anything: that is not how a cheater
+/// behaves.
 pub struct Stage {
     /// Whether an honest party is still to end.
     waiting: Mutex<bool>,
@@ -18,8 +19,8 @@ impl Stage {
         Stage { waiting: Mutex::new(honest > 0), ended: Condvar::new() }
     }
 
-    /// Plays one party's part, then closes its connections: those of a cheater when an honest party has ended. A party
-    /// that panics waits for nobody.
+    /// Plays one party's part, then closes its connections: those of a cheater when an honest party
+    /// has ended. A party that panics waits for nobody.
     pub fn play<C, T>(&self, cheats: bool, connections: C, part: impl FnOnce(&mut C) -> T) -> T {
         let mut exit = Exit { stage: self, cheats, connections: Some(connections) };
         part(exit.connections.as_mut().expect("it was just put there"))

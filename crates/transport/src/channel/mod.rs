@@ -39,13 +39,13 @@ pub(crate) const CHUNK: usize = 256 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.
 ///
-/// Messages have a *kind* (a name fixed by the protocol) and a length that both sides know from public
-/// parameters. A message of another kind or length ends in [`Error::PeerMisbehaved`] with the check
-/// "message framing"; nothing is ever allocated by a length that the peer claims.
+/// Messages have a *kind* (a name fixed by the protocol) and a length that both sides know from
+/// public parameters. A message of another kind or length ends in [`Error::PeerMisbehaved`] with
+/// the check "message framing"; nothing is ever allocated by a length that the peer claims.
 ///
-/// Sends are gathered and handed to a writer thread, so a send never blocks on the peer, whatever the
-/// peer does; receiving first flushes what this side has pending. After any error the channel is dead:
-/// every further call but [`Channel::abort`] returns the same error.
+/// Sends are gathered and handed to a writer thread, so a send never blocks on the peer, whatever
+/// the peer does; receiving first flushes what this side has pending. After any error the channel
+/// is dead: every further call but [`Channel::abort`] returns the same error.
 pub struct Channel {
     me: u16,
     peer: u16,
@@ -125,8 +125,8 @@ impl Channel {
         self.timeout
     }
 
-    /// Sets how long the peer may be silent, and how long the operating system may fail to take any of
-    /// our bytes because the peer does not; from 1 ms to [`LONGEST_TIMEOUT`]. The default is
+    /// Sets how long the peer may be silent, and how long the operating system may fail to take any
+    /// of our bytes because the peer does not; from 1 ms to [`LONGEST_TIMEOUT`]. The default is
     /// [`DEFAULT_TIMEOUT`].
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout.clamp(Duration::from_millis(1), LONGEST_TIMEOUT);
@@ -139,8 +139,8 @@ impl Channel {
         self.binding.as_ref()
     }
 
-    /// Sends a message. Buffered: it leaves at the next receive, at [`Channel::flush`], or when enough
-    /// has gathered. Never blocks on the peer.
+    /// Sends a message. Buffered: it leaves at the next receive, at [`Channel::flush`], or when
+    /// enough has gathered. Never blocks on the peer.
     ///
     /// # Errors
     /// An earlier error of this channel; the peer's end, or its abort notice, if that was noticed.
@@ -238,16 +238,17 @@ impl Channel {
         self.push_or_fail()
     }
 
-    /// Bytes handed over and not yet taken by the transport: what a slow peer or link costs in memory.
+    /// Bytes handed over and not yet taken by the transport: what a slow peer or link costs in
+    /// memory.
     pub fn backlog(&self) -> usize {
         self.outlet.outstanding()
     }
 
     /// Flushes, then waits until at most `max_backlog` bytes are not yet taken by the transport.
     ///
-    /// The only call besides receiving that waits for the peer: for a sender of a long stream, at a point
-    /// of the protocol where the peer is known to be reading. Two parties that throttle against each
-    /// other wait until the time-out.
+    /// The only call besides receiving that waits for the peer: for a sender of a long stream, at a
+    /// point of the protocol where the peer is known to be reading. Two parties that throttle
+    /// against each other wait until the time-out.
     ///
     /// # Errors
     /// As [`Channel::send`]; a time-out when the backlog does not shrink.
@@ -262,17 +263,18 @@ impl Channel {
         self.outlet.hangup()
     }
 
-    /// Whether the peer has sent something that was not received yet, or has gone. Does not wait. For a side that waits
-    /// for others before it goes on with a peer that has nothing to say meanwhile.
+    /// Whether the peer has sent something that was not received yet, or has gone. Does not wait.
+    /// For a side that waits for others before it goes on with a peer that has nothing to say
+    /// meanwhile.
     pub fn stirs(&mut self) -> bool {
         self.dead.is_some() || self.source.stirs()
     }
 
     /// Tells the peer that this side gives up, and why; then the channel is dead.
     ///
-    /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are sent,
-    /// escaped. Works also after an error of this channel, as far as the connection allows, and
-    /// ignores failure: there is nobody left to tell.
+    /// `reason` should be a fixed sentence that is harmless to tell; at most 200 bytes of it are
+    /// sent, escaped. Works also after an error of this channel, as far as the connection allows,
+    /// and ignores failure: there is nobody left to tell.
     pub fn abort(&mut self, reason: &str) {
         if self.aborted || self.finished {
             return;
@@ -292,8 +294,8 @@ impl Channel {
         self.dead.get_or_insert(Error::transport(self.peer, TransportReason::ClosedHere));
     }
 
-    /// Sends what is pending, waits until the transport has taken it (at most the time-out), and closes.
-    /// Dropping a channel does the same.
+    /// Sends what is pending, waits until the transport has taken it (at most the time-out), and
+    /// closes. Dropping a channel does the same.
     ///
     /// # Errors
     /// An earlier error of the channel, or a failure to send.

@@ -1,13 +1,14 @@
-//! Whole attacks on bucketing, at a ρ so small that they succeed: as often as the formula says, and never
-//! more often than 2^-ρ.
+//! Whole attacks on bucketing, at a ρ so small that they succeed: as often as the formula says, and
+//! never more often than 2^-ρ.
 //!
-//! The cheater guesses that the honest party's x is 0 in some leaky triples, and sends a wrong U for each. If
-//! it is not caught it knows these shares. Then the triples are thrown into buckets. If a bucket has guessed
-//! triples only, the cheater knows the honest party's share of that triple's a: of what is opened when the
-//! triple is used, a share of a gate's mask follows, and with it a wire of the honest party.
+//! The cheater guesses that the honest party's x is 0 in some leaky triples, and sends a wrong U
+//! for each. If it is not caught it knows these shares. Then the triples are thrown into buckets.
+//! If a bucket has guessed triples only, the cheater knows the honest party's share of that
+//! triple's a: of what is opened when the triple is used, a share of a gate's mask follows, and
+//! with it a wire of the honest party.
 //!
-//! Everything is as the protocol has it: batches by the plan for that ρ, leaky triples, their check, the coin
-//! and the shuffle. The cheater finds out what it has won from its own data alone.
+//! Everything is as the protocol has it: batches by the plan for that ρ, leaky triples, their
+//! check, the coin and the shuffle. The cheater finds out what it has won from its own data alone.
 
 use std::sync::{Arc, Mutex};
 
@@ -19,8 +20,8 @@ use crate::bucketing;
 use crate::throw::thrown;
 use mesh::message;
 
-/// Which leaky triples are guessed: the first ones of those that are tied to a bucket, if there are such, and
-/// of all others.
+/// Which leaky triples are guessed: the first ones of those that are tied to a bucket, if there are
+/// such, and of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Guess {
     tied: usize,
@@ -38,8 +39,8 @@ impl Guess {
         (0..self.tied).chain(free..free + self.free).collect()
     }
 
-    /// The probability that some bucket has guessed triples only: of the buckets that can be won, by
-    /// inclusion and exclusion over those that are.
+    /// The probability that some bucket has guessed triples only: of the buckets that can be won,
+    /// by inclusion and exclusion over those that are.
     fn wins(self, batch: Batch) -> f64 {
         let (buckets, thrown, all) = match batch.tied {
             false => (batch.triples, batch.bucket, batch.leaky()),
@@ -64,7 +65,8 @@ impl Guess {
         0.5f64.powi(self.count() as i32) * self.wins(batch)
     }
 
-    /// The probability to win at last, if the same is tried in every batch until it wins or is noticed.
+    /// The probability to win at last, if the same is tried in every batch until it wins or is
+    /// noticed.
     fn succeeds_in_the_end(self, batch: Batch) -> f64 {
         let (passes, wins) = (0.5f64.powi(self.count() as i32), self.wins(batch));
         passes * wins / (1.0 - passes * (1.0 - wins))
@@ -137,8 +139,9 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     if known.is_empty() { Outcome::Missed } else { Outcome::Won }
 }
 
-/// The triples of which the cheater knows the victim's share, if all of its guesses were right: a share's key is the sum of
-/// its bucket's keys, so that the cheater recognises the buckets by its own.
+/// The triples of which the cheater knows the victim's share, if all of its guesses were right: a
+/// share's key is the sum of its bucket's keys, so that the cheater recognises the buckets by its
+/// own.
 fn known(
     (open, made): (&Preprocessor, &Triples),
     heads: &[[u8; 16]],
@@ -154,8 +157,8 @@ fn known(
     (0..batch.triples).filter(won).collect()
 }
 
-/// The same attack in one batch after another under the same Δ, until it is noticed or has won: the number of the batch
-/// in which it won.
+/// The same attack in one batch after another under the same Δ, until it is noticed or has won: the
+/// number of the batch in which it won.
 fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128) -> Option<usize> {
     const CHEATER: usize = 1;
     let places = guess.places(batch);
@@ -194,8 +197,8 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
     won
 }
 
-/// An attack that passes and misses is made again in the next batch, up to four times: it wins as often as that predicts,
-/// also where it had missed before.
+/// An attack that passes and misses is made again in the next batch, up to four times: it wins as
+/// often as that predicts, also where it had missed before.
 #[test]
 fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
     const BATCHES: usize = 4;
@@ -216,8 +219,8 @@ fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
     later.assert_tells(predicted - won_in(0), 0.0);
 }
 
-/// The game alone, with the real shuffle, over as many batches as it takes: the formula counts every further try, and so
-/// many games tell it from the formula of a single batch.
+/// The game alone, with the real shuffle, over as many batches as it takes: the formula counts
+/// every further try, and so many games tell it from the formula of a single batch.
 #[test]
 fn games_with_any_number_of_tries_come_up_to_the_formula() {
     let mut prg = Prg::from_seed(Block(fresh(77)));
@@ -254,7 +257,8 @@ fn attacks(parties: u16, batch: Batch, guess: Guess, runs: u64) -> Vec<Outcome> 
     (0..runs).map(|seed| attack(parties, batch, guess, 10_000 + u128::from(seed))).collect()
 }
 
-/// The only batch that is planned. Those whose heads may be tied are thrown whole where they are not to be.
+/// The only batch that is planned. Those whose heads may be tied are thrown whole where they are
+/// not to be.
 fn planned(rho: u32, triples: usize, tied: bool) -> Batch {
     let plan = if tied { bucketing::plan_tied } else { bucketing::plan };
     let [batch] = plan(triples, rho, 1)[..] else { panic!("one batch") };
@@ -317,8 +321,8 @@ fn many_attacks_succeed_as_often_as_predicted() {
     }
 }
 
-/// Buckets one smaller than they should be: the same attack succeeds more often than 2^-ρ, by far, and the
-/// test can tell.
+/// Buckets one smaller than they should be: the same attack succeeds more often than 2^-ρ, by far,
+/// and the test can tell.
 #[test]
 fn attacks_on_small_buckets_succeed_too_often() {
     let planned = planned(5, 2, false);
@@ -331,8 +335,8 @@ fn attacks_on_small_buckets_succeed_too_often() {
     won.assert_tells(predicted, allowed);
 }
 
-/// Whatever is planned, the best guess succeeds with at most 2^-ρ: the exact probability, of which the
-/// formula in [`bucketing`] is a bound; and that is not far above.
+/// Whatever is planned, the best guess succeeds with at most 2^-ρ: the exact probability, of which
+/// the formula in [`bucketing`] is a bound; and that is not far above.
 #[test]
 fn no_plan_is_too_small() {
     let mut loosest: f64 = 0.0;
@@ -354,7 +358,8 @@ fn no_plan_is_too_small() {
     assert!(loosest < 0.5, "2^{loosest} above the exact probability");
 }
 
-/// The shuffle alone, for ρ up to 12: guesses that were all right win a bucket as often as they should.
+/// The shuffle alone, for ρ up to 12: guesses that were all right win a bucket as often as they
+/// should.
 #[test]
 fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(fresh(12)));

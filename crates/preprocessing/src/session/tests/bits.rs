@@ -43,8 +43,8 @@ fn flip_choice(u: &mut [u8]) {
     u.iter_mut().step_by(stride).for_each(|byte| *byte ^= 1);
 }
 
-/// Step 3: other bits towards one verifier than towards the others, and nothing adapted: the verifier's
-/// columns do not fit x̃. Caught by the column hashes, always.
+/// Step 3: other bits towards one verifier than towards the others, and nothing adapted: the
+/// verifier's columns do not fit x̃. Caught by the column hashes, always.
 #[test]
 fn other_bits_towards_one_peer() {
     for case in CASES {
@@ -52,8 +52,8 @@ fn other_bits_towards_one_peer() {
     }
 }
 
-/// Step 6: another x̃, another t̃, or another digest towards one verifier. Caught by the column hashes, as
-/// the verifier's χ or its columns do not fit, always.
+/// Step 6: another x̃, another t̃, or another digest towards one verifier. Caught by the column
+/// hashes, as the verifier's χ or its columns do not fit, always.
 #[test]
 fn wrong_hashes_towards_one_peer() {
     for case in CASES {
@@ -138,8 +138,8 @@ fn forged(
     parties
 }
 
-/// A cheater that tells each peer in the echo of broadcasts what that peer wants to hear: only honest
-/// parties can find out that they were told different things.
+/// A cheater that tells each peer in the echo of broadcasts what that peer wants to hear: only
+/// honest parties can find out that they were told different things.
 struct Agreeing {
     bend: FnBend,
     told: mpsc::Receiver<Vec<u8>>,
@@ -183,8 +183,8 @@ pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend
     channel.set_bend(Box::new(Agreeing { bend, told }));
 }
 
-/// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes that fit
-/// them.
+/// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes
+/// that fit them.
 fn forge(
     forger: &Mutex<Forger>,
     to_victim: bool,
@@ -232,8 +232,8 @@ fn the_forger_computes_what_is_right() {
     }
 }
 
-/// A forger with other bits towards the victim: the first bit of every column is another one, and x̃ fits
-/// it. (Its t̃ are right whatever the bits.)
+/// A forger with other bits towards the victim: the first bit of every column is another one, and
+/// x̃ fits it. (Its t̃ are right whatever the bits.)
 fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     forged(case, |forger, to_victim| {
         let bend = FnBend::new().on_outgoing(move |kind, index, payload| {
@@ -251,8 +251,8 @@ fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     })
 }
 
-/// Steps 3 and 6: other bits towards one verifier, with an x̃ that fits them. All column hashes fit; the
-/// two x̃ do not. Caught by the echo of broadcasts, always.
+/// Steps 3 and 6: other bits towards one verifier, with an x̃ that fits them. All column hashes
+/// fit; the two x̃ do not. Caught by the echo of broadcasts, always.
 #[test]
 fn other_bits_towards_one_peer_with_their_own_hash() {
     for case in CASES {
@@ -260,8 +260,8 @@ fn other_bits_towards_one_peer_with_their_own_hash() {
     }
 }
 
-/// Step 5: other digests towards one verifier, so that it draws another χ, and hashes that fit it. Caught
-/// by the echo of broadcasts, always.
+/// Step 5: other digests towards one verifier, so that it draws another χ, and hashes that fit it.
+/// Caught by the echo of broadcasts, always.
 #[test]
 fn other_digests_towards_one_peer_with_their_own_hashes() {
     for case in CASES {
@@ -277,8 +277,8 @@ fn other_digests_towards_one_peer_with_their_own_hashes() {
     }
 }
 
-/// The same with bits that are all zero, padding included: x̃ is zero whatever χ is, and the digests are all
-/// that differs. Caught by the echo of broadcasts, always.
+/// The same with bits that are all zero, padding included: x̃ is zero whatever χ is, and the
+/// digests are all that differs. Caught by the echo of broadcasts, always.
 #[test]
 fn other_digests_for_bits_that_are_zero() {
     for case in CASES {
@@ -312,8 +312,8 @@ fn other_digests_for_bits_that_are_zero() {
     }
 }
 
-/// Other bits towards one of two honest parties, with accomplices who agree with everybody: the two are
-/// enough to catch it, always.
+/// Other bits towards one of two honest parties, with accomplices who agree with everybody: the two
+/// are enough to catch it, always.
 #[test]
 fn accomplices_agree_with_everybody() {
     let (cheaters, honest) = ([0, 1, 2], [3, 4]);

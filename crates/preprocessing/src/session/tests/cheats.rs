@@ -1,5 +1,5 @@
-//! The cheating peer in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and 16): each test is
-//! one cheat, and the check that must catch it.
+//! The cheating peer in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and 16): each test
+//! is one cheat, and the check that must catch it.
 //!
 //! The tests look into the honest party, so that "caught with probability 1/2" is asserted as what
 //! it means: caught exactly when the guessed bit is wrong.
@@ -125,8 +125,8 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
     }
 }
 
-/// Fig. 14 step 4: a wrong S before d is committed to. With another lsb, d is flipped; with any other
-/// bit, V is wrong. Caught by the check of step 5, always.
+/// Fig. 14 step 4: a wrong S before d is committed to. With another lsb, d is flipped; with any
+/// other bit, V is wrong. Caught by the check of step 5, always.
 #[test]
 fn wrong_s() {
     for cheater in [0, 1] {
@@ -138,8 +138,8 @@ fn wrong_s() {
     }
 }
 
-/// Fig. 14 steps 3 and 4 where ρ asks for all bits of U and S: a wrong one in the half that there is not at ρ = 40. In U
-/// it is caught when the honest party's x is 1, in S always.
+/// Fig. 14 steps 3 and 4 where ρ asks for all bits of U and S: a wrong one in the half that there
+/// is not at ρ = 40. In U it is caught when the honest party's x is 1, in S always.
 #[test]
 fn wrong_u_and_s_in_their_upper_half() {
     let run_with_all = |cheater: u16, seed, cheat| {
@@ -169,9 +169,9 @@ fn wrong_u_and_s_in_their_upper_half() {
     }
 }
 
-/// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest party's
-/// does not. Caught by the check of step 5, always: for party 1, whose lsb(Δ) is 1, this is a flipped
-/// d with everything that it can adapt adapted.
+/// Fig. 14 step 4: S ⊕ Δ of the cheater: its own T stays right whichever d results, the honest
+/// party's does not. Caught by the check of step 5, always: for party 1, whose lsb(Δ) is 1, this is
+/// a flipped d with everything that it can adapt adapted.
 #[test]
 fn flipped_d_with_everything_adapted() {
     for cheater in [0, 1] {
@@ -187,8 +187,8 @@ fn flipped_d_with_everything_adapted() {
     }
 }
 
-/// Fig. 14 step 4: both parties' Δ with the same lsb, so that d cannot correct z. Caught by the check
-/// of step 5 unless r = x ∧ y in all triples.
+/// Fig. 14 step 4: both parties' Δ with the same lsb, so that d cannot correct z. Caught by the
+/// check of step 5 unless r = x ∧ y in all triples.
 #[test]
 fn delta_with_the_wrong_lsb() {
     let (a, b) = (deltas(2, 7)[0], deltas(2, 7)[1]);
@@ -210,8 +210,8 @@ fn another_d_than_committed() {
     }
 }
 
-/// Fig. 14 step 4: bits behind the last d, honestly committed to and opened. Refused, always: a message
-/// has one form only.
+/// Fig. 14 step 4: bits behind the last d, honestly committed to and opened. Refused, always: a
+/// message has one form only.
 #[test]
 fn garbage_behind_the_last_d() {
     for cheater in [0, 1] {
@@ -251,9 +251,9 @@ fn wrong_v() {
     }
 }
 
-/// Bends for a cheater that sends, in the given kinds' messages number `index`, what the honest party
-/// sends in them, having waited for it: the cheater's bend, and the honest party's spy. With `refuse`
-/// the honest party must end after the first kind's message.
+/// Bends for a cheater that sends, in the given kinds' messages number `index`, what the honest
+/// party sends in them, having waited for it: the cheater's bend, and the honest party's spy. With
+/// `refuse` the honest party must end after the first kind's message.
 fn echo(
     kinds: &'static [&'static str],
     index: usize,
@@ -281,8 +281,9 @@ fn echo(
     (cheat, spy)
 }
 
-/// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that "both
-/// values are equal" or "the coin is zero" would hold. Refused before anything is opened, always.
+/// Figs. 14 and 16, every commitment: a rushing peer echoes ours, and then our opening, so that
+/// "both values are equal" or "the coin is zero" would hold. Refused before anything is opened,
+/// always.
 #[test]
 fn echoed_commitments() {
     const CASES: [(&[&str], usize, &str); 4] = [
@@ -317,8 +318,8 @@ fn our_v_opened_for_another_commitment() {
     }
 }
 
-/// Both coin tosses: another seed opened than committed to, to steer χ or the buckets. Caught by the
-/// commitment, always.
+/// Both coin tosses: another seed opened than committed to, to steer χ or the buckets. Caught by
+/// the commitment, always.
 #[test]
 fn another_seed_than_committed() {
     for cheater in [0, 1] {
@@ -332,8 +333,9 @@ fn another_seed_than_committed() {
     }
 }
 
-/// All commitments: a commitment and its opening from before, in the same step: from the first toss in
-/// the second one, and from the first batch in the second one. Each is bound to its place. Always caught.
+/// All commitments: a commitment and its opening from before, in the same step: from the first toss
+/// in the second one, and from the first batch in the second one. Each is bound to its place.
+/// Always caught.
 #[test]
 fn replayed_commitments() {
     const CASES: [([&str; 2], usize, &str); 4] = [
@@ -367,7 +369,8 @@ fn replayed_commitments() {
     }
 }
 
-/// Both coin tosses of three batches: any earlier commitment and its opening in any later toss. Always caught.
+/// Both coin tosses of three batches: any earlier commitment and its opening in any later toss.
+/// Always caught.
 #[test]
 fn replayed_tosses() {
     const BATCHES: usize = 3;
@@ -408,7 +411,8 @@ fn lie_in_one_opened_bit() {
     }
 }
 
-/// Fig. 16: lies in two opened d, which would cancel if they had the same coefficient in the sum. Always caught.
+/// Fig. 16: lies in two opened d, which would cancel if they had the same coefficient in the sum.
+/// Always caught.
 #[test]
 fn lies_in_two_opened_bits() {
     let bits = BATCH.triples * (BATCH.bucket - 1);
@@ -421,7 +425,8 @@ fn lies_in_two_opened_bits() {
     }
 }
 
-/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits behind the last d. Always caught.
+/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits behind the
+/// last d. Always caught.
 #[test]
 fn made_up_sum_and_garbage_padding() {
     for cheater in [0, 1] {
@@ -446,7 +451,8 @@ fn made_up_sum_and_garbage_padding() {
     }
 }
 
-/// Fig. 16: a peer that waits for our sum sends it back as its own. Always caught: each is of MACs under another Δ.
+/// Fig. 16: a peer that waits for our sum sends it back as its own. Always caught: each is of MACs
+/// under another Δ.
 #[test]
 fn our_sum_as_theirs() {
     for cheater in [0, 1] {
@@ -480,8 +486,8 @@ fn short_and_long_messages() {
     }
 }
 
-/// Fig. 14 on a second lane, beside an honest first one: other choice bits in every column, and a wrong
-/// U for every triple. The lane's failed check is what the party ends with. Always caught.
+/// Fig. 14 on a second lane, beside an honest first one: other choice bits in every column, and a
+/// wrong U for every triple. The lane's failed check is what the party ends with. Always caught.
 #[test]
 fn cheats_on_another_lane() {
     let batch = Batch { triples: 5_000, bucket: 3, tied: false };

@@ -1,5 +1,5 @@
-//! Cheats that combine and adapt: two corrupt parties, one step and a later one, two lanes, and what a cheater does
-//! once it knows that a guess was right.
+//! Cheats that combine and adapt: two corrupt parties, one step and a later one, two lanes, and
+//! what a cheater does once it knows that a guess was right.
 //!
 //! As everywhere, a guess is asserted to be caught exactly when it is wrong.
 
@@ -37,7 +37,8 @@ impl Guess {
 
 /// Guesses Δ's bits in the first draws, one in each, and in the first triples' U the x of these.
 ///
-/// The last row of a column is flipped, whose coefficient is 1, and its hash adapted if the bit is guessed to be 1.
+/// The last row of a column is flipped, whose coefficient is 1, and its hash adapted if the bit is
+/// guessed to be 1.
 fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnBend {
     let (mut draw, hashes) = (0, guesses.clone());
     let bend = FnBend::new().on_state(move |at, u| {
@@ -101,7 +102,8 @@ fn a_guess_of_delta_and_then_one_of_x() {
     unnoticed.assert_tells(0.25, 0.0625);
 }
 
-/// One more bit of Δ in every draw, as long as the guesses were right: caught at the first wrong one.
+/// One more bit of Δ in every draw, as long as the guesses were right: caught at the first wrong
+/// one.
 #[test]
 fn one_more_bit_of_delta_in_every_draw() {
     const DRAWS: usize = 6;
@@ -138,7 +140,8 @@ fn one_more_bit_of_delta_in_every_draw() {
     caught.assert_tells(0.5, 0.25);
 }
 
-/// Two peers in league guess a bit of Δ each, in the same draw: the victim names the first whose guess is wrong.
+/// Two peers in league guess a bit of Δ each, in the same draw: the victim names the first whose
+/// guess is wrong.
 #[test]
 fn guesses_of_two_peers_in_league() {
     const VICTIM: u16 = 2;
@@ -191,8 +194,8 @@ fn guesses_on_two_lanes() {
     }
 }
 
-/// One of two in league sends U ⊕ R, the other one adds R to its S: that undoes it where x is 1, so it is caught exactly
-/// when x is 0, whether R has the bit of d or not.
+/// One of two in league sends U ⊕ R, the other one adds R to its S: that undoes it where x is 1, so
+/// it is caught exactly when x is 0, whether R has the bit of d or not.
 #[test]
 fn a_wrong_u_covered_up_by_an_accomplice() {
     const VICTIM: u16 = 2;
@@ -221,8 +224,8 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Bends for two in league, each of which sends what the other one would send in the messages of these kinds with this
-/// number.
+/// Bends for two in league, each of which sends what the other one would send in the messages of
+/// these kinds with this number.
 fn swapping(kinds: &'static [&'static str], number: usize) -> [FnBend; 2] {
     let ((tell_1, told_by_0), (tell_0, told_by_1)) = (mpsc::channel(), mpsc::channel());
     [(tell_1, told_by_1), (tell_0, told_by_0)].map(|(tell, told)| {
@@ -256,8 +259,9 @@ fn draws_swapped_by_two_in_league() {
     }
 }
 
-/// Bends a cheater's channel to the victim. In the echo it tells the victim what that wants to hear; what the victim tells
-/// it there is replaced by its own, as its honest code would end where a cheater looks away.
+/// Bends a cheater's channel to the victim. In the echo it tells the victim what that wants to
+/// hear; what the victim tells it there is replaced by its own, as its honest code would end where
+/// a cheater looks away.
 fn agree_and_look_away(parties: &mut [Party], cheater: u16, victim: u16, mut bend: FnBend) {
     let (tell_cheater, told_cheater) = mpsc::channel::<Vec<u8>>();
     let (tell_victim, told_victim) = mpsc::channel::<Vec<u8>>();
@@ -289,8 +293,8 @@ fn agree_and_look_away(parties: &mut [Party], cheater: u16, victim: u16, mut ben
     mesh::listen(&mut parties[usize::from(victim)].lanes, cheater, spy);
 }
 
-/// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its echo: sums stay what
-/// they are. A commitment is its maker's, so always caught.
+/// Fig. 14: two in league swap what they commit to and open towards the victim, and agree with its
+/// echo: sums stay what they are. A commitment is its maker's, so always caught.
 #[test]
 fn commitments_swapped_by_two_in_league() {
     const CASES: [(&[&str], usize, &str); 4] = [
@@ -312,8 +316,8 @@ fn commitments_swapped_by_two_in_league() {
     }
 }
 
-/// Every commitment equivocated, by a cheater that agrees with everybody's echo, and with an accomplice that does so,
-/// too: two honest parties find out from each other. Always caught.
+/// Every commitment equivocated, by a cheater that agrees with everybody's echo, and with an
+/// accomplice that does so, too: two honest parties find out from each other. Always caught.
 #[test]
 fn equivocated_commitments_covered_up_in_the_echo() {
     for (kind, index) in [
@@ -345,7 +349,8 @@ fn set_up(lanes: &mut Lanes, k: BlockBits) -> Result<Preprocessor> {
     Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
 }
 
-/// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session. Party 0 makes that draw.
+/// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.
+/// Party 0 makes that draw.
 #[test]
 fn a_guess_in_the_set_up_and_one_later() {
     const COLUMN: usize = 77;

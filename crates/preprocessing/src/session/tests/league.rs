@@ -1,5 +1,5 @@
-//! Peers in league against one party, whose Δ is under guess in all of its checks: after the first that
-//! fails nothing passes, whoever the peer and whichever the lane.
+//! Peers in league against one party, whose Δ is under guess in all of its checks: after the first
+//! that fails nothing passes, whoever the peer and whichever the lane.
 //!
 //! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
 
@@ -29,7 +29,8 @@ fn spoiled() -> FnBend {
     })
 }
 
-/// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the second.
+/// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the
+/// second.
 fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
     let ended = mesh::run(mesh::mesh(3, 2), |lanes| {
         let mut open = set_up(lanes, generator).unwrap();
@@ -58,8 +59,8 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
     results
 }
 
-/// Party 0's draw fails its check; party 1's, honest and on another lane, is then refused, and it is party
-/// 0 that is named. Without the first it passes.
+/// Party 0's draw fails its check; party 1's, honest and on another lane, is then refused, and it
+/// is party 0 that is named. Without the first it passes.
 #[test]
 fn a_failed_check_ends_every_peer_and_lane() {
     for generator in GENERATORS {
@@ -69,8 +70,8 @@ fn a_failed_check_ends_every_peer_and_lane() {
     }
 }
 
-/// In the set-up both peers fail the same check: the victim names the one that it saw first, and nobody
-/// gets a session.
+/// In the set-up both peers fail the same check: the victim names the one that it saw first, and
+/// nobody gets a session.
 #[test]
 fn the_first_culprit_of_a_set_up_is_named() {
     for generator in GENERATORS {
@@ -85,8 +86,8 @@ fn the_first_culprit_of_a_set_up_is_named() {
     }
 }
 
-/// One peer fails a check in the set-up while the other one says nothing to the victim: it ends by the
-/// check, and not by the other's silence.
+/// One peer fails a check in the set-up while the other one says nothing to the victim: it ends by
+/// the check, and not by the other's silence.
 #[test]
 fn a_failed_check_ends_a_set_up_without_the_other_peer() {
     for generator in GENERATORS {

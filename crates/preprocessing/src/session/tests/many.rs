@@ -1,8 +1,8 @@
-//! Cheating peers among more than two in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14 and
-//! 16): one cheater, and all but one in league.
+//! Cheating peers among more than two in leaky ANDs and bucketing (Yang–Wang–Zhang 2020, Figs. 14
+//! and 16): one cheater, and all but one in league.
 //!
-//! As with two parties, "caught with probability 1/2" is asserted as caught exactly when the guessed bit
-//! is wrong.
+//! As with two parties, "caught with probability 1/2" is asserted as caught exactly when the
+//! guessed bit is wrong.
 
 use symbolon_transport::SOMEBODY;
 use symbolon_transport::bend::{FnBend, Rate};
@@ -43,7 +43,8 @@ impl Ended {
         assert_triples(&triples, &self.deltas);
     }
 
-    /// Caught by the check of leaky ANDs if `caught`, and by all honest parties; harmless otherwise.
+    /// Caught by the check of leaky ANDs if `caught`, and by all honest parties; harmless
+    /// otherwise.
     #[track_caller]
     fn assert_caught_if(&self, caught: bool) {
         if !caught {
@@ -58,8 +59,8 @@ impl Ended {
 
 /// One batch in which these parties cheat, each towards these peers by `bend(cheater, peer)`.
 ///
-/// Bucketing's opening is the last message of a batch: a draw after it lets those who caught nothing learn
-/// that somebody did.
+/// Bucketing's opening is the last message of a batch: a draw after it lets those who caught
+/// nothing learn that somebody did.
 fn run_with(
     mut parties: Vec<Party>,
     cheats: &[(u16, u16)],
@@ -114,8 +115,8 @@ fn wrong_u_towards_one_peer() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum of
-/// their x is 1.
+/// Fig. 14 step 3: the same U ⊕ R towards all peers. The sum of all S is wrong exactly when the sum
+/// of their x is 1.
 #[test]
 fn wrong_u_towards_all_peers() {
     for seed in 0..24 {
@@ -127,8 +128,9 @@ fn wrong_u_towards_all_peers() {
     }
 }
 
-/// Fig. 14 step 3: all but one party in league, with a wrong U each for one triple. Caught exactly when
-/// the honest party's x is 1; with the same R, an even number of them cancels, and nothing has happened.
+/// Fig. 14 step 3: all but one party in league, with a wrong U each for one triple. Caught exactly
+/// when the honest party's x is 1; with the same R, an even number of them cancels, and nothing has
+/// happened.
 #[test]
 fn wrong_u_of_all_but_one() {
     for seed in 0..24 {
@@ -213,7 +215,8 @@ fn equivocated_commitments() {
     }
 }
 
-/// Every opening of a commitment: another one to one peer than to the others. The commitment, always.
+/// Every opening of a commitment: another one to one peer than to the others. The commitment,
+/// always.
 #[test]
 fn equivocated_openings() {
     for case in CASES {
@@ -228,7 +231,8 @@ fn equivocated_openings() {
     }
 }
 
-/// The echo of broadcasts itself, wrong towards one peer: the cheater gains nothing by it. Always caught.
+/// The echo of broadcasts itself, wrong towards one peer: the cheater gains nothing by it. Always
+/// caught.
 #[test]
 fn wrong_echo() {
     for case in CASES {
@@ -239,8 +243,8 @@ fn wrong_echo() {
     }
 }
 
-/// Fig. 16: a lie in one opened d towards one peer, towards all, and of all but one alike. Caught by the
-/// digest of MACs, always: lies that cancel are lies.
+/// Fig. 16: a lie in one opened d towards one peer, towards all, and of all but one alike. Caught
+/// by the digest of MACs, always: lies that cancel are lies.
 #[test]
 fn lies_in_bucketing() {
     let lie = || message("bucketing: d", |d| d[0] ^= 2);

@@ -1,5 +1,5 @@
-//! AES by the AArch64 instructions. AESE adds the round key before it substitutes, so a round ends with AESMC, and only the
-//! last round key is added by itself.
+//! AES by the AArch64 instructions. AESE adds the round key before it substitutes, so a round ends
+//! with AESMC, and only the last round key is added by itself.
 
 use std::arch::aarch64::*;
 
@@ -8,8 +8,8 @@ use crate::Block;
 use crate::backend::RCON;
 use crate::hash::Tweaks;
 
-/// The next round key of a schedule. AESE on a word that stands in all four columns is SubWord: ShiftRows has nothing to
-/// do there.
+/// The next round key of a schedule. AESE on a word that stands in all four columns is SubWord:
+/// ShiftRows has nothing to do there.
 #[inline]
 #[target_feature(enable = "aes,neon")]
 fn next_key(key: uint8x16_t, rcon: i32) -> uint8x16_t {

@@ -37,8 +37,8 @@ impl Factor {
     }
 }
 
-/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low + 2^64·(low + middle + high) +
-/// 2^128·high.
+/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low +
+/// 2^64·(low + middle + high) + 2^128·high.
 #[derive(Clone, Copy)]
 struct Sum {
     low: uint8x16_t,
@@ -157,7 +157,8 @@ pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u12
     sums
 }
 
-/// Tags that are selected at a time: whole words of bits, and what they take stays in the first-level cache.
+/// Tags that are selected at a time: whole words of bits, and what they take stays in the
+/// first-level cache.
 const PIECE: usize = 512;
 
 #[target_feature(enable = "aes,neon")]

@@ -1,10 +1,11 @@
 //! Kernels for AArch64 with the AES and PMULL instructions, one block to a register.
 //!
-//! NEON itself belongs to every AArch64 processor, so the compiler vectorises the portable XORs and selections by itself, and
-//! only what it cannot find (AES, carry-less products, transposition) is written here.
+//! NEON itself belongs to every AArch64 processor, so the compiler vectorises the portable XORs and
+//! selections by itself, and only what it cannot find (AES, carry-less products, transposition) is
+//! written here.
 //!
-//! Every function names the instructions it needs; the compiler lets it be called safely only from one that has them, and
-//! [`Backend`](super::Backend) makes sure that the processor has them all.
+//! Every function names the instructions it needs; the compiler lets it be called safely only from
+//! one that has them, and [`Backend`](super::Backend) makes sure that the processor has them all.
 
 mod aes;
 mod gf128;

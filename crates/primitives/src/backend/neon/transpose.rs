@@ -1,4 +1,5 @@
-//! Transposition of bits: off-diagonal squares change places, from side 64 down to 1, as in the portable version.
+//! Transposition of bits: off-diagonal squares change places, from side 64 down to 1, as in the
+//! portable version.
 
 use std::arch::aarch64::*;
 

@@ -51,7 +51,8 @@ fn deal(plan: &Plan, delta: Block, prg: &mut Prg) -> Dealt {
             let own = [(); 3].map(|()| bit(prg));
             let masks = [a.1, b.1, a.1 & b.1 ^ out.1];
             let theirs = std::array::from_fn(|k| masks[k] ^ own[k]);
-            // The keys for the garbler's bits are the evaluator's. Of its own bits it needs no MACs.
+            // The keys for the garbler's bits are the evaluator's. Of its own bits it needs no
+            // MACs.
             let keys = [(); 3].map(|()| prg.block());
             let macs = std::array::from_fn(|k: usize| keys[k] ^ delta.select(own[k]));
             let none = [Block::ZERO; 3];
