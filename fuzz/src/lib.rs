@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, Plan, builtin};
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, STRETCH,
+    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
@@ -56,7 +56,7 @@ pub fn networks((_, form): (Protocol, Form)) -> [Network; 2] {
             ot: Generator::default(),
             form,
             batch: Batch { executions: 1, mac: MacLength::Bits64 },
-            stretch: STRETCH,
+            segment_gates: SEGMENT_GATES,
         }
     })
 }
