@@ -151,8 +151,8 @@ pub struct TuningArgs {
     /// The same for comparisons only, however short: an option of `bench` alone.
     #[arg(skip)]
     pub weak_mac_bits: Option<u32>,
-    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at
-    /// a time, in memory that does not follow the circuit [default: 1048576]
+    /// Stream circuits with more AND gates than this in segments of about this size; memory then
+    /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
     pub segment_gates: Option<u64>,
     /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more

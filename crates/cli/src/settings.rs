@@ -269,7 +269,7 @@ fn read(path: &Path) -> Outcome<SettingsFile> {
 /// Reads the text of a settings file.
 ///
 /// What is wrong with it is told by place, and in words that hold nothing of any value: anything in
-/// the file may be an input that stands in the wrong place.
+/// the file may be a misplaced input.
 fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
     let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
         let before = span.map(|span| text.get(..span.start).unwrap_or(text));

@@ -32,7 +32,7 @@ pub struct Path {
 pub struct Attribute {
     /// `component`.
     pub name: Ident,
-    /// What stands in the parentheses.
+    /// The key in the parentheses.
     pub key: Option<Ident>,
     /// The text after `=`.
     pub text: Option<String>,

@@ -31,7 +31,8 @@ pub use parse::parse_value;
 /// the conversion takes time quadratic in the width.
 pub const DECIMAL_BITS: u32 = 4096;
 
-/// Fixed-point numbers are read and written in decimal with at most so many bits behind the point.
+/// Fixed-point numbers are read and written in decimal, with at most this
+/// many fraction bits.
 pub(crate) const MAX_FRACTION: usize = 2048;
 
 #[cfg(test)]

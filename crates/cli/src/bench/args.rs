@@ -87,8 +87,8 @@ pub struct ListedTuning {
     /// comparisons with published figures; a list
     #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
     pub weak_mac_bits: Vec<u32>,
-    /// Garble and evaluate circuits of more AND gates than this bit by bit, about so many gates at
-    /// a time, in memory that does not follow the circuit [default: 1048576]
+    /// Stream circuits with more AND gates than this in segments of about this size; memory then
+    /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
     pub segment_gates: Option<u64>,
     /// Threads that make triples, 1 to 64, each with a connection of its own; from 2 on one more

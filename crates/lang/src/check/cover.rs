@@ -8,7 +8,7 @@ use crate::diag::Code;
 use crate::tir::{Pattern, PatternKind};
 use crate::ty::{Shape, Shapes, TyId};
 
-/// The search gives up after so many steps and calls the patterns complete or not by what it saw.
+/// The most steps of the search. At the limit it decides from what it has seen.
 const MOST_STEPS: u32 = 100_000;
 
 impl FnCx<'_, '_> {
