@@ -1,0 +1,79 @@
+//! Plain garbling, AND gates a second on one thread: a layer of independent gates, and AES-128; then AES
+//! as a component with its digest, and in the adaptive form. The backend is that of the processor, or of
+//! `SYMBOLON_BACKEND`.
+
+use std::convert::Infallible;
+use std::hint::black_box;
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use symbolon_circuit::builder::Builder;
+use symbolon_circuit::{Circuit, Plan, Receivers, Type, builtin};
+use symbolon_garbling::{Coverage, Instance};
+use symbolon_primitives::{Block, Seed};
+
+fn main() {
+    divan::main();
+}
+
+const CIRCUITS: [&str; 2] = ["layer", "aes128"];
+
+/// AND gates of the layer.
+const GATES: u32 = 1024;
+
+fn circuit(name: &str) -> Circuit {
+    if name != "layer" {
+        return builtin::by_name(name).expect("a circuit");
+    }
+    let mut builder = Builder::new("layer");
+    let ty = || Type::Uint(GATES);
+    let (x, y) = (builder.input("x", ty(), 0), builder.input("y", ty(), 1));
+    let z = builder.and(&x, &y);
+    builder.output("z", &z, ty(), Receivers::All);
+    builder.finish().expect("a circuit")
+}
+
+/// Runs `make`'s function on an instance again and again.
+fn measure(bencher: Bencher<'_, '_>, name: &str, run: impl Fn(&Instance<'_>, &Seed)) {
+    let plan = Plan::new(&circuit(name));
+    let instance = Instance::new(&plan, &[7; 32], 0);
+    let seed = Seed::new(Block(5));
+    bencher.counter(ItemsCount::new(plan.and_count())).bench_local(|| run(&instance, &seed));
+}
+
+fn forget<T: ?Sized>(_: &T) -> Result<(), Infallible> {
+    Ok(())
+}
+
+#[divan::bench(args = CIRCUITS)]
+fn garble(bencher: Bencher<'_, '_>, name: &str) {
+    measure(bencher, name, |instance, seed| {
+        let keys = instance.keys_from_seed(seed);
+        let _ = black_box(instance.garble(&keys, |gates| forget(black_box(gates))));
+    });
+}
+
+#[divan::bench(args = CIRCUITS)]
+fn evaluate(bencher: Bencher<'_, '_>, name: &str) {
+    let plan = Plan::new(&circuit(name));
+    let instance = Instance::new(&plan, &[7; 32], 0);
+    let keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    let (table, _) = instance.garble_table(&keys);
+    bencher
+        .counter(ItemsCount::new(plan.and_count()))
+        .bench_local(|| instance.evaluate_table(&keys.inputs, &table));
+}
+
+#[divan::bench(args = CIRCUITS)]
+fn garble_with_digest(bencher: Bencher<'_, '_>, name: &str) {
+    measure(bencher, name, |instance, seed| {
+        let _ = black_box(instance.garble_from_seed(seed, Coverage::Table, forget));
+    });
+}
+
+#[divan::bench(args = CIRCUITS)]
+fn garble_adaptively_with_digest(bencher: Bencher<'_, '_>, name: &str) {
+    measure(bencher, name, |instance, seed| {
+        let _ = black_box(instance.garble_adaptively_from_seed(seed, forget));
+    });
+}

@@ -1,0 +1,280 @@
+//! Garbled circuits that are sent before the inputs are chosen: the transformation of Rindal and
+//! Rosulek 2016 (USENIX Security), Fig. 9.
+//!
+//! # Why
+//! The usual security of garbling lets the evaluator choose its input *before* it sees the table. If the
+//! table comes first, a simulator would have to fix it before it knows the output, and the usual proof
+//! fails. The transformation sends the table under a mask that only the random nonce R yields, and R
+//! comes with the last label of the inputs.
+//!
+//! # What is sent
+//! With a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
+//! instead:
+//!
+//! ```text
+//! F ⊕ mask(R),  c ⊕ mask(R),  δ_i^b = H(R, out, i, b, d_i^b) ⊕ d̂_i^b
+//! ```
+//!
+//! c is the [`decoding`](crate::decoding). The paper assumes that an output's label shows its value;
+//! ours show a colour, which c turns into the value, and as part of the static garbled circuit it is
+//! masked like the rest. The evaluator gets R with the last label, removes the mask, evaluates, reads the
+//! value y_i and computes d̂_i = δ_i^{y_i} ⊕ H(R, out, i, y_i, Y_i).
+//!
+//! **The protocol must not let R out before every input of the instance is fixed**, those of both
+//! parties; what has been sent until then must be fixed, too (sent whole, or by its digest).
+//!
+//! # Why it is sound
+//! Theorem 7 of the paper: if the garbling is private and authentic for inputs chosen first, the
+//! transformed one is for inputs chosen adaptively, with H a random oracle. The simulator sends random
+//! blocks for F, c and δ. When the last input is asked for it learns the output, runs the simulator of
+//! half-gates, and programs H so that the masks and the δ fit. This fails only if the adversary has asked
+//! H about R before, which it can guess with probability q/2^128 in q tries an instance. Afterwards,
+//! d̂_i^{1−y_i} stays hidden, because H was not asked about d_i^{1−y_i}, which authenticity hides.
+//!
+//! Here H(R, out, ·) is BLAKE3 under a key derived from R, and mask(R) is AES-128 in counter mode under
+//! another key derived from R; both derivations are BLAKE3 over the session, the instance's number and R.
+//! BLAKE3 is taken as a random oracle, and AES as an ideal cipher, which the garbling's hash assumes
+//! anyway. So the simulator programs the cipher under a key K that looks random until R is known. This
+//! fails in addition only if the cipher was used under K before (q/2^128 again; the garbling's own
+//! keys among them), or if two of the n blocks of a mask have to be equal, which a permutation cannot
+//! give: n²/2^129, at most 2^-65 for 2^32 blocks.
+
+use std::convert::Infallible;
+
+use symbolon_primitives::{BitVec, Block, Prg, Seed, same_digest};
+use zeroize::Zeroizing;
+
+use crate::component::{ComponentDigest, ComponentKeys, blocks_of};
+use crate::instance::{self, InputKeys, Instance, Labels, always};
+
+/// A pair of blocks for each output, the one for value 0 first.
+pub type Pairs = Zeroizing<Vec<[Block; 2]>>;
+
+/// What comes behind the masked table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// The decoding, masked; zeros behind its last bit are masked, too.
+    pub decoding: Vec<Block>,
+    /// δ_i^b for output i and value b.
+    pub translations: Vec<[Block; 2]>,
+}
+
+impl Ending {
+    /// How many blocks the decoding of so many outputs takes.
+    pub const fn decoding_blocks(outputs: usize) -> usize {
+        outputs.div_ceil(128)
+    }
+}
+
+/// What the garbler keeps of a circuit in this form.
+#[derive(Clone)]
+pub struct AdaptiveKeys {
+    /// Δ, and the labels of inputs and of the static garbling's outputs.
+    pub component: ComponentKeys,
+    /// R, which goes with the last label of the inputs.
+    pub nonce: Seed,
+    /// d̂, the labels that the evaluator ends with.
+    pub outputs: Pairs,
+}
+
+/// A circuit in this form, in memory.
+pub struct AdaptiveComponent {
+    /// The masked table.
+    pub table: Vec<[Block; 2]>,
+    /// What follows it.
+    pub ending: Ending,
+    /// The digest of both.
+    pub digest: [u8; 32],
+}
+
+/// The mask of an instance, and the hash of its outputs.
+pub struct Mask {
+    prg: Prg,
+    outputs: Zeroizing<[u8; 32]>,
+    buffer: Labels,
+}
+
+impl Mask {
+    /// That of nonce R.
+    pub fn new(instance: &Instance<'_>, nonce: &Seed) -> Self {
+        let key = instance.subkey("symbolon 2026 adaptive garbling outputs", nonce);
+        let mut outputs = Zeroizing::new([0; 32]);
+        outputs[..16].copy_from_slice(Block::as_bytes(std::slice::from_ref(&*key)));
+        Mask {
+            prg: instance.generator("symbolon 2026 adaptive garbling mask", nonce),
+            outputs,
+            buffer: Labels::default(),
+        }
+    }
+
+    /// Adds the mask to the next gates of the table, or removes it.
+    pub fn apply(&mut self, gates: &mut [[Block; 2]]) {
+        self.apply_blocks(gates.as_flattened_mut());
+    }
+
+    fn apply_blocks(&mut self, blocks: &mut [Block]) {
+        if self.buffer.len() < blocks.len() {
+            self.buffer = Labels::new(vec![Block::ZERO; blocks.len()]);
+        }
+        let mask = &mut self.buffer[..blocks.len()];
+        self.prg.fill_blocks(mask);
+        blocks.iter_mut().zip(mask).for_each(|(block, mask)| *block ^= *mask);
+    }
+
+    /// H(R, out, i, b, d).
+    fn hash(&self, output: usize, value: bool, label: Block) -> Block {
+        let mut message = Zeroizing::new([0; 25]);
+        message[..8].copy_from_slice(&(output as u64).to_le_bytes());
+        message[8] = value.into();
+        message[9..].copy_from_slice(&label.to_bytes());
+        let hash = blake3::keyed_hash(&self.outputs, &*message);
+        Block::from_bytes(*hash.as_bytes().first_chunk().expect("32 bytes"))
+    }
+
+    /// The ending behind a table that has all been masked: for the outputs' labels for 0 in `keys`,
+    /// which becomes the labels `wanted`.
+    fn seal(mut self, keys: &ComponentKeys, wanted: &[[Block; 2]]) -> Ending {
+        let mut decoding = blocks_of(&instance::decoding(&keys.outputs)).to_vec();
+        self.apply_blocks(&mut decoding);
+        assert_eq!(keys.outputs.len(), wanted.len(), "two labels for each output");
+        let translate = |(i, (zero, wanted)): (usize, (&Block, &[Block; 2]))| {
+            [
+                self.hash(i, false, *zero) ^ wanted[0],
+                self.hash(i, true, *zero ^ *keys.delta) ^ wanted[1],
+            ]
+        };
+        let translations = keys.outputs.iter().zip(wanted).enumerate().map(translate).collect();
+        Ending { decoding, translations }
+    }
+
+    /// The values of outputs and their labels d̂, from the labels of the static garbling, whose table
+    /// has all been unmasked.
+    fn open(mut self, labels: &[Block], ending: &Ending) -> (BitVec, Labels) {
+        let mut colours = Zeroizing::new(ending.decoding.clone());
+        self.apply_blocks(&mut colours);
+        let mut values = Vec::with_capacity(labels.len());
+        let mut wanted = Labels::new(Vec::with_capacity(labels.len()));
+        for (i, label) in labels.iter().enumerate() {
+            let colour = colours[i / 128].0 >> (i % 128) & 1 == 1;
+            let value = label.lsb() ^ colour;
+            let [delta0, delta1] = ending.translations[i];
+            let translation = delta0 ^ (delta0 ^ delta1).select(value);
+            wanted.push(self.hash(i, value, *label) ^ translation);
+            values.push(value);
+        }
+        (BitVec::from_bools(&values), wanted)
+    }
+}
+
+impl ComponentDigest {
+    /// The digest of a masked table and of what follows it.
+    pub fn finish_with_ending(mut self, ending: &Ending) -> [u8; 32] {
+        self.update_blocks(&ending.decoding);
+        self.update(&ending.translations);
+        self.finish()
+    }
+}
+
+impl Instance<'_> {
+    /// Garbles with a nonce R and the labels d̂ that the evaluator is to end with, the masked table to
+    /// `sink` as [`Instance::garble`] has it. Returns the outputs' labels for 0 in the static garbling,
+    /// and the ending.
+    ///
+    /// # Errors
+    /// The sink's.
+    ///
+    /// # Panics
+    /// As [`Instance::garble`], and if there are not two labels for each output.
+    pub fn garble_adaptively<E>(
+        &self,
+        keys: &InputKeys,
+        (nonce, wanted): (&Seed, &[[Block; 2]]),
+        mut sink: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
+    ) -> Result<(ComponentKeys, Ending), E> {
+        let mut mask = Mask::new(self, nonce);
+        let outputs = self.garble(keys, |gates| {
+            mask.apply(gates);
+            sink(gates)
+        })?;
+        let InputKeys { delta, inputs } = keys.clone();
+        let keys = ComponentKeys { delta, inputs, outputs };
+        let ending = mask.seal(&keys, wanted);
+        Ok((keys, ending))
+    }
+
+    /// Evaluates with R and one label for each input bit; `source` fills in the masked table as in
+    /// [`Instance::evaluate`]. Returns the outputs' values and their labels d̂.
+    ///
+    /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look random
+    /// or are what the garbler made them: compare them with what they have to be.
+    ///
+    /// # Errors
+    /// The source's.
+    ///
+    /// # Panics
+    /// As [`Instance::evaluate`], and if the ending is not as long as the outputs require.
+    pub fn evaluate_adaptively<E>(
+        &self,
+        nonce: &Seed,
+        inputs: &[Block],
+        ending: &Ending,
+        mut source: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
+    ) -> Result<(BitVec, Labels), E> {
+        let outputs = self.plan.output_slots().len();
+        assert_eq!(ending.translations.len(), outputs, "a translation for each output");
+        assert_eq!(
+            ending.decoding.len(),
+            Ending::decoding_blocks(outputs),
+            "a bit for each output"
+        );
+        let mut mask = Mask::new(self, nonce);
+        let labels = self.evaluate(inputs, |gates| {
+            source(gates)?;
+            mask.apply(gates);
+            Ok(())
+        })?;
+        Ok(mask.open(&labels, ending))
+    }
+
+    /// Garbles from a seed, which Δ, the inputs' labels, R and d̂ come from; the masked table goes to
+    /// `sink`. Returns what the garbler keeps, the ending, and the digest of masked table and ending.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn garble_adaptively_from_seed<E>(
+        &self,
+        seed: &Seed,
+        mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
+    ) -> Result<(AdaptiveKeys, Ending, [u8; 32]), E> {
+        let mut prg = self.generator("symbolon 2026 adaptive garbling", seed);
+        let nonce = prg.seed();
+        let mut outputs = Pairs::new(vec![[Block::ZERO; 2]; self.plan.output_slots().len()]);
+        prg.fill_blocks(outputs.as_flattened_mut());
+        let mut digest = ComponentDigest::default();
+        let keys = self.keys_from_seed(seed);
+        let (component, ending) = self.garble_adaptively(&keys, (&nonce, &outputs), |gates| {
+            digest.update(gates);
+            sink(gates)
+        })?;
+        let digest = digest.finish_with_ending(&ending);
+        Ok((AdaptiveKeys { component, nonce, outputs }, ending, digest))
+    }
+
+    /// Garbles from a seed into memory.
+    pub fn garble_adaptive_component(&self, seed: &Seed) -> (AdaptiveComponent, AdaptiveKeys) {
+        let mut table = Vec::with_capacity(self.gates() as usize);
+        let (keys, ending, digest) = always(self.garble_adaptively_from_seed(seed, |gates| {
+            table.extend_from_slice(gates);
+            Ok::<_, Infallible>(())
+        }));
+        (AdaptiveComponent { table, ending, digest }, keys)
+    }
+
+    /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed, and
+    /// nothing if the garbler garbled something else. Keeps no table.
+    pub fn regarble_adaptively(&self, seed: &Seed, digest: &[u8; 32]) -> Option<AdaptiveKeys> {
+        let forget = |_: &[[Block; 2]]| Ok::<_, Infallible>(());
+        let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
+        same_digest(&made, digest).then_some(keys)
+    }
+}

@@ -1,0 +1,240 @@
+//! One garbling of a plan.
+
+use std::convert::Infallible;
+
+use symbolon_circuit::Plan;
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash, derive_block};
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::half_gates::{Colours, Gates, HalfGates, RUN};
+use crate::wires::{self, ActiveLabels, WireStore, ZeroLabels};
+
+/// Gates in a piece of a table: all pieces have as many, but for the last.
+pub const CHUNK: usize = 512;
+
+/// Labels of wires, in order, wiped when they are dropped.
+pub type Labels = Zeroizing<Vec<Block>>;
+
+/// What a garbler chooses before it garbles.
+#[derive(Clone)]
+pub struct InputKeys {
+    /// The offset of the labels for 1; its lowest bit is set.
+    pub delta: Delta,
+    /// The inputs' labels for 0.
+    pub inputs: Labels,
+}
+
+/// One garbling of a plan: what garbler and evaluator have to agree on before.
+///
+/// Its number and the session key the hash. **Never garble two plans, or one plan twice with
+/// different tables, in instances of the same session and number under one Δ**: tweaks would come
+/// again. The same keys give the same table, so garbling again to check is harmless.
+#[derive(Clone, Copy, Debug)]
+pub struct Instance<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) session: &'a [u8; 32],
+    pub(crate) number: u64,
+    hash: TweakedHash,
+}
+
+impl<'a> Instance<'a> {
+    /// Garbling number `number` of a session.
+    ///
+    /// # Panics
+    /// If the plan keeps look-ups, which are no gates.
+    pub fn new(plan: &'a Plan, session: &'a [u8; 32], number: u64) -> Self {
+        assert_eq!(plan.counts().lookups, 0, "look-ups are lowered to gates before garbling");
+        let hash =
+            TweakedHash::new(derive_block("symbolon garbling half-gates 1", session, number));
+        Instance { plan, session, number, hash }
+    }
+
+    /// The plan that is garbled.
+    pub fn plan(&self) -> &'a Plan {
+        self.plan
+    }
+
+    /// Gates of the table: two blocks for each.
+    pub fn gates(&self) -> u64 {
+        self.plan.and_count()
+    }
+
+    /// Δ and the inputs' labels from a seed. Another instance gets others from the same seed.
+    pub fn keys_from_seed(&self, seed: &Seed) -> InputKeys {
+        let mut prg = self.generator("symbolon 2026 garbling keys", seed);
+        let delta = Delta::new(prg.block().with_lsb(true));
+        let mut inputs = Labels::new(vec![Block::ZERO; self.plan.input_slots().len()]);
+        prg.fill_blocks(&mut inputs);
+        InputKeys { delta, inputs }
+    }
+
+    /// The generator for a purpose of this instance.
+    pub(crate) fn generator(&self, purpose: &str, seed: &Seed) -> Prg {
+        Prg::from_seed(*self.subkey(purpose, seed))
+    }
+
+    /// A key for a purpose of this instance.
+    pub(crate) fn subkey(&self, purpose: &str, secret: &Seed) -> Seed {
+        let mut hasher = Zeroizing::new(blake3::Hasher::new_derive_key(purpose));
+        hasher.update(self.session);
+        hasher.update(&self.number.to_le_bytes());
+        hasher.update(Block::as_bytes(std::slice::from_ref(&**secret)));
+        let mut key = Seed::default();
+        hasher.finalize_xof().fill(Block::as_bytes_mut(std::slice::from_mut(&mut *key)));
+        key
+    }
+
+    /// Garbles. The table goes to `sink` in order, in pieces of [`CHUNK`] gates and a shorter last
+    /// one; the sink may change what it is given. Returns the outputs' labels for 0.
+    ///
+    /// # Errors
+    /// The sink's, which end the garbling.
+    ///
+    /// # Panics
+    /// If there is not one label for each input bit, or Δ's lowest bit is not set.
+    pub fn garble<E>(
+        &self,
+        keys: &InputKeys,
+        mut sink: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
+    ) -> Result<Labels, E> {
+        assert!(keys.delta.lsb(), "labels of a wire differ in colour");
+        let mut labels = ZeroLabels::new(self.plan, &keys.delta, &keys.inputs);
+        let mut kernel = Box::<HalfGates>::default();
+        let mut chunk = Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK]);
+        let mut filled = 0;
+        let mut cursor = self.plan.cursor();
+        while let Some(batch) = cursor.next_batch() {
+            labels.free_gates(batch.base, batch.linear);
+            let slots = &mut labels.slots[batch.base..];
+            let (mut ands, mut number) = (batch.ands, batch.first_and);
+            while !ands.is_empty() {
+                let (run, rest) = ands.split_at(ands.len().min(RUN).min(CHUNK - filled));
+                let table = &mut chunk[filled..][..run.len()];
+                let gates = Gates { ands: run, place: 0, number };
+                kernel.garble((&self.hash, *keys.delta), slots, gates, &Colours, table);
+                (ands, number, filled) = (rest, number + run.len() as u64, filled + run.len());
+                if filled == CHUNK {
+                    sink(&mut chunk)?;
+                    filled = 0;
+                }
+            }
+        }
+        if filled > 0 {
+            sink(&mut chunk[..filled])?;
+        }
+        Ok(Labels::new(wires::outputs(self.plan, &labels.slots)))
+    }
+
+    /// Garbles into memory: the table, and the outputs' labels for 0.
+    ///
+    /// # Panics
+    /// As [`garble`](Instance::garble).
+    pub fn garble_table(&self, keys: &InputKeys) -> (Vec<[Block; 2]>, Labels) {
+        let mut table = Vec::with_capacity(self.plan.and_count() as usize);
+        let outputs = self.garble(keys, |gates| {
+            table.extend_from_slice(gates);
+            Ok::<_, Infallible>(())
+        });
+        (table, always(outputs))
+    }
+
+    /// Evaluates with one label for each input bit. `source` fills in the table in order, in pieces
+    /// of [`CHUNK`] gates and a shorter last one. Returns the outputs' labels.
+    ///
+    /// A table or a label that is wrong gives labels that look random: the caller has to check the
+    /// outputs' labels.
+    ///
+    /// # Errors
+    /// The source's, which end the evaluation.
+    ///
+    /// # Panics
+    /// If there is not one label for each input bit.
+    pub fn evaluate<E>(
+        &self,
+        inputs: &[Block],
+        mut source: impl FnMut(&mut [[Block; 2]]) -> Result<(), E>,
+    ) -> Result<Labels, E> {
+        let mut labels = ActiveLabels::new(self.plan, inputs);
+        let mut kernel = Box::<HalfGates>::default();
+        let mut chunk = Zeroizing::new(vec![[Block::ZERO; 2]; CHUNK]);
+        // Gates of the chunk that are evaluated, gates in it, and gates that are not read yet.
+        let (mut done, mut filled, mut missing) = (0, 0, self.plan.and_count());
+        let mut cursor = self.plan.cursor();
+        while let Some(batch) = cursor.next_batch() {
+            labels.free_gates(batch.base, batch.linear);
+            let slots = &mut labels.slots[batch.base..];
+            let (mut ands, mut number) = (batch.ands, batch.first_and);
+            while !ands.is_empty() {
+                if done == filled {
+                    (done, filled) = (0, missing.min(CHUNK as u64) as usize);
+                    source(&mut chunk[..filled])?;
+                    missing -= filled as u64;
+                }
+                let (run, rest) = ands.split_at(ands.len().min(RUN).min(filled - done));
+                let table = &chunk[done..][..run.len()];
+                let gates = Gates { ands: run, place: 0, number };
+                kernel.evaluate(&self.hash, slots, gates, table);
+                (ands, number, done) = (rest, number + run.len() as u64, done + run.len());
+            }
+        }
+        Ok(Labels::new(wires::outputs(self.plan, &labels.slots)))
+    }
+
+    /// Evaluates a table in memory.
+    ///
+    /// # Panics
+    /// If the table is not as long as the plan has AND gates, or there is not one label for each
+    /// input bit.
+    pub fn evaluate_table(&self, inputs: &[Block], table: &[[Block; 2]]) -> Labels {
+        assert_eq!(table.len() as u64, self.plan.and_count(), "two half-gates for each gate");
+        let mut rest = table;
+        always(self.evaluate(inputs, |gates| {
+            let (next, behind) = rest.split_at(gates.len());
+            gates.copy_from_slice(next);
+            rest = behind;
+            Ok::<_, Infallible>(())
+        }))
+    }
+}
+
+/// The result of a walk whose sink or source does not fail.
+pub(crate) fn always<T>(result: Result<T, Infallible>) -> T {
+    let Ok(value) = result;
+    value
+}
+
+/// The labels for these bits, from the labels for 0.
+///
+/// # Panics
+/// If there are more labels than bits.
+pub fn choose(zero: &[Block], bits: &BitVec, delta: &Delta) -> Labels {
+    let choose = |(w, label): (usize, &Block)| *label ^ delta.select(bits.get(w));
+    Labels::new(zero.iter().enumerate().map(choose).collect())
+}
+
+/// What outputs are decoded with: the colours of their labels for 0.
+pub fn decoding(zero: &[Block]) -> BitVec {
+    let mut colours: Vec<bool> = zero.iter().map(|label| label.lsb()).collect();
+    let decoding = BitVec::from_bools(&colours);
+    colours.zeroize();
+    decoding
+}
+
+/// The values of outputs, from their labels and the [`decoding`]. Authenticates nothing: see
+/// [`value_of`].
+///
+/// # Panics
+/// If the lengths differ.
+pub fn decode(labels: &[Block], decoding: &BitVec) -> BitVec {
+    let mut values = self::decoding(labels);
+    values.xor_assign(decoding);
+    values
+}
+
+/// What a label says to the garbler of a wire, whose label for 0 is `zero`: 0, 1, or nothing if it is
+/// neither of the two, in time that does not depend on which.
+pub fn value_of(label: Block, zero: Block, delta: &Delta) -> Option<bool> {
+    let is_zero = label.ct_eq(&zero);
+    let is_one = label.ct_eq(&(zero ^ **delta));
+    (is_zero | is_one).then_some(is_one)
+}

@@ -1,0 +1,211 @@
+//! Plain garbling: correctness against the evaluation in the clear, the published form of half-gates,
+//! streaming, and what wrong labels and tables lead to.
+
+mod common;
+
+use std::convert::Infallible;
+
+use common::{SESSION, active, random_circuit, random_inputs, seeds};
+use proptest::prelude::*;
+use symbolon_circuit::{And, Plan, builtin, eval_bits};
+use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
+use symbolon_garbling::{CHUNK, Instance, decode, decoding, value_of};
+use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
+
+proptest! {
+    #[test]
+    fn a_garbled_circuit_computes_the_circuit(seed in seeds()) {
+        let circuit = random_circuit(seed);
+        let plan = Plan::new(&circuit);
+        let instance = Instance::new(&plan, &SESSION, 3);
+        let keys = instance.keys_from_seed(&Seed::new(Block(seed)));
+        let (table, zero) = instance.garble_table(&keys);
+        for k in 0..4 {
+            let inputs = random_inputs(&plan, seed ^ k);
+            let labels = instance.evaluate_table(&active(&keys, &inputs), &table);
+            let expected = eval_bits(&circuit, &inputs.to_bools());
+            prop_assert_eq!(decode(&labels, &decoding(&zero)).to_bools(), &expected[..]);
+            // Exactly the labels of these values.
+            for ((label, zero), value) in labels.iter().zip(&*zero).zip(&expected) {
+                prop_assert_eq!(value_of(*label, *zero, &keys.delta), Some(*value));
+            }
+        }
+    }
+}
+
+/// FIPS-197, appendix C.1.
+#[test]
+fn aes_of_the_standard_is_computed() {
+    let bits = |number: u128| (0..128).map(move |i| number >> i & 1 == 1);
+    let plan = Plan::new(&builtin::by_name("aes128").unwrap());
+    let instance = Instance::new(&plan, &SESSION, 0);
+    let keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    let (table, zero) = instance.garble_table(&keys);
+    assert_eq!(table.len(), 6400);
+    let (key, message) = (0x000102030405060708090a0b0c0d0e0f, 0x00112233445566778899aabbccddeeff);
+    let inputs: Vec<bool> = bits(key).chain(bits(message)).collect();
+    let labels = instance.evaluate_table(&active(&keys, &BitVec::from_bools(&inputs)), &table);
+    let cipher = decode(&labels, &decoding(&zero));
+    let expected: Vec<bool> = bits(0x69c4e0d86a7b0430d8cdb78070b4c55a).collect();
+    assert_eq!(cipher.to_bools(), expected);
+}
+
+/// Zahur, Rosulek and Evans 2015, Fig. 2, gate by gate as it is printed there.
+#[test]
+fn the_kernel_makes_half_gates_as_published() {
+    let mut prg = Prg::from_public_seed(Block(8));
+    let (hash, delta) = (TweakedHash::new(prg.block()), prg.block().with_lsb(true));
+    let h = |tweak: u64, label| {
+        let mut block = [label];
+        hash.hash(tweak.into(), 1, &mut block);
+        block[0]
+    };
+    for n in [1, 7, RUN] {
+        let ands: Vec<And> =
+            (0..n as u32).map(|k| And { a: 3 * k, b: 3 * k + 1, out: 3 * k + 2 }).collect();
+        let mut slots: Vec<Block> = (0..3 * n).map(|_| prg.block()).collect();
+        let mut table = vec![[Block::ZERO; 2]; n];
+        let gates = Gates { ands: &ands, place: 0, number: 40 };
+        let before = slots.clone();
+        let mut kernel = HalfGates::default();
+        kernel.garble((&hash, delta), &mut slots, gates, &Colours, &mut table);
+        for (k, and) in ands.iter().enumerate() {
+            let (wa0, wb0) = (before[and.a as usize], before[and.b as usize]);
+            let (wa1, wb1) = (wa0 ^ delta, wb0 ^ delta);
+            let (pa, pb) = (wa0.lsb(), wb0.lsb());
+            let (j, j2) = (80 + 2 * k as u64, 81 + 2 * k as u64);
+            let tg = h(j, wa0) ^ h(j, wa1) ^ delta.select(pb);
+            let wg0 = h(j, wa0) ^ tg.select(pa);
+            let te = h(j2, wb0) ^ h(j2, wb1) ^ wa0;
+            let we0 = h(j2, wb0) ^ (te ^ wa0).select(pb);
+            assert_eq!(table[k], [tg, te], "{n} {k}");
+            assert_eq!(slots[and.out as usize], wg0 ^ we0, "{n} {k}");
+        }
+    }
+}
+
+#[test]
+fn pieces_are_of_one_length_and_errors_end_both_sides() {
+    let plan = Plan::new(&builtin::by_name("random:1500").unwrap());
+    let instance = Instance::new(&plan, &SESSION, 0);
+    let keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    let mut pieces = Vec::new();
+    let zero = instance.garble(&keys, |gates| {
+        pieces.push(gates.to_vec());
+        Ok::<_, Infallible>(())
+    });
+    assert_eq!(pieces.iter().map(Vec::len).collect::<Vec<_>>(), [CHUNK, CHUNK, 1500 - 2 * CHUNK]);
+    assert_eq!((pieces.concat(), zero.unwrap()), instance.garble_table(&keys));
+    let mut count = 0;
+    assert_eq!(instance.garble(&keys, |_| Err::<(), _>("full")), Err("full"));
+    let ended = instance.evaluate(&keys.inputs, |gates| {
+        count += 1;
+        gates.copy_from_slice(&pieces[count - 1]);
+        if count == 2 { Err("gone") } else { Ok(()) }
+    });
+    assert_eq!((ended, count), (Err("gone"), 2));
+}
+
+/// Of a million gates nothing is kept but the wires that are alive.
+#[test]
+fn a_large_component_is_evaluated_as_it_is_garbled() {
+    let plan = Plan::new(&builtin::by_name("random:2^20/2^10").unwrap());
+    assert!(plan.slots() < 20_000);
+    let instance = Instance::new(&plan, &SESSION, 0);
+    let keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    let inputs = random_inputs(&plan, 6);
+    let (sink, source) = std::sync::mpsc::sync_channel::<Vec<[Block; 2]>>(4);
+    let (zero, labels) = std::thread::scope(|scope| {
+        let garbler =
+            scope.spawn(|| instance.garble(&keys, move |gates| sink.send(gates.to_vec())));
+        let labels = instance.evaluate(&active(&keys, &inputs), |gates| {
+            gates.copy_from_slice(&source.recv()?);
+            Ok::<_, std::sync::mpsc::RecvError>(())
+        });
+        (garbler.join().unwrap().unwrap(), labels.unwrap())
+    });
+    let expected = eval_bits(&builtin::by_name("random:2^20/2^10").unwrap(), &inputs.to_bools());
+    assert_eq!(decode(&labels, &decoding(&zero)).to_bools(), expected);
+}
+
+/// A label that is off by any bit, or a half-gate that is, leads to none of the output's two labels.
+#[test]
+fn wrong_labels_and_tables_give_neither_label() {
+    let mut builder = symbolon_circuit::builder::Builder::new("and");
+    let ty = || symbolon_circuit::Type::Uint(1);
+    let (x, y) = (builder.input("x", ty(), 0), builder.input("y", ty(), 1));
+    let z = builder.and(&x, &y);
+    builder.output("z", &z, ty(), symbolon_circuit::Receivers::All);
+    let plan = Plan::new(&builder.finish().unwrap());
+    let instance = Instance::new(&plan, &SESSION, 0);
+    let keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    let (table, zero) = instance.garble_table(&keys);
+    let value = |labels: &[Block], table: &[[Block; 2]]| {
+        let label = instance.evaluate_table(labels, table)[0];
+        value_of(label, zero[0], &keys.delta)
+    };
+    for inputs in [[false, false], [false, true], [true, false], [true, true]] {
+        let labels = active(&keys, &BitVec::from_bools(&inputs));
+        assert_eq!(value(&labels, &table), Some(inputs[0] & inputs[1]));
+        for which in 0..2 {
+            for bit in 0..128 {
+                let mut wrong = labels.clone();
+                wrong[which].0 ^= 1 << bit;
+                assert_eq!(value(&wrong, &table), None, "{inputs:?} {which} {bit}");
+                let mut wrong = table.clone();
+                wrong[0][which].0 ^= 1 << bit;
+                let used = [labels[0].lsb(), labels[1].lsb()][which];
+                assert_eq!(value(&labels, &wrong).is_none(), used, "{inputs:?} {which} {bit}");
+            }
+        }
+    }
+}
+
+#[test]
+fn instances_and_sessions_have_other_keys_and_tables() {
+    let plan = Plan::new(&builtin::by_name("add:8").unwrap());
+    let seed = Seed::new(Block(5));
+    let made = |session: &[u8; 32], number| {
+        let instance = Instance::new(&plan, session, number);
+        let keys = instance.keys_from_seed(&seed);
+        (*keys.delta, keys.inputs.to_vec(), instance.garble_table(&keys).0)
+    };
+    let (delta, inputs, table) = made(&SESSION, 0);
+    assert_eq!(made(&SESSION, 0), (delta, inputs.clone(), table.clone()));
+    for other in [made(&SESSION, 1), made(&[8; 32], 0)] {
+        assert_ne!(other.0, delta);
+        assert!(other.1.iter().zip(&inputs).all(|(a, b)| a != b));
+        assert!(other.2.iter().zip(&table).all(|(a, b)| a[0] != b[0] && a[1] != b[1]));
+    }
+    // The same keys in another instance: the hash differs.
+    let keys = Instance::new(&plan, &SESSION, 0).keys_from_seed(&seed);
+    let other = Instance::new(&plan, &SESSION, 1).garble_table(&keys).0;
+    assert!(other.iter().zip(&table).all(|(a, b)| a[0] != b[0] && a[1] != b[1]));
+}
+
+#[test]
+fn delta_and_labels_are_told_by_colour_and_by_nothing_else() {
+    let (delta, zero) = (Delta::new(Block(0xfeed << 40 | 1)), Block(0x1234 << 70));
+    assert_eq!(value_of(zero, zero, &delta), Some(false));
+    assert_eq!(value_of(zero ^ *delta, zero, &delta), Some(true));
+    for bit in 0..128 {
+        assert_eq!(value_of(Block(zero.0 ^ 1 << bit), zero, &delta), None);
+    }
+}
+
+#[test]
+#[should_panic(expected = "colour")]
+fn refuses_a_delta_without_colour() {
+    let plan = Plan::new(&builtin::by_name("add:8").unwrap());
+    let instance = Instance::new(&plan, &SESSION, 0);
+    let mut keys = instance.keys_from_seed(&Seed::new(Block(5)));
+    keys.delta = Delta::new(Block(2));
+    instance.garble_table(&keys);
+}
+
+#[test]
+#[should_panic(expected = "look-ups")]
+fn refuses_look_ups() {
+    let plan = Plan::with_lookups(&builtin::by_name("aes128:sbox").unwrap());
+    Instance::new(&plan, &SESSION, 0);
+}
