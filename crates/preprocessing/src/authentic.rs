@@ -22,7 +22,7 @@
 //! χ_t·e_t = 0. And on the coin: by bits alone a cheater would know χ for what it is going to open
 //! before it draws its shares, and draw them off by such an e. The coin is tossed when all shares
 //! are fixed, those of given right factors too, and nobody knows it before. Openings that no such
-//! coin precedes, as Beaver's, keep the digest ([`crate::exchange::ShareOpening`]).
+//! coin precedes, as Beaver's, keep the digest ([`crate::open_bits::ShareOpening`]).
 //!
 //! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least
 //! significant bits of Σ K and of Δ are what those of the MACs hang on, and a product of χ with
@@ -45,7 +45,7 @@
 use std::ops::Range;
 
 use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, add_where, gf128};
-use symbolon_transport::Result;
+use symbolon_transport::{Result, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{Towards, bucketing::Batch, leaky::RightFactors, threads};
@@ -72,12 +72,12 @@ pub(crate) type MacSums = [Block; 2];
 /// The key of χ for a pair of parties and what they opened in batch number `batch`, whose buckets
 /// were drawn by `coin`.
 pub(crate) fn seed(
-    session: &[u8; 32],
+    session: &SessionId,
     (batch, coin): (u64, &[u8; 32]),
     mut opened: [(u16, &[u8]); 2],
 ) -> Block {
     opened.sort_unstable_by_key(|&(party, _)| party);
-    let mut transcript = Transcript::new("symbolon bucketing MACs 2", session);
+    let mut transcript = Transcript::new("symbolon bucketing MACs 2", session.as_bytes());
     transcript.absorb("batch", &batch.to_le_bytes());
     transcript.absorb("coin", coin);
     for (party, bits) in opened {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
     use crate::{leaky::Width, throw};
 
-    const SESSION: [u8; 32] = [7; 32];
+    const SESSION: SessionId = SessionId([7; 32]);
 
     /// What a party holds of a batch's y towards its peers, and what the peers opened.
     struct Held {
@@ -280,7 +280,7 @@ mod tests {
         let mirrored = seed(&SESSION, (3, &coin), [(1, b"def"), (0, b"abc")]);
         assert_eq!(mirrored, base, "the same on both sides");
         for other in [
-            seed(&[8; 32], (3, &coin), [(0, b"abc"), (1, b"def")]),
+            seed(&SessionId([8; 32]), (3, &coin), [(0, b"abc"), (1, b"def")]),
             seed(&SESSION, (4, &coin), [(0, b"abc"), (1, b"def")]),
             seed(&SESSION, (3, &[8; 32]), [(0, b"abc"), (1, b"def")]),
             seed(&SESSION, (3, &coin), [(0, b"abd"), (1, b"def")]),

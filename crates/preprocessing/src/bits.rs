@@ -20,74 +20,10 @@
 //! universality of the hash a party whose bits differ between two of them passes with probability
 //! 2^-128 only, besides guessing bits of their Δ.
 
+use symbolon_interaction::BroadcastLog;
 use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
-use symbolon_transport::{Channel, Error, Result, SOMEBODY};
-use zeroize::Zeroize;
-
-/// Everything that every party should have seen alike, by sender.
-///
-/// With two parties there is nobody to compare with, and nothing is sent.
-pub struct BroadcastLog {
-    senders: Vec<blake3::Hasher>,
-}
-
-/// The name of the check in `PeerMisbehaved`.
-pub const BROADCAST_CHECK: &str = "broadcast echo";
-
-impl Drop for BroadcastLog {
-    /// What is noted is public, but the unused part of a hasher holds old bytes of the stack that
-    /// it was made on.
-    fn drop(&mut self) {
-        self.senders.iter_mut().for_each(Zeroize::zeroize);
-    }
-}
-
-impl BroadcastLog {
-    /// An empty log for `parties` parties.
-    pub fn new(parties: usize) -> Self {
-        let hasher = blake3::Hasher::new_derive_key("symbolon broadcast log 1");
-        BroadcastLog { senders: vec![hasher; parties] }
-    }
-
-    /// Notes what `sender` broadcast.
-    pub fn note(&mut self, sender: u16, data: &[u8]) {
-        let log = &mut self.senders[sender as usize];
-        log.update(&(data.len() as u64).to_le_bytes()).update(data);
-    }
-
-    /// The digest of all that was noted.
-    pub fn digest(&self) -> [u8; 32] {
-        let mut all = blake3::Hasher::new_derive_key("symbolon broadcast log 1: all");
-        for sender in &self.senders {
-            all.update(sender.finalize().as_bytes());
-        }
-        *all.finalize().as_bytes()
-    }
-}
-
-/// Compares `digest` of logs pairwise.
-///
-/// # Errors
-/// `PeerMisbehaved` when a peer has another one. That may be an honest peer's, to whom somebody
-/// told something else, so nobody is named.
-pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result<()> {
-    if channels.len() < 2 {
-        return Ok(());
-    }
-    for channel in channels.iter_mut() {
-        channel.send("broadcast echo", digest)?;
-        channel.flush()?;
-    }
-    // All are heard before anybody gives up: an honest peer that has not sent its echo yet would
-    // otherwise see no more than a lost connection.
-    let echoes: Vec<Result<[u8; 32]>> =
-        channels.iter_mut().map(|channel| channel.recv_array("broadcast echo")).collect();
-    if echoes.iter().flatten().any(|echo| echo != digest) {
-        return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
-    }
-    echoes.into_iter().try_for_each(|echo| echo.map(drop))
-}
+use symbolon_transport::{Channel, Error, Result, SessionId};
 
 /// How many draws are sent before the peers' first one is awaited, so that a long link is kept
 /// full.
@@ -109,12 +45,12 @@ pub struct BitLane {
 
 impl BitLane {
     /// Takes the lane's correlated OT with each peer, peers in ascending order.
-    pub fn new(pairs: Vec<Lane>, session: &[u8; 32], me: u16, lane: u64, prg: &mut Prg) -> Self {
+    pub fn new(pairs: Vec<Lane>, session: &SessionId, me: u16, lane: u64, prg: &mut Prg) -> Self {
         let parties = pairs.len() + 1;
         // Draws are checked by all others together, of which between two parties there is one.
         let transcript = |receiver, verifier: u16| {
             let sender = (parties == 2).then_some(verifier);
-            cot::Stream { sender, receiver, lane }.transcript(session)
+            cot::Stream { sender, receiver, lane }.transcript(session.as_bytes())
         };
         BitLane {
             me,

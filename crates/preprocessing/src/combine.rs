@@ -27,21 +27,21 @@
 
 use symbolon_primitives::records::{Buckets, sum_buckets};
 use symbolon_primitives::{BitVec, Block, Challenge, Delta, rows_of_bytes};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
     Shares, Towards, Triples,
     authentic::{self, MacSums},
     bucketing::Batch,
-    exchange::Opened,
     leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
+    open_bits::OpeningLabels,
     threads,
     throw::thrown,
 };
 
 /// The opening of the d bits, and its check.
-pub const OPENED: Opened = Opened { kind: "bucketing: d", check: "bucketing MAC" };
+pub const OPENED: OpeningLabels = OpeningLabels { kind: "bucketing: d", check: "bucketing MAC" };
 
 /// The kind of the message with the sum of the d bits' MACs.
 pub const MACS: &str = "bucketing: MACs";
@@ -50,7 +50,7 @@ pub const MACS: &str = "bucketing: MACs";
 pub(crate) struct Combine<'a> {
     pub leaky: &'a LeakyTriples,
     pub batch: Batch,
-    pub session: &'a [u8; 32],
+    pub session: &'a SessionId,
     /// Number of this batch in the session.
     pub number: u64,
     pub delta: &'a Delta,

@@ -16,14 +16,11 @@
 //! so the same Δ between each pair. Skipped with two parties, where there is nothing to be
 //! inconsistent with.
 
+use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts};
 use symbolon_primitives::{Block, Delta, Prg, gf128};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, SessionId};
 
-use crate::{
-    Shares,
-    bits::{self, BroadcastLog},
-    exchange::{self, Committed},
-};
+use crate::Shares;
 
 /// Shares that the check uses up.
 pub const SHARES: usize = 128;
@@ -31,7 +28,7 @@ pub const SHARES: usize = 128;
 /// The name of the check in `PeerMisbehaved`.
 pub const CHECK: &str = "global key consistency";
 
-const Z: Committed = Committed {
+const Z: CommitOpenLabels = CommitOpenLabels {
     commit: "aShare: commitment to z",
     open: "aShare: z",
     check: "aShare z commitment",
@@ -42,7 +39,7 @@ pub(crate) fn check(
     channels: &mut [Channel],
     shares: &Shares,
     delta: &Delta,
-    session: &[u8; 32],
+    session: &SessionId,
     prg: &mut Prg,
 ) -> Result<()> {
     let me = channels[0].me();
@@ -66,7 +63,7 @@ pub(crate) fn check(
     let keys = shares.towards.iter().fold(Block::ZERO, |sum, t| sum ^ combine(&t.keys));
     let mut z: Vec<Block> = shares.towards.iter().map(|towards| combine(&towards.macs)).collect();
     z.insert(me as usize, keys ^ gf128::mul(own ^ sum, **delta));
-    let opened = exchange::committed(channels, &Z, session, 0, Block::as_bytes(&z), prg)?;
+    let opened = commit_and_open(channels, &Z, session, 0, Block::as_bytes(&z), prg)?;
     for theirs in opened {
         for (z, theirs) in z.iter_mut().zip(theirs.chunks_exact(16)) {
             *z ^= Block::from_bytes(theirs.try_into().expect("16 bytes"));
@@ -92,6 +89,6 @@ fn broadcast_sum(channels: &mut [Channel], me: u16, value: Block) -> Result<Bloc
         log.note(channel.peer(), &theirs);
         sum ^= Block::from_bytes(theirs);
     }
-    bits::confirm_broadcasts(channels, &log.digest())?;
+    confirm_broadcasts(channels, &log.digest())?;
     Ok(sum)
 }

@@ -50,18 +50,18 @@ mod width;
 
 use std::ops::Range;
 
+use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
 use symbolon_ot::{BlockBits, Generator};
 use symbolon_primitives::records::{Place, Rows, lay_out};
 use symbolon_primitives::{
     BitVec, Block, Challenge, Delta, Prg, Slab, TweakedHash, add_key_where, add_where,
     derive_block, gf128,
 };
-use symbolon_transport::{Channel, Error, Result, SOMEBODY};
+use symbolon_transport::{Channel, Error, Result, SOMEBODY, SessionId};
 use zeroize::Zeroize;
 
 use crate::{
     bits::{self, BitLane},
-    exchange::{self, Committed},
     threads,
 };
 use heads::{Fresh, Heads};
@@ -99,13 +99,13 @@ const BLOCK: usize = 512;
 /// takes several to keep a long link full.
 const LOOKAHEAD: usize = 6;
 
-const D: Committed = Committed {
+const D: CommitOpenLabels = CommitOpenLabels {
     commit: "leaky AND: commitment to d",
     open: "leaky AND: d",
     check: "leaky AND d commitment",
 };
 
-const V: Committed = Committed {
+const V: CommitOpenLabels = CommitOpenLabels {
     commit: "leaky AND: commitment to V",
     open: "leaky AND: V",
     check: "leaky AND V commitment",
@@ -303,10 +303,10 @@ impl<'a> Room<'a> {
 }
 
 impl LeakyLane {
-    pub fn new(bits: BitLane, session: &[u8; 32], me: u16, lane: usize, prg: Prg) -> Self {
+    pub fn new(bits: BitLane, session: &SessionId, me: u16, lane: usize, prg: Prg) -> Self {
         let hash = |from: u16, to: u16| {
             let direction = u64::from(from) << 16 | u64::from(to);
-            TweakedHash::new(derive_block("symbolon leaky and 1", session, direction))
+            TweakedHash::new(derive_block("symbolon leaky and 1", session.as_bytes(), direction))
         };
         let hashes = bits::peers_of(me, bits.peers() + 1);
         LeakyLane {
@@ -523,7 +523,7 @@ fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
 
 /// What the rest of step 4 and step 5 need to know.
 pub(crate) struct Finish<'a> {
-    pub session: &'a [u8; 32],
+    pub session: &'a SessionId,
     pub delta: &'a Delta,
     pub width: Width,
     /// Number of this batch in the session.
@@ -541,21 +541,21 @@ pub(crate) fn finish(
 ) -> Result<()> {
     let n = triples.len();
     let mut d = std::mem::take(&mut triples.d);
-    let opened = exchange::committed(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
+    let opened = commit_and_open(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
     for (channel, theirs) in channels.iter().zip(opened) {
         let theirs = BitVec::from_bytes(n, &theirs)
             .ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
         d.xor_assign(&theirs);
     }
 
-    let challenge = exchange::toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
+    let challenge = toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
     let key = (by.delta, challenge);
     let mut v = match by.width {
         Width::Half => combination(words::<u64>(&triples.s, n), &d, key, by.threads),
         Width::Whole => combination(words::<Block>(&triples.s, n), &d, key, by.threads),
     }?;
     channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
-    let opened = exchange::committed(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
+    let opened = commit_and_open(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
     for theirs in opened {
         v ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
     }

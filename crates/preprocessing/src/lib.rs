@@ -7,7 +7,7 @@
 //! * [`leaky`] makes triples that may leak (Fig. 14);
 //! * [`combine`] throws them into buckets and makes good ones (Fig. 16), with the parameters of
 //!   [`bucketing`] and the check of [`authentic`];
-//! * [`exchange`] holds the small exchanges these are made of;
+//! * [`open_bits`] opens shares and checks their MACs;
 //! * [`dealer`] has a third process deal all of it instead.
 
 pub mod authentic;
@@ -15,9 +15,9 @@ pub mod bits;
 pub mod bucketing;
 pub mod combine;
 pub mod dealer;
-pub mod exchange;
 pub mod global_keys;
 pub mod leaky;
+pub mod open_bits;
 #[cfg(test)]
 mod reference;
 mod session;

@@ -1,17 +1,18 @@
 //! The open preprocessing session of one party.
 
+use symbolon_interaction::{confirm_broadcasts, toss_coin};
 use symbolon_ot::{
     Generator,
     cot::{GlobalKey, MAX_DRAW},
     setup,
 };
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use crate::{
     AuthBits, Shares, Towards, Triples,
     bits::{self, BitLane},
-    bucketing, combine, exchange, global_keys,
+    bucketing, combine, global_keys,
     leaky::{self, Holds, LeakyLane, LeakyTriples, Width},
     shares::{lsb_of_delta, to_be_filled},
     threads,
@@ -34,7 +35,7 @@ pub struct Config {
 /// ascending order. Every method is run by all parties at the same time with the same numbers.
 /// After an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
 pub struct Preprocessor {
-    session: [u8; 32],
+    session: SessionId,
     delta: Delta,
     rho: u32,
     lanes: Vec<LeakyLane>,
@@ -56,7 +57,7 @@ impl Preprocessor {
     /// # Errors
     /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
     /// peer is gone; `Internal` when the operating system gives no randomness.
-    pub fn set_up(lanes: &mut [Vec<Channel>], session: &[u8; 32], config: Config) -> Result<Self> {
+    pub fn set_up(lanes: &mut [Vec<Channel>], session: &SessionId, config: Config) -> Result<Self> {
         let Config { rho, evaluator, generator } = config;
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
         let count = lanes.len();
@@ -68,7 +69,8 @@ impl Preprocessor {
         let delta = Delta::new(prg.block().with_lsb(lsb_of_delta(me, evaluator, parties)));
         // One set of verdicts for all peers: those in league may not collect them side by side.
         let key = GlobalKey::new(delta.clone());
-        let of_peers = setup::with_all(first, session, &key, count, generator, &mut prg)?;
+        let of_peers =
+            setup::with_all(first, session.as_bytes(), &key, count, generator, &mut prg)?;
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
         for lanes in of_peers {
             for (lane, pair) in pairs.iter_mut().zip(lanes) {
@@ -94,7 +96,7 @@ impl Preprocessor {
         };
         if parties > 2 {
             let shares = open.shares(lanes, global_keys::SHARES)?;
-            global_keys::check(&mut lanes[0], &shares, &open.delta, session, &mut open.prg)?;
+            global_keys::check(&mut lanes[0], &shares, &open.delta, &open.session, &mut open.prg)?;
         }
         Ok(open)
     }
@@ -259,7 +261,7 @@ impl Preprocessor {
         };
         leaky::finish(channels, &mut self.leaky, &mut finish)?;
         let number = self.batches;
-        let coin = exchange::toss_coin(channels, &self.session, 2 * number + 1, &mut self.prg)?;
+        let coin = toss_coin(channels, &self.session, 2 * number + 1, &mut self.prg)?;
         self.batches += 1;
         let made = self.leaky.take_made();
         let combine = combine::Combine {
@@ -276,7 +278,7 @@ impl Preprocessor {
     /// Makes sure that all parties saw the same broadcasts on every lane.
     fn confirm(&self, lanes: &mut [Vec<Channel>]) -> Result<()> {
         let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyLane::log_digest).collect();
-        bits::confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
+        confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 
 mod dealing;
+#[path = "../../interaction/tests/mesh/mod.rs"]
 mod mesh;
 
 use std::time::Duration;

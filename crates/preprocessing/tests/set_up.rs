@@ -1,14 +1,15 @@
 //! Whole sessions, base OTs included, as their users open them.
 #![allow(missing_docs)]
 
+#[path = "../../interaction/tests/mesh/mod.rs"]
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
 use symbolon_preprocessing::{Config, Generator, Preprocessor, Shares, Triples, global_keys};
 use symbolon_primitives::Block;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, SessionId};
 
-const SESSION: [u8; 32] = [4; 32];
+const SESSION: SessionId = SessionId([4; 32]);
 
 /// The party whose Δ makes the last bits of all add up to 1.
 const EVALUATOR: u16 = 0;

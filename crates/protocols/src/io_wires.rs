@@ -2,7 +2,7 @@
 //! only once they are checked.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_preprocessing::exchange;
+use symbolon_preprocessing::open_bits;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
@@ -104,7 +104,7 @@ pub(crate) fn open_shares(
 ) -> (BitVec, [u8; 32]) {
     let bits: Vec<bool> = wires.indices().map(|w| masks.bit(w)).collect();
     let macs: Vec<Block> = wires.indices().map(|w| masks.auth(w)[peer][0]).collect();
-    (BitVec::from_bools(&bits), exchange::digest_of(&macs))
+    (BitVec::from_bools(&bits), open_bits::digest_of(&macs))
 }
 
 /// Sends the own shares of the masks of the outputs that the peer in place `peer` learns, if it
@@ -158,7 +158,7 @@ impl<'a> OutputDecoder<'a> {
         let keys = self.wires.indices().map(|w| self.masks.auth(w)[peer][1]).enumerate();
         let macs: Vec<Block> =
             keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect();
-        if !same_digest(&exchange::digest_of(&macs), &opening.digest) {
+        if !same_digest(&open_bits::digest_of(&macs), &opening.digest) {
             return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
         }
         self.bits.xor_assign(&opening.shares);

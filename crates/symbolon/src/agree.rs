@@ -15,7 +15,7 @@
 //! else chose last.
 
 use blake3::Hasher;
-use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::{
     self as transport, Channel, Error, Handshake, Hello, LEFT_OPEN, Result, SOMEBODY, SessionId,
 };

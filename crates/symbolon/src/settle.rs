@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use blake3::Hasher;
-use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_protocols::{Form, Generator};
 use symbolon_transport::{Channel, Error, LEFT_OPEN, LinkSpeed, Result, SOMEBODY, measure};
 

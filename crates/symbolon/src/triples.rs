@@ -2,7 +2,7 @@
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::Form;
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, SessionId};
 
 use crate::choice::{Choice, Wishes};
 use crate::config::Config;
@@ -48,7 +48,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
     // Nothing is garbled: no form is worth a measurement.
     let unasked = Wishes { form: Some(Form::default()), ot: None };
     let begun = begin(config, Job::Triples(count), (count, unasked), |network, _| {
-        let session = network.session;
+        let session = SessionId(network.session);
         let config = preprocessing::Config {
             rho: network.rho.bits(),
             evaluator: BALANCING,

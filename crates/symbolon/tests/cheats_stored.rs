@@ -13,7 +13,7 @@ use symbolon::circuit::{Circuit, builtin};
 use symbolon::store::{Filter, Kind, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport};
-use symbolon_preprocessing::bits::BROADCAST_CHECK;
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::bend::{Action, FnBend, note_caught};
 use symbolon_transport::{SOMEBODY, memory_lanes};
 

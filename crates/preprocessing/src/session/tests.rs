@@ -9,7 +9,7 @@ mod cheats;
 mod combined_cheats;
 mod league;
 mod many;
-#[path = "../../tests/mesh/mod.rs"]
+#[path = "../../../interaction/tests/mesh/mod.rs"]
 mod mesh;
 mod plain;
 mod silent;
@@ -25,7 +25,7 @@ use super::*;
 use crate::bucketing::Batch;
 use mesh::Lanes;
 
-const SESSION: [u8; 32] = [3; 32];
+const SESSION: SessionId = SessionId([3; 32]);
 
 /// How many bytes of U a leaky triple has at the ρ of these sessions, 40.
 const U: usize = 8;
@@ -76,11 +76,11 @@ fn parties_with(
                     sender: Box::new(iknp::Sender::new(
                         &Delta::new(delta),
                         &chosen,
-                        &SESSION,
+                        SESSION.as_bytes(),
                         to,
                         verdicts.clone(),
                     )),
-                    receiver: Box::new(iknp::Receiver::new(own, &SESSION, from, tails)),
+                    receiver: Box::new(iknp::Receiver::new(own, SESSION.as_bytes(), from, tails)),
                 });
                 own_seeds[lane].push(*own);
             }

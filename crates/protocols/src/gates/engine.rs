@@ -3,7 +3,7 @@
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_preprocessing::{Config, Preprocessor};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Result, SessionId};
 
 use super::{
     circuit_dependent::CircuitTriples,
@@ -35,7 +35,7 @@ impl PeerEngine {
     pub fn set_up(net: &mut Network, role: Role) -> Result<Box<dyn Engine>> {
         let (session, evaluator) = (net.session, role.spec.evaluator);
         let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
-        let open = Preprocessor::set_up(net.makers(), &session, config)?;
+        let open = Preprocessor::set_up(net.makers(), &SessionId(session), config)?;
         let position = Position { me: net.me, evaluator };
         Ok(Box::new(PeerEngine { open, position, session, gates: 0, role }))
     }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
-use symbolon_preprocessing::{Shares, exchange::ShareOpening};
+use symbolon_preprocessing::{Shares, open_bits::ShareOpening};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use symbolon_circuit::Plan;
-use symbolon_preprocessing::exchange::{AwaitedOpening, Opened, ShareOpening};
+use symbolon_preprocessing::open_bits::{AwaitedOpening, OpeningLabels, ShareOpening};
 use symbolon_primitives::{BitVec, Delta};
 use symbolon_transport::{Channel, Result};
 
@@ -17,7 +17,8 @@ pub(crate) const CHUNK: usize = 8192;
 pub(crate) const LOOKAHEAD: usize = 6;
 
 /// The opening of d = λ_a ⊕ a and e = λ_b ⊕ b.
-pub(crate) const BEAVER: Opened = Opened { kind: "Beaver: d, e", check: "Beaver MAC" };
+pub(crate) const BEAVER: OpeningLabels =
+    OpeningLabels { kind: "Beaver: d, e", check: "Beaver MAC" };
 
 /// A chunk of AND gates, in the order of the plan: entry k of each list belongs to gate k.
 pub(crate) struct MaskedGates {

@@ -84,7 +84,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use symbolon_circuit::Cursor;
-use symbolon_preprocessing::exchange::ShareOpening;
+use symbolon_preprocessing::open_bits::ShareOpening;
 use symbolon_primitives::Block;
 use symbolon_transport::Result;
 

@@ -2,7 +2,7 @@
 
 use symbolon_preprocessing::{
     Shares, Triples,
-    exchange::{AwaitedOpening, ShareOpening},
+    open_bits::{AwaitedOpening, ShareOpening},
 };
 use symbolon_transport::{Channel, Result};
 

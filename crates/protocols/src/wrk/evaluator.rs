@@ -524,7 +524,7 @@ impl MaskedOutputs {
             &[
                 &BitVec::from_bools(&masked).to_bytes(),
                 &BitVec::from_bools(&bits).to_bytes(),
-                &symbolon_preprocessing::exchange::digest_of(&proof),
+                &symbolon_preprocessing::open_bits::digest_of(&proof),
             ],
         )?;
         channel.flush()

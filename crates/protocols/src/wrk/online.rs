@@ -1,6 +1,6 @@
 //! The messages of the online phase, and the garbler's check of its own outputs.
 
-use symbolon_preprocessing::exchange;
+use symbolon_preprocessing::open_bits::digest_of;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
@@ -47,14 +47,14 @@ pub(super) fn receive_garbler_outputs(
     let macs: Vec<Block> =
         proofs.map(|(k, w)| masks.pair(w).key ^ delta.select(shares.get(k))).collect();
     let expected: Vec<Block> = labels.chain(macs.iter().copied()).collect();
-    if !digest.try_into().is_ok_and(|digest| same_digest(&exchange::digest_of(&expected), digest)) {
+    if !digest.try_into().is_ok_and(|digest| same_digest(&digest_of(&expected), digest)) {
         return Err(Error::misbehaved(channel.peer(), GARBLER_OUTPUT_CHECK));
     }
     let mut all = vec![false; masks.len()];
     for (k, w) in wires.indices().enumerate() {
         all[w] = masked.get(k);
     }
-    let opening = Opening { shares, digest: exchange::digest_of(&macs) };
+    let opening = Opening { shares, digest: digest_of(&macs) };
     let mut decoder = OutputDecoder::new(wires, masks, &all);
     decoder.add(channel, 0, &opening, delta)?;
     Ok(decoder.finish())

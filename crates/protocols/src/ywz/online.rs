@@ -1,7 +1,7 @@
 //! The messages of the online phase that every party sends and receives.
 
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_preprocessing::bits::{BroadcastLog, confirm_broadcasts};
+use symbolon_interaction::{BroadcastLog, confirm_broadcasts};
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result, SOMEBODY};
 

@@ -1,6 +1,6 @@
 //! What the parties' stores hold in common, and locks on it that all have or none.
 
-use symbolon_preprocessing::bits::confirm_broadcasts;
+use symbolon_interaction::confirm_broadcasts;
 use symbolon_protocols::Network;
 use symbolon_store::{Filter, GroupLock, ItemId, Offer, Store, StoreError};
 use symbolon_transport::{Error, Result};

@@ -4,12 +4,13 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_ot::cot;
 use symbolon_primitives::gf128;
 use symbolon_transport::bend::{Action, Bend, FnBend};
 
 use super::*;
-use crate::bits::{BROADCAST_CHECK, peers_of};
+use crate::bits::peers_of;
 use mesh::{message, state};
 
 const SHARES: usize = 100;
@@ -101,7 +102,7 @@ impl Forger {
     /// The coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
         let mut transcript =
-            Stream { sender: None, receiver: self.cheater, lane: 1 }.transcript(&SESSION);
+            Stream { sender: None, receiver: self.cheater, lane: 1 }.transcript(SESSION.as_bytes());
         transcript.absorb("corrections", &digests.concat());
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
     }

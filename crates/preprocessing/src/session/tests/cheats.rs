@@ -217,7 +217,7 @@ fn garbage_behind_the_last_d() {
     for cheater in [0, 1] {
         let context = CommitContext {
             domain: "leaky AND: commitment to d",
-            session: &SESSION,
+            session: SESSION.as_bytes(),
             party: cheater,
             index: 0,
         };

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_ot::{BlockBits, cot, pprf};
 use symbolon_transport::bend::{Action, Bend, FnBend, Rate};
 
 use super::bits::agree;
 use super::*;
-use crate::bits::BROADCAST_CHECK;
 use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };

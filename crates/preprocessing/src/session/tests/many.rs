@@ -4,11 +4,12 @@
 //! As with two parties, "caught with probability 1/2" is asserted as caught exactly when the
 //! guessed bit is wrong.
 
+use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::SOMEBODY;
 use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
-use crate::bits::{BROADCAST_CHECK, peers_of};
+use crate::bits::peers_of;
 use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };

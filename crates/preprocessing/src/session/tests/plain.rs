@@ -22,7 +22,7 @@ struct Snapshot {
 }
 
 fn challenge() -> symbolon_primitives::Challenge {
-    Transcript::new("test", &SESSION).challenge("buckets")
+    Transcript::new("test", SESSION.as_bytes()).challenge("buckets")
 }
 
 /// Everything that [`Preprocessor::make`] does, with buckets from a fixed challenge.
@@ -86,7 +86,8 @@ fn of_shares(shares: &Shares, k: usize) -> OfParty {
 /// H(k, ij‖t).
 fn hash(from: usize, to: usize, k: Block, t: usize) -> Block {
     let direction = (from as u64) << 16 | to as u64;
-    let hash = TweakedHash::new(derive_block("symbolon leaky and 1", &SESSION, direction));
+    let hash =
+        TweakedHash::new(derive_block("symbolon leaky and 1", SESSION.as_bytes(), direction));
     let mut hashed = [k];
     hash.hash(t as u128, 1, &mut hashed);
     hashed[0]

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use symbolon_transport::bend::{Action, Endings, FnBend, Stage};
-use symbolon_transport::{Channel, Meter, Result, memory_lanes};
+use symbolon_transport::{Channel, Error, Meter, Result, memory_lanes};
 
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
 pub type Lanes = Vec<Vec<Channel>>;
@@ -106,4 +106,26 @@ pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
 #[track_caller]
 pub fn assert_caught_by_all<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
     Endings::new(ended, cheaters).assert_caught_by_all(&[at]);
+}
+
+/// At least one of the victims caught the cheater; the others at worst lost their connection.
+#[track_caller]
+pub fn assert_caught_by_one_of<T>(
+    ended: &[Result<T>],
+    victims: &[u16],
+    cheater: u16,
+    at: &'static str,
+) {
+    let mut seen = 0;
+    for ended in victims.iter().map(|&victim| ended[usize::from(victim)].as_ref().err()) {
+        match ended {
+            // Another victim was faster, and closed its channels.
+            Some(Error::Transport { .. }) => {}
+            refused => {
+                assert_eq!(refused, Some(&Error::misbehaved(cheater, at)));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0, "nobody saw the {at} check fail");
 }

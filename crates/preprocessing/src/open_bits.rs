@@ -1,111 +1,13 @@
-//! Small exchanges among all parties that many steps are made of: commit and open, toss a coin,
-//! open bits with their MACs.
+//! Open (YWZ20 App. A.3): the parties open authenticated shares of bits and check their MACs.
 
 use std::ops::Range;
 
 use symbolon_primitives::rows::{add_blocks, append_blocks};
-use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Challenge, CommitContext, Commitment, Opening, Prg, add_key_where,
-    commit, same_digest,
-};
+use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{
-    Share, Shares,
-    bits::{self, BroadcastLog},
-};
-
-/// What an exchange of committed values is called: in its two messages, and when it fails.
-pub struct Committed {
-    /// The kind of the message that carries the commitment.
-    pub commit: &'static str,
-    /// The kind of the message that carries nonce and value.
-    pub open: &'static str,
-    /// The check that fails when value and commitment do not match.
-    pub check: &'static str,
-}
-
-/// Every party commits to a value of the same length, then opens; returns the peers' values, in the
-/// order of `channels`.
-///
-/// No value depends on another. A commitment binds its maker, the session and `index`, so that
-/// sending back somebody else's is useless; an echo of our own is refused before anything is opened.
-/// With more than two parties the commitments are broadcasts: their digest is compared pairwise
-/// before anything is opened.
-///
-/// # Errors
-/// `PeerMisbehaved` when a peer echoes our commitment, told others something else, or opens something
-/// else than it committed to; `Transport` when it is gone.
-pub fn committed(
-    channels: &mut [Channel],
-    names: &Committed,
-    session: &[u8; 32],
-    index: u64,
-    value: &[u8],
-    prg: &mut Prg,
-) -> Result<Vec<Vec<u8>>> {
-    let context = |party| CommitContext { domain: names.commit, session, party, index };
-    let me = channels[0].me();
-    let (own, opening) = commit::commit(&context(me), value, prg);
-    for channel in channels.iter_mut() {
-        channel.send(names.commit, &own.0)?;
-        channel.flush()?;
-    }
-    let mut log = BroadcastLog::new(channels.len() + 1);
-    log.note(me, &own.0);
-    let mut theirs = Vec::with_capacity(channels.len());
-    for channel in channels.iter_mut() {
-        let commitment = Commitment(channel.recv_array(names.commit)?);
-        if commitment == own {
-            return Err(Error::misbehaved(channel.peer(), names.check));
-        }
-        log.note(channel.peer(), &commitment.0);
-        theirs.push(commitment);
-    }
-    bits::confirm_broadcasts(channels, &log.digest())?;
-    for channel in channels.iter_mut() {
-        channel.send_parts(names.open, &[&opening.nonce, value])?;
-        channel.flush()?;
-    }
-    let open = |(channel, commitment): (&mut Channel, &Commitment)| {
-        let mut opened = channel.recv(names.open, 32 + value.len())?;
-        let value = opened.split_off(32);
-        let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
-        if commit::verify(&context(channel.peer()), commitment, &opening, &value) {
-            Ok(value)
-        } else {
-            Err(Error::misbehaved(channel.peer(), names.check))
-        }
-    };
-    channels.iter_mut().zip(&theirs).map(open).collect()
-}
-
-/// Tosses a coin (F_Rand, YWZ20 App. A.1): a challenge that no party could know or bias when it sent
-/// what the challenge is about to check.
-///
-/// # Errors
-/// As [`committed`].
-pub fn toss_coin(
-    channels: &mut [Channel],
-    session: &[u8; 32],
-    index: u64,
-    prg: &mut Prg,
-) -> Result<Challenge> {
-    const NAMES: Committed = Committed {
-        commit: "coin toss: commitment",
-        open: "coin toss: seed",
-        check: "coin toss commitment",
-    };
-    let mut seed = [0u8; 32];
-    prg.fill(&mut seed);
-    for theirs in committed(channels, &NAMES, session, index, &seed, prg)? {
-        for (own, theirs) in seed.iter_mut().zip(theirs) {
-            *own ^= theirs;
-        }
-    }
-    Ok(Challenge::from_seed32(seed))
-}
+use crate::{Share, Shares};
 
 /// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
 /// keys of the peers' bits.
@@ -182,8 +84,8 @@ impl Proof {
     }
 }
 
-/// What an opening is called: in its message, and when its check fails.
-pub struct Opened {
+/// The names of one kind of opening: of its message and its check.
+pub struct OpeningLabels {
     /// The kind of the message.
     pub kind: &'static str,
     /// The check.
@@ -255,13 +157,13 @@ impl ShareOpening {
     ///
     /// # Errors
     /// `Transport` when a peer is gone.
-    pub fn send(self, channels: &mut [Channel], names: &Opened) -> Result<AwaitedOpening> {
+    pub fn send(self, channels: &mut [Channel], labels: &OpeningLabels) -> Result<AwaitedOpening> {
         let bits = self.own.to_bytes();
         let mut awaited = AwaitedOpening { own: self.own, keys: Vec::new() };
         for (channel, proof) in channels.iter_mut().zip(self.proofs) {
             let (digest, keys) = proof.finish();
             awaited.keys.push(keys);
-            channel.send_parts(names.kind, &[&bits, &digest])?;
+            channel.send_parts(labels.kind, &[&bits, &digest])?;
             channel.flush()?;
         }
         Ok(awaited)
@@ -281,13 +183,18 @@ impl AwaitedOpening {
     /// # Errors
     /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
     /// gone.
-    pub fn receive(self, channels: &mut [Channel], names: &Opened, delta: Block) -> Result<BitVec> {
+    pub fn receive(
+        self,
+        channels: &mut [Channel],
+        labels: &OpeningLabels,
+        delta: Block,
+    ) -> Result<BitVec> {
         let mut values = self.own;
         for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
-            let (theirs, digest) = recv_bits_and_digest(channel, names, macs.len())?;
+            let (theirs, digest) = recv_bits_and_digest(channel, labels, macs.len())?;
             add_key_where(&mut macs, &theirs, 0, delta);
             if !same_digest(&digest_of(&macs), &digest) {
-                return Err(Error::misbehaved(channel.peer(), names.check));
+                return Err(Error::misbehaved(channel.peer(), labels.check));
             }
             values.xor_assign(&theirs);
         }
@@ -310,12 +217,12 @@ pub(crate) fn digest() -> BlockHasher {
 /// Receives `n` packed bits and a 32-byte digest.
 pub fn recv_bits_and_digest(
     channel: &mut Channel,
-    names: &Opened,
+    labels: &OpeningLabels,
     n: usize,
 ) -> Result<(BitVec, [u8; 32])> {
-    let mut bytes = channel.recv(names.kind, BitVec::byte_len(n) + 32)?;
+    let mut bytes = channel.recv(labels.kind, BitVec::byte_len(n) + 32)?;
     let digest = bytes.split_off(BitVec::byte_len(n));
     let bits = BitVec::from_bytes(n, &bytes)
-        .ok_or_else(|| Error::misbehaved(channel.peer(), names.check))?;
+        .ok_or_else(|| Error::misbehaved(channel.peer(), labels.check))?;
     Ok((bits, digest.try_into().expect("32 bytes were split off")))
 }

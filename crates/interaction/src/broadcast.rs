@@ -1,0 +1,67 @@
+//! Broadcast with abort: parties send to everybody, log what they saw, and compare the logs.
+
+use symbolon_transport::{Channel, Error, Result, SOMEBODY};
+use zeroize::Zeroize;
+
+/// Everything that every party should have received alike, by sender.
+///
+/// With two parties there is nobody to compare with, and nothing is sent.
+pub struct BroadcastLog {
+    senders: Vec<blake3::Hasher>,
+}
+
+/// The name of the check in `PeerMisbehaved`.
+pub const BROADCAST_CHECK: &str = "broadcast echo";
+
+impl Drop for BroadcastLog {
+    /// The log is public, but the unused part of a hasher's buffer holds old bytes of the stack.
+    fn drop(&mut self) {
+        self.senders.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+impl BroadcastLog {
+    /// An empty log for `parties` parties.
+    pub fn new(parties: usize) -> Self {
+        let hasher = blake3::Hasher::new_derive_key("symbolon broadcast log 1");
+        BroadcastLog { senders: vec![hasher; parties] }
+    }
+
+    /// Adds `data`, which party `sender` broadcast.
+    pub fn note(&mut self, sender: u16, data: &[u8]) {
+        let log = &mut self.senders[sender as usize];
+        log.update(&(data.len() as u64).to_le_bytes()).update(data);
+    }
+
+    /// The digest of the whole log.
+    pub fn digest(&self) -> [u8; 32] {
+        let mut all = blake3::Hasher::new_derive_key("symbolon broadcast log 1: all");
+        for sender in &self.senders {
+            all.update(sender.finalize().as_bytes());
+        }
+        *all.finalize().as_bytes()
+    }
+}
+
+/// Compares the `digest` of a log with every peer.
+///
+/// # Errors
+/// `PeerMisbehaved` when a peer's digest differs. That peer may be honest, and a third party may
+/// have told the two different things, so the error names nobody.
+pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result<()> {
+    if channels.len() < 2 {
+        return Ok(());
+    }
+    for channel in channels.iter_mut() {
+        channel.send("broadcast echo", digest)?;
+        channel.flush()?;
+    }
+    // Read all echoes before giving up: an honest peer that has not sent its echo yet would
+    // otherwise only see a lost connection.
+    let echoes: Vec<Result<[u8; 32]>> =
+        channels.iter_mut().map(|channel| channel.recv_array("broadcast echo")).collect();
+    if echoes.iter().flatten().any(|echo| echo != digest) {
+        return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+    }
+    echoes.into_iter().try_for_each(|echo| echo.map(drop))
+}

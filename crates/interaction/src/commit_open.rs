@@ -1,0 +1,72 @@
+//! F_Com (YWZ20 Fig. 10): all parties commit to a value, then open it.
+
+use symbolon_primitives::{CommitContext, Commitment, Opening, Prg, commit};
+use symbolon_transport::{Channel, Error, Result, SessionId};
+
+use crate::broadcast::{BroadcastLog, confirm_broadcasts};
+
+/// The names of one use of [`commit_and_open`]: of its two messages and its check.
+pub struct CommitOpenLabels {
+    /// The kind of the message that carries the commitment; also the commitment's domain.
+    pub commit: &'static str,
+    /// The kind of the message that carries nonce and value.
+    pub open: &'static str,
+    /// The check that fails when a value does not match its commitment.
+    pub check: &'static str,
+}
+
+/// Commits to `value`, receives the peers' commitments, then opens; returns the peers' values in
+/// the order of `channels`. All parties' values have the same length.
+///
+/// No party can choose its value after it has seen another. A commitment binds its author, the
+/// session and `index`, so a party cannot pass on another party's commitment; an echo of our own
+/// is refused before anything is opened. With more than two parties the commitments are
+/// broadcasts: the parties compare their digests pairwise before anything is opened.
+///
+/// # Errors
+/// `PeerMisbehaved` when a peer echoes our commitment, sends others a different commitment, or
+/// opens something else than it committed to; `Transport` when a peer is gone.
+pub fn commit_and_open(
+    channels: &mut [Channel],
+    labels: &CommitOpenLabels,
+    session: &SessionId,
+    index: u64,
+    value: &[u8],
+    prg: &mut Prg,
+) -> Result<Vec<Vec<u8>>> {
+    let session = session.as_bytes();
+    let context = |party| CommitContext { domain: labels.commit, session, party, index };
+    let me = channels[0].me();
+    let (own, opening) = commit::commit(&context(me), value, prg);
+    for channel in channels.iter_mut() {
+        channel.send(labels.commit, &own.0)?;
+        channel.flush()?;
+    }
+    let mut log = BroadcastLog::new(channels.len() + 1);
+    log.note(me, &own.0);
+    let mut theirs = Vec::with_capacity(channels.len());
+    for channel in channels.iter_mut() {
+        let commitment = Commitment(channel.recv_array(labels.commit)?);
+        if commitment == own {
+            return Err(Error::misbehaved(channel.peer(), labels.check));
+        }
+        log.note(channel.peer(), &commitment.0);
+        theirs.push(commitment);
+    }
+    confirm_broadcasts(channels, &log.digest())?;
+    for channel in channels.iter_mut() {
+        channel.send_parts(labels.open, &[&opening.nonce, value])?;
+        channel.flush()?;
+    }
+    let open = |(channel, commitment): (&mut Channel, &Commitment)| {
+        let mut opened = channel.recv(labels.open, 32 + value.len())?;
+        let value = opened.split_off(32);
+        let opening = Opening { nonce: opened.try_into().expect("32 bytes were split off") };
+        if commit::verify(&context(channel.peer()), commitment, &opening, &value) {
+            Ok(value)
+        } else {
+            Err(Error::misbehaved(channel.peer(), labels.check))
+        }
+    };
+    channels.iter_mut().zip(&theirs).map(open).collect()
+}

@@ -1,0 +1,16 @@
+//! Short interactive steps among all parties of a session, which protocols are built from.
+//!
+//! * [`commit_open`]: every party commits to a value, then opens it (F_Com, YWZ20 Fig. 10);
+//! * [`coin`]: a coin toss (F_Rand, YWZ20 Fig. 11);
+//! * [`broadcast`]: all parties compare digests of what was broadcast.
+//!
+//! All functions take one channel per peer, in ascending order of the peers, and are run by all
+//! parties at the same time.
+
+pub mod broadcast;
+pub mod coin;
+pub mod commit_open;
+
+pub use broadcast::{BROADCAST_CHECK, BroadcastLog, confirm_broadcasts};
+pub use coin::toss_coin;
+pub use commit_open::{CommitOpenLabels, commit_and_open};

@@ -1,0 +1,280 @@
+//! Commit and open, coin tosses and broadcasts: honest, and with a cheating peer.
+#![allow(missing_docs)]
+
+mod mesh;
+
+use mesh::{assert_caught, assert_caught_by_one_of, message};
+use symbolon_interaction::{
+    BROADCAST_CHECK, BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts, toss_coin,
+};
+use symbolon_primitives::{Block, Challenge, CommitContext, Prg, commit};
+use symbolon_transport::bend::{Action, FnBend, fresh};
+use symbolon_transport::{Channel, Error, Result, SOMEBODY, SessionId};
+
+const SESSION: SessionId = SessionId([4; 32]);
+const LABELS: CommitOpenLabels =
+    CommitOpenLabels { commit: "c", open: "o", check: "test commitment" };
+
+fn prg(seed: u128) -> Prg {
+    Prg::from_seed(Block(fresh(seed)))
+}
+
+/// Runs `f` for all of `n` parties.
+fn all<T: Send>(n: u16, f: impl Fn(&mut [Channel]) -> Result<T> + Sync) -> Vec<Result<T>> {
+    mesh::run(mesh::mesh(n, 1), |lanes| f(&mut lanes[0]))
+}
+
+/// Two parties, of which party 0 cheats by `bend`.
+fn against<T: Send>(
+    bend: FnBend,
+    f: impl Fn(&mut [Channel]) -> Result<T> + Sync,
+) -> Vec<Result<T>> {
+    let mut parties = mesh::mesh(2, 1);
+    mesh::cheat(&mut parties[0], 1, bend);
+    mesh::run(parties, |lanes| f(&mut lanes[0]))
+}
+
+fn exchange_values(channels: &mut [Channel], index: u64, value: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let mut prg = prg(u128::from(channels[0].me()));
+    commit_and_open(channels, &LABELS, &SESSION, index, value, &mut prg)
+}
+
+#[test]
+fn each_gets_the_others_values() {
+    for parties in [2, 3, 5] {
+        for n in [0, 1, 100] {
+            let value = |party: u16| vec![party as u8 + 1; n];
+            let got =
+                all(parties, |channels| exchange_values(channels, 0, &value(channels[0].me())));
+            for (me, got) in (0..).zip(got) {
+                let peers = (0..parties).filter(|&peer| peer != me);
+                assert_eq!(got.unwrap(), peers.map(value).collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+#[test]
+fn another_value_or_nonce_than_committed_is_refused() {
+    for place in [0, 31, 32, 35] {
+        let bend = message("o", move |open| open[place] ^= 1);
+        let ended = against(bend, |channels| exchange_values(channels, 0, b"same"));
+        assert_caught(&ended, &[0], LABELS.check);
+    }
+    let bend = message("c", |commitment| commitment[9] ^= 1);
+    let ended = against(bend, |channels| exchange_values(channels, 0, b"same"));
+    assert_caught(&ended, &[0], LABELS.check);
+}
+
+/// The same value at another index has another commitment: an old one cannot be used again.
+#[test]
+fn a_commitment_and_opening_of_another_index_are_refused() {
+    let mut old = Vec::new();
+    let bend = FnBend::new().on_outgoing(move |_, index, payload| {
+        if index == 0 {
+            old.push(payload.clone());
+        } else {
+            payload.clone_from(&old.remove(0));
+        }
+        Action::Send
+    });
+    let twice = |channels: &mut [Channel]| {
+        exchange_values(channels, 0, b"same").map(drop)?;
+        exchange_values(channels, 1, b"same")
+    };
+    assert_caught(&against(bend, twice), &[0], LABELS.check);
+}
+
+/// A commitment that names another maker, honestly opened: nobody can pass on another party's.
+#[test]
+fn a_commitment_of_another_maker_is_refused() {
+    for cheater in [0u16, 1] {
+        for maker in [0, 1, 2] {
+            let (domain, session) = (LABELS.commit, SESSION.as_bytes());
+            let context = CommitContext { domain, session, party: maker, index: 0 };
+            let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
+            let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
+                match kind {
+                    "c" => payload.copy_from_slice(&commitment.0),
+                    _ => payload[..32].copy_from_slice(&opening.nonce),
+                }
+                Action::Send
+            });
+            let mut parties = mesh::mesh(2, 1);
+            mesh::cheat(&mut parties[usize::from(cheater)], 1 - cheater, bend);
+            let ended = mesh::run(parties, |lanes| exchange_values(&mut lanes[0], 0, b"same"));
+            if maker == cheater {
+                assert!(ended.iter().all(Result::is_ok), "the cheat itself works");
+            } else {
+                assert_caught(&ended, &[cheater], LABELS.check);
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_another_length_are_refused() {
+    for kind in ["c", "o"] {
+        for change in [
+            |p: &mut Vec<u8>| p.truncate(p.len() - 1),
+            |p: &mut Vec<u8>| p.clear(),
+            |p: &mut Vec<u8>| p.push(0),
+        ] {
+            let ended =
+                against(message(kind, change), |channels| exchange_values(channels, 0, b"value"));
+            assert_caught(&ended, &[0], "message framing");
+        }
+    }
+}
+
+#[test]
+fn a_coin_is_the_same_for_all_and_new_every_time() {
+    for n in [2, 3, 5] {
+        let coins = all(n, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            let toss = |index| Ok(toss_coin(channels, &SESSION, index, &mut prg)?.into_block());
+            (0..3).map(toss).collect::<Result<Vec<Block>>>()
+        });
+        let coins: Vec<_> = coins.into_iter().map(Result::unwrap).collect();
+        assert!(coins.iter().all(|theirs| *theirs == coins[0]));
+        let c = &coins[0];
+        assert!(c[0] != c[1] && c[1] != c[2] && c[0] != c[2]);
+    }
+}
+
+/// The coin is the sum of all seeds: whatever the others' are, one uniform seed makes it uniform.
+#[test]
+fn a_coin_is_the_sum_of_all_seeds() {
+    for n in [2u16, 3] {
+        let mut sum = [0; 32];
+        for party in 0..n {
+            let mut seed = [0; 32];
+            prg(u128::from(party)).fill(&mut seed);
+            sum.iter_mut().zip(seed).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        let expected = Challenge::from_seed32(sum).into_block();
+        let coins = all(n, |channels| {
+            let mut prg = prg(u128::from(channels[0].me()));
+            Ok(toss_coin(channels, &SESSION, 0, &mut prg)?.into_block())
+        });
+        assert!(coins.into_iter().all(|coin| coin.unwrap() == expected));
+    }
+}
+
+/// Parties that always toss the same cannot fix the coin: the last one's seed is in it.
+#[test]
+fn all_but_one_party_do_not_decide_the_coin() {
+    for n in [2u16, 3, 5] {
+        for honest in 0..n {
+            let toss = |seed: u128| {
+                let mut coins = all(n, |channels| {
+                    let me = channels[0].me();
+                    let seed = if me == honest { seed } else { u128::from(me) };
+                    Ok(toss_coin(channels, &SESSION, 0, &mut prg(seed))?.into_block())
+                });
+                coins.remove(0).unwrap()
+            };
+            assert!(toss(100) == toss(100));
+            assert!(toss(100) != toss(101));
+        }
+    }
+}
+
+/// Another commitment to one peer than to the others: the echo of the digest, always, before
+/// anything is opened.
+#[test]
+fn equivocated_commitments() {
+    for n in [3, 5] {
+        for cheater in 0..n {
+            for victim in (0..n).filter(|&victim| victim != cheater) {
+                let mut parties = mesh::mesh(n, 1);
+                mesh::cheat(
+                    &mut parties[usize::from(cheater)],
+                    victim,
+                    message("c", |c| c[0] ^= 1),
+                );
+                for (me, lanes) in (0..).zip(&mut parties).filter(|(me, _)| *me != cheater) {
+                    for peer in (0..n).filter(|&peer| peer != me) {
+                        mesh::listen(lanes, peer, nothing_of("o"));
+                    }
+                }
+                let ended = mesh::run(parties, |lanes| exchange_values(&mut lanes[0], 0, b"same"));
+                assert_caught(&ended, &[cheater], BROADCAST_CHECK);
+            }
+        }
+    }
+}
+
+/// An honest party that must not send such a message.
+fn nothing_of(kind: &'static str) -> FnBend {
+    FnBend::new().on_outgoing(move |k, _, _| {
+        assert_ne!(k, kind, "opened after a failed check");
+        Action::Send
+    })
+}
+
+/// A party that opens to one peer what it did not commit to.
+#[test]
+fn another_opening_towards_one_peer() {
+    for n in [3, 5] {
+        for (cheater, victim) in [(0, n - 1), (n - 1, 0), (1, 2)] {
+            let mut parties = mesh::mesh(n, 1);
+            mesh::cheat(&mut parties[usize::from(cheater)], victim, message("o", |o| o[33] ^= 1));
+            let ended = mesh::run(parties, |lanes| exchange_values(&mut lanes[0], 0, b"same"));
+            // The opening is the last message: the others had all they needed, and the same values.
+            assert_caught_by_one_of(&ended, &[victim], cheater, LABELS.check);
+        }
+    }
+}
+
+/// Logs that differ in anything have different digests.
+#[test]
+fn broadcast_logs_bind_sender_order_and_content() {
+    let log = |notes: &[(u16, &[u8])]| {
+        let mut log = BroadcastLog::new(3);
+        notes.iter().for_each(|(sender, data)| log.note(*sender, data));
+        log.digest()
+    };
+    let logs: [&[(u16, &[u8])]; 7] = [
+        &[],
+        &[(0, b"ab")],
+        &[(1, b"ab")],
+        &[(0, b"a"), (0, b"b")],
+        &[(0, b"b"), (0, b"a")],
+        &[(0, b"a"), (1, b"b")],
+        &[(0, b"ab"), (2, b"")],
+    ];
+    for (i, a) in logs.iter().enumerate() {
+        for b in &logs[..i] {
+            assert_ne!(log(a), log(b));
+        }
+    }
+    // Between senders the order of arrival is nobody's business.
+    assert_eq!(log(&[(0, b"a"), (1, b"b")]), log(&[(1, b"b"), (0, b"a")]));
+}
+
+/// Between two parties there is nothing to compare and nothing is sent; among more, one other
+/// digest is enough, and nobody can tell whose fault it is.
+#[test]
+fn broadcasts_are_confirmed_by_all() {
+    for n in [2, 3, 5] {
+        for odd in 0..n {
+            let ended = all(n, |channels| {
+                let digest = [u8::from(channels[0].me() == odd); 32];
+                confirm_broadcasts(channels, &digest)
+            });
+            if n == 2 {
+                assert!(ended.iter().all(Result::is_ok));
+                continue;
+            }
+            for ended in ended {
+                match ended {
+                    Err(Error::Transport { .. }) => {}
+                    other => assert_eq!(other, Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK))),
+                }
+            }
+        }
+        let same = all(n, |channels| confirm_broadcasts(channels, &[9; 32]));
+        assert!(same.iter().all(Result::is_ok));
+    }
+}
