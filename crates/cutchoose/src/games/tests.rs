@@ -1,0 +1,244 @@
+use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_transport::bend::Rate;
+
+use super::*;
+use crate::{Buckets, CheckSet};
+
+fn fewest(goal: Goal, buckets: u64, rho: u32) -> (u64, u64) {
+    let game = Game::new(goal, buckets, rho).unwrap();
+    let sizes = game.best(Costs::FEWEST_OBJECTS).unwrap();
+    assert_eq!(sizes.buckets, buckets);
+    (sizes.bucket, sizes.objects)
+}
+
+/// (α, L) with the smallest L, by another program.
+#[test]
+fn published_sizes() {
+    use Goal::{MajorityGood, MajorityGoodHalfCaught, OneGood};
+    let one_good = [
+        (1, (19, 44)),
+        (16, (10, 235)),
+        (128, (7, 1_169)),
+        (1_024, (6, 6_860)),
+        (32_768, (4, 151_719)),
+    ];
+    for (n, expected) in one_good {
+        assert_eq!(fewest(OneGood, n, 40), expected, "one good, {n}");
+    }
+    let majority = [(1, (45, 123)), (16, (21, 534)), (128, (15, 2_435)), (1_024, (11, 13_264))];
+    for (n, expected) in majority {
+        assert_eq!(fewest(MajorityGood, n, 40), expected, "majority, {n}");
+    }
+    let half = [(1, (55, 188)), (16, (25, 703)), (128, (17, 2_923)), (1_024, (11, 15_259))];
+    for (n, expected) in half {
+        assert_eq!(fewest(MajorityGoodHalfCaught, n, 40), expected, "half caught, {n}");
+    }
+}
+
+/// Rindal and Rosulek's Lemma 1, for κ_b = 40: N, B and the smallest number of circuits.
+#[test]
+fn sizes_for_a_given_bucket() {
+    for (n, bucket, objects) in
+        [(32, 6, 430), (128, 5, 1_137), (1_024, 4, 5_664), (1_024, 5, 5_593)]
+    {
+        let game = Game::new(Goal::OneGoodInGivenBucket, n, 40).unwrap();
+        assert_eq!(game.fewest_objects(bucket).unwrap().unwrap().objects, objects);
+        // No bad bucket at all needs log2(n) bits more.
+        let all = Game::new(Goal::OneGood, n, 40).unwrap().fewest_objects(bucket).unwrap().unwrap();
+        let more = Game::new(Goal::OneGoodInGivenBucket, n, 40 + n.ilog2()).unwrap();
+        assert_eq!(more.fewest_objects(bucket).unwrap(), Some(all));
+        assert!(all.objects > objects);
+    }
+}
+
+/// The smallest L holds, one less does not, and the chance is on the right side of the bound.
+#[test]
+fn the_fewest_objects_are_the_fewest() {
+    for goal in Goal::ALL {
+        for (n, rho) in [(1, 1), (1, 7), (2, 40), (3, 17), (20, 64), (500, 80)] {
+            let game = Game::new(goal, n, rho).unwrap();
+            let choices = game.choices().unwrap();
+            assert!(choices.is_sorted_by(|a, b| a.bucket < b.bucket && a.objects > b.objects));
+            for sizes in &choices {
+                let Sizes { bucket, objects, .. } = *sizes;
+                assert!(game.holds(bucket, objects).unwrap());
+                assert!(game.log2_chance(bucket, objects).unwrap() <= -f64::from(rho) + 1e-9);
+                if objects > sizes.bucketed() + 1 {
+                    assert!(!game.holds(bucket, objects - 1).unwrap());
+                    assert!(
+                        game.log2_chance(bucket, objects - 1).unwrap() > -f64::from(rho) - 1e-9
+                    );
+                }
+            }
+            let fewest = game.best(Costs::FEWEST_OBJECTS).unwrap();
+            assert_eq!(Some(&fewest), choices.last());
+        }
+    }
+}
+
+/// A chance of exactly 2^-ρ is small enough, and no interval can tell.
+#[test]
+fn at_the_boundary_fractions_decide() {
+    // One bucket of one object: it is bad with 1/L.
+    for rho in [1, 10, 31] {
+        let game = Game::new(Goal::OneGood, 1, rho).unwrap();
+        assert_eq!(game.fewest_objects(1).unwrap().unwrap().objects, 1 << rho);
+        assert!(!game.holds(1, (1 << rho) - 1).unwrap());
+    }
+    // As one of three games it must be bad with a third of that.
+    let game = Game::new(Goal::OneGood, 1, 10).unwrap().among(3).unwrap();
+    assert_eq!(game.fewest_objects(1).unwrap().unwrap().objects, 3 << 10);
+}
+
+#[test]
+fn several_games_share_the_bound() {
+    for goal in Goal::ALL {
+        let alone = Game::new(goal, 50, 43).unwrap();
+        let eight = Game::new(goal, 50, 40).unwrap().among(8).unwrap();
+        assert_eq!(alone.choices().unwrap(), eight.choices().unwrap());
+        let (seven, nine) = (eight.among(7).unwrap(), eight.among(9).unwrap());
+        let objects = |game: Game| game.best(Costs::FEWEST_OBJECTS).unwrap().objects;
+        assert!(objects(seven) <= objects(eight) && objects(eight) <= objects(nine));
+        assert!(objects(seven) < objects(nine));
+    }
+}
+
+/// The cheapest of all choices, by trying all.
+#[test]
+fn costs_choose_between_fewer_objects_and_smaller_buckets() {
+    for goal in Goal::ALL {
+        for n in [1, 16, 128] {
+            let game = Game::new(goal, n, 40).unwrap();
+            let choices = game.choices().unwrap();
+            let mut chosen = Vec::new();
+            for (made, bucketed) in [(1, 0), (1, 1), (2, 1), (1, 3), (1, 50), (0, 1)] {
+                let costs = Costs { made, bucketed };
+                let expected = choices.iter().min_by_key(|s| (costs.of(s), s.bucket)).unwrap();
+                assert_eq!(&game.best(costs).unwrap(), expected, "{goal:?} {n} {costs:?}");
+                chosen.push(expected.bucket);
+            }
+            assert!(chosen[0] > chosen[4], "{goal:?} {n}: {chosen:?}");
+        }
+    }
+}
+
+#[test]
+fn bad_parameters_are_errors() {
+    let refused = |result: Result<_>| assert!(matches!(result, Err(Error::InvalidInput(_))));
+    refused(Game::new(Goal::OneGood, 0, 40).map(drop));
+    refused(Game::new(Goal::OneGood, 1 << 32, 40).map(drop));
+    refused(Game::new(Goal::OneGood, 1, 0).map(drop));
+    refused(Game::new(Goal::OneGood, 1, 257).map(drop));
+    let game = Game::new(Goal::OneGood, 8, 40).unwrap();
+    refused(game.among(0).map(drop));
+    refused(game.fewest_objects(0).map(drop));
+    refused(game.holds(0, 9).map(drop));
+    refused(game.holds(2, 15).map(drop));
+    refused(game.holds(2, 1 << 32).map(drop));
+    refused(game.holds(u64::MAX, 100).map(drop));
+    refused(game.log2_chance(2, 15).map(drop));
+    refused(game.worst(2, 15).map(drop));
+    refused(game.log2_chance_of(2, 15, 1).map(drop));
+    assert_eq!(game.fewest_objects(1).unwrap(), None);
+    assert_eq!(game.fewest_objects(u64::MAX).unwrap(), None);
+    // Buckets for which no number of objects is enough.
+    let many = Game::new(Goal::MajorityGood, u32::MAX.into(), 40).unwrap();
+    refused(many.choices().map(drop));
+    refused(many.best(Costs::FEWEST_OBJECTS).map(drop));
+}
+
+/// Millions of buckets are computed without trouble: few objects are opened, many bad ones are best.
+#[test]
+fn large_games() {
+    for (goal, n) in [
+        (Goal::OneGood, 32_768),
+        (Goal::OneGood, 10_000_000),
+        (Goal::OneGoodInGivenBucket, 1_000_000),
+        (Goal::MajorityGood, 1_000_000),
+        (Goal::MajorityGoodHalfCaught, 1_000_000),
+    ] {
+        let sizes = Game::new(goal, n, 40).unwrap().best(Costs::FEWEST_OBJECTS).unwrap();
+        assert!(sizes.opened() < sizes.bucketed(), "{goal:?} {sizes:?}");
+    }
+}
+
+/// Plays a game: whether an adversary with `bad` bad objects wins.
+fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
+    let mut coin = || {
+        let mut seed = [0; 32];
+        prg.fill(&mut seed);
+        Challenge::from_seed32(seed)
+    };
+    let set = CheckSet::draw(sizes, coin()).unwrap();
+    let buckets = Buckets::draw(sizes, &set, coin()).unwrap();
+    let opened = set.opened().filter(|i| *i < bad).count();
+    let unnoticed = match goal {
+        Goal::MajorityGoodHalfCaught => (0..opened).all(|_| prg.bool()),
+        _ => opened == 0,
+    };
+    let spoil = goal.spoil(sizes.bucket) as usize;
+    let spoiled = |bucket: &[u32]| bucket.iter().filter(|i| (**i as usize) < bad).count() >= spoil;
+    let wins = match goal {
+        Goal::OneGoodInGivenBucket => spoiled(buckets.bucket(0)),
+        _ => buckets.iter().any(spoiled),
+    };
+    unnoticed && wins
+}
+
+/// With one bucket, or a given one, the formula is exact: an adversary wins as often as it says, with
+/// the best number of bad objects and others.
+#[test]
+fn a_cheater_wins_one_bucket_as_often_as_predicted() {
+    let mut prg = Prg::from_seed(Block(5));
+    for (goal, buckets, bucket, objects) in [
+        (Goal::OneGood, 1, 2, 5),
+        (Goal::OneGoodInGivenBucket, 4, 2, 11),
+        (Goal::MajorityGood, 1, 5, 8),
+        (Goal::MajorityGood, 1, 4, 7),
+        (Goal::MajorityGoodHalfCaught, 1, 5, 9),
+        (Goal::MajorityGoodHalfCaught, 1, 3, 8),
+    ] {
+        let game = Game::new(goal, buckets, 1).unwrap();
+        let sizes = Sizes { buckets, bucket, objects };
+        let worst = game.worst(bucket, objects).unwrap();
+        let best = game.log2_chance(bucket, objects).unwrap();
+        for bad in worst.saturating_sub(1)..=worst + 1 {
+            let predicted = game.log2_chance_of(bucket, objects, bad).unwrap().exp2();
+            let rate: Rate =
+                (0..6_000).map(|_| play(goal, &sizes, bad as usize, &mut prg)).collect();
+            rate.assert_predicted(
+                predicted,
+                &format!("{goal:?} of {bucket}, {objects}, {bad} bad"),
+            );
+            assert!(predicted <= best.exp2() + 1e-12);
+            if predicted > 0.0 {
+                rate.assert_tells(predicted, 0.5 * predicted);
+                rate.assert_tells(predicted, (1.6 * predicted).min(1.0));
+            }
+        }
+    }
+}
+
+/// With several buckets it is an upper bound, whatever the number of bad objects.
+#[test]
+fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
+    let mut prg = Prg::from_seed(Block(6));
+    for (goal, buckets, bucket, objects) in [
+        (Goal::OneGood, 3, 2, 9),
+        (Goal::MajorityGood, 3, 3, 14),
+        (Goal::MajorityGoodHalfCaught, 4, 3, 18),
+    ] {
+        let game = Game::new(goal, buckets, 1).unwrap();
+        let sizes = Sizes { buckets, bucket, objects };
+        let most = game.log2_chance(bucket, objects).unwrap().exp2();
+        for bad in 1..=objects as usize {
+            let rate: Rate = (0..2_000).map(|_| play(goal, &sizes, bad, &mut prg)).collect();
+            rate.assert_at_most(game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2());
+            rate.assert_at_most(most);
+        }
+        // The bound is not far above: the best number of bad objects wins more often than half of it.
+        let worst = game.worst(bucket, objects).unwrap() as usize;
+        let rate: Rate = (0..4_000).map(|_| play(goal, &sizes, worst, &mut prg)).collect();
+        assert!(rate.measured() > most / 2.0, "{rate:?} {most}");
+    }
+}
