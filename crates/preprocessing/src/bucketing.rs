@@ -1,7 +1,7 @@
 //! How many leaky triples make one good triple: exact parameters of bucketing.
 //!
 //! Of the n·B leaky triples of a batch an adversary may try to know t, each attempt going unnoticed
-//! with probability 1/2. They are then thrown at random into n buckets of size B. A bucket's triple
+//! with probability 1/2. They are then shuffled into n buckets of size B. A bucket's triple
 //! is known only if all B in it are. The probability to know at least one and not to be noticed is
 //! at most
 //!
@@ -32,11 +32,11 @@
 //! B)/(2^t − 1) grows up to there and falls behind. What further tries add is at most a factor of
 //! 1/(1 − 2^-t): 1.032 with buckets of three, less with larger ones.
 //!
-//! # Tied triples
-//! Where the first triple of each bucket, its head, is made for that bucket (on a given factor,
-//! when the circuit is known), only the other n(B − 1) are thrown. An adversary tries t₁ of the
-//! tied ones, whose buckets it knows, and t₂ of the others. A bucket is known if its tied triple is
-//! among the t₁ and all its others are among the t₂; each of the t₁ buckets is so with probability
+//! # Anchored batches
+//! Where the first triple of each bucket, its anchor, is made for that bucket (on a given y, when
+//! the circuit is known), only the other n(B − 1) are shuffled. An adversary tries t₁ of the
+//! anchors, whose buckets it knows, and t₂ of the others. A bucket is known if its anchor is among
+//! the t₁ and all its others are among the t₂; each of the t₁ buckets is so with probability
 //! C(t₂, B−1)/C(n(B−1), B−1):
 //!
 //! ```text
@@ -45,10 +45,10 @@
 //! ```
 //!
 //! with its maximum at t₁ = 1, t₂ = 2(B−1) − 1; further tries add a factor of 1.067 at most with
-//! buckets of three. P' falls with n, and is within a small factor of P: the tied triples are fewer
-//! to aim at by choice, but a random bucket was hit by any of B triples, too. So heads are tied, on
-//! fresh factors, wherever a batch is large enough for that by itself: what is not thrown needs no
-//! place where it is looked for at random.
+//! buckets of three. P' falls with n, and is within a small factor of P: anchors are fewer to aim at
+//! by choice, but a random bucket was hit by any of B triples, too. So batches that are large enough
+//! by themselves have anchors, with fresh y: a triple that is not shuffled is not read at a random
+//! place.
 
 /// One batch of triples: how many come out, and how many leaky ones go into each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ pub struct Batch {
     pub triples: usize,
     /// Leaky triples per bucket.
     pub bucket: usize,
-    /// Whether the first leaky triple of each bucket is made for it, on a given factor or a fresh
-    /// one, and not thrown.
-    pub tied: bool,
+    /// Whether the first leaky triple of each bucket, its anchor, is made for it, with a given y or
+    /// a fresh one, and not shuffled.
+    pub anchored: bool,
 }
 
 impl Batch {
@@ -68,19 +68,19 @@ impl Batch {
         self.triples * self.bucket
     }
 
-    /// How many of them are not thrown: the heads of tied buckets.
-    pub fn heads(self) -> usize {
-        if self.tied { self.triples } else { 0 }
+    /// How many of them are anchors, which are not shuffled.
+    pub fn anchors(self) -> usize {
+        if self.anchored { self.triples } else { 0 }
     }
 
-    /// How many triples of each bucket are thrown.
-    pub fn thrown(self) -> usize {
-        self.bucket - usize::from(self.tied)
+    /// How many triples of each bucket are shuffled.
+    pub fn shuffled(self) -> usize {
+        self.bucket - usize::from(self.anchored)
     }
 }
 
-/// A leaky triple that is thrown is one record of 64 bytes per peer and 16 or 32 for its y, and a
-/// bucket's sums, where its head lies, are 96; each is 9 or 17 bytes besides. A batch has about
+/// A shuffled leaky triple is one record of 64 bytes per peer and 16 or 32 for its y, and a
+/// bucket's sums, where its anchor lies, are 96; each is 9 or 17 bytes besides. A batch has about
 /// this many of both (90 MB), so that memory does not grow with the number of triples, or as many
 /// as the smallest batch has of which buckets of three can be made ...
 const TARGET_RECORDS: usize = 900_000;
@@ -101,8 +101,8 @@ pub fn log2_failure(n: usize, bucket: usize) -> f64 {
     with_further_tries((n as f64).log2() + log2_all_among(t, bucket, total), t)
 }
 
-/// log2 P'(n, B), of tied triples.
-pub fn log2_failure_tied(n: usize, bucket: usize) -> f64 {
+/// log2 P'(n, B), of anchored batches.
+pub fn log2_failure_anchored(n: usize, bucket: usize) -> f64 {
     let others = bucket - 1;
     let free = n * others;
     let t = (2 * others - 1).min(free);
@@ -125,9 +125,9 @@ pub fn smallest_batch(bucket: usize, rho: u32) -> Option<usize> {
     smallest(bucket, rho, log2_failure)
 }
 
-/// The same for tied triples.
-pub fn smallest_batch_tied(bucket: usize, rho: u32) -> Option<usize> {
-    smallest(bucket, rho, log2_failure_tied)
+/// The same for anchored batches.
+pub fn smallest_batch_anchored(bucket: usize, rho: u32) -> Option<usize> {
+    smallest(bucket, rho, log2_failure_anchored)
 }
 
 fn smallest(bucket: usize, rho: u32, log2_failure: fn(usize, usize) -> f64) -> Option<usize> {
@@ -153,19 +153,19 @@ pub fn plan(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, false)
 }
 
-/// The same for tied triples. Where numbers are rounded up, the first leaky triples of the last
+/// The same for anchored batches. Where numbers are rounded up, the first leaky triples of the last
 /// buckets have to be made on something, too.
-pub fn plan_tied(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
+pub fn plan_anchored(n: usize, rho: u32, peers: usize) -> Vec<Batch> {
     batches(n, rho, peers, true)
 }
 
-fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
-    let allowed = if tied { smallest_batch_tied } else { smallest_batch };
+fn batches(n: usize, rho: u32, peers: usize, anchored: bool) -> Vec<Batch> {
+    let allowed = if anchored { smallest_batch_anchored } else { smallest_batch };
     if n == 0 {
         return Vec::new();
     }
     // In authenticated bits: three for a leaky triple, two for one on a given factor.
-    let bits = |bucket: usize| 3 * bucket - usize::from(tied);
+    let bits = |bucket: usize| 3 * bucket - usize::from(anchored);
     // A single triple fits, whatever the number of peers.
     let most = (MAX_RECORDS / peers.max(1)).max(rho as usize + 1);
     let mut best: Option<[usize; 4]> = None;
@@ -184,9 +184,9 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     }
     let [total, bucket, fewest, smallest] =
         best.expect("with B = rho + 1 a single triple is enough");
-    // Slightly larger batches, if there are enough triples for them, are tied.
+    // Slightly larger batches, if there are enough triples for them, are anchored.
     let enough = |&smallest: &usize| smallest <= total / fewest;
-    let smallest = smallest_batch_tied(bucket, rho).filter(enough).unwrap_or(smallest);
+    let smallest = smallest_batch_anchored(bucket, rho).filter(enough).unwrap_or(smallest);
     let target = (TARGET_RECORDS / peers.max(1)).max(LEAST_LEAKY);
     // As few batches as memory allows, as many as the smallest batch allows, sizes as equal as can
     // be.
@@ -194,8 +194,8 @@ fn batches(n: usize, rho: u32, peers: usize, tied: bool) -> Vec<Batch> {
     let batches = wanted.min(total / smallest).max(fewest);
     let (size, larger) = (total / batches, total % batches);
     let batch = |triples| {
-        let large = log2_failure_tied(triples, bucket) <= -f64::from(rho);
-        Batch { triples, bucket, tied: tied || large }
+        let large = log2_failure_anchored(triples, bucket) <= -f64::from(rho);
+        Batch { triples, bucket, anchored: anchored || large }
     };
     (0..batches).map(|i| batch(size + usize::from(i < larger))).collect()
 }
@@ -277,33 +277,33 @@ mod tests {
                     .flat_map(|t1| (others..=free).map(move |t2| (t1, t2)))
                     .map(|(t1, t2)| succeeds(t1 + t2, w(t1, t2)).log2())
                     .fold(f64::NEG_INFINITY, f64::max);
-                let found = log2_failure_tied(n, bucket);
+                let found = log2_failure_anchored(n, bucket);
                 assert!((by_scan - found).abs() < 1e-9, "n {n} B {bucket}: {by_scan}, {found}");
             }
         }
     }
 
-    /// Two tied triples, buckets of two, an adversary that tries everything: by listing what can
+    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what can
     /// happen.
     #[test]
     fn a_small_case_by_hand() {
         // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,
         // once more.
-        let close = |p: f64| (log2_failure_tied(2, 2) - p.log2()).abs() < 1e-12;
+        let close = |p: f64| (log2_failure_anchored(2, 2) - p.log2()).abs() < 1e-12;
         assert!(close(0.125 + 0.125 / 7.0) && close(1.0 / 7.0));
         // Both free ones are tried and all survive: as good in a single batch, 2^-3 · 1, and no
         // better in more.
-        assert!(log2_failure_tied(2, 2) > -3.0);
+        assert!(log2_failure_anchored(2, 2) > -3.0);
     }
 
     /// For B = 3, 4, 5 at ρ = 40.
-    const KNOWN_TIED: [usize; 3] = [331_590, 3_386, 346];
+    const KNOWN_ANCHORED: [usize; 3] = [331_590, 3_386, 346];
 
     #[test]
-    fn the_smallest_batches_of_tied_triples() {
-        assert_eq!([3, 4, 5].map(|b| smallest_batch_tied(b, 40)), KNOWN_TIED.map(Some));
-        for (bucket, n) in (3..).zip(KNOWN_TIED) {
-            assert!(log2_failure_tied(n - 1, bucket) > -40.0);
+    fn the_smallest_batches_of_anchored_triples() {
+        assert_eq!([3, 4, 5].map(|b| smallest_batch_anchored(b, 40)), KNOWN_ANCHORED.map(Some));
+        for (bucket, n) in (3..).zip(KNOWN_ANCHORED) {
+            assert!(log2_failure_anchored(n - 1, bucket) > -40.0);
         }
     }
 
@@ -316,11 +316,11 @@ mod tests {
             for n in [1, 2, 10, 319, 320, 3_052, 6_400, 100_000, 280_746, 300_000, 10_223_616] {
                 for (batches, failure) in [
                     (plan(n, rho, peers), log2_failure as fn(usize, usize) -> f64),
-                    (plan_tied(n, rho, peers), log2_failure_tied),
+                    (plan_anchored(n, rho, peers), log2_failure_anchored),
                 ] {
                     assert!(batches.iter().map(|b| b.triples).sum::<usize>() >= n);
                     for batch in &batches {
-                        let failure = if batch.tied { log2_failure_tied } else { failure };
+                        let failure = if batch.anchored { log2_failure_anchored } else { failure };
                         let what = || format!("rho {rho} n {n} peers {peers}: {batch:?}");
                         let failure = failure(batch.triples, batch.bucket);
                         assert!(failure <= -f64::from(rho), "{}", what());
@@ -331,15 +331,17 @@ mod tests {
         }
     }
 
-    /// Heads are thrown where a batch is too small for them to be tied, and only there.
+    /// Small batches have no anchors; all others have.
     #[test]
-    fn heads_are_tied_in_large_batches() {
-        for (n, tied) in [(320, false), (345, false), (346, true), (3_052, false), (3_386, true)] {
-            assert!(plan(n, 40, 1).iter().all(|batch| batch.tied == tied), "{n}");
-            assert!(plan_tied(n, 40, 1).iter().all(|batch| batch.tied), "{n}");
+    fn anchors_are_used_in_large_batches() {
+        for (n, anchored) in
+            [(320, false), (345, false), (346, true), (3_052, false), (3_386, true)]
+        {
+            assert!(plan(n, 40, 1).iter().all(|batch| batch.anchored == anchored), "{n}");
+            assert!(plan_anchored(n, 40, 1).iter().all(|batch| batch.anchored), "{n}");
         }
         let of_five = plan(2_000_000, 40, 4);
-        assert!(of_five.len() == 6 && of_five.iter().all(|batch| batch.tied));
+        assert!(of_five.len() == 6 && of_five.iter().all(|batch| batch.anchored));
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! LaAND and aAND in plain lines, for all parties at once and without messages: what the fused
-//! versions in [`crate::leaky`] and [`crate::combine`] are tested against.
+//! versions in [`crate::laand`] and [`crate::aand::combine`] are tested against.
 
 use std::ops::BitXor;
 

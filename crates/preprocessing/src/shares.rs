@@ -60,8 +60,8 @@ impl Shares {
         self.bits = BitVec::zeros(n);
         self.towards.resize_with(peers, Towards::default);
         for Towards { macs, keys } in &mut self.towards {
-            to_be_filled(macs, n);
-            to_be_filled(keys, n);
+            resize_for_overwrite(macs, n);
+            resize_for_overwrite(keys, n);
         }
     }
 
@@ -110,7 +110,7 @@ impl Shares {
 
 /// Gives a list this length, in the memory that is there if it is enough. What it holds is to be
 /// overwritten.
-pub(crate) fn to_be_filled(blocks: &mut Vec<Block>, n: usize) {
+pub(crate) fn resize_for_overwrite(blocks: &mut Vec<Block>, n: usize) {
     // New memory comes zeroed.
     if blocks.capacity() < n {
         blocks.zeroize();

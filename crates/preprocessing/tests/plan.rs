@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use num_bigint::BigUint;
-use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_tied};
+use symbolon_preprocessing::bucketing::{Batch, plan, smallest_batch, smallest_batch_anchored};
 
 fn choose(n: u64, k: u64) -> BigUint {
     let product = |range: std::ops::RangeInclusive<u64>| {
@@ -25,8 +25,8 @@ fn is_enough(n: u64, bucket: u64, rho: u64) -> bool {
         .all(|t| choose(t, bucket) * n * ones(rho) <= &all * ones(t))
 }
 
-/// The same for tied triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
-fn is_enough_tied(n: u64, bucket: u64, rho: u64) -> bool {
+/// The same for anchored triples: w = t₁·C(t₂, B−1)/C(n(B−1), B−1), t = t₁ + t₂.
+fn is_enough_anchored(n: u64, bucket: u64, rho: u64) -> bool {
     let others = bucket - 1;
     let all = choose(n * others, others);
     let free = others..=(4 * others).min(n * others);
@@ -42,9 +42,12 @@ fn smallest_batches_are_exact() {
             let (bucket, rho) = (bucket as u64, u64::from(rho));
             assert!(is_enough(n, bucket, rho), "rho {rho} B {bucket} n {n}");
             assert!(!is_enough(n - 1, bucket, rho), "rho {rho} B {bucket} n {n}");
-            let n = smallest_batch_tied(bucket as usize, rho as u32).unwrap() as u64;
-            assert!(is_enough_tied(n, bucket, rho), "tied: rho {rho} B {bucket} n {n}");
-            assert!(!is_enough_tied(n - 1, bucket, rho), "tied: rho {rho} B {bucket} n {n}");
+            let n = smallest_batch_anchored(bucket as usize, rho as u32).unwrap() as u64;
+            assert!(is_enough_anchored(n, bucket, rho), "anchored: rho {rho} B {bucket} n {n}");
+            assert!(
+                !is_enough_anchored(n - 1, bucket, rho),
+                "anchored: rho {rho} B {bucket} n {n}"
+            );
         }
     }
 }
@@ -62,32 +65,37 @@ fn the_known_smallest_batches() {
 
 #[test]
 fn plans_at_the_edges() {
-    let one = |triples, bucket| vec![Batch { triples, bucket, tied: false }];
-    let tied = |triples, bucket| vec![Batch { triples, bucket, tied: true }];
+    let one = |triples, bucket| vec![Batch { triples, bucket, anchored: false }];
+    let anchored = |triples, bucket| vec![Batch { triples, bucket, anchored: true }];
     assert_eq!(plan(0, 40, 1), []);
     assert_eq!(plan(319, 40, 1), one(320, 5), "rounded up to what a bucket of five needs");
     assert_eq!(plan(320, 40, 1), one(320, 5));
     assert_eq!(plan(345, 40, 1), one(345, 5));
-    assert_eq!(plan(346, 40, 1), tied(346, 5), "large enough for heads that are not thrown");
-    assert_eq!(plan(2_441, 40, 1), tied(2_441, 5));
+    assert_eq!(
+        plan(346, 40, 1),
+        anchored(346, 5),
+        "large enough for anchors that are not shuffled"
+    );
+    assert_eq!(plan(2_441, 40, 1), anchored(2_441, 5));
     // From here on 3 052 buckets of four cost less than n of five.
     assert_eq!(plan(2_442, 40, 1), one(3_052, 4));
     assert_eq!(plan(3_053, 40, 1), one(3_053, 4));
-    assert_eq!(plan(210_560, 40, 1), tied(210_560, 4));
+    assert_eq!(plan(210_560, 40, 1), anchored(210_560, 4));
     assert_eq!(plan(210_561, 40, 1), one(280_747, 3));
     // Several batches, as equal as can be, each large enough by itself.
-    let million: Vec<Batch> =
-        [333_334, 333_333, 333_333].map(|triples| Batch { triples, bucket: 3, tied: true }).into();
+    let million: Vec<Batch> = [333_334, 333_333, 333_333]
+        .map(|triples| Batch { triples, bucket: 3, anchored: true })
+        .into();
     assert_eq!(plan(1_000_000, 40, 1), million);
 }
 
 #[test]
 fn plans_among_many() {
-    // Triples, bucket, batches and peers, and whether heads are tied.
-    for (n, bucket, peers, batches, tied) in [
+    // Triples, bucket, batches and peers, and whether they are anchored.
+    for (n, bucket, peers, batches, anchored) in [
         // A batch of 900 000 records would be too small for buckets of three.
         (1_000_000, 3, 2, vec![333_334, 333_333, 333_333], true),
-        // Two batches of 300 000 would have to be thrown whole; one would be too many records.
+        // Two batches of 300 000 would have to be shuffled whole; one would be too many records.
         (600_000, 3, 4, vec![300_000; 2], false),
         // Rather than seven of 285 715.
         (2_000_000, 3, 4, [vec![333_334; 2], vec![333_333; 4]].concat(), true),
@@ -101,7 +109,7 @@ fn plans_among_many() {
         (100_000, 4, 63, [vec![16_667; 4], vec![16_666; 2]].concat(), true),
     ] {
         let batches: Vec<Batch> =
-            batches.into_iter().map(|triples| Batch { triples, bucket, tied }).collect();
+            batches.into_iter().map(|triples| Batch { triples, bucket, anchored }).collect();
         assert_eq!(plan(n, 40, peers), batches, "{n} triples, {peers} peers");
     }
     // Small numbers are the same for everybody.

@@ -7,7 +7,7 @@ mod common;
 use common::{Setting, assert_runs};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_preprocessing::bucketing::{self, Batch};
-use symbolon_preprocessing::leaky;
+use symbolon_preprocessing::laand;
 use symbolon_protocols::Rho;
 use symbolon_transport::PhaseReport;
 
@@ -49,12 +49,12 @@ impl Traffic {
     fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
-        for start in (0..leaky).step_by(leaky::CHUNK) {
-            let chunk = (leaky - start).min(leaky::CHUNK);
+        for start in (0..leaky).step_by(laand::CHUNK) {
+            let chunk = (leaky - start).min(laand::CHUNK);
             let given = given.saturating_sub(start).min(chunk);
             let chunk = chunk as u64;
             self.draw(3 * chunk - given as u64);
-            self.message(leaky::Width::for_rho(rho).bytes() as u64 * chunk);
+            self.message(laand::Width::for_rho(rho).bytes() as u64 * chunk);
         }
         self.committed((leaky as u64).div_ceil(8));
         self.committed(32);
@@ -100,7 +100,7 @@ impl Run {
         }
         let (ands, rho) = (self.ands as usize, self.rho.bits());
         if self.known {
-            let [batch] = bucketing::plan_tied(ands, rho, 1)[..] else { panic!("one batch") };
+            let [batch] = bucketing::plan_anchored(ands, rho, 1)[..] else { panic!("one batch") };
             traffic.triples(batch, rho, self.known);
             traffic.draw(self.ands);
             return traffic;
@@ -204,7 +204,7 @@ fn many_gates() {
     let (known, rho) = (false, Rho::Bits40);
     let run = Run { ands: 6_000, inputs: [3_000; 2], outputs: [3_000; 2], rho, known };
     let leaky: usize = bucketing::plan(6_000, 40, 1).iter().map(|batch| batch.leaky()).sum();
-    assert!(leaky > 2 * leaky::CHUNK);
+    assert!(leaky > 2 * laand::CHUNK);
     let circuit = common::two_layers(3_000, Receivers::All);
     let [garbler, _] = assert_wire(&run, &circuit);
     // §6 of the paper: 3κ + 4ρ bits a gate are 68 bytes at ρ = 40; nothing else grows with the gates

@@ -8,7 +8,7 @@ use common::{Setting, assert_runs};
 use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_preprocessing::bucketing::{self, Batch};
-use symbolon_preprocessing::{global_keys, leaky};
+use symbolon_preprocessing::{ashare_check, laand};
 use symbolon_protocols::{Form, Protocol, Rho};
 use symbolon_transport::PhaseReport;
 
@@ -71,12 +71,12 @@ impl Traffic {
     fn triples(&mut self, parties: u64, batch: Batch, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
-        for start in (0..leaky).step_by(leaky::CHUNK) {
-            let chunk = (leaky - start).min(leaky::CHUNK);
+        for start in (0..leaky).step_by(laand::CHUNK) {
+            let chunk = (leaky - start).min(laand::CHUNK);
             let given = given.saturating_sub(start).min(chunk);
             let chunk = chunk as u64;
             self.bits(parties, 3 * chunk - given as u64);
-            self.message(leaky::Width::for_rho(RHO.bits()).bytes() as u64 * chunk);
+            self.message(laand::Width::for_rho(RHO.bits()).bytes() as u64 * chunk);
         }
         self.echo(parties);
         self.committed(parties, (leaky as u64).div_ceil(8));
@@ -125,7 +125,7 @@ impl Run {
                 traffic.message(128 * (32 + 48));
             }
             if n > 2 {
-                traffic.bits(n, global_keys::SHARES as u64);
+                traffic.bits(n, ashare_check::SHARES as u64);
                 traffic.echo(n);
                 traffic.message(16);
                 traffic.message(16);
@@ -141,7 +141,7 @@ impl Run {
         self.sum(party, |traffic, _| {
             traffic.bits(n, self.inputs);
             traffic.echo(n);
-            let plan = if self.known { bucketing::plan_tied } else { bucketing::plan };
+            let plan = if self.known { bucketing::plan_anchored } else { bucketing::plan };
             for batch in plan(self.ands as usize, 40, n as usize - 1) {
                 traffic.triples(n, batch, self.known);
                 traffic.bits(n, if self.known { self.ands } else { batch.triples as u64 });
@@ -333,5 +333,5 @@ fn table_2() {
 }
 
 fn leaky_chunks(batch: Batch) -> u64 {
-    batch.leaky().div_ceil(leaky::CHUNK) as u64
+    batch.leaky().div_ceil(laand::CHUNK) as u64
 }

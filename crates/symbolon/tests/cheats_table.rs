@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// Files without `cheats` in their path of which every test is a row too.
 const FILES: [&str; 9] = [
     "crates/ot/tests/rates.rs",
-    "crates/preprocessing/src/session/tests/attack.rs",
-    "crates/preprocessing/src/session/tests/league.rs",
-    "crates/preprocessing/src/session/tests/many.rs",
+    "crates/preprocessing/src/fprep/tests/attack.rs",
+    "crates/preprocessing/src/fprep/tests/league.rs",
+    "crates/preprocessing/src/fprep/tests/many.rs",
     "crates/protocols/tests/privacy/tinytable.rs",
     "crates/protocols/tests/privacy/wrk.rs",
     "crates/protocols/tests/privacy/ywz.rs",

@@ -8,7 +8,7 @@ use super::{
     C, CLOSING, DONE, GATE_MACS, INPUT_MACS, PRODUCT_BITS, Request, SEED, SHARES, gates_in_chunk,
     inputs_in_chunk, streams::Streams,
 };
-use crate::{AuthBits, Shares, Triples, bits::peers_of};
+use crate::{AuthBits, Shares, Triples, abit::peers_of};
 
 /// The name of the check in `PeerMisbehaved`.
 const CHECK: &str = "dealt bits";

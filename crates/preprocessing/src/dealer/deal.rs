@@ -10,7 +10,7 @@ use super::{
     A, B, C, CLOSING, DONE, GATE_MACS, INPUT_MACS, Limits, PRODUCT_BITS, Request, SEED, SHARES,
     gates_in_chunk, inputs_in_chunk, streams::Streams,
 };
-use crate::bits::{peers_of, place_among_peers};
+use crate::abit::{peers_of, place_among_peers};
 
 /// What may wait for the parties to take it, in bytes, all parties together; each has room for 1
 /// MiB.

@@ -16,7 +16,7 @@
 //! the mask of a wire of its choice half the time, and no bucket could hide it. Were x_1 = λ_a ⊕
 //! x_2 ⊕ … ⊕ x_B, the buckets would have to be known before the first triples are made, so that a
 //! cheater could choose all of them by their bucket, and B would have to grow by one. The right
-//! factor does not leak ([`symbolon_preprocessing::leaky`]), so it may be a mask, even of a wire
+//! factor does not leak ([`symbolon_preprocessing::laand`]), so it may be a mask, even of a wire
 //! that feeds many gates. The triple that it is made with then belongs to its gate's bucket before
 //! the buckets are drawn, which costs a little of their security:
 //! [`symbolon_preprocessing::bucketing`] counts it.

@@ -5,8 +5,8 @@ use symbolon_transport::bend::{FnBend, Rate};
 use super::*;
 use mesh::message;
 
-fn tied(triples: usize, bucket: usize) -> Batch {
-    Batch { triples, bucket, tied: true }
+fn anchored(triples: usize, bucket: usize) -> Batch {
+    Batch { triples, bucket, anchored: true }
 }
 
 /// Shares for all but the last `zeros` of a batch, and triples on them.
@@ -34,13 +34,13 @@ fn triples_have_the_given_factors_and_are_right() {
         (2, 1, 41, 1, 0),
         (2, 1, 2, 3, 1),
         (2, 100, 5, 2, 7),
-        (2, leaky::CHUNK, 2, 2, 0),
+        (2, laand::CHUNK, 2, 2, 0),
         (2, 11_000, 3, 3, 4_000),
         (3, 1, 2, 1, 0),
         (3, 4_000, 3, 2, 1),
         (5, 100, 4, 2, 50),
     ] {
-        let what = (tied(triples, bucket), zeros);
+        let what = (anchored(triples, bucket), zeros);
         let made =
             all_end_well(run(parties(n, lanes, 1), |open, lanes| made_on(open, lanes, what)));
         assert_triples(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 1));
@@ -53,16 +53,16 @@ fn triples_have_the_given_factors_and_are_right() {
     }
 }
 
-/// Heads that are not thrown, with right factors that nobody gave.
+/// Anchors that are not shuffled, with right factors that nobody gave.
 #[test]
 fn tied_triples_on_fresh_factors_are_right() {
     for (n, triples, bucket, lanes) in
         [(2, 1, 41, 1), (2, 100, 5, 2), (2, 11_000, 3, 3), (3, 4_000, 3, 2), (5, 100, 4, 2)]
     {
         let made = all_end_well(run(parties(n, lanes, 2), |open, lanes| {
-            let first = open.triples(lanes, tied(triples, bucket))?;
+            let first = open.triples(lanes, anchored(triples, bucket))?;
             open.recycle(first.clone());
-            Ok([first, open.triples(lanes, tied(triples, bucket))?])
+            Ok([first, open.triples(lanes, anchored(triples, bucket))?])
         }));
         for batch in [0, 1] {
             let of_parties: Vec<_> = made.iter().map(|made| &made[batch]).collect();
@@ -79,7 +79,7 @@ fn products_are_added_to_given_shares() {
     for (n, triples, bucket, lanes) in [(2, 100, 5, 2), (2, 5_000, 3, 1), (3, 1, 2, 1)] {
         let made = all_end_well(run(parties(n, lanes, 3), |open, lanes| {
             let [b, onto] = [open.shares(lanes, triples)?, open.shares(lanes, triples)?];
-            let batch = tied(triples, bucket);
+            let batch = anchored(triples, bucket);
             let mut made = open.triples_on(lanes, batch, b, Some(onto.clone()))?;
             let Shares { bits, towards } = &mut made.c;
             assert!(bits.to_bools() != onto.bits.to_bools() || triples == 1);
@@ -101,11 +101,17 @@ fn products_are_added_to_given_shares() {
 fn shares_that_do_not_fit_are_refused() {
     let ended = run(parties(2, 1, 2), |open, lanes| {
         let shares = open.shares(lanes, 5)?;
-        let fitting = open.triples_on(lanes, tied(5, 3), shares.clone(), None)?;
+        let fitting = open.triples_on(lanes, anchored(5, 3), shares.clone(), None)?;
         let refused = [
-            open.triples_on(lanes, tied(4, 3), shares.clone(), None).err(),
-            open.triples_on(lanes, Batch { tied: false, ..tied(5, 3) }, shares.clone(), None).err(),
-            open.triples_on(lanes, tied(5, 3), shares.clone(), Some(shares.slice(0..4))).err(),
+            open.triples_on(lanes, anchored(4, 3), shares.clone(), None).err(),
+            open.triples_on(
+                lanes,
+                Batch { anchored: false, ..anchored(5, 3) },
+                shares.clone(),
+                None,
+            )
+            .err(),
+            open.triples_on(lanes, anchored(5, 3), shares.clone(), Some(shares.slice(0..4))).err(),
         ];
         Ok((fitting.len(), refused))
     });
@@ -115,20 +121,20 @@ fn shares_that_do_not_fit_are_refused() {
     }
 }
 
-/// A wrong U for a tied triple: caught exactly when the honest party's x is 1, as for any other.
+/// A wrong U for an anchored triple: caught exactly when the honest party's x is 1, as for any other.
 #[test]
-fn wrong_u_on_a_tied_triple() {
+fn wrong_u_on_an_anchored_triple() {
     let mut caught = Rate::default();
     for seed in 0..200 {
         let cheater = seed as u16 % 2;
         let mut parties = parties(2, 1, seed);
         let bend = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
         let (open, result) = &ended[usize::from(1 - cheater)];
         caught.note(open.leaky.own_bits(3)[0]);
         if open.leaky.own_bits(3)[0] {
-            let expected = Error::misbehaved(cheater, leaky::CHECK);
+            let expected = Error::misbehaved(cheater, laand::CHECK);
             assert_eq!(result.as_ref().err(), Some(&expected));
         } else {
             let made: Vec<&Triples> = ended.iter().map(|e| &e.1.as_ref().unwrap().1).collect();
@@ -151,13 +157,13 @@ fn another_factor_than_the_given_one() {
             if lanes[0][0].me() == 1 {
                 shares.bits.set(3, !shares.bits.get(3));
             }
-            open.triples_on(lanes, tied(7, 3), shares, None)
+            open.triples_on(lanes, anchored(7, 3), shares, None)
         });
         let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
         let honest = &ended[0].1;
         caught.note(x);
         if x {
-            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, leaky::CHECK)));
+            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, laand::CHECK)));
         } else {
             // Its bit is opened with its MAC in bucketing, and that is not the right one.
             assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, "bucketing MAC")));
@@ -177,7 +183,7 @@ fn a_lie_in_bucketing() {
         let mut parties = parties(2, 1, 15);
         let bend: FnBend = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
-        let ended = run(parties, |open, lanes| made_on(open, lanes, (tied(7, 3), 0)));
+        let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
         let expected = Error::misbehaved(cheater, "bucketing MAC");
         assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));
     }

@@ -13,7 +13,7 @@ use symbolon_transport::bend::{Action, FnBend, Rate};
 use super::*;
 use mesh::{message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
 
 /// How a run with a cheat ended.
 struct Ended {
@@ -74,7 +74,7 @@ fn wrong_u_on_one_triple() {
         );
         caught.note(ended.x(triple));
         if ended.x(triple) {
-            ended.assert_caught(leaky::CHECK);
+            ended.assert_caught(laand::CHECK);
         } else {
             ended.assert_harmless();
         }
@@ -111,7 +111,7 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
             let wrong = (0..k).any(|triple| ended.x(triple));
             unnoticed.note(!wrong);
             if wrong {
-                ended.assert_caught(leaky::CHECK);
+                ended.assert_caught(laand::CHECK);
             } else {
                 ended.assert_harmless();
             }
@@ -133,7 +133,7 @@ fn wrong_s() {
         for bit in [0, 1, 8 * U - 1] {
             let ended =
                 cheat(cheater, 5, state("leaky AND: S", move |s| s[U + bit / 8] ^= 1 << (bit % 8)));
-            ended.assert_caught(leaky::CHECK);
+            ended.assert_caught(laand::CHECK);
         }
     }
 }
@@ -157,7 +157,7 @@ fn wrong_u_and_s_in_their_upper_half() {
         let ended = run_with_all(seed as u16 % 2, seed, bend);
         caught.note(ended.x(triple));
         if ended.x(triple) {
-            ended.assert_caught(leaky::CHECK);
+            ended.assert_caught(laand::CHECK);
         } else {
             ended.assert_harmless();
         }
@@ -165,7 +165,7 @@ fn wrong_u_and_s_in_their_upper_half() {
     caught.assert_predicted(0.5, "caught");
     for (cheater, bit) in [(0, 64), (1, 127)] {
         let bend = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
-        run_with_all(cheater, 5, bend).assert_caught(leaky::CHECK);
+        run_with_all(cheater, 5, bend).assert_caught(laand::CHECK);
     }
 }
 
@@ -183,7 +183,7 @@ fn flipped_d_with_everything_adapted() {
                 s.iter_mut().zip(delta).take(U).for_each(|(s, d)| *s ^= d)
             }),
         );
-        ended.assert_caught(leaky::CHECK);
+        ended.assert_caught(laand::CHECK);
     }
 }
 
@@ -195,7 +195,7 @@ fn delta_with_the_wrong_lsb() {
     for (cheater, deltas) in [(0, [a.with_lsb(true), b]), (1, [a, b.with_lsb(false)])] {
         let parties = parties_under(&deltas, 1, 7);
         let ended = run_with(cheater, parties, FnBend::new(), FnBend::new());
-        ended.assert_caught(leaky::CHECK);
+        ended.assert_caught(laand::CHECK);
     }
 }
 
@@ -246,7 +246,7 @@ fn wrong_v() {
     for cheater in [0, 1] {
         for bit in [0, 127] {
             let v = state("leaky AND: V", move |v| v[bit / 8] ^= 1 << (bit % 8));
-            cheat(cheater, 10, v).assert_caught(leaky::CHECK);
+            cheat(cheater, 10, v).assert_caught(laand::CHECK);
         }
     }
 }
@@ -490,8 +490,8 @@ fn short_and_long_messages() {
 /// wrong U for every triple. The lane's failed check is what the party ends with. Always caught.
 #[test]
 fn cheats_on_another_lane() {
-    let batch = Batch { triples: 5_000, bucket: 3, tied: false };
-    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    let batch = Batch { triples: 5_000, bucket: 3, anchored: false };
+    assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     let cases = [
         (
             symbolon_ot::cot::CHECK,
@@ -502,7 +502,7 @@ fn cheats_on_another_lane() {
                 }
             }),
         ),
-        (leaky::CHECK, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
+        (laand::CHECK, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
     ];
     for (cheater, (check, bend)) in [1, 0].into_iter().zip(cases) {
         let mut parties = parties(2, 2, 17);

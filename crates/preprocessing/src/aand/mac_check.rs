@@ -21,10 +21,10 @@
 //! *What χ has to hang on.* On the bits, for whoever knows χ when it opens them chooses e with Σ
 //! χ_t·e_t = 0. And on the coin: by bits alone a cheater would know χ for what it is going to open
 //! before it draws its shares, and draw them off by such an e. The coin is tossed when all shares
-//! are fixed, those of given right factors too, and nobody knows it before. Openings that no such
-//! coin precedes, as Beaver's, keep the digest ([`crate::open_bits::ShareOpening`]).
+//! are fixed, those of given y too, and nobody knows it before. Openings without such a coin, as
+//! Beaver's, keep the digest ([`crate::open_bits::ShareOpening`]).
 //!
-//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::leaky::Width`]: the least
+//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::laand::Width`]: the least
 //! significant bits of Σ K and of Δ are what those of the MACs hang on, and a product of χ with
 //! them is linear over GF(2). The sender then has to know w bits of Δ, of which one is public: with
 //! w = 64 it succeeds with 2^-63, and one failure ends the session. What it has guessed of Δ before
@@ -37,10 +37,9 @@
 //! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
 //! ```
 //!
-//! and χ_t is the generator's block number t, whatever bucket t was thrown into: the first sum runs
-//! over the triples as they lie in memory, the second over the buckets, and no MAC is looked for at
-//! random. Where first triples are thrown, too, their y are in both sums, once more each than they
-//! should be, and cancel.
+//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over
+//! the triples in memory order, the second over the buckets, and no MAC is read at a random place. In
+//! a batch without anchors, the y of first triples are in both sums and cancel.
 
 use std::ops::Range;
 
@@ -48,15 +47,15 @@ use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, add_where, g
 use symbolon_transport::{Result, SessionId};
 use zeroize::Zeroizing;
 
-use crate::{Towards, bucketing::Batch, leaky::RightFactors, threads};
+use crate::{Towards, bucketing::Batch, laand::YShares, threads};
 
 /// The opened d of a batch, between this party and all peers.
-pub(crate) struct Opening<'a> {
+pub(crate) struct MacCheck<'a> {
     pub batch: Batch,
-    /// The triples that were thrown, bucket by bucket.
+    /// The shuffled triples, bucket by bucket.
     pub order: &'a [u32],
     /// MACs and keys of their y.
-    pub right: &'a RightFactors,
+    pub y_shares: &'a YShares,
     /// For each peer those of the first y of each bucket.
     pub firsts: &'a [Towards],
     /// For each peer what it opened.
@@ -93,7 +92,7 @@ const SUMMED: usize = 2048;
 /// Buckets whose first y are added up at a time.
 const BUCKETS: usize = 512;
 
-impl Opening<'_> {
+impl MacCheck<'_> {
     /// The sums, for each peer, added up on so many threads.
     pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
         let cut = |n: usize, piece: usize| {
@@ -123,7 +122,7 @@ impl Opening<'_> {
             let end = (first + SUMMED).min(triples.end);
             let coefficients = &mut coefficients[..end - first];
             chi.counter_blocks(first as u128, coefficients);
-            add(&mut sums, self.right.sums(peer, first..end, coefficients));
+            add(&mut sums, self.y_shares.sums(peer, first..end, coefficients));
         }
         add(&mut sums, self.firsts(peer, &chi, buckets));
         sums
@@ -131,8 +130,8 @@ impl Opening<'_> {
 
     /// What the first triples of some buckets add, and the opened bits.
     fn firsts(&self, peer: usize, chi: &Aes128, buckets: Range<usize>) -> MacSums {
-        let (size, others) = (self.batch.thrown(), self.batch.bucket - 1);
-        let width = self.right.width();
+        let (size, others) = (self.batch.shuffled(), self.batch.bucket - 1);
+        let width = self.y_shares.width();
         let Towards { macs, keys } = &self.firsts[peer];
         let mut sums = [Block::ZERO; 2];
         let mut words = Zeroizing::new([0; BUCKETS]);
@@ -172,46 +171,46 @@ mod tests {
     use symbolon_primitives::Prg;
 
     use super::*;
-    use crate::{leaky::Width, throw};
+    use crate::{aand::shuffle, laand::Width};
 
     const SESSION: SessionId = SessionId([7; 32]);
 
     /// What a party holds of a batch's y towards its peers, and what the peers opened.
     struct Held {
-        right: RightFactors,
+        y_shares: YShares,
         /// The same, number by number, in full.
-        thrown: Vec<[Vec<Block>; 2]>,
+        shuffled: Vec<[Vec<Block>; 2]>,
         firsts: Vec<Towards>,
         theirs: Vec<BitVec>,
         order: Vec<u32>,
     }
 
     fn held(batch: Batch, peers: usize, width: Width, prg: &mut Prg) -> Held {
-        let order = throw::thrown(batch, Block(3), 1).unwrap();
+        let order = shuffle::shuffled(batch, Block(3), 1).unwrap();
         let mut random = |n: usize| {
             let mut blocks = vec![Block::ZERO; n];
             prg.fill_blocks(&mut blocks);
             blocks
         };
-        let thrown: Vec<[Vec<Block>; 2]> =
+        let shuffled: Vec<[Vec<Block>; 2]> =
             (0..peers).map(|_| [random(order.len()), random(order.len())]).collect();
-        let mut right = RightFactors::default();
-        right.reset((order.len(), peers), width);
-        let mut all = right.all();
-        for (peer, [macs, keys]) in thrown.iter().enumerate() {
+        let mut y_shares = YShares::default();
+        y_shares.reset((order.len(), peers), width);
+        let mut all = y_shares.all();
+        for (peer, [macs, keys]) in shuffled.iter().enumerate() {
             all.note(peer, 0, [macs, keys]);
         }
         let first_of = |row: &[Block]| -> Vec<Block> {
             order.iter().step_by(batch.bucket).map(|&first| row[first as usize]).collect()
         };
-        let firsts = thrown.iter().map(|[macs, keys]| match batch.tied {
+        let firsts = shuffled.iter().map(|[macs, keys]| match batch.anchored {
             true => Towards { macs: random(batch.triples), keys: random(batch.triples) },
             false => Towards { macs: first_of(macs), keys: first_of(keys) },
         });
         let firsts = firsts.collect();
         let opened = batch.triples * (batch.bucket - 1);
         let theirs = (0..peers).map(|_| BitVec::random(opened, prg)).collect();
-        Held { right, thrown, firsts, theirs, order }
+        Held { y_shares, shuffled, firsts, theirs, order }
     }
 
     /// By the definition: d by d.
@@ -223,11 +222,12 @@ mod tests {
     ) -> MacSums {
         let (width, delta) = key;
         let chi = Aes128::new(seed);
-        let (Towards { macs, keys }, [of_macs, of_keys]) = (&held.firsts[peer], &held.thrown[peer]);
+        let (Towards { macs, keys }, [of_macs, of_keys]) =
+            (&held.firsts[peer], &held.shuffled[peer]);
         let mut sums = [Block::ZERO; 2];
         let mut number = 0;
-        for (bucket, members) in held.order.chunks_exact(batch.thrown()).enumerate() {
-            for &member in &members[usize::from(!batch.tied)..] {
+        for (bucket, members) in held.order.chunks_exact(batch.shuffled()).enumerate() {
+            for &member in &members[usize::from(!batch.anchored)..] {
                 let chi = chi.encrypt(Block(member.into()));
                 let d = held.theirs[peer].get(number);
                 number += 1;
@@ -246,17 +246,18 @@ mod tests {
     fn sums_are_those_of_the_definition() {
         let mut prg = Prg::from_seed(Block(1));
         for (triples, bucket) in [(1, 2), (7, 3), (64, 3), (513, 3), (1100, 2), (1025, 5)] {
-            for (tied, width) in [(true, Width::Half), (true, Width::Whole), (false, Width::Whole)]
+            for (anchored, width) in
+                [(true, Width::Half), (true, Width::Whole), (false, Width::Whole)]
             {
-                let batch = Batch { triples, bucket, tied };
+                let batch = Batch { triples, bucket, anchored };
                 let peers = 1 + triples % 3;
                 let held = held(batch, peers, width, &mut prg);
                 let delta = prg.block();
                 let seeds: Vec<Block> = (0..peers).map(|_| prg.block()).collect();
-                let opening = Opening {
+                let opening = MacCheck {
                     batch,
                     order: &held.order,
-                    right: &held.right,
+                    y_shares: &held.y_shares,
                     firsts: &held.firsts,
                     theirs: &held.theirs,
                     seeds: &seeds,

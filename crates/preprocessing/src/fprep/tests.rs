@@ -1,8 +1,9 @@
 //! Sessions in one process whose correlated OT starts from known seeds: everything after the base
-//! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`tied`] and
+//! OTs, honest here, and with cheating peers in [`cheats`], [`many`], [`bits`], [`anchored`] and
 //! [`threads`], a silent one in [`silent`]; whole attacks, as often as they should succeed, in
 //! [`attack`].
 
+mod anchored;
 mod attack;
 mod bits;
 mod cheats;
@@ -14,7 +15,6 @@ mod mesh;
 mod plain;
 mod silent;
 mod threads;
-mod tied;
 
 use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
 use symbolon_ot::iknp::{self, COLUMNS};
@@ -63,7 +63,7 @@ fn parties_with(
             let number = lane as u64 + 1;
             let mut pairs = Vec::new();
             own_seeds.push(Vec::new());
-            for peer in crate::bits::peers_of(me, usize::from(parties)) {
+            for peer in crate::abit::peers_of(me, usize::from(parties)) {
                 let (i, j) = (usize::from(me), usize::from(peer));
                 let delta = delta(me, peer);
                 let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
@@ -84,15 +84,15 @@ fn parties_with(
                 });
                 own_seeds[lane].push(*own);
             }
-            let bits = BitLane::new(pairs, &SESSION, me, number, &mut prg);
-            LeakyLane::new(bits, &SESSION, me, lane, Prg::from_seed(prg.block()))
+            let bits = AuthBitGenerator::new(pairs, &SESSION, me, number, &mut prg);
+            LeakyAndGenerator::new(bits, &SESSION, me, lane, Prg::from_seed(prg.block()))
         });
         let open = Preprocessor {
             session: SESSION,
             delta: Delta::new(delta(me, u16::from(me == 0))),
             rho: 40,
             lanes: made.collect(),
-            chunk: leaky::CHUNK,
+            chunk: laand::CHUNK,
             prg: Prg::from_seed(prg.block()),
             batches: 0,
             leaky: LeakyTriples::default(),
@@ -205,7 +205,7 @@ fn triples_are_right_on_any_number_of_lanes() {
         (5, 100, 4, 2),
         (5, 3_500, 3, 1),
     ] {
-        let batch = Batch { triples, bucket, tied: false };
+        let batch = Batch { triples, bucket, anchored: false };
         let made =
             all_end_well(run(parties(n, lanes, 1), |open, lanes| open.triples(lanes, batch)));
         let made: Vec<&Triples> = made.iter().collect();
@@ -216,7 +216,7 @@ fn triples_are_right_on_any_number_of_lanes() {
 
 #[test]
 fn the_bits_of_triples_are_not_constant() {
-    let batch = Batch { triples: 200, bucket: 3, tied: false };
+    let batch = Batch { triples: 200, bucket: 3, anchored: false };
     for n in [2, 3] {
         let made = all_end_well(run(parties(n, 1, 2), |open, lanes| open.triples(lanes, batch)));
         for shares in made.iter().flat_map(|t| [&t.a, &t.b, &t.c]) {
@@ -228,7 +228,7 @@ fn the_bits_of_triples_are_not_constant() {
 
 #[test]
 fn batches_in_a_row_differ_and_are_right() {
-    let batch = Batch { triples: 20, bucket: 3, tied: false };
+    let batch = Batch { triples: 20, bucket: 3, anchored: false };
     for n in [2, 3, 5] {
         let made = all_end_well(run(parties(n, 2, 3), |open, lanes| {
             Ok([open.triples(lanes, batch)?, open.triples(lanes, batch)?])

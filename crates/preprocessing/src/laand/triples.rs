@@ -4,7 +4,7 @@ pub use symbolon_primitives::records::Record;
 use symbolon_primitives::records::Records;
 use symbolon_primitives::{BitVec, Block, Delta, Slab, bytes_of_rows};
 
-use super::{RightFactors, Width};
+use super::{Width, YShares};
 use crate::{Triples, bucketing::Batch};
 
 /// One party's part of many leaky triples.
@@ -13,24 +13,23 @@ pub struct LeakyTriples {
     pub(super) peers: usize,
     /// How many triples there are.
     pub(super) len: usize,
-    /// How many of them, the first, are the heads of buckets that are not thrown.
-    pub(super) heads: usize,
-    /// Where the sums of the buckets will be. Until then it holds the heads.
-    pub(super) made: Triples,
-    /// What it held before.
-    pub(super) holds: Holds,
-    /// One record per peer for the first triple that is thrown, then for the second, ... Their z is
-    /// still r, as the heads' is: what d lacks is added when the buckets are summed, which saves a
-    /// pass over all of them.
+    /// How many of them, the first, are anchors, which are not shuffled.
+    pub(super) anchors: usize,
+    /// Where the sums of the buckets will be. Until then it holds the anchors.
+    pub(super) output: Triples,
+    /// Which of its shares were given.
+    pub(super) inputs: BatchInputs,
+    /// One record per peer for the first shuffled triple, then for the second, ... Their z is still
+    /// r, as the anchors' is: d is added when the buckets are summed, which saves a pass over all of
+    /// them.
     pub(super) records: Slab<Record>,
-    /// What ties the y of those triples to the peers.
-    pub(super) right: RightFactors,
+    /// MACs and keys of the y of those triples.
+    pub(super) y_shares: YShares,
     /// The own bits of x, y, z.
     pub(super) bits: [BitVec; 3],
     /// The own d of step 4, until it is opened.
     pub(super) d: BitVec,
-    /// S of step 4 (still without its part of the peers' U before they arrive), so many bits each
-    /// as U has.
+    /// S of step 4, as wide as U; the peers' U are XORed to it when they arrive.
     pub(super) s: Slab<Block>,
     /// What a record's key for z lacks where d is 1: Δ if the peer in place 0 is party 0, whose
     /// bit changes, and otherwise nothing.
@@ -40,13 +39,13 @@ pub struct LeakyTriples {
     packed: Slab<u8>,
 }
 
-/// What of a batch's triples is there before it is made.
+/// Which shares of a batch's triples are given before the batch is made.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Holds {
-    /// The right factors.
-    pub factors: bool,
-    /// Shares in the place of the products, to which these are added.
-    pub addends: bool,
+pub(crate) struct BatchInputs {
+    /// The y of its anchors.
+    pub y: bool,
+    /// Shares to which the products are added, in the memory of the products.
+    pub onto: bool,
 }
 
 /// The own bit of x in a packed triple.
@@ -60,23 +59,23 @@ pub(crate) const D_BIT: u8 = 8;
 
 impl LeakyTriples {
     /// Makes room for a batch among this party and `peers` others; keeps the memory of earlier
-    /// ones. There is room for its triples in `made`, which `holds` what is given.
+    /// ones. `output` has room for its triples, and holds the shares that `inputs` says are given.
     pub(crate) fn reset(
         &mut self,
         (batch, peers): (Batch, usize),
         width: Width,
-        made: Triples,
-        holds: Holds,
+        output: Triples,
+        inputs: BatchInputs,
     ) {
         self.peers = peers;
         self.len = batch.leaky();
-        self.holds = holds;
-        self.heads = batch.heads();
-        self.made = made;
-        let thrown = batch.leaky() - self.heads;
-        self.records.reset(thrown * peers);
-        // The first y of a bucket that is not tied comes out of there.
-        self.right.reset((thrown, peers), if batch.tied { width } else { Width::Whole });
+        self.inputs = inputs;
+        self.anchors = batch.anchors();
+        self.output = output;
+        let shuffled = batch.leaky() - self.anchors;
+        self.records.reset(shuffled * peers);
+        // In other batches the first y of a bucket is read from there, in full.
+        self.y_shares.reset((shuffled, peers), if batch.anchored { width } else { Width::Whole });
         self.s.reset(width.blocks(self.len));
         self.bits = std::array::from_fn(|_| BitVec::zeros(0));
         self.d = BitVec::zeros(0);
@@ -102,17 +101,17 @@ impl LeakyTriples {
         std::array::from_fn(|which| self.bits[which].get(triple))
     }
 
-    /// The heads, if they are not thrown, in the place of their buckets' sums.
-    pub(crate) fn take_made(&mut self) -> Triples {
-        std::mem::take(&mut self.made)
+    /// The anchors of an anchored batch, in the place of their buckets' sums.
+    pub(crate) fn take_output(&mut self) -> Triples {
+        std::mem::take(&mut self.output)
     }
 
-    /// What ties the right factors of the triples that are thrown to the peers.
-    pub(crate) fn right(&self) -> &RightFactors {
-        &self.right
+    /// MACs and keys of the y of the shuffled triples.
+    pub(crate) fn y_shares(&self) -> &YShares {
+        &self.y_shares
     }
 
-    /// What ties the triples that are thrown to the peers. A key for z still lacks [`correcting`]
+    /// MACs and keys of x and z of the shuffled triples. A key for z still lacks [`correcting`]
     /// where d is 1.
     ///
     /// [`correcting`]: LeakyTriples::correcting
@@ -130,7 +129,7 @@ impl LeakyTriples {
         &self.packed
     }
 
-    /// Notes d, and packs all bits.
+    /// Corrects the own bits of z by d, and packs all bits.
     pub(super) fn correct(&mut self, d: &BitVec, own: bool, delta: &Delta) {
         // Party 0's bit changes, and the others' keys for it.
         self.correcting = if own { Delta::default() } else { delta.clone() };
@@ -149,8 +148,8 @@ impl LeakyTriples {
             let all = self.bits.iter_mut().chain([&mut self.d]);
             all.zip(part).for_each(|(all, more)| all.extend_from(&more));
         }
-        if self.heads > 0 && !self.holds.factors {
-            self.made.b.bits = self.bits[1].slice(0..self.heads);
+        if self.anchors > 0 && !self.inputs.y {
+            self.output.b.bits = self.bits[1].slice(0..self.anchors);
         }
     }
 }
@@ -168,14 +167,14 @@ impl LeakyTriples {
     /// MAC and key of a triple's x, y and r with the peer in place `peer`. Of y there must be all
     /// bits.
     pub(crate) fn auths_of(&self, triple: usize, peer: usize) -> [[Block; 2]; 3] {
-        let Some(thrown) = triple.checked_sub(self.heads) else {
-            let Triples { a, b, c } = &self.made;
+        let Some(shuffled) = triple.checked_sub(self.anchors) else {
+            let Triples { a, b, c } = &self.output;
             return [a, b, c].map(|shares| {
                 let share = shares.pair(triple, peer);
                 [share.mac, share.key]
             });
         };
-        let Record { x, z } = &self.records[thrown * self.peers + peer];
-        [*x, self.right.get(thrown, peer), *z]
+        let Record { x, z } = &self.records[shuffled * self.peers + peer];
+        [*x, self.y_shares.get(shuffled, peer), *z]
     }
 }

@@ -1,4 +1,5 @@
-//! The open preprocessing session of one party.
+//! F_prep (YWZ20 Fig. 1), which is F_Pre (WRK17 Fig. 1) for two parties: authenticated bits, shares
+//! and AND triples.
 
 use symbolon_interaction::{confirm_broadcasts, toss_coin};
 use symbolon_ot::{
@@ -11,10 +12,11 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use crate::{
     AuthBits, Shares, Towards, Triples,
-    bits::{self, BitLane},
-    bucketing, combine, global_keys,
-    leaky::{self, Holds, LeakyLane, LeakyTriples, Width},
-    shares::{lsb_of_delta, to_be_filled},
+    aand::combine,
+    abit::{self, AuthBitGenerator},
+    ashare_check, bucketing,
+    laand::{self, BatchInputs, LeakyAndGenerator, LeakyTriples, Width},
+    shares::{lsb_of_delta, resize_for_overwrite},
     threads,
 };
 
@@ -38,7 +40,7 @@ pub struct Preprocessor {
     session: SessionId,
     delta: Delta,
     rho: u32,
-    lanes: Vec<LeakyLane>,
+    lanes: Vec<LeakyAndGenerator>,
     /// Leaky triples in a chunk.
     chunk: usize,
     prg: Prg,
@@ -79,24 +81,24 @@ impl Preprocessor {
         }
         let lane = |(number, pairs): (usize, Vec<setup::Lane>)| {
             // Number 0 was the set-up's own draw.
-            let bits = BitLane::new(pairs, session, me, number as u64 + 1, &mut prg);
-            LeakyLane::new(bits, session, me, number, Prg::from_seed(*prg.seed()))
+            let bits = AuthBitGenerator::new(pairs, session, me, number as u64 + 1, &mut prg);
+            LeakyAndGenerator::new(bits, session, me, number, Prg::from_seed(*prg.seed()))
         };
-        let lanes_made: Vec<LeakyLane> = pairs.into_iter().enumerate().map(lane).collect();
+        let lanes_made: Vec<LeakyAndGenerator> = pairs.into_iter().enumerate().map(lane).collect();
         let mut open = Preprocessor {
             session: *session,
             delta,
             rho,
             lanes: lanes_made,
-            chunk: leaky::chunk(generator),
+            chunk: laand::chunk(generator),
             prg,
             batches: 0,
             leaky: LeakyTriples::default(),
             buckets: combine::Scratch::default(),
         };
         if parties > 2 {
-            let shares = open.shares(lanes, global_keys::SHARES)?;
-            global_keys::check(&mut lanes[0], &shares, &open.delta, &open.session, &mut open.prg)?;
+            let shares = open.shares(lanes, ashare_check::SHARES)?;
+            ashare_check::check(&mut lanes[0], &shares, &open.delta, &open.session, &mut open.prg)?;
         }
         Ok(open)
     }
@@ -139,15 +141,15 @@ impl Preprocessor {
         let mine = counts[me as usize];
         memory.bits = self.lanes[0].random_bits(mine);
         memory.towards.resize_with(peers, Towards::default);
-        let theirs = bits::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
+        let theirs = abit::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
         for (Towards { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
-            to_be_filled(macs, mine);
-            to_be_filled(keys, theirs);
+            resize_for_overwrite(macs, mine);
+            resize_for_overwrite(keys, theirs);
         }
         // A part for each lane, as long as there is more than a draw for it.
         let most = counts.iter().copied().max().unwrap_or(0);
         let size = most.div_ceil(lanes.len().min(most.div_ceil(MAX_DRAW)).max(1));
-        let parts = Drawing::split(&mut memory, lanes.len(), size);
+        let parts = DrawPart::split(&mut memory, lanes.len(), size);
         let work = self.lanes.iter_mut().zip(&mut *lanes).zip(parts);
         let ended = threads::each(work.filter(|(_, part)| !part.is_empty()), |work| {
             let ((lane, channels), mut part) = work;
@@ -197,13 +199,13 @@ impl Preprocessor {
         self.make(lanes, batch, None, None)
     }
 
-    /// The batches in which `n` triples on given right factors are made.
+    /// The batches in which `n` triples on given y are made.
     pub fn plan_on(&self, n: usize) -> Vec<bucketing::Batch> {
-        bucketing::plan_tied(n, self.rho, self.lanes[0].peers())
+        bucketing::plan_anchored(n, self.rho, self.lanes[0].peers())
     }
 
-    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples of which the right factors
-    /// are the shares `b`, as many as the batch has triples; they come back as part of them. Shares
+    /// Makes one batch of [`plan_on`](Preprocessor::plan_on): triples whose y are
+    /// the shares `b`, as many as the batch has triples; they come back as part of them. Shares
     /// of zero fill a batch up. The products are added to the shares `onto`, if there are such, as
     /// many again: c ⊕ `onto` comes back in their memory.
     ///
@@ -218,7 +220,7 @@ impl Preprocessor {
         onto: Option<Shares>,
     ) -> Result<Triples> {
         let fits = |shares: &Shares| shares.len() == batch.triples;
-        if !batch.tied || !fits(&b) || !onto.as_ref().is_none_or(fits) {
+        if !batch.anchored || !fits(&b) || !onto.as_ref().is_none_or(fits) {
             return Err(Error::InvalidInput("the shares do not fit the batch of triples".into()));
         }
         self.make(lanes, batch, Some(b), onto)
@@ -241,17 +243,17 @@ impl Preprocessor {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
-        let holds = Holds { factors: given.is_some(), addends: onto.is_some() };
+        let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
         let room = self.buckets.room((batch, lanes[0].len()), given, onto);
         let width = Width::for_rho(self.rho);
-        self.leaky.reset((batch, lanes[0].len()), width, room, holds);
-        let parts = leaky::split(&mut self.leaky, lanes.len(), (self.chunk, width));
+        self.leaky.reset((batch, lanes[0].len()), width, room, inputs);
+        let parts = laand::split(&mut self.leaky, lanes.len(), (self.chunk, width));
         let bits = generate(&mut self.lanes, lanes, parts)?;
         self.leaky.set_bits(bits);
         self.confirm(lanes)?;
         let threads = lanes.len().min(batch.leaky().div_ceil(self.chunk));
         let channels = &mut lanes[0];
-        let mut finish = leaky::Finish {
+        let mut finish = laand::Finish {
             session: &self.session,
             delta: &self.delta,
             width,
@@ -259,11 +261,11 @@ impl Preprocessor {
             prg: &mut self.prg,
             threads,
         };
-        leaky::finish(channels, &mut self.leaky, &mut finish)?;
+        laand::finish(channels, &mut self.leaky, &mut finish)?;
         let number = self.batches;
         let coin = toss_coin(channels, &self.session, 2 * number + 1, &mut self.prg)?;
         self.batches += 1;
-        let made = self.leaky.take_made();
+        let output = self.leaky.take_output();
         let combine = combine::Combine {
             leaky: &self.leaky,
             batch,
@@ -272,33 +274,33 @@ impl Preprocessor {
             delta: &self.delta,
             threads,
         };
-        combine.run(channels, coin, made)
+        combine.run(channels, coin, output)
     }
 
     /// Makes sure that all parties saw the same broadcasts on every lane.
     fn confirm(&self, lanes: &mut [Vec<Channel>]) -> Result<()> {
-        let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyLane::log_digest).collect();
+        let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyAndGenerator::log_digest).collect();
         confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
     }
 }
 
 /// A lane's part of a draw: own bits with MACs for each peer, and keys for each peer's bits.
-struct Drawing<'a> {
+struct DrawPart<'a> {
     bits: BitVec,
     macs: Vec<&'a mut [Block]>,
     keys: Vec<&'a mut [Block]>,
 }
 
-impl<'a> Drawing<'a> {
+impl<'a> DrawPart<'a> {
     /// Parts of at most `size` bits of each party.
     fn split(Shares { bits, towards }: &'a mut Shares, parts: usize, size: usize) -> Vec<Self> {
         let range = |part: usize, of: usize| (part * size).min(of)..((part + 1) * size).min(of);
-        let part = |part| Drawing {
+        let part = |part| DrawPart {
             bits: bits.slice(range(part, bits.len())),
             macs: Vec::new(),
             keys: Vec::new(),
         };
-        let mut all: Vec<Drawing<'_>> = (0..parts).map(part).collect();
+        let mut all: Vec<DrawPart<'_>> = (0..parts).map(part).collect();
         for Towards { macs, keys } in towards {
             let mut rest = [&mut macs[..], &mut keys[..]];
             for part in &mut all {
@@ -319,9 +321,9 @@ impl<'a> Drawing<'a> {
 /// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by
 /// part.
 fn generate(
-    lanes: &mut [LeakyLane],
+    lanes: &mut [LeakyAndGenerator],
     channels: &mut [Vec<Channel>],
-    mut parts: Vec<leaky::Part<'_>>,
+    mut parts: Vec<laand::Part<'_>>,
 ) -> Result<Vec<[BitVec; 4]>> {
     let work = lanes.iter_mut().zip(channels).zip(&mut parts);
     let ended = threads::each(work, |((lane, channels), part)| lane.generate(channels, part))?;

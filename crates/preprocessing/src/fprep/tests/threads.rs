@@ -8,7 +8,7 @@ use super::*;
 use mesh::{message, state};
 
 /// So many leaky triples that two threads have several chunks each, the last one short.
-const BATCH: Batch = Batch { triples: 5_000, bucket: 3, tied: false };
+const BATCH: Batch = Batch { triples: 5_000, bucket: 3, anchored: false };
 
 /// Two parties on two lanes, of which the cheater has a bend for each of its lanes.
 fn cheat<T: Send>(
@@ -26,8 +26,8 @@ fn cheat<T: Send>(
 
 /// For each of two lanes a change of S of those of these triples of a batch that the lane makes.
 fn wrong_s(triples: &[usize]) -> [FnBend; 2] {
-    let chunks = BATCH.leaky().div_ceil(leaky::CHUNK);
-    let lane_len = chunks.div_ceil(2) * leaky::CHUNK;
+    let chunks = BATCH.leaky().div_ceil(laand::CHUNK);
+    let lane_len = chunks.div_ceil(2) * laand::CHUNK;
     [0, 1].map(|lane| {
         let own = triples.iter().filter(|&&triple| triple / lane_len == lane);
         let own: Vec<usize> = own.map(|triple| triple % lane_len).collect();
@@ -54,7 +54,7 @@ fn errors_in_s_that_would_cancel_between_threads() {
     for cheater in [0, 1] {
         for wrong in [&[0, second][..], &[second]] {
             let ended = cheat(cheater, wrong_s(wrong), |open, lanes| open.triples(lanes, BATCH));
-            mesh::assert_caught(&ended, &[cheater], leaky::CHECK);
+            mesh::assert_caught(&ended, &[cheater], laand::CHECK);
         }
     }
 }
@@ -119,7 +119,7 @@ fn large_draws_are_right_on_any_number_of_lanes() {
 #[test]
 fn tied_batches_are_right_on_several_threads() {
     for (n, lanes) in [(2, 2), (3, 3)] {
-        let batch = Batch { tied: true, ..BATCH };
+        let batch = Batch { anchored: true, ..BATCH };
         let made = all_end_well(run(parties(n, lanes, 73), |open, lanes| {
             let b = open.shares(lanes, batch.triples)?;
             open.triples_on(lanes, batch, b, None)

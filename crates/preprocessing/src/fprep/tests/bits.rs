@@ -10,7 +10,7 @@ use symbolon_primitives::gf128;
 use symbolon_transport::bend::{Action, Bend, FnBend};
 
 use super::*;
-use crate::bits::peers_of;
+use crate::abit::peers_of;
 use mesh::{message, state};
 
 const SHARES: usize = 100;
@@ -329,9 +329,9 @@ fn accomplices_agree_with_everybody() {
 
 /// Shares as the set-up makes them, and the check of global keys.
 fn check(open: &mut Preprocessor, lanes: &mut Lanes) -> Result<()> {
-    let shares = open.shares(lanes, global_keys::SHARES)?;
+    let shares = open.shares(lanes, ashare_check::SHARES)?;
     let (delta, session) = (open.delta.clone(), open.session);
-    global_keys::check(&mut lanes[0], &shares, &delta, &session, &mut open.prg)
+    ashare_check::check(&mut lanes[0], &shares, &delta, &session, &mut open.prg)
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn another_delta_towards_one_peer() {
                 let other = (me, peer) == (cheater, victim);
                 deltas[usize::from(me)] ^ Block(difference).select(other)
             });
-            assert_caught(run(parties, check), &[cheater], global_keys::CHECK);
+            assert_caught(run(parties, check), &[cheater], ashare_check::CHECK);
         }
     }
 }
@@ -363,7 +363,7 @@ fn another_delta_of_several_parties() {
     let parties = parties_with(5, 1, 25, |me, peer| {
         deltas[usize::from(me)] ^ Block(1 << 77).select(me < 3 && peer == 4)
     });
-    assert_caught(run(parties, check), &[0, 1, 2], global_keys::CHECK);
+    assert_caught(run(parties, check), &[0, 1, 2], ashare_check::CHECK);
 }
 
 /// Fig. 5, steps 5 to 8: another zero share than was used; y told differently to one; z committed
@@ -372,7 +372,7 @@ fn another_delta_of_several_parties() {
 fn lies_in_the_check_of_global_keys() {
     for (n, cheater, victim) in CASES {
         for (kind, at) in [
-            ("aShare: zero share", global_keys::CHECK),
+            ("aShare: zero share", ashare_check::CHECK),
             ("aShare: y", BROADCAST_CHECK),
             ("aShare: commitment to z", BROADCAST_CHECK),
             ("aShare: z", "aShare z commitment"),

@@ -9,10 +9,10 @@ use symbolon_transport::SOMEBODY;
 use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
-use crate::bits::peers_of;
+use crate::abit::peers_of;
 use mesh::{message, nth_message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
 
 /// Who cheats, and towards whom.
 const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
@@ -53,7 +53,7 @@ impl Ended {
         }
         for party in (0..self.results.len() as u16).filter(|p| !self.cheaters.contains(p)) {
             let error = self.results[usize::from(party)].as_ref().err();
-            assert_eq!(error, Some(&Error::misbehaved(SOMEBODY, leaky::CHECK)));
+            assert_eq!(error, Some(&Error::misbehaved(SOMEBODY, laand::CHECK)));
         }
     }
 }
@@ -265,14 +265,14 @@ fn lies_in_bucketing() {
 /// The same on a second lane's messages, beside an honest first one: a wrong U for every triple.
 #[test]
 fn cheat_on_another_lane() {
-    let batch = Batch { triples: 3_500, bucket: 3, tied: false };
-    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    let batch = Batch { triples: 3_500, bucket: 3, anchored: false };
+    assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     for (cheater, place) in [(0, 1), (1, 0), (2, 0)] {
         let mut parties = parties(3, 2, 42);
         let bend = message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
         parties[usize::from(cheater)].lanes[1][place].set_bend(Box::new(bend));
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let results: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
-        mesh::assert_caught(&results, &[cheater], leaky::CHECK);
+        mesh::assert_caught(&results, &[cheater], laand::CHECK);
     }
 }

@@ -1,8 +1,9 @@
-//! The right factors of the triples that are thrown: MACs and keys of their y, in the order of the triples.
+//! MACs and keys of the y of all shuffled triples, in the order of the triples.
 //!
-//! They are not in the records, for nobody looks for them at random. A bucket's first y comes out as it is; each of the others
-//! is opened, added to the first, and all that happens to its MAC is that it is added up in [`crate::authentic`], whatever
-//! the order. So of tied triples, where the first one's MACs lie elsewhere, there are only as many bits as that sum wants.
+//! They are not in the records, because nobody reads them at random places. A bucket's first y is
+//! the output's; each of the others is opened, XORed to the first, and its MAC is only summed up in
+//! [`crate::aand::mac_check`], in any order. In anchored batches, where the first triple's MACs are
+//! elsewhere, only as many bits are kept as that sum needs.
 
 use std::ops::Range;
 
@@ -12,15 +13,15 @@ use super::Width;
 
 /// MACs and keys of all y, row by row.
 #[derive(Default)]
-pub(crate) struct RightFactors {
+pub(crate) struct YShares {
     /// How many bits there are of each.
     width: Option<Width>,
     /// For each peer the MACs on the own bits, and the keys for the peer's.
     rows: Vec<[Slab<u64>; 2]>,
 }
 
-impl RightFactors {
-    /// Makes room for `n`, with so many bits of each; keeps the memory of earlier ones.
+impl YShares {
+    /// Makes room for `n`, of `width` bits each; keeps the memory of earlier ones.
     pub fn reset(&mut self, (n, peers): (usize, usize), width: Width) {
         self.width = Some(width);
         self.rows.resize_with(peers, Default::default);
@@ -33,10 +34,10 @@ impl RightFactors {
     }
 
     /// All of them, to be written.
-    pub fn all(&mut self) -> RightPart<'_> {
+    pub fn all(&mut self) -> YSharesMut<'_> {
         let width = self.width();
         let rows = self.rows.iter_mut().map(|rows| rows.each_mut().map(|row| &mut row[..]));
-        RightPart { width, rows: rows.collect() }
+        YSharesMut { width, rows: rows.collect() }
     }
 
     /// MAC and key of a triple's y with `peer`, of which there are all bits.
@@ -54,22 +55,22 @@ impl RightFactors {
     }
 }
 
-/// Some of them, one behind another, to be written.
-pub(crate) struct RightPart<'a> {
+/// Consecutive ones of them, to be written.
+pub(crate) struct YSharesMut<'a> {
     width: Width,
     rows: Vec<[&'a mut [u64]; 2]>,
 }
 
-impl<'a> RightPart<'a> {
+impl<'a> YSharesMut<'a> {
     /// Takes the first `n`.
-    pub fn take_first(&mut self, n: usize) -> RightPart<'a> {
+    pub fn take_first(&mut self, n: usize) -> YSharesMut<'a> {
         let words = self.width.words(n);
         let take = |row: &mut &'a mut [u64]| row.split_off_mut(..words).expect("a y for each");
         let rows = self.rows.iter_mut().map(|rows| rows.each_mut().map(take));
-        RightPart { width: self.width, rows: rows.collect() }
+        YSharesMut { width: self.width, rows: rows.collect() }
     }
 
-    /// Notes MACs and keys with `peer` from number `first` on.
+    /// Writes MACs and keys with `peer` from number `first` on.
     pub fn note(&mut self, peer: usize, first: usize, rows: [&[Block]; 2]) {
         let first = self.width.words(first);
         for (all, blocks) in self.rows[peer].iter_mut().zip(rows) {

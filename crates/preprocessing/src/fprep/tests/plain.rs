@@ -3,10 +3,10 @@
 use symbolon_primitives::{Transcript, TweakedHash, derive_block};
 
 use super::*;
-use crate::combine::Combine;
-use crate::leaky::Finish;
+use crate::aand::combine::Combine;
+use crate::aand::shuffle;
+use crate::laand::Finish;
 use crate::reference::{self, Shared};
-use crate::throw;
 
 /// One party's part of a share, as [`pairs`] needs it: peers in their places.
 type OfParty = (bool, Vec<[Block; 2]>);
@@ -30,8 +30,8 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     let peers = lanes[0].len();
     let width = Width::for_rho(open.rho);
     let room = open.buckets.room((batch, peers), None, None);
-    open.leaky.reset((batch, peers), width, room, Holds::default());
-    let parts = leaky::split(&mut open.leaky, lanes.len(), (open.chunk, width));
+    open.leaky.reset((batch, peers), width, room, BatchInputs::default());
+    let parts = laand::split(&mut open.leaky, lanes.len(), (open.chunk, width));
     let bits = generate(&mut open.lanes, lanes, parts)?;
     open.leaky.set_bits(bits);
     let triples = 0..batch.leaky();
@@ -42,12 +42,12 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
     let (session, delta) = (&open.session, open.delta.clone());
     let prg = &mut open.prg;
     let mut finish = Finish { session, delta: &delta, width, batch: 0, prg, threads: 1 };
-    leaky::finish(channels, &mut open.leaky, &mut finish)?;
-    let made = open.leaky.take_made();
+    laand::finish(channels, &mut open.leaky, &mut finish)?;
+    let output = open.leaky.take_output();
     let leaky = &open.leaky;
     let combine = Combine { leaky, batch, session, number: 0, delta: &delta, threads: 2 };
-    let triples = combine.run(channels, challenge(), made)?;
-    let order = throw::thrown(batch, challenge().into_block(), 1)?;
+    let triples = combine.run(channels, challenge(), output)?;
+    let order = shuffle::shuffled(batch, challenge().into_block(), 1)?;
     Ok(Snapshot { drawn, s, triples, order })
 }
 
@@ -95,7 +95,7 @@ fn hash(from: usize, to: usize, k: Block, t: usize) -> Block {
 
 #[test]
 fn leaky_and_good_triples_are_those_of_the_figures() {
-    for (n, rho, triples, bucket, tied) in [
+    for (n, rho, triples, bucket, anchored) in [
         (2, 40, 1, 2, false),
         (2, 40, 300, 3, false),
         (2, 80, 1_000, 3, true),
@@ -103,7 +103,7 @@ fn leaky_and_good_triples_are_those_of_the_figures() {
         (3, 80, 200, 3, true),
         (5, 80, 30, 2, true),
     ] {
-        let batch = Batch { triples, bucket, tied };
+        let batch = Batch { triples, bucket, anchored };
         let ended = run(parties(n, 1, 7), |open, lanes| {
             open.rho = rho;
             make(open, lanes, batch)
@@ -128,10 +128,10 @@ fn leaky_and_good_triples_are_those_of_the_figures() {
             leaky.push([x, y, plain.z]);
         }
         let order = &made[0].order;
-        for (k, thrown) in order.chunks_exact(batch.thrown()).enumerate() {
-            let head = leaky[..batch.heads()].get(k);
-            let others = thrown.iter().map(|&t| &leaky[batch.heads() + t as usize]);
-            let bucket: Vec<[Shared; 3]> = head.into_iter().chain(others).cloned().collect();
+        for (k, shuffled) in order.chunks_exact(batch.shuffled()).enumerate() {
+            let anchor = leaky[..batch.anchors()].get(k);
+            let others = shuffled.iter().map(|&t| &leaky[batch.anchors() + t as usize]);
+            let bucket: Vec<[Shared; 3]> = anchor.into_iter().chain(others).cloned().collect();
             let plain = reference::aand(&bucket, &deltas);
             let fused = |which: fn(&Triples) -> &Shares| {
                 let parts: Vec<OfParty> =

@@ -15,7 +15,7 @@
 //!
 //! j knows the digest of the u_j it got, so χ is fixed only after every u is. Digests and x̃ are
 //! broadcasts: they go into a [`BroadcastLog`] that all parties compare before they send anything
-//! that is only safe if the bits are the same towards all. (U of [`crate::leaky`] is safe without,
+//! that is only safe if the bits are the same towards all. (U of [`crate::laand`] is safe without,
 //! and comes before.) If the logs agree, honest verifiers used the same χ and x̃, and by the
 //! universality of the hash a party whose bits differ between two of them passes with probability
 //! 2^-128 only, besides guessing bits of their Δ.
@@ -30,7 +30,7 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 const AHEAD: usize = 4;
 
 /// One lane's correlated OT with every peer.
-pub struct BitLane {
+pub struct AuthBitGenerator {
     me: u16,
     pairs: Vec<Lane>,
     own: Transcript,
@@ -43,7 +43,7 @@ pub struct BitLane {
     correction: Correction,
 }
 
-impl BitLane {
+impl AuthBitGenerator {
     /// Takes the lane's correlated OT with each peer, peers in ascending order.
     pub fn new(pairs: Vec<Lane>, session: &SessionId, me: u16, lane: u64, prg: &mut Prg) -> Self {
         let parties = pairs.len() + 1;
@@ -52,7 +52,7 @@ impl BitLane {
             let sender = (parties == 2).then_some(verifier);
             cot::Stream { sender, receiver, lane }.transcript(session.as_bytes())
         };
-        BitLane {
+        AuthBitGenerator {
             me,
             own: transcript(me, peers_of(me, parties).next().unwrap_or(me)),
             theirs: peers_of(me, parties).map(|peer| transcript(peer, me)).collect(),
@@ -157,7 +157,7 @@ impl BitLane {
         Ok(())
     }
 
-    /// The other side of [`draw_own`](BitLane::draw_own): `keys[p]` gets one key per bit that the
+    /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit that the
     /// peer in place p draws; its length says how many.
     ///
     /// # Errors

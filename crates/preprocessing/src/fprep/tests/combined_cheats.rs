@@ -15,7 +15,7 @@ use super::bits::agree;
 use super::*;
 use mesh::{message, nth_message, state};
 
-const BATCH: Batch = Batch { triples: 7, bucket: 3, tied: false };
+const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
 
 /// A guess of one bit of the peer's Δ: where, and what it is.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ fn a_guess_of_delta_and_then_one_of_x() {
         let right = guess.is_right(deltas[1 - cheater]);
         let caught = match right {
             false => Some(cot::CHECK),
-            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(leaky::CHECK),
+            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(laand::CHECK),
         };
         unnoticed.note(caught.is_none());
         match caught {
@@ -171,8 +171,8 @@ fn guesses_of_two_peers_in_league() {
 /// A bit of Δ guessed on the second lane, and an x on the first.
 #[test]
 fn guesses_on_two_lanes() {
-    let batch = Batch { triples: 5_000, bucket: 3, tied: false };
-    assert!(batch.leaky() > leaky::CHUNK, "the second lane has work");
+    let batch = Batch { triples: 5_000, bucket: 3, anchored: false };
+    assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     for seed in 0..12 {
         let cheater = seed as usize % 2;
         let guess = Guess::any(seed);
@@ -187,7 +187,7 @@ fn guesses_on_two_lanes() {
         if !right {
             mesh::assert_caught(&results(ended), &[cheater as u16], cot::CHECK);
         } else if ended[1 - cheater].0.leaky.own_bits(0)[0] {
-            mesh::assert_caught(&results(ended), &[cheater as u16], leaky::CHECK);
+            mesh::assert_caught(&results(ended), &[cheater as u16], laand::CHECK);
         } else {
             assert_harmless(&results(ended), &deltas);
         }
@@ -215,7 +215,7 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
         let x = ended[usize::from(VICTIM)].0.leaky.own_bits(place / U)[0];
         caught.note(!x);
         match x {
-            false => mesh::assert_caught_by_all(&results(ended), &[0, 1], leaky::CHECK),
+            false => mesh::assert_caught_by_all(&results(ended), &[0, 1], laand::CHECK),
             true => assert_harmless(&results(ended), &deltas(3, 1_500 + seed)),
         }
     }
@@ -400,7 +400,7 @@ fn a_guess_in_the_set_up_and_one_later() {
         let made: Vec<Result<Triples>> =
             ended.into_iter().map(|ended| ended.and_then(|(_, made)| made)).collect();
         match x {
-            true => mesh::assert_caught(&made, &[0], leaky::CHECK),
+            true => mesh::assert_caught(&made, &[0], laand::CHECK),
             false => assert!(made.iter().all(Result::is_ok)),
         }
     }

@@ -18,15 +18,15 @@
 //! several threads, each with its part of the one sequence of χ.
 //!
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability
-//! 1/2, and nothing of y or z. That is the leak that [`crate::combine`] removes.
+//! 1/2, and nothing of y or z. That is the leak that [`crate::aand::combine`] removes.
 //!
-//! *Among more than two parties* U is sent before the broadcasts of the draws behind it (the
-//! digests and x̃ of [`crate::bits`]) are echoed; d and everything later come after the echo. U_ij
+//! *Among more than two parties* U is sent before the broadcasts of the next draws (the
+//! digests and x̃ of [`crate::abit`]) are echoed; d and everything later come after the echo. U_ij
 //! relies on no broadcast. It is sent to P_j only after P_i's own check of P_j's columns, whose χ
 //! has absorbed the correction that P_i got at first hand: so there are bits x^j that P_j holds
 //! towards P_i, whatever it told others. And whatever bits those are, U_ij is masked by the hashes
 //! of K_i\[x^j\] and K_i\[x^j\] ⊕ Δ_i, of which P_j knows one. Where bits differ towards two
-//! parties, the echo ends all before a d is committed to.
+//! parties, the echo check fails before any party commits to a d.
 //!
 //! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
 //! many as ρ asks for: see [`Width`], which says why that is enough.
@@ -43,10 +43,10 @@
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
-mod heads;
-mod records;
-mod right;
+mod anchors;
+mod triples;
 mod width;
+mod y_shares;
 
 use std::ops::Range;
 
@@ -61,20 +61,19 @@ use symbolon_transport::{Channel, Error, Result, SOMEBODY, SessionId};
 use zeroize::Zeroize;
 
 use crate::{
-    bits::{self, BitLane},
+    abit::{self, AuthBitGenerator},
     threads,
 };
-use heads::{Fresh, Heads};
-use right::RightPart;
+use anchors::{Anchors, SampledAnchors};
 use width::Word;
+use y_shares::YSharesMut;
 
-pub(crate) use records::{D_BIT, Holds, X_BIT, Y_BIT, Z_BIT};
-pub use records::{LeakyTriples, Record};
-pub(crate) use right::RightFactors;
+pub(crate) use triples::{BatchInputs, D_BIT, X_BIT, Y_BIT, Z_BIT};
+pub use triples::{LeakyTriples, Record};
 pub use width::Width;
+pub(crate) use y_shares::YShares;
 
-/// Triples of one chunk: what its draws are made of, and what is computed from them, stays in the
-/// second-level cache. With three correlated OTs per triple a column is 25 cache lines: whole ones,
+/// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With three correlated OTs per triple a column is 25 cache lines: whole ones,
 /// so that no load or store lies across two of them, and whole strips of the trees' sums
 /// ([`symbolon_primitives::leaves`]); and an odd number, so that columns do not push each other out
 /// of the caches.
@@ -92,7 +91,7 @@ pub(crate) fn chunk(generator: Generator) -> usize {
     }
 }
 
-/// Triples that are hashed at a time: what they take stays in the first-level cache.
+/// Triples that are hashed at a time; their data fits the L1 cache.
 const BLOCK: usize = 512;
 
 /// How many chunks the first message of a chunk runs ahead of its second: with small chunks it
@@ -116,26 +115,26 @@ pub const CHECK: &str = "leaky AND";
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
-    /// The heads come first.
-    heads: Heads<'a>,
-    /// Those of the triples behind the heads.
+    /// The anchors of the part, which are its first triples.
+    anchors: Anchors<'a>,
+    /// The records of the other triples.
     records: &'a mut [Record],
-    /// The right factors of the same triples.
-    right: RightPart<'a>,
+    /// The y of the other triples.
+    y_shares: YSharesMut<'a>,
     /// How many triples there are.
     len: usize,
-    /// Memory for their S, so many bits each as `width` says.
+    /// Memory for the S of all triples, of `width` bits each.
     s: &'a mut [Block],
     /// How many triples a chunk has.
     chunk: usize,
-    /// How much there is of U and S.
+    /// The length of U and S.
     width: Width,
     /// The own bits of x, y, r and d of this part, filled by the lane.
     pub bits: [BitVec; 4],
 }
 
 /// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but
-/// the last, with so much of U.
+/// the last, and with U of `width`.
 pub(crate) fn split<'a>(
     triples: &'a mut LeakyTriples,
     lanes: usize,
@@ -143,25 +142,25 @@ pub(crate) fn split<'a>(
 ) -> Vec<Part<'a>> {
     let chunks = triples.len().div_ceil(chunk).max(1);
     let size = chunks.div_ceil(lanes) * chunk;
-    let (mut heads, mut records) =
-        (Heads::of(&mut triples.made, triples.heads, triples.holds), &mut *triples.records);
-    let (mut right, mut s) = (triples.right.all(), &mut *triples.s);
+    let (mut anchors, mut records) =
+        (Anchors::of(&mut triples.output, triples.anchors, triples.inputs), &mut *triples.records);
+    let (mut y_shares, mut s) = (triples.y_shares.all(), &mut *triples.s);
     let all = triples.len;
     let part = |first| {
         let len = size.min(all - first);
-        let heads = heads.take_first(len);
-        let behind = len - heads.len();
+        let anchors = anchors.take_first(len);
+        let behind = len - anchors.len();
         let bits = std::array::from_fn(|_| BitVec::zeros(0));
-        let right = right.take_first(behind);
+        let y_shares = y_shares.take_first(behind);
         let records = records.split_off_mut(..behind * triples.peers).expect("a record for each");
         let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
-        Part { heads, bits, records, right, len, s, chunk, width }
+        Part { anchors, bits, records, y_shares, len, s, chunk, width }
     };
     (0..all).step_by(size).map(part).collect()
 }
 
-/// Where the authenticated bits of a chunk of `n` triples lie in its draw: all x, those y that were
-/// not given to the first `given` triples, all r.
+/// Where the authenticated bits of a chunk of `n` triples are in its draw: all x, then the y of all
+/// but the first `given` triples, then all r.
 #[derive(Clone, Copy)]
 struct Layout {
     n: usize,
@@ -181,14 +180,14 @@ impl Layout {
     }
 }
 
-/// A chunk's own MACs and keys, from each peer a draw.
-struct Drawn<'a> {
+/// MACs and keys of the bits sampled for a chunk: a draw with each peer.
+struct SampledChunk<'a> {
     layout: Layout,
     macs: &'a [Block],
     keys: &'a [Block],
 }
 
-impl<'a> Drawn<'a> {
+impl<'a> SampledChunk<'a> {
     /// MACs and keys of the draw with `peer`.
     fn of(&self, peer: usize) -> [&'a [Block]; 2] {
         let len = self.layout.len();
@@ -201,35 +200,35 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// Where what the buckets will need of a few triples goes.
+/// Where a block of triples is written.
 struct Out<'a, 'b> {
-    /// The heads come first: those in these places.
-    heads: (&'a mut Heads<'b>, Range<usize>),
-    /// Of the others, with all peers.
+    /// The part's anchors, and which of them are in the block; they come first.
+    anchors: (&'a mut Anchors<'b>, Range<usize>),
+    /// The records of the others, with all peers.
     records: &'a mut [Record],
-    /// The right factors of all others of the part, and how many lie before these.
-    right: (&'a mut RightPart<'b>, usize),
-    /// What is added to: Φ_i and S_i of all of them.
+    /// The y of all other triples of the part, and how many come before the block.
+    y_shares: (&'a mut YSharesMut<'b>, usize),
+    /// Φ_i and S_i of the block, to which this is XORed.
     sums: [&'a mut [Block]; 2],
 }
 
-impl Drawn<'_> {
-    /// Notes numbers `block` of the chunk, as far as `peer` is concerned, and adds to their Φ_i and
-    /// S_i what needs no hash and no own bit.
+impl SampledChunk<'_> {
+    /// Writes MACs and keys with `peer` for the triples `block` of the chunk, and XORs to their Φ_i
+    /// and S_i the terms that need no hash and no own bit.
     fn lay_out(&self, block: Range<usize>, (peer, peers): (usize, usize), out: &mut Out<'_, '_>) {
-        let Out { heads: (heads, places), records, right: (right, before), sums } = out;
+        let Out { anchors: (anchors, places), records, y_shares: (y_shares, before), sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
         let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
         let behind =
             |part: &Range<usize>, run: &Range<usize>| part.start + run.start..part.start + run.end;
-        let (of_heads, rest) =
+        let (of_anchors, rest) =
             (block.start..block.start + places.len(), block.start + places.len()..block.end);
         let [phi, s] = sums.each_mut().map(|sums| sums.split_at_mut(places.len()));
-        if !of_heads.is_empty() {
-            let [x, y, z] = [&x, &y, &z].map(|part| behind(part, &of_heads));
+        if !of_anchors.is_empty() {
+            let [x, y, z] = [&x, &y, &z].map(|part| behind(part, &of_anchors));
             let fresh_y = (self.layout.given == 0).then(|| rows(y));
-            let fresh = Fresh { x: rows(x), y: fresh_y, z: rows(z) };
-            heads.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
+            let fresh = SampledAnchors { x: rows(x), y: fresh_y, z: rows(z) };
+            anchors.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
         }
         if !rest.is_empty() {
             let fresh_y = rest.start - self.layout.given..rest.end - self.layout.given;
@@ -237,14 +236,14 @@ impl Drawn<'_> {
             let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
             let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
             lay_out(&rows, [phi.1, s.1], Place { records, peers, peer });
-            right.note(peer, *before, [my, ky]);
+            y_shares.note(peer, *before, [my, ky]);
         }
     }
 }
 
 /// What a lane keeps between batches.
-pub(crate) struct LeakyLane {
-    bits: BitLane,
+pub(crate) struct LeakyAndGenerator {
+    bits: AuthBitGenerator,
     prg: Prg,
     /// For each peer the hash for the U that it is sent, and for the U that it sends.
     hashes: Vec<[TweakedHash; 2]>,
@@ -274,8 +273,8 @@ impl Drop for Scratch {
     }
 }
 
-/// The parts of [`Scratch::memory`]; what they hold at first is left from earlier.
-struct Room<'a> {
+/// The parts of [`Scratch::memory`]. They still hold old data at first.
+struct ChunkBuffers<'a> {
     /// The MACs of the chunks whose keys are awaited: chunk c's in place c modulo their number.
     macs: [&'a mut [Block]; LOOKAHEAD + 1],
     keys: &'a mut [Block],
@@ -284,8 +283,8 @@ struct Room<'a> {
     their_u: &'a mut [Block],
 }
 
-impl<'a> Room<'a> {
-    /// What chunks of at most so many triples take with so many peers.
+impl<'a> ChunkBuffers<'a> {
+    /// How many blocks chunks of at most `chunk` triples need with `peers` peers.
     fn blocks(chunk: usize, peers: usize) -> usize {
         let draws = LOOKAHEAD + 2;
         (3 * draws * peers + peers + 1) * chunk
@@ -293,23 +292,29 @@ impl<'a> Room<'a> {
 
     /// Divides the memory of that size.
     fn of(memory: &'a mut [Block], peers: usize) -> Self {
-        let chunk = memory.len() / Room::blocks(1, peers);
+        let chunk = memory.len() / ChunkBuffers::blocks(1, peers);
         let (their_u, rest) = memory.split_at_mut(chunk);
         let (u, rest) = rest.split_at_mut(peers * chunk);
         let mut draws = rest.chunks_exact_mut(3 * peers * chunk);
         let mut draw = || draws.next().expect("room for every draw");
-        Room { macs: std::array::from_fn(|_| draw()), keys: draw(), u, their_u }
+        ChunkBuffers { macs: std::array::from_fn(|_| draw()), keys: draw(), u, their_u }
     }
 }
 
-impl LeakyLane {
-    pub fn new(bits: BitLane, session: &SessionId, me: u16, lane: usize, prg: Prg) -> Self {
+impl LeakyAndGenerator {
+    pub fn new(
+        bits: AuthBitGenerator,
+        session: &SessionId,
+        me: u16,
+        lane: usize,
+        prg: Prg,
+    ) -> Self {
         let hash = |from: u16, to: u16| {
             let direction = u64::from(from) << 16 | u64::from(to);
             TweakedHash::new(derive_block("symbolon leaky and 1", session.as_bytes(), direction))
         };
-        let hashes = bits::peers_of(me, bits.peers() + 1);
-        LeakyLane {
+        let hashes = abit::peers_of(me, bits.peers() + 1);
+        LeakyAndGenerator {
             hashes: hashes.map(|peer| [hash(me, peer), hash(peer, me)]).collect(),
             bits,
             prg,
@@ -319,7 +324,7 @@ impl LeakyLane {
     }
 
     /// The lane's authenticated bits, for draws that are not triples.
-    pub fn bits(&mut self) -> &mut BitLane {
+    pub fn bits(&mut self) -> &mut AuthBitGenerator {
         &mut self.bits
     }
 
@@ -328,7 +333,7 @@ impl LeakyLane {
         self.bits.peers()
     }
 
-    /// What the lane's broadcasts come to so far.
+    /// The digest of the lane's broadcast log.
     pub fn log_digest(&self) -> [u8; 32] {
         self.bits.log_digest()
     }
@@ -347,7 +352,7 @@ impl LeakyLane {
         }
     }
 
-    /// The same with so much of U.
+    /// The same with U of the width W.
     fn generate_as<W: Word>(
         &mut self,
         channels: &mut [Channel],
@@ -359,7 +364,7 @@ impl LeakyLane {
         let range = |chunk: usize| chunk * size..((chunk + 1) * size).min(n);
         let first_tweak = self.tweak;
         self.tweak += n as u128;
-        self.scratch.memory.reset(Room::blocks(n.min(size), channels.len()));
+        self.scratch.memory.reset(ChunkBuffers::blocks(n.min(size), channels.len()));
         for step in 0..chunks + 2 * LOOKAHEAD {
             if step == chunks.max(LOOKAHEAD) {
                 // The end of the last draw: nothing of it waits for what one of the peers has to
@@ -394,19 +399,19 @@ impl LeakyLane {
         chunk: usize,
         range: Range<usize>,
     ) -> Result<()> {
-        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
+        let layout = Layout { n: range.len(), given: part.anchors.given(&range) };
         let fresh = [layout.n, layout.n - layout.given, layout.n];
         let mut bits = fresh.map(|n| BitVec::random(n, &mut self.prg));
         let mut all = bits[0].clone();
         all.extend_from(&bits[1]);
         all.extend_from(&bits[2]);
-        let room = Room::of(&mut self.scratch.memory, channels.len());
-        let macs = &mut room.macs[chunk % (LOOKAHEAD + 1)][..layout.len() * channels.len()];
+        let buffers = ChunkBuffers::of(&mut self.scratch.memory, channels.len());
+        let macs = &mut buffers.macs[chunk % (LOOKAHEAD + 1)][..layout.len() * channels.len()];
         let mut macs: Vec<&mut [Block]> = macs.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_own(channels, &all, &mut macs)?;
         all.zeroize();
         if layout.given > 0 {
-            let given = part.heads.bits(part.heads.among(&range));
+            let given = part.anchors.bits(part.anchors.among(&range));
             let drawn = std::mem::replace(&mut bits[1], given);
             bits[1].extend_from(&drawn);
         }
@@ -425,9 +430,9 @@ impl LeakyLane {
         part: &Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
-        let room = Room::of(&mut self.scratch.memory, channels.len());
-        let keys = &mut room.keys[..layout.len() * channels.len()];
+        let layout = Layout { n: range.len(), given: part.anchors.given(&range) };
+        let buffers = ChunkBuffers::of(&mut self.scratch.memory, channels.len());
+        let keys = &mut buffers.keys[..layout.len() * channels.len()];
         let mut keys: Vec<&mut [Block]> = keys.chunks_exact_mut(layout.len()).collect();
         self.bits.draw_theirs(channels, &mut keys)
     }
@@ -443,14 +448,14 @@ impl LeakyLane {
         first_tweak: u128,
     ) -> Result<()> {
         let delta = **self.bits.delta();
-        let layout = Layout { n: range.len(), given: part.heads.given(&range) };
+        let layout = Layout { n: range.len(), given: part.anchors.given(&range) };
         let peers = channels.len();
         let Scratch { memory, phi, s, u: hashed } = &mut self.scratch;
-        let Room { macs, keys, u, .. } = Room::of(memory, peers);
-        let drawn = Drawn { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
+        let ChunkBuffers { macs, keys, u, .. } = ChunkBuffers::of(memory, peers);
+        let drawn = SampledChunk { layout, macs: macs[chunk % (LOOKAHEAD + 1)], keys };
         let u = &mut words_mut::<W>(u)[..layout.n * peers];
         let all_s = words_mut::<W>(part.s);
-        // What belongs to a block is in the first-level cache from its first use to its last.
+        // The data of a block stays in the L1 cache from its first use to its last.
         for first in (0..layout.n).step_by(BLOCK) {
             let block = first..(first + BLOCK).min(layout.n);
             let place = range.start + first;
@@ -462,12 +467,12 @@ impl LeakyLane {
             add_key_where(phi, &part.bits[1], place, delta);
             add_key_where(s, &part.bits[2], place, delta);
             let [before, behind] =
-                [place, end].map(|triple| triple.saturating_sub(part.heads.len()));
-            let heads = part.heads.among(&(place..end));
+                [place, end].map(|triple| triple.saturating_sub(part.anchors.len()));
+            let anchors = part.anchors.among(&(place..end));
             let mut out = Out {
-                heads: (&mut part.heads, heads),
+                anchors: (&mut part.anchors, anchors),
                 records: &mut part.records[before * peers..behind * peers],
-                right: (&mut part.right, before),
+                y_shares: (&mut part.y_shares, before),
                 sums: [phi, s],
             };
             for peer in 0..peers {
@@ -497,8 +502,8 @@ impl LeakyLane {
         part: &mut Part<'_>,
         range: Range<usize>,
     ) -> Result<()> {
-        let room = Room::of(&mut self.scratch.memory, channels.len());
-        let u = &mut words_mut::<W>(room.their_u)[..range.len()];
+        let buffers = ChunkBuffers::of(&mut self.scratch.memory, channels.len());
+        let u = &mut words_mut::<W>(buffers.their_u)[..range.len()];
         let [x, .., d] = &mut part.bits;
         let s = &mut words_mut::<W>(part.s)[range.clone()];
         for channel in channels.iter_mut() {
@@ -511,12 +516,12 @@ impl LeakyLane {
     }
 }
 
-/// The first `n` words that lie in this memory.
+/// The first `n` words of this memory.
 fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
     &bytemuck::cast_slice(memory)[..n]
 }
 
-/// The words that lie in this memory, whatever they are.
+/// This memory as words.
 fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
     bytemuck::cast_slice_mut(memory)
 }

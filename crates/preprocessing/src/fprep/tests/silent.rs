@@ -49,6 +49,6 @@ fn shares_are_drawn_with_all_at_once() {
 
 #[test]
 fn triples_of_one_chunk_are_drawn_with_all_at_once() {
-    let batch = Batch { triples: 7, bucket: 3, tied: false };
+    let batch = Batch { triples: 7, bucket: 3, anchored: false };
     assert_last_hears_draw(3 * batch.leaky(), |open, lanes| open.triples(lanes, batch));
 }

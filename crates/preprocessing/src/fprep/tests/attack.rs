@@ -2,7 +2,7 @@
 //! never more often than 2^-ρ.
 //!
 //! The cheater guesses that the honest party's x is 0 in some leaky triples, and sends a wrong U
-//! for each. If it is not caught it knows these shares. Then the triples are thrown into buckets.
+//! for each. If it is not caught it knows these shares. Then the triples are shuffled into buckets.
 //! If a bucket has guessed triples only, the cheater knows the honest party's share of that
 //! triple's a: of what is opened when the triple is used, a share of a gate's mask follows, and
 //! with it a wire of the honest party.
@@ -16,42 +16,42 @@ use symbolon_primitives::Challenge;
 use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::*;
+use crate::aand::shuffle::shuffled;
 use crate::bucketing;
-use crate::throw::thrown;
 use mesh::message;
 
-/// Which leaky triples are guessed: the first ones of those that are tied to a bucket, if there are
+/// Which leaky triples are guessed: the first anchors, if there are
 /// such, and of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Guess {
-    tied: usize,
+    anchored: usize,
     free: usize,
 }
 
 impl Guess {
     fn count(self) -> usize {
-        self.tied + self.free
+        self.anchored + self.free
     }
 
     /// The guessed triples' places in the batch.
     fn places(self, batch: Batch) -> Vec<usize> {
-        let free = if batch.tied { batch.triples } else { 0 };
-        (0..self.tied).chain(free..free + self.free).collect()
+        let free = if batch.anchored { batch.triples } else { 0 };
+        (0..self.anchored).chain(free..free + self.free).collect()
     }
 
     /// The probability that some bucket has guessed triples only: of the buckets that can be won,
     /// by inclusion and exclusion over those that are.
     fn wins(self, batch: Batch) -> f64 {
-        let (buckets, thrown, all) = match batch.tied {
+        let (buckets, shuffled, all) = match batch.anchored {
             false => (batch.triples, batch.bucket, batch.leaky()),
-            true => (self.tied, batch.bucket - 1, batch.triples * (batch.bucket - 1)),
+            true => (self.anchored, batch.bucket - 1, batch.triples * (batch.bucket - 1)),
         };
         let mut sum = 0.0;
         let mut term = -1.0;
         for won in 0..buckets {
             // One bucket more: which, and that its triples are guessed ones too.
             term *= -((buckets - won) as f64) / (won + 1) as f64;
-            for place in won * thrown..(won + 1) * thrown {
+            for place in won * shuffled..(won + 1) * shuffled {
                 let left = self.free.saturating_sub(place) as f64;
                 term *= left / (all - place) as f64;
             }
@@ -76,12 +76,12 @@ impl Guess {
     fn best(batch: Batch) -> Guess {
         // More guesses are wrong too often: each halves the probability.
         let most = 5 * batch.bucket;
-        let (tied, free) = match batch.tied {
+        let (anchored, free) = match batch.anchored {
             false => (0, batch.leaky()),
             true => (batch.triples, batch.leaky() - batch.triples),
         };
-        let all = (0..=tied.min(most))
-            .flat_map(|tied| (0..=free.min(most)).map(move |free| Guess { tied, free }));
+        let all = (0..=anchored.min(most))
+            .flat_map(|anchored| (0..=free.min(most)).map(move |free| Guess { anchored, free }));
         let of = |guess: &Guess| guess.succeeds_in_the_end(batch);
         let better = |a: &Guess, b: &Guess| of(a).total_cmp(&of(b));
         all.max_by(better).expect("there are guesses")
@@ -108,15 +108,15 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     let bend = message("leaky AND: U", move |u| {
         wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
     });
-    let heads = Arc::new(Mutex::new(Vec::new()));
-    let seen = heads.clone();
+    let anchors = Arc::new(Mutex::new(Vec::new()));
+    let seen = anchors.clone();
     let bend = bend.on_state(move |point, keys| {
         if point == "bucketing: keys of the heads" {
             *seen.lock().unwrap() = keys.to_vec();
         }
     });
     mesh::cheat(&mut parties[CHEATER].lanes, 0, bend);
-    let ended = run(parties, |open, lanes| match batch.tied {
+    let ended = run(parties, |open, lanes| match batch.anchored {
         false => open.triples(lanes, batch),
         true => {
             let given = open.shares(lanes, batch.triples)?;
@@ -131,8 +131,8 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     };
     assert!(right, "a wrong guess went unnoticed");
     let of_cheater = cheater.1.as_ref().expect("nobody noticed");
-    let heads = heads.lock().unwrap();
-    let known = known((&cheater.0, of_cheater), heads.as_chunks().0, &places, batch);
+    let anchors = anchors.lock().unwrap();
+    let known = known((&cheater.0, of_cheater), anchors.as_chunks().0, &places, batch);
     for &k in &known {
         assert!(!of_victim.a.bits.get(k), "the cheater thought to know a share");
     }
@@ -144,13 +144,13 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
 /// own.
 fn known(
     (open, made): (&Preprocessor, &Triples),
-    heads: &[[u8; 16]],
+    anchors: &[[u8; 16]],
     places: &[usize],
     batch: Batch,
 ) -> Vec<usize> {
-    let key = |place: usize| match heads.get(place) {
-        Some(&head) => Block::from_bytes(head),
-        None => open.leaky.records().get((place - heads.len()) as u32, 0).x[1],
+    let key = |place: usize| match anchors.get(place) {
+        Some(&anchor) => Block::from_bytes(anchor),
+        None => open.leaky.records().get((place - anchors.len()) as u32, 0).x[1],
     };
     let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
     let won = |k: &usize| is_sum(made.a.towards[0].keys[*k], &keys, batch.bucket);
@@ -202,8 +202,8 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
 #[test]
 fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
     const BATCHES: usize = 4;
-    let batch = Batch { triples: 3, bucket: 2, tied: false };
-    let guess = Guess { tied: 0, free: 2 };
+    let batch = Batch { triples: 3, bucket: 2, anchored: false };
+    let guess = Guess { anchored: 0, free: 2 };
     let (passes, wins) = (0.5f64.powi(2), guess.wins(batch));
     let miss = passes * (1.0 - wins);
     let won_in = |number: i32| miss.powi(number) * passes * wins;
@@ -224,20 +224,20 @@ fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
 #[test]
 fn games_with_any_number_of_tries_come_up_to_the_formula() {
     let mut prg = Prg::from_seed(Block(fresh(77)));
-    let batch = Batch { triples: 4, bucket: 2, tied: true };
-    let guess = Guess { tied: 1, free: 1 };
+    let batch = Batch { triples: 4, bucket: 2, anchored: true };
+    let guess = Guess { anchored: 1, free: 1 };
     let mut play = || loop {
         if prg.block().0 & 3 != 0 {
             return false;
         }
-        let order = thrown(batch, prg.block(), 1).unwrap();
-        // The first bucket's head is guessed, and the first of the others.
+        let order = shuffled(batch, prg.block(), 1).unwrap();
+        // The first bucket's anchor is guessed, and the first of the others.
         if order[0] == 0 {
             return true;
         }
     };
     let won: Rate = (0..60_000).map(|_| play()).collect();
-    let formula = bucketing::log2_failure_tied(batch.triples, batch.bucket).exp2();
+    let formula = bucketing::log2_failure_anchored(batch.triples, batch.bucket).exp2();
     won.assert_predicted(formula, "won in any number of batches");
     won.assert_tells(formula, guess.succeeds(batch));
 }
@@ -257,12 +257,12 @@ fn attacks(parties: u16, batch: Batch, guess: Guess, runs: u64) -> Vec<Outcome> 
     (0..runs).map(|seed| attack(parties, batch, guess, 10_000 + u128::from(seed))).collect()
 }
 
-/// The only batch that is planned. Those whose heads may be tied are thrown whole where they are
+/// The only batch that is planned. Batches that may be anchored are shuffled whole where they are
 /// not to be.
-fn planned(rho: u32, triples: usize, tied: bool) -> Batch {
-    let plan = if tied { bucketing::plan_tied } else { bucketing::plan };
+fn planned(rho: u32, triples: usize, anchored: bool) -> Batch {
+    let plan = if anchored { bucketing::plan_anchored } else { bucketing::plan };
     let [batch] = plan(triples, rho, 1)[..] else { panic!("one batch") };
-    Batch { tied, ..batch }
+    Batch { anchored, ..batch }
 }
 
 fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
@@ -270,14 +270,18 @@ fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
 }
 
 /// So many best attacks on a planned batch: they are noticed, and succeed, as often as they should.
-fn assert_succeeds_as_predicted(parties: u16, (rho, triples, tied): (u32, usize, bool), runs: u64) {
-    let batch = planned(rho, triples, tied);
+fn assert_succeeds_as_predicted(
+    parties: u16,
+    (rho, triples, anchored): (u32, usize, bool),
+    runs: u64,
+) {
+    let batch = planned(rho, triples, anchored);
     let guess = Guess::best(batch);
     let (predicted, allowed) = (guess.succeeds(batch), 0.5f64.powi(rho as i32));
     assert!(predicted <= allowed, "{batch:?}, {guess:?}: {predicted}");
     let outcomes = attacks(parties, batch, guess, runs);
     let won = rate(&outcomes, |outcome| outcome == Outcome::Won);
-    let what = format!("ρ {rho}, {triples} triples, {parties} parties, tied {tied}");
+    let what = format!("ρ {rho}, {triples} triples, {parties} parties, anchored {anchored}");
     won.assert_predicted(predicted, &format!("{what}: won"));
     won.assert_at_most(allowed);
     won.assert_tells(predicted, 3.0 * predicted);
@@ -300,7 +304,7 @@ fn attacks_on_a_single_triple_succeed_as_often_as_predicted() {
 
 /// ρ = 5, triples on given factors, of which the cheater knows the buckets.
 #[test]
-fn attacks_on_tied_triples_succeed_as_often_as_predicted() {
+fn attacks_on_anchored_triples_succeed_as_often_as_predicted() {
     assert_succeeds_as_predicted(2, (5, 7, true), 3_000);
 }
 
@@ -313,10 +317,10 @@ fn attacks_among_three_succeed_as_often_as_predicted() {
 #[test]
 #[ignore = "three minutes"]
 fn many_attacks_succeed_as_often_as_predicted() {
-    for tied in [false, true] {
+    for anchored in [false, true] {
         for (rho, triples) in [(5, 7), (6, 3), (7, 20), (8, 40), (9, 100)] {
             let runs = if rho < 9 { 20_000 } else { 50_000 };
-            assert_succeeds_as_predicted(2, (rho, triples, tied), runs);
+            assert_succeeds_as_predicted(2, (rho, triples, anchored), runs);
         }
     }
 }
@@ -342,12 +346,12 @@ fn no_plan_is_too_small() {
     let mut loosest: f64 = 0.0;
     for rho in 5..=12 {
         for triples in (1..64).chain([100, 300, 1_000]) {
-            for tied in [false, true] {
-                let batch = planned(rho, triples, tied);
+            for anchored in [false, true] {
+                let batch = planned(rho, triples, anchored);
                 let log2 = Guess::best(batch).succeeds_in_the_end(batch).log2();
-                let bound = match tied {
+                let bound = match anchored {
                     false => bucketing::log2_failure(batch.triples, batch.bucket),
-                    true => bucketing::log2_failure_tied(batch.triples, batch.bucket),
+                    true => bucketing::log2_failure_anchored(batch.triples, batch.bucket),
                 };
                 assert!(log2 <= bound + 1e-9, "rho {rho}, {batch:?}: 2^{log2}, bound 2^{bound}");
                 assert!(bound <= -f64::from(rho), "rho {rho}, {batch:?}: 2^{bound}");
@@ -364,8 +368,8 @@ fn no_plan_is_too_small() {
 fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(fresh(12)));
     for (rho, triples) in [(5, 7), (6, 4), (8, 10), (10, 20), (12, 3), (12, 20)] {
-        for tied in [false, true] {
-            let batch = planned(rho, triples, tied);
+        for anchored in [false, true] {
+            let batch = planned(rho, triples, anchored);
             let guess = Guess::best(batch);
             let mut guessed = vec![false; batch.leaky()];
             guess.places(batch).into_iter().for_each(|place| guessed[place] = true);
@@ -376,16 +380,16 @@ fn shuffles_fill_buckets_with_guesses_as_often_as_predicted() {
                     let mut seed = [0; 32];
                     prg.fill(&mut seed);
                     let order =
-                        thrown(batch, Challenge::from_seed32(seed).into_block(), 1).unwrap();
-                    let (heads, guessed) = guessed.split_at(batch.heads());
-                    let mut buckets = order.chunks_exact(batch.thrown()).enumerate();
-                    buckets.any(|(bucket, thrown)| {
-                        *heads.get(bucket).unwrap_or(&true)
-                            && thrown.iter().all(|&place| guessed[place as usize])
+                        shuffled(batch, Challenge::from_seed32(seed).into_block(), 1).unwrap();
+                    let (anchors, guessed) = guessed.split_at(batch.anchors());
+                    let mut buckets = order.chunks_exact(batch.shuffled()).enumerate();
+                    buckets.any(|(bucket, shuffled)| {
+                        *anchors.get(bucket).unwrap_or(&true)
+                            && shuffled.iter().all(|&place| guessed[place as usize])
                     })
                 })
                 .collect();
-            let what = format!("ρ {rho}, {triples} triples, tied {tied}: a bucket won");
+            let what = format!("ρ {rho}, {triples} triples, anchored {anchored}: a bucket won");
             won.assert_predicted(predicted, &what);
             won.assert_tells(predicted, predicted / 3.0);
             won.assert_tells(predicted, predicted * 3.0);

@@ -1,21 +1,21 @@
 //! From leaky triples to good ones: bucketing, Yang–Wang–Zhang 2020, Fig. 16.
 //!
-//! The leaky triples of a batch are thrown into buckets by a permutation from a coin toss that runs
-//! after all of them are fixed and checked. In each bucket the first triple absorbs the others:
+//! The leaky triples of a batch are shuffled into buckets by a permutation from a coin toss that
+//! runs after all of them are fixed and checked. In each bucket the first triple absorbs the others:
 //!
 //! ```text
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩
 //! ```
 //!
-//! In a batch of *tied* triples ([`Batch::tied`]) the first triple of bucket k, its head, is number
-//! k of the batch, made on a given share of y or a fresh one, and only the others are thrown:
-//! [`crate::bucketing`] says what that costs. What comes out has the head's ⟨y⟩; d is masked by the
-//! fresh y_k. Heads lie where the sums go from the start.
+//! In an *anchored* batch ([`Batch::anchored`]) the first triple of bucket k, its anchor, is number
+//! k of the batch, made on a given share of y or a fresh one, and only the others are shuffled:
+//! [`crate::bucketing`] says what that costs. The bucket's triple has the anchor's ⟨y⟩; d is masked
+//! by the fresh y_k. Anchors are generated directly into the output, where the sums go.
 //!
 //! All d of a batch are opened at once: bits first, then a sum of their MACs, see
-//! [`crate::authentic`]. What is computed from the bits in between stays here until those sums are
-//! right: a peer that could lie about one d unnoticed would learn a share of a chosen triple at a
-//! risk of 1/2, and 2^-ρ would become 2^-B.
+//! [`crate::aand::mac_check`]. What is computed from the bits in between stays here until those
+//! sums are right: a peer that could lie about one d unnoticed would learn a share of a chosen
+//! triple at a risk of 1/2, and 2^-ρ would become 2^-B.
 //!
 //! # Memory
 //! The leaky triples of a bucket lie anywhere: each is visited once, when all d are known, and
@@ -32,12 +32,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     Shares, Towards, Triples,
-    authentic::{self, MacSums},
+    aand::{
+        mac_check::{self, MacSums},
+        shuffle::shuffled,
+    },
     bucketing::Batch,
-    leaky::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
+    laand::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
     open_bits::OpeningLabels,
     threads,
-    throw::thrown,
 };
 
 /// The opening of the d bits, and its check.
@@ -46,7 +48,7 @@ pub const OPENED: OpeningLabels = OpeningLabels { kind: "bucketing: d", check: "
 /// The kind of the message with the sum of the d bits' MACs.
 pub const MACS: &str = "bucketing: MACs";
 
-/// A batch of leaky triples to be combined, and on how many threads: as many for all parties.
+/// A batch of leaky triples to be combined, and the number of threads, which all parties share.
 pub(crate) struct Combine<'a> {
     pub leaky: &'a LeakyTriples,
     pub batch: Batch,
@@ -57,7 +59,7 @@ pub(crate) struct Combine<'a> {
     pub threads: usize,
 }
 
-/// What is kept between batches: memory touched for the first time is dear.
+/// Memory that is kept between batches, because the first touch of new memory is slow.
 #[derive(Default)]
 pub(crate) struct Scratch {
     spare: Triples,
@@ -69,8 +71,8 @@ impl Scratch {
         self.spare = triples;
     }
 
-    /// Room for the triples of a batch among this party and `peers` others, on the right factors
-    /// `given` if there are such, and `onto` what their products are to be added to; what else the
+    /// Room for the triples of a batch among this party and `peers` others, on the y `given` if
+    /// there are such, and `onto` what their products are to be added to; what else the
     /// memory holds is overwritten later.
     pub(crate) fn room(
         &mut self,
@@ -92,11 +94,11 @@ impl Scratch {
 const PREFETCH: usize = 32;
 
 /// Buckets that are summed at a time, for one peer after another: a word of each vector of bits,
-/// and their records stay in the first-level cache.
+/// and their records stay in the L1 cache.
 const PIECE: usize = 64;
 
 /// The bits that the buckets are summed with.
-struct Bits {
+struct BucketBits {
     /// The own bits of all x_k but the first of each bucket.
     factors: Zeroizing<BitVec>,
     /// The own bits of all d; all parties' once they are known.
@@ -106,8 +108,8 @@ struct Bits {
 }
 
 impl Combine<'_> {
-    /// Makes triples by the buckets that `challenge` draws, in the room `triples`, where the heads
-    /// of tied buckets are.
+    /// Makes triples by the buckets that `challenge` draws, in the memory of `triples`, which
+    /// holds the anchors of an anchored batch.
     ///
     /// # Errors
     /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
@@ -118,12 +120,12 @@ impl Combine<'_> {
         mut triples: Triples,
     ) -> Result<Triples> {
         let (seed, coin) = challenge.into_block_and_mark();
-        let order = thrown(self.batch, seed, self.threads)?;
-        if self.batch.tied {
+        let order = shuffled(self.batch, seed, self.threads)?;
+        if self.batch.anchored {
             let keys = &mut triples.a.towards[0].keys;
             channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
         } else {
-            self.begin(&order, &mut triples);
+            self.start_sums(&order, &mut triples);
         }
         let mut bits = self.gather(&order, &mut triples)?;
         let opened = exchange_bits(channels, &bits.d)?;
@@ -145,14 +147,14 @@ impl Combine<'_> {
         Ok(triples)
     }
 
-    /// Where first triples are thrown, too: their y, and sums to which nothing is added yet.
-    fn begin(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
+    /// Starts the sums of a batch without anchors: with the first y of each bucket, and with zero.
+    fn start_sums(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
         a.clear_auths(0);
         c.clear_auths(0);
         for (peer, Towards { macs, keys }) in b.towards.iter_mut().enumerate() {
             let firsts = order.iter().step_by(self.batch.bucket);
             for ((mac, key), &first) in macs.iter_mut().zip(keys).zip(firsts) {
-                [*mac, *key] = self.leaky.right().get(first as usize, peer);
+                [*mac, *key] = self.leaky.y_shares().get(first as usize, peer);
             }
         }
     }
@@ -162,18 +164,18 @@ impl Combine<'_> {
         &self,
         channels: &[Channel],
         (order, coin): (&[u32], &[u8; 32]),
-        Exchanged { own, theirs }: &Exchanged,
+        OpenedBits { own, theirs }: &OpenedBits,
         firsts: &Shares,
     ) -> Result<Vec<MacSums>> {
         let seed = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
-            authentic::seed(self.session, (self.number, coin), opened)
+            mac_check::seed(self.session, (self.number, coin), opened)
         };
         let seeds: Vec<Block> = channels.iter().zip(theirs).map(seed).collect();
-        let opening = authentic::Opening {
+        let opening = mac_check::MacCheck {
             batch: self.batch,
             order,
-            right: self.leaky.right(),
+            y_shares: self.leaky.y_shares(),
             firsts: &firsts.towards,
             theirs,
             seeds: &seeds,
@@ -192,15 +194,15 @@ impl Combine<'_> {
         self.batch.bucket - 1
     }
 
-    /// The order of the triples that are thrown, thread by thread.
+    /// The shuffled triples, thread by thread.
     fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-        order.chunks(self.words() * PIECE * self.batch.thrown())
+        order.chunks(self.words() * PIECE * self.batch.shuffled())
     }
 
     /// Gathers all bits, and adds up the own bits of all sums but the products with d.
-    fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<Bits> {
+    fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
         let (n, words, others) = (self.batch.triples, self.words(), self.others());
-        let mut bits = Bits {
+        let mut bits = BucketBits {
             factors: Zeroizing::new(BitVec::zeros(n * others)),
             d: BitVec::zeros(n * others),
             corrections: BitVec::zeros(n),
@@ -208,37 +210,42 @@ impl Combine<'_> {
         let factors = bits.factors.words_mut().chunks_mut(words * others);
         let d = bits.d.words_mut().chunks_mut(words * others);
         let corrections = bits.corrections.words_mut().chunks_mut(words);
-        let gathering = |((factors, d), corrections)| Gathering {
+        let gathering = |((factors, d), corrections)| GatherPart {
             factors,
             d,
             sums: vec![(D_BIT, corrections)],
         };
         let mut parts: Vec<_> = factors.zip(d).zip(corrections).map(gathering).collect();
-        for (shares, bit) in made(triples, self.batch.tied, [X_BIT, Y_BIT, Z_BIT]) {
+        for (shares, bit) in outputs(triples, self.batch.anchored, [X_BIT, Y_BIT, Z_BIT]) {
             for (part, words) in parts.iter_mut().zip(shares.bits.words_mut().chunks_mut(words)) {
                 part.sums.push((bit, words));
             }
         }
-        let (heads, thrown) = self.leaky.packed().split_at(self.batch.heads());
+        let (anchors, shuffled) = self.leaky.packed().split_at(self.batch.anchors());
         let size = words * PIECE;
         let parts = self.members(order).zip(parts).zip((0..).step_by(size));
         threads::each(parts, |((members, mut part), first)| {
-            // No bytes where the heads are thrown, too.
-            let heads = &heads[first.min(heads.len())..];
-            part.run((heads, thrown), members, self.batch);
+            // Empty in a batch without anchors.
+            let anchors = &anchors[first.min(anchors.len())..];
+            part.run((anchors, shuffled), members, self.batch);
         })?;
         Ok(bits)
     }
 
     /// Adds up MACs and keys.
-    fn sum(&self, order: &[u32], bits: &Bits, Triples { a, c, .. }: &mut Triples) -> Result<()> {
+    fn sum(
+        &self,
+        order: &[u32],
+        bits: &BucketBits,
+        Triples { a, c, .. }: &mut Triples,
+    ) -> Result<()> {
         let words = self.words();
         let Shares { bits: products, towards: c } = c;
-        let mut work: Vec<Summing<'_>> = self
+        let mut work: Vec<SumPart<'_>> = self
             .members(order)
             .zip(products.words_mut().chunks_mut(words))
             .zip((0..).step_by(words))
-            .map(|((members, products), first)| Summing {
+            .map(|((members, products), first)| SumPart {
                 first,
                 members,
                 products,
@@ -257,19 +264,19 @@ impl Combine<'_> {
 }
 
 /// One thread's part of the bits.
-struct Gathering<'a> {
+struct GatherPart<'a> {
     factors: &'a mut [u64],
     d: &'a mut [u64],
     /// Sums of bits, each with what it is in a packed triple.
     sums: Vec<(u8, &'a mut [u64])>,
 }
 
-impl Gathering<'_> {
-    /// With the packed bits of the heads from the first bucket on, if they are not thrown, and of
-    /// all that are.
-    fn run(&mut self, (heads, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
-        let (others, size) = (batch.bucket - 1, batch.thrown());
-        let mut heads = heads.iter();
+impl GatherPart<'_> {
+    /// With the packed bits of the anchors from the first bucket on, if there are any, and of all
+    /// shuffled triples.
+    fn run(&mut self, (anchors, packed): (&[u8], &[u8]), members: &[u32], batch: Batch) {
+        let (others, size) = (batch.bucket - 1, batch.shuffled());
+        let mut anchors = anchors.iter();
         let mut sums = Zeroizing::new([0; PIECE]);
         let mut bytes = Zeroizing::new(vec![0; PIECE * others]);
         let mut rows = Zeroizing::new(vec![[0; 8]; batch.bucket]);
@@ -278,8 +285,8 @@ impl Gathering<'_> {
             bytes.fill(0);
             let places = sums.iter_mut().zip(bytes.chunks_exact_mut(others));
             for (members, (sum, others)) in members.chunks_exact(size).zip(places) {
-                let (first, members) = match heads.next() {
-                    Some(head) => (*head, members),
+                let (first, members) = match anchors.next() {
+                    Some(anchor) => (*anchor, members),
                     None => (packed[members[0] as usize], &members[1..]),
                 };
                 *sum = gather(packed, first, members, others);
@@ -288,19 +295,19 @@ impl Gathering<'_> {
             rows_of_bytes(&*sums, of_sums);
             rows_of_bytes(&bytes, of_others);
             for (bit, sums) in &mut self.sums {
-                sums[word] ^= of_sums[0][place(*bit)];
+                sums[word] ^= of_sums[0][bit_index(*bit)];
             }
             let factors = self.factors[word * others..].iter_mut();
             let d = self.d[word * others..].iter_mut();
             for ((factors, d), rows) in factors.zip(d).zip(of_others) {
-                (*factors, *d) = (rows[place(X_BIT)], rows[place(Y_BIT)]);
+                (*factors, *d) = (rows[bit_index(X_BIT)], rows[bit_index(Y_BIT)]);
             }
         }
     }
 }
 
 /// The number of a packed bit.
-const fn place(bit: u8) -> usize {
+const fn bit_index(bit: u8) -> usize {
     bit.trailing_zeros() as usize
 }
 
@@ -334,7 +341,7 @@ fn products(factors: &[u64], d: &[u64], others: usize) -> u64 {
 }
 
 /// The bits d, before they are added up.
-struct Exchanged {
+struct OpenedBits {
     /// As they were sent.
     own: Vec<u8>,
     /// Of each peer.
@@ -342,7 +349,7 @@ struct Exchanged {
 }
 
 /// Sends the own d to all peers, and receives theirs.
-fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<Exchanged> {
+fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<OpenedBits> {
     let own = d.to_bytes();
     for channel in channels.iter_mut() {
         channel.send(OPENED.kind, &own)?;
@@ -355,11 +362,11 @@ fn exchange_bits(channels: &mut [Channel], d: &BitVec) -> Result<Exchanged> {
             .ok_or_else(|| Error::misbehaved(channel.peer(), OPENED.check))
     };
     let theirs = channels.iter_mut().map(receive).collect::<Result<_>>()?;
-    Ok(Exchanged { own, theirs })
+    Ok(OpenedBits { own, theirs })
 }
 
 /// One thread's part of the sums.
-struct Summing<'a> {
+struct SumPart<'a> {
     /// The word of bits that its first bucket's are in.
     first: usize,
     members: &'a [u32],
@@ -369,9 +376,9 @@ struct Summing<'a> {
     sums: Vec<[&'a mut [Block]; 4]>,
 }
 
-impl Summing<'_> {
-    fn run(&mut self, of: &Combine<'_>, bits: &Bits) {
-        let (size, others) = (of.batch.thrown(), of.others());
+impl SumPart<'_> {
+    fn run(&mut self, of: &Combine<'_>, bits: &BucketBits) {
+        let (size, others) = (of.batch.shuffled(), of.others());
         for first in (0..self.members.len() / size).step_by(PIECE) {
             let rest = &self.members[first * size..];
             let members = &rest[..rest.len().min(PIECE * size)];
@@ -404,13 +411,13 @@ fn asked_for(rest: &[u32], size: usize) -> &[u32] {
     &ahead[..ahead.len().min(PIECE * size)]
 }
 
-/// The shares that buckets make, each with what stands in its place among x, y and z: y of tied
-/// ones is their head's.
-fn made<T>(
+/// The shares that are summed within buckets, each with its entry of `with`. In an anchored batch y
+/// is the anchor's and is not summed.
+fn outputs<T>(
     Triples { a, b, c }: &mut Triples,
-    tied: bool,
+    anchored: bool,
     with: [T; 3],
 ) -> impl Iterator<Item = (&mut Shares, T)> {
-    let all = [Some(a), Some(b).filter(|_| !tied), Some(c)].into_iter().zip(with);
+    let all = [Some(a), Some(b).filter(|_| !anchored), Some(c)].into_iter().zip(with);
     all.filter_map(|(shares, with)| Some((shares?, with)))
 }

@@ -1,9 +1,9 @@
-//! Leaky triples thrown into buckets: a uniform permutation from a public challenge, drawn on
-//! several threads.
+//! Assigns leaky triples to buckets: a uniform permutation from a public challenge, drawn on several
+//! threads.
 //!
 //! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first
 //! goes to one of [`PARTS`] parts at random, whatever becomes of the others; then each part is
-//! shuffled by itself, and the parts are put one behind another (Rao 1961, Sandelius 1962). With p
+//! shuffled by itself, and the parts are concatenated (Rao 1961, Sandelius 1962). With p
 //! parts of sizes s_1 … s_p, each permutation comes of exactly one way to spread n items, so of all
 //! sizes together it has the probability Σ p^-n / (s_1!·…·s_p!), which is the same for all of them.
 //!
@@ -19,10 +19,10 @@ use crate::{bucketing::Batch, threads};
 /// A part of a batch's million fits the caches.
 const PARTS: usize = 16;
 
-/// The triples that are thrown into bucket 0, into bucket 1, ..., by a seed; number 0 is the first
-/// one behind the heads.
-pub(crate) fn thrown(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
-    permutation(batch.leaky() - batch.heads(), seed, threads)
+/// The triples of bucket 0, of bucket 1, ..., as a seed assigns them. Number 0 is the first triple
+/// that is not an anchor.
+pub(crate) fn shuffled(batch: Batch, seed: Block, threads: usize) -> Result<Vec<u32>> {
+    permutation(batch.leaky() - batch.anchors(), seed, threads)
 }
 
 /// A uniform permutation of `0 .. n`.

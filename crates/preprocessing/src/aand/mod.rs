@@ -1,0 +1,11 @@
+//! Π_aAND (YWZ20 Fig. 16): leaky triples become AND triples.
+//!
+//! * [`shuffle`] assigns the leaky triples of a batch to buckets, by a coin toss;
+//! * [`combine`] opens d within the buckets and sums each bucket up to one triple;
+//! * [`mac_check`] checks the MACs of all opened d at once.
+//!
+//! [`crate::bucketing`] says how large batches and buckets must be.
+
+pub mod combine;
+pub(crate) mod mac_check;
+pub(crate) mod shuffle;
