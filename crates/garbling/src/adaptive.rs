@@ -44,7 +44,7 @@ use std::convert::Infallible;
 use symbolon_primitives::{BitVec, Block, Prg, Seed, same_digest};
 use zeroize::Zeroizing;
 
-use crate::component::{ComponentDigest, ComponentKeys, blocks_of};
+use crate::component::{ComponentDigest, ComponentKeys, blocks_of, forget};
 use crate::instance::{self, InputKeys, Instance, Labels, always};
 
 /// A pair of blocks for each output, the one for value 0 first.
@@ -273,7 +273,6 @@ impl Instance<'_> {
     /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed, and
     /// nothing if the garbler garbled something else. Keeps no table.
     pub fn regarble_adaptively(&self, seed: &Seed, digest: &[u8; 32]) -> Option<AdaptiveKeys> {
-        let forget = |_: &[[Block; 2]]| Ok::<_, Infallible>(());
         let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
         same_digest(&made, digest).then_some(keys)
     }

@@ -19,7 +19,7 @@ use std::convert::Infallible;
 
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, Seed, same_digest};
 
-use crate::instance::{self, Instance, Labels, always};
+use crate::instance::{self, InputKeys, Instance, Labels, always};
 
 /// What a digest covers; see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,20 +90,22 @@ pub(crate) fn blocks_of(bits: &BitVec) -> Labels {
 }
 
 impl Instance<'_> {
-    /// Garbles from a seed, the table to `sink` as [`Instance::garble`] has it. Returns the keys and
-    /// the digest of what the sink was given.
+    /// Garbles with keys that the caller chose, the table to `sink` as [`Instance::garble`] has it.
+    /// Returns the outputs' labels for 0 and the digest of what the sink was given.
     ///
     /// # Errors
     /// The sink's.
-    pub fn garble_from_seed<E>(
+    ///
+    /// # Panics
+    /// As [`Instance::garble`].
+    pub fn garble_with_digest<E>(
         &self,
-        seed: &Seed,
+        keys: &InputKeys,
         coverage: Coverage,
         mut sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
-    ) -> Result<(ComponentKeys, [u8; 32]), E> {
-        let keys = self.keys_from_seed(seed);
+    ) -> Result<(Labels, [u8; 32]), E> {
         let mut digest = ComponentDigest::default();
-        let outputs = self.garble(&keys, |gates| {
+        let outputs = self.garble(keys, |gates| {
             digest.update(gates);
             sink(gates)
         })?;
@@ -113,7 +115,23 @@ impl Instance<'_> {
                 digest.finish_with_decoding(&instance::decoding(&outputs))
             }
         };
-        Ok((ComponentKeys { delta: keys.delta, inputs: keys.inputs, outputs }, digest))
+        Ok((outputs, digest))
+    }
+
+    /// The same with keys from a seed.
+    ///
+    /// # Errors
+    /// The sink's.
+    pub fn garble_from_seed<E>(
+        &self,
+        seed: &Seed,
+        coverage: Coverage,
+        sink: impl FnMut(&[[Block; 2]]) -> Result<(), E>,
+    ) -> Result<(ComponentKeys, [u8; 32]), E> {
+        let keys = self.keys_from_seed(seed);
+        let (outputs, digest) = self.garble_with_digest(&keys, coverage, sink)?;
+        let InputKeys { delta, inputs } = keys;
+        Ok((ComponentKeys { delta, inputs, outputs }, digest))
     }
 
     /// Garbles from a seed into memory.
@@ -130,16 +148,39 @@ impl Instance<'_> {
         (GarbledComponent { table, digest }, keys)
     }
 
-    /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed, and
-    /// nothing if the garbler garbled something else. Keeps no table.
+    /// Garbles a copy again whose seed was opened. Returns its keys if the digest is that of the seed,
+    /// and nothing if the garbler garbled something else. Keeps no table.
     pub fn regarble(
         &self,
         seed: &Seed,
         coverage: Coverage,
         digest: &[u8; 32],
     ) -> Option<ComponentKeys> {
-        let forget = |_: &[[Block; 2]]| Ok::<_, Infallible>(());
         let (keys, made) = always(self.garble_from_seed(seed, coverage, forget));
         same_digest(&made, digest).then_some(keys)
     }
+
+    /// Garbles a copy again whose keys were opened. Returns the outputs' labels for 0 if the digest is
+    /// that of the keys, and nothing if the garbler garbled something else, or if Δ can't be one
+    /// because its lowest bit is not set. Keeps no table.
+    ///
+    /// # Panics
+    /// If there is not one label for each input bit.
+    pub fn regarble_with_keys(
+        &self,
+        keys: &InputKeys,
+        coverage: Coverage,
+        digest: &[u8; 32],
+    ) -> Option<Labels> {
+        if !keys.delta.lsb() {
+            return None;
+        }
+        let (outputs, made) = always(self.garble_with_digest(keys, coverage, forget));
+        same_digest(&made, digest).then_some(outputs)
+    }
+}
+
+/// A sink that keeps nothing.
+pub(crate) fn forget(_: &[[Block; 2]]) -> Result<(), Infallible> {
+    Ok(())
 }

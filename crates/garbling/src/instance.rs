@@ -26,9 +26,9 @@ pub struct InputKeys {
 
 /// One garbling of a plan: what garbler and evaluator have to agree on before.
 ///
-/// Its number and the session key the hash. **Never garble two plans, or one plan twice with
-/// different tables, in instances of the same session and number under one Δ**: tweaks would come
-/// again. The same keys give the same table, so garbling again to check is harmless.
+/// The session and the number key the hash. **Never use a number twice in a session with the same Δ**,
+/// for another plan or for other labels: tweaks would repeat. To garble the same plan with the same keys
+/// again, as a check, gives the same table and is harmless.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
     pub(crate) plan: &'a Plan,

@@ -13,6 +13,7 @@
 //! - [`adaptive`] masks a garbled circuit so that it may be sent before the inputs are chosen.
 //! - [`half_gates`] is the kernel: runs of at most 64 independent gates. What a use adds to the
 //!   half-gates is its [`half_gates::Offsets`].
+//! - [`four_row`] is the kernel of four rows, for authenticated garbling that checks each row.
 //! - [`wires`] is what free gates do to labels.
 //!
 //! # What the labels rely on
@@ -23,6 +24,7 @@
 
 pub mod adaptive;
 pub mod component;
+pub mod four_row;
 pub mod half_gates;
 mod instance;
 pub mod wires;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Linear, Plan};
-use symbolon_primitives::{Block, Delta};
+use symbolon_primitives::{Block, Delta, Prg, Seed};
 use zeroize::Zeroize;
 
 /// Values on wires: labels, masks, masked values.
@@ -58,6 +58,19 @@ impl ZeroLabels {
     /// If there is not one label for each input bit.
     pub fn new(plan: &Plan, delta: &Delta, inputs: &[Block]) -> Self {
         ZeroLabels { slots: slots(plan, inputs), delta: delta.clone() }
+    }
+
+    /// The same with random labels on the inputs.
+    pub fn from_seed(plan: &Plan, delta: &Delta, seed: &Seed) -> Self {
+        let mut slots = vec![Block::ZERO; plan.slots()];
+        Prg::from_seed(**seed).fill_blocks(&mut slots[plan.input_slots()]);
+        ZeroLabels { slots, delta: delta.clone() }
+    }
+
+    /// The labels of the outputs, once all AND gates are garbled.
+    pub fn outputs(&mut self, plan: &Plan, cursor: Cursor<'_>) -> Vec<Block> {
+        self.finish(cursor);
+        outputs(plan, &self.slots)
     }
 }
 

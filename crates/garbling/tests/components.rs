@@ -26,6 +26,17 @@ fn garbling_again_finds_the_digest_and_the_keys() {
         let again = instance.regarble(&seed, coverage, &made.digest).unwrap();
         assert!(again.delta.ct_eq(&keys.delta));
         assert_eq!((again.inputs, again.outputs), (keys.inputs.clone(), keys.outputs.clone()));
+        let InputKeys { mut delta, inputs } = instance.keys_from_seed(&seed);
+        let opened = |delta| {
+            let keys = InputKeys { delta, inputs: inputs.clone() };
+            instance.regarble_with_keys(&keys, coverage, &made.digest)
+        };
+        assert_eq!(opened(delta.clone()), Some(keys.outputs.clone()));
+        // Another Δ, and one that is none.
+        for bit in [77, 0] {
+            delta.bits_mut().0 ^= 1 << bit;
+            assert_eq!(opened(delta.clone()), None);
+        }
         // The evaluator's side, when the table comes.
         let mut digest = ComponentDigest::default();
         made.table.chunks(3).for_each(|gates| digest.update(gates));

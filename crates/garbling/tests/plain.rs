@@ -8,6 +8,7 @@ use std::convert::Infallible;
 use common::{SESSION, active, random_circuit, random_inputs, seeds};
 use proptest::prelude::*;
 use symbolon_circuit::{And, Plan, builtin, eval_bits};
+use symbolon_garbling::four_row::{FourRows, RowHash, row_input};
 use symbolon_garbling::half_gates::{Colours, Gates, HalfGates, RUN};
 use symbolon_garbling::{CHUNK, Instance, decode, decoding, value_of};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Seed, TweakedHash};
@@ -80,6 +81,38 @@ fn the_kernel_makes_half_gates_as_published() {
             let we0 = h(j2, wb0) ^ (te ^ wa0).select(pb);
             assert_eq!(table[k], [tg, te], "{n} {k}");
             assert_eq!(slots[and.out as usize], wg0 ^ we0, "{n} {k}");
+        }
+    }
+}
+
+/// Four rows with the colours as offsets: from each pair of labels the row of their colours gives the
+/// label of the output.
+#[test]
+fn the_kernel_of_four_rows_garbles_an_and_gate() {
+    let mut prg = Prg::from_public_seed(Block(8));
+    let delta = prg.block().with_lsb(true);
+    let hash =
+        RowHash { labels: TweakedHash::new(prg.block()), macs: TweakedHash::new(prg.block()) };
+    for n in [1, 7, RUN] {
+        let and = |k| And { a: 3 * k, b: 3 * k + 1, out: 3 * k + 2 };
+        let ands: Vec<And> = (0..n as u32).map(and).collect();
+        let mut slots: Vec<Block> = (0..3 * n).map(|_| prg.block()).collect();
+        let mut table = vec![[Block::ZERO; 3]; n];
+        let gates = Gates { ands: &ands, place: 0, number: 40 };
+        let mut kernel = FourRows::default();
+        let macs = kernel.garble((&hash, delta), &mut slots, gates, &Colours, &mut table).to_vec();
+        for (k, and) in ands.iter().enumerate() {
+            for (x, y) in [(false, false), (false, true), (true, false), (true, true)] {
+                let a = slots[and.a as usize] ^ delta.select(x);
+                let b = slots[and.b as usize] ^ delta.select(y);
+                let row = 2 * usize::from(a.lsb()) + usize::from(b.lsb());
+                let (mut label, mut mac) = ([row_input(a, b)], [row_input(a, b)]);
+                hash.hash(40 + k as u64, 1, &mut label, &mut mac);
+                let sent = if row == 0 { Block::ZERO } else { table[k][row - 1] };
+                let expected = slots[and.out as usize] ^ delta.select(x & y);
+                assert_eq!(label[0] ^ sent, expected, "{n} {k} {row}");
+                assert_eq!(mac[0], macs[k][row], "{n} {k} {row}");
+            }
         }
     }
 }
