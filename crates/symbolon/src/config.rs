@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
 use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, Rho};
-use symbolon_transport::{DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink};
+use symbolon_transport::{
+    CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
+};
 
 use crate::dealer::Dealer;
 use crate::params::{MacChoice, SessionParams};
@@ -30,6 +32,7 @@ pub(crate) struct Terms {
     pub(crate) params: SessionParams,
     pub(crate) timeout: Duration,
     pub(crate) link: Option<SimulatedLink>,
+    pub(crate) cancel: CancelHandle,
 }
 
 impl Terms {
@@ -60,7 +63,8 @@ impl Config {
         let parties = transport.parties();
         let protocol = Protocol::for_parties(parties);
         let params = SessionParams { threads, ..SessionParams::new(protocol) };
-        let terms = Terms { party, params, timeout: DEFAULT_TIMEOUT, link: None };
+        let cancel = CancelHandle::new();
+        let terms = Terms { party, params, timeout: DEFAULT_TIMEOUT, link: None, cancel };
         Config { transport, terms, dealer: None }
     }
 
@@ -121,6 +125,16 @@ impl Config {
     /// memory are made with their link.
     pub fn link(mut self, link: SimulatedLink) -> Self {
         self.terms.link = Some(link);
+        self
+    }
+
+    /// Has `handle` cancel the session, from any thread and in any phase, the wait for the peers
+    /// included. What is cancelled fails with [`Error::Cancelled`] within a fraction of a second,
+    /// its keys are wiped, and the peers are told that this side was interrupted.
+    ///
+    /// One handle may cancel several sessions.
+    pub fn cancelled_by(mut self, handle: &CancelHandle) -> Self {
+        self.terms.cancel = handle.clone();
         self
     }
 
@@ -186,30 +200,12 @@ impl Config {
     /// its range.
     pub fn check(&self, circuit: &Circuit) -> Result<()> {
         self.check_alone()?;
-        let parties = self.parties();
-        let stranger = |what: String, party: PartyId| {
-            Err(Error::invalid_input(format!(
-                "{what} party {party}, but there are {parties} parties"
-            )))
-        };
-        for input in circuit.inputs() {
-            if usize::from(input.owner) >= parties {
-                return stranger(format!("input `{}` belongs to", input.name), input.owner);
-            }
-        }
-        for output in circuit.outputs() {
-            if let Receivers::Only(receivers) = &output.to
-                && let Some(party) = receivers.iter().find(|party| usize::from(**party) >= parties)
-            {
-                return stranger(format!("output `{}` goes to", output.name), *party);
-            }
-        }
-        Ok(())
+        check_parties(circuit, self.parties())
     }
 
     /// Checks all that does not depend on a circuit.
     pub(crate) fn check_alone(&self) -> Result<()> {
-        let Terms { party, params, timeout, link } = &self.terms;
+        let Terms { party, params, timeout, link, cancel: _ } = &self.terms;
         let SessionParams { protocol, threads, ot, .. } = params;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         let (parties, possible) = (self.parties(), protocol.parties());
@@ -269,4 +265,24 @@ pub(crate) fn check_threads(threads: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid_input(format!("threads must be 1 to {MAX_THREADS}, not {threads}")))
+}
+
+/// Refuses a circuit with an owner or a receiver who is none of so many parties.
+pub(crate) fn check_parties(circuit: &Circuit, parties: usize) -> Result<()> {
+    let stranger = |what: String, party: PartyId| {
+        Err(Error::invalid_input(format!("{what} party {party}, but there are {parties} parties")))
+    };
+    for input in circuit.inputs() {
+        if usize::from(input.owner) >= parties {
+            return stranger(format!("input `{}` belongs to", input.name), input.owner);
+        }
+    }
+    for output in circuit.outputs() {
+        if let Receivers::Only(receivers) = &output.to
+            && let Some(party) = receivers.iter().find(|party| usize::from(**party) >= parties)
+        {
+            return stranger(format!("output `{}` goes to", output.name), *party);
+        }
+    }
+    Ok(())
 }

@@ -131,11 +131,13 @@ impl Dealer {
     /// How `terms.party` reaches it.
     pub(crate) fn reach(self, transport: &Transport, terms: &Terms) -> Result<protocols::Dealer> {
         let (party, timeout, link) = (terms.party, terms.timeout, terms.link);
+        let cancel = terms.cancel.clone();
         let (address, identity, peer) = match self.0 {
             Reach::Channels { mut dial, .. } => {
                 let dial = move |net: &protocols::Network| {
                     let mut channel = dial(party, &net.meter)?;
                     channel.set_timeout(timeout);
+                    cancel.watch(&channel);
                     Ok(channel)
                 };
                 return Ok(protocols::Dealer { keys: Vec::new(), dial: Box::new(dial) });
@@ -158,8 +160,11 @@ impl Dealer {
             options.connect_timeout = timeout;
             options.timeout = timeout;
             options.link = link;
+            options.cancel = cancel.clone();
             let lane = connect_lanes(&options, &address, &peer, 1)?.pop();
-            lane.ok_or_else(|| Error::internal("a connection without a lane"))
+            let lane = lane.ok_or_else(|| Error::internal("a connection without a lane"))?;
+            cancel.watch(&lane);
+            Ok(lane)
         };
         Ok(protocols::Dealer { keys, dial: Box::new(dial) })
     }

@@ -78,9 +78,9 @@ pub use symbolon_store as store;
 /// Reading of files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
-    Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed, Listener, Meter,
-    PhaseReport, Result, SessionId, Shortage, SimulatedLink, TransportReason, check_address,
-    check_listening, shortage,
+    CancelHandle, Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed,
+    Listener, Meter, PhaseReport, Result, SessionId, Shortage, SimulatedLink, TransportReason,
+    check_address, check_listening, shortage,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

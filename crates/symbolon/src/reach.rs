@@ -313,8 +313,10 @@ impl Transport {
     pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
         let (identity, calls) = match self.0 {
             Way::Channels { mut lanes, meter } => {
-                let all = lanes.iter_mut().flatten();
-                all.for_each(|channel| channel.set_timeout(terms.timeout));
+                for channel in lanes.iter_mut().flatten() {
+                    channel.set_timeout(terms.timeout);
+                    terms.cancel.watch(channel);
+                }
                 return Ok((lanes, meter));
             }
             Way::Pair { meeting, identity, pin } => {
@@ -335,7 +337,10 @@ impl Transport {
         options.connect_timeout = terms.timeout;
         options.timeout = terms.timeout;
         options.link = terms.link;
-        Ok((by_lane(make_all(calls, &options, connections(terms.params.threads))?), meter))
+        options.cancel = terms.cancel.clone();
+        let lanes = by_lane(make_all(calls, &options, connections(terms.params.threads))?);
+        lanes.iter().flatten().for_each(|channel| terms.cancel.watch(channel));
+        Ok((lanes, meter))
     }
 }
 

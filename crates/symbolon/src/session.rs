@@ -1,6 +1,7 @@
-//! One computation with one or more peers: connect, agree, then the three phases.
+//! Computations with one or more peers: connect, agree, then the three phases.
 
 pub(crate) mod batch;
+mod circuits;
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_primitives::stack;
@@ -8,7 +9,9 @@ use symbolon_protocols::{
     Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
     Protocol,
 };
-use symbolon_transport::{Channel, DEALER, Error, Result, SOMEBODY, SessionId, TransportReason};
+use symbolon_transport::{
+    CancelHandle, Channel, DEALER, Error, Result, SOMEBODY, SessionId, TransportReason,
+};
 
 use crate::agree::agree;
 use crate::choice::{Choice, Wishes, Work};
@@ -18,7 +21,7 @@ use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAME
 use crate::settle::settle;
 use crate::{Inputs, Outputs};
 
-/// A party's side of a computation of one circuit.
+/// A party's side of a computation.
 ///
 /// [`Session::connect`] reaches all peers, agrees with them on everything public and runs the protocol's
 /// set-up. Then either [`Session::evaluate`] does all three phases at once, or they run apart:
@@ -29,13 +32,18 @@ use crate::{Inputs, Outputs};
 ///
 /// [`Material`] and [`Ready`] are consumed, so nothing can be used twice. All parties must call the same
 /// phases in the same order. The phases may be repeated over one session, each time with fresh
-/// material.
+/// material, and [`Session::next_circuit`] goes on to another circuit. Another thread can end all of
+/// it: [`Session::cancel_handle`].
 ///
 /// After any error the session is dead: its keys and everything made with them are wiped, the peers
 /// are told that this side gave up, and every further call returns the same error.
 pub struct Session {
+    id: SessionId,
+    /// The circuit that the phases are about, and how many there were with it.
     circuit: Circuit,
     plan: Plan,
+    circuits: u64,
+    cancel: CancelHandle,
     protocol: Protocol,
     choice: Choice,
     dealer: Option<String>,
@@ -46,17 +54,17 @@ pub struct Session {
     dead: Option<Error>,
 }
 
-/// Function-independent material of one session, good for one [`Session::prepare`].
+/// Material for one circuit of one session, good for one [`Session::prepare`].
 #[must_use = "material that is not prepared is wasted, and the peer may be waiting"]
 pub struct Material {
-    session: SessionId,
+    job: [u8; 32],
     inner: Box<dyn Preprocessed>,
 }
 
 /// The circuit of a session made ready for one [`Session::run`].
 #[must_use = "a prepared circuit that is not run is wasted, and the peer may be waiting"]
 pub struct Ready {
-    session: SessionId,
+    job: [u8; 32],
     inner: Box<dyn Prepared>,
 }
 
@@ -74,14 +82,28 @@ impl Session {
         let plan = Plan::new(circuit);
         let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
         let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(executions);
+        let cancel = config.terms().cancel.clone();
         let work = (gates, Wishes::NOTHING);
         let begun = begin(config, Job::Run(circuit), work, |network, dealer| {
             engine(protocol, network, dealer)
         })?;
         let Begun { network, choice, made } = begun;
         let (circuit, engine) = (circuit.clone(), Some(made));
-        let dead = None;
-        Ok(Session { circuit, plan, protocol, choice, dealer, executions, network, engine, dead })
+        let id = SessionId(network.session);
+        Ok(Session {
+            id,
+            circuit,
+            plan,
+            circuits: 1,
+            cancel,
+            protocol,
+            choice,
+            dealer,
+            executions,
+            network,
+            engine,
+            dead: None,
+        })
     }
 
     /// This party.
@@ -94,7 +116,8 @@ impl Session {
         self.network.parties()
     }
 
-    /// The circuit all parties agreed on.
+    /// The circuit that all parties agreed on, the last one if there were
+    /// [several](Session::next_circuit).
     pub fn circuit(&self) -> &Circuit {
         &self.circuit
     }
@@ -118,7 +141,12 @@ impl Session {
 
     /// What the handshake agreed on, the same for all parties and different in every session.
     pub fn id(&self) -> SessionId {
-        SessionId(self.network.session)
+        self.id
+    }
+
+    /// What cancels this session from another thread: see [`Config::cancelled_by`].
+    pub fn cancel_handle(&self) -> CancelHandle {
+        self.cancel.clone()
     }
 
     /// What every phase cost this party until now.
@@ -132,10 +160,10 @@ impl Session {
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
     pub fn preprocess(&mut self) -> Result<Material> {
         let need = self.protocol.demand(&self.network, &self.circuit, &self.plan)?;
-        let session = self.id();
+        let job = self.network.session;
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
-            Ok(Material { session, inner })
+            Ok(Material { job, inner })
         })
     }
 
@@ -150,11 +178,11 @@ impl Session {
         if self.dealer.is_some() {
             return self.preprocess();
         }
-        let session = self.id();
+        let job = self.network.session;
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit, plan } = parts;
             let inner = engine.preprocess_for(network, circuit, plan)?;
-            Ok(Material { session, inner })
+            Ok(Material { job, inner })
         })
     }
 
@@ -164,10 +192,10 @@ impl Session {
     /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
     /// `Transport` as ever.
     pub fn prepare(&mut self, material: Material) -> Result<Ready> {
-        let session = self.own(material.session, "material")?;
+        let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
             let inner = material.inner.prepare(parts.network, parts.circuit, parts.plan)?;
-            Ok(Ready { session, inner })
+            Ok(Ready { job, inner })
         })
     }
 
@@ -179,7 +207,7 @@ impl Session {
     /// inputs are another party's or another circuit's, which ends the session: the peer is
     /// evaluating already. `PeerMisbehaved`, `Transport` as ever.
     pub fn run(&mut self, ready: Ready, inputs: &Inputs) -> Result<Outputs> {
-        self.own(ready.session, "prepared circuit")?;
+        self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {
             let Parts { network, circuit, plan, .. } = parts;
             // Too late to go on as if nothing had happened: the peer is evaluating already.
@@ -222,11 +250,12 @@ impl Session {
         })
     }
 
-    fn own(&self, session: SessionId, what: &str) -> Result<SessionId> {
-        if session == self.id() {
-            return Ok(session);
+    /// Refuses what was made for another circuit or in another session.
+    fn own(&self, job: [u8; 32], what: &str) -> Result<[u8; 32]> {
+        if job == self.network.session {
+            return Ok(job);
         }
-        Err(Error::invalid_input(format!("the {what} belongs to another session")))
+        Err(Error::invalid_input(format!("the {what} belongs to another session or circuit")))
     }
 
     /// Runs one phase: counted under its name, flushed at its end, and the end of the session when
@@ -373,6 +402,7 @@ pub(crate) fn give_up(network: &mut Network, error: &Error) {
             format!("{} gave up", whom.as_deref().unwrap_or("another party"))
         }
         Error::Transport { .. } => format!("it lost the connection{with}"),
+        Error::Cancelled => "it was interrupted".to_string(),
         Error::Store(_) | Error::System(_) | Error::Full(_) | Error::Internal(_) => {
             "it failed for a reason of its own".to_string()
         }

@@ -88,6 +88,7 @@ impl<'a> Dialler<'a> {
     fn connect(&self, lane: u16) -> Result<Opening> {
         let mut pause = PAUSE.0;
         loop {
+            self.options.cancel.check()?;
             let last = match self.attempt(lane) {
                 Ok(opening) => return Ok(opening),
                 Err(Failure::Final(error)) => return Err(error),

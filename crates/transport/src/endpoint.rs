@@ -16,7 +16,7 @@ use crate::preamble::{PREAMBLE, Preamble, Verdict, WIRE_VERSION};
 use crate::raw::{Sink, Source};
 use crate::tcp::{DeadlineStream, SocketWriter, TcpSource};
 use crate::tls::{self, TlsSetup};
-use crate::{Channel, Error, Meter, Result, SimulatedLink, TransportReason};
+use crate::{CancelHandle, Channel, Error, Meter, Result, SimulatedLink, TransportReason};
 
 /// How long a connection may take from its acceptance to its preamble.
 const OPENING: Duration = Duration::from_secs(5);
@@ -97,6 +97,9 @@ pub struct Options {
     pub timeout: Duration,
     /// A link to simulate in the direction from this side to each peer; none at first.
     pub link: Option<SimulatedLink>,
+    /// Ends the wait for peers; what is connected is for the caller to
+    /// [watch](CancelHandle::watch).
+    pub cancel: CancelHandle,
 }
 
 impl std::fmt::Debug for Options {
@@ -134,6 +137,7 @@ impl Options {
             connect_timeout: Duration::from_secs(30),
             timeout: DEFAULT_TIMEOUT,
             link: None,
+            cancel: CancelHandle::new(),
         }
     }
 

@@ -67,6 +67,9 @@ pub enum Error {
     /// A disk, or this user's share of it, is full.
     #[error("{0}")]
     Full(String),
+    /// This side was cancelled by its own caller, with a [`CancelHandle`](crate::CancelHandle).
+    #[error("cancelled")]
+    Cancelled,
     /// A defect of this program.
     #[error("internal error: {0}")]
     Internal(String),

@@ -38,6 +38,7 @@
 mod address;
 #[cfg(any(test, feature = "bend"))]
 pub mod bend;
+mod cancel;
 mod channel;
 mod descriptors;
 mod dial;
@@ -62,6 +63,7 @@ mod tls;
 mod wire;
 
 pub use address::{check_address, check_listening};
+pub use cancel::CancelHandle;
 pub use channel::{Channel, DEFAULT_TIMEOUT, Hangup, LONGEST_TIMEOUT, MIN_RATE};
 pub use descriptors::descriptor_limit;
 pub use dial::connect_lanes;

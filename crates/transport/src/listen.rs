@@ -41,6 +41,9 @@ const MAX_WAITING: usize = 256;
 /// one, by which it is closed.
 pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
 
+/// How often a wait for peers looks whether it was cancelled.
+const CANCEL_POLL: Duration = Duration::from_millis(100);
+
 /// Unfinished groups of lanes kept for one peer: more than one if it died and came again.
 const MAX_GROUPS: usize = 4;
 
@@ -379,7 +382,10 @@ impl Reception<'_> {
     fn run(&mut self, events: &Receiver<Event>, address: SocketAddr) -> Result<Vec<Vec<Opening>>> {
         let deadline = self.options.connect_deadline();
         while let Some(missing) = self.missing() {
-            match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            self.options.cancel.check()?;
+            let left = deadline.saturating_duration_since(Instant::now());
+            match events.recv_timeout(left.min(CANCEL_POLL)) {
+                Err(RecvTimeoutError::Timeout) if left > CANCEL_POLL => {}
                 Ok(Event::Connected(socket)) => {
                     self.openings.begin(socket, self.options.opening_deadline());
                 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 use std::io::IoSlice;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub(crate) struct Outlet {
     pipe: Arc<Pipe>,
     end: End,
     link: Option<Direction>,
+    /// Set by [`Interrupt::interrupt`].
+    interrupted: Arc<AtomicBool>,
 }
 
 /// What is at the end of the pipe.
@@ -38,7 +41,8 @@ impl Outlet {
     /// Chunks go straight to the peer's [`crate::pipe::PipeSource`]; what the peer sends comes by
     /// `back`.
     pub(crate) fn direct(pipe: Arc<Pipe>, back: Arc<Pipe>) -> Self {
-        Outlet { pipe, end: End::Peer { back }, link: None }
+        let interrupted = Arc::default();
+        Outlet { pipe, end: End::Peer { back }, link: None, interrupted }
     }
 
     /// Chunks go through a new writer thread to `sink`, after the delay of `link`.
@@ -49,7 +53,7 @@ impl Outlet {
             .name("symbolon-writer".to_string())
             .spawn(move || write_all(&queue, &*out))
             .map_err(|e| Error::System(format!("cannot start a writer thread: {e}")))?;
-        Ok(Outlet { pipe, end: End::Sink(sink), link })
+        Ok(Outlet { pipe, end: End::Sink(sink), link, interrupted: Arc::default() })
     }
 
     /// The size from which a buffer is handed over in the midst of a message.
@@ -125,6 +129,20 @@ impl Outlet {
         Hangup { pipe: self.pipe.clone(), end: self.end.clone() }
     }
 
+    /// What stops receiving from another thread.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        let source = match &self.end {
+            End::Sink(sink) => Interrupted::Sink(Arc::downgrade(sink)),
+            End::Peer { back } => Interrupted::Pipe(Arc::downgrade(back)),
+        };
+        Interrupt { flag: self.interrupted.clone(), source }
+    }
+
+    /// Whether [`Interrupt::interrupt`] was called.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
+    }
+
     /// Bytes handed over and not yet taken by the transport.
     pub(crate) fn outstanding(&self) -> usize {
         self.pipe.outstanding()
@@ -186,6 +204,46 @@ impl Hangup {
 impl fmt::Debug for Hangup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Hangup(..)")
+    }
+}
+
+/// Stops a channel's receiving from another thread, while it can still send an abort notice. Does
+/// not keep the connection open.
+pub(crate) struct Interrupt {
+    flag: Arc<AtomicBool>,
+    source: Interrupted,
+}
+
+/// What makes a blocked read end.
+enum Interrupted {
+    Sink(Weak<dyn Sink>),
+    Pipe(Weak<Pipe>),
+}
+
+impl Interrupt {
+    /// Makes a blocked receive, and every later one, fail at once.
+    pub(crate) fn interrupt(self) {
+        self.flag.store(true, Ordering::SeqCst);
+        match self.source {
+            Interrupted::Sink(sink) => {
+                if let Some(sink) = sink.upgrade() {
+                    sink.stop_reading();
+                }
+            }
+            Interrupted::Pipe(pipe) => {
+                if let Some(pipe) = pipe.upgrade() {
+                    pipe.fail(TransportReason::Closed);
+                }
+            }
+        }
+    }
+
+    /// Whether the channel is still there.
+    pub(crate) fn is_live(&self) -> bool {
+        match &self.source {
+            Interrupted::Sink(sink) => sink.strong_count() > 0,
+            Interrupted::Pipe(pipe) => pipe.strong_count() > 0,
+        }
     }
 }
 

@@ -327,6 +327,10 @@ impl Sink for PipeSink {
     fn kill(&self) {
         hang_up(&self.pipe, &self.back);
     }
+
+    fn stop_reading(&self) {
+        self.back.fail(TransportReason::Closed);
+    }
 }
 
 /// Ends both directions of a connection in memory: nothing more goes `out`, and a read of `back`

@@ -62,6 +62,9 @@ pub(crate) trait Sink: Send + Sync {
     /// Makes a blocked read or write end at once.
     fn kill(&self);
 
+    /// Makes a blocked read, and every later one, end at once. Writing still works.
+    fn stop_reading(&self);
+
     /// How long a write may block without the peer taking a byte.
     fn set_timeout(&self, _timeout: Duration) {}
 }

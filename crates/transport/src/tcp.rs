@@ -250,6 +250,10 @@ impl SocketWriter {
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
+    pub(crate) fn stop_reading(&self) {
+        let _ = self.socket.shutdown(Shutdown::Read);
+    }
+
     pub(crate) fn set_timeout(&self, timeout: Duration) {
         *self.timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
         // Fails only for a zero time-out, which a channel never has.
@@ -286,6 +290,10 @@ impl Sink for SocketWriter {
 
     fn kill(&self) {
         SocketWriter::kill(self);
+    }
+
+    fn stop_reading(&self) {
+        SocketWriter::stop_reading(self);
     }
 
     fn set_timeout(&self, timeout: Duration) {

@@ -471,6 +471,10 @@ impl Sink for TlsSink {
         self.writer.kill();
     }
 
+    fn stop_reading(&self) {
+        self.writer.stop_reading();
+    }
+
     fn set_timeout(&self, timeout: Duration) {
         self.writer.set_timeout(timeout);
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::bend::{Action, Bend, Bender};
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
+use crate::outlet::Interrupt;
 use crate::outlet::Outlet;
 use crate::raw::Source;
 use crate::text::Printable;
@@ -258,6 +259,11 @@ impl Channel {
         self.or_fail(waited)
     }
 
+    /// What stops this channel's receiving from another thread.
+    pub(crate) fn interrupt(&self) -> Interrupt {
+        self.outlet.interrupt()
+    }
+
     /// A handle with which another thread can end this channel.
     pub fn hangup(&self) -> Hangup {
         self.outlet.hangup()
@@ -320,12 +326,16 @@ impl Channel {
         }
     }
 
-    fn alive(&self) -> Result<()> {
+    fn alive(&mut self) -> Result<()> {
+        if self.outlet.is_interrupted() {
+            self.dead.get_or_insert(Error::Cancelled);
+        }
         self.dead.clone().map_or(Ok(()), Err)
     }
 
-    /// Kills the channel; the first error stays.
+    /// Kills the channel; the first error stays. What fails after an interrupt, fails by it.
     fn fail(&mut self, error: Error) -> Error {
+        let error = if self.outlet.is_interrupted() { Error::Cancelled } else { error };
         self.dead.get_or_insert(error).clone()
     }
 

@@ -1,0 +1,193 @@
+//! Several circuits in one session, and sessions that another thread cancels.
+
+use std::thread;
+use std::time::Duration;
+
+use symbolon::circuit::{Circuit, builtin};
+use symbolon::{
+    CancelHandle, Config, Error, Form, Identity, Inputs, Meeting, Protocol, Result, Session,
+    Transport, TransportReason,
+};
+
+fn circuit(name: &str) -> Circuit {
+    builtin::by_name(name).expect("a built-in circuit")
+}
+
+fn evaluate(session: &mut Session, value: u128) -> Result<Option<u128>> {
+    let (me, circuit) = (session.party(), session.circuit().clone());
+    let inputs = Inputs::builder(&circuit, me).uint(usize::from(me), value)?.finish()?;
+    Ok(session.evaluate(&inputs)?.get(0).and_then(|output| output.uint()))
+}
+
+/// All parties at once over memory, each in a thread.
+fn all<T: Send>(parties: u16, party: impl Fn(u16, Transport) -> T + Sync) -> Vec<T> {
+    let ends = Transport::memory_mesh(parties, 1, None).expect("one lane");
+    thread::scope(|scope| {
+        let party = &party;
+        let start = |(me, transport)| scope.spawn(move || party(me, transport));
+        let threads: Vec<_> = (0u16..).zip(ends).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+fn bytes_of_setup(session: &Session) -> u64 {
+    session.report().phases.iter().find(|phase| phase.phase == "setup").unwrap().bytes_sent
+}
+
+#[test]
+fn several_circuits_follow_one_set_up() {
+    let kinds = [
+        (Protocol::Wrk, Form::FourRow),
+        (Protocol::Wrk, Form::HalfGates),
+        (Protocol::Ywz, Form::HalfGates),
+        (Protocol::TinyTable, Form::Tables),
+    ];
+    let (add, mul, wide) = (circuit("add:16"), circuit("mul:8"), circuit("add:40"));
+    for (protocol, form) in kinds {
+        all(2, |me, transport| {
+            let config = Config::new(me, transport).protocol(protocol).form(form);
+            let mut session = Session::connect(config, &add).unwrap();
+            let before = bytes_of_setup(&session);
+            assert_eq!(evaluate(&mut session, 300 + u128::from(me)).unwrap(), Some(601));
+            let stale = session.preprocess().unwrap();
+            let id = session.id();
+            for (next, value, result) in [(&mul, 12, 144), (&wide, 1 << 38, 1 << 39)] {
+                session.next_circuit(next).unwrap();
+                assert_eq!(session.circuit().name(), next.name());
+                assert_eq!(evaluate(&mut session, value).unwrap(), Some(result));
+            }
+            // The same circuit again is another job.
+            session.next_circuit(&add).unwrap();
+            let error = session.prepare(stale).map(drop).unwrap_err();
+            assert!(matches!(&error, Error::InvalidInput(_)), "{error}");
+            assert_eq!(evaluate(&mut session, 2).unwrap(), Some(4));
+            assert_eq!(session.id(), id);
+            // No base OT, no global key: three announcements.
+            assert_eq!(bytes_of_setup(&session), before + 3 * 48);
+        });
+    }
+}
+
+#[test]
+fn several_circuits_follow_one_set_up_among_three() {
+    let (two, three) = (circuit("auction:3x8"), circuit("auction:3x16"));
+    all(3, |me, transport| {
+        let mut session = Session::connect(Config::new(me, transport), &two).unwrap();
+        assert_eq!(evaluate(&mut session, [9, 200, 17][usize::from(me)]).unwrap(), Some(1));
+        session.next_circuit(&three).unwrap();
+        assert_eq!(evaluate(&mut session, [900, 200, 17][usize::from(me)]).unwrap(), Some(0));
+    });
+}
+
+#[test]
+fn another_next_circuit_is_named_by_every_honest_party() {
+    let (add, mul, other) = (circuit("add:8"), circuit("mul:8"), circuit("mul:9"));
+    for parties in [2, 3] {
+        let ends = all(parties, |me, transport| {
+            let config = Config::new(me, transport).protocol(Protocol::Ywz);
+            let mut session = Session::connect(config, &add).unwrap();
+            let next = if me == 1 { &other } else { &mul };
+            let error = session.next_circuit(next).unwrap_err();
+            assert_eq!(evaluate(&mut session, 1).unwrap_err(), error, "the session is dead");
+            error
+        });
+        let differs = |error: &Error| matches!(error, Error::PeerIncompatible { what, .. } if what == "circuit");
+        assert!(differs(&ends[0]) && differs(&ends[1]), "{ends:?}");
+    }
+}
+
+#[test]
+fn a_next_circuit_that_cannot_be_run_does_no_harm() {
+    let (add, auction) = (circuit("add:8"), circuit("auction:3x8"));
+    all(2, |me, transport| {
+        let mut session = Session::connect(Config::new(me, transport), &add).unwrap();
+        let error = session.next_circuit(&auction).unwrap_err();
+        assert!(matches!(&error, Error::InvalidInput(_)), "{error}");
+        assert_eq!(evaluate(&mut session, 7).unwrap(), Some(14));
+    });
+}
+
+/// Transports of two parties: in memory, with a simulated link, over TCP, over TLS.
+fn transports() -> Vec<(Transport, Transport)> {
+    let link = "lan1".parse().expect("a link");
+    let meet = || {
+        let listening = Meeting::listen("127.0.0.1:0").expect("a port");
+        let address = listening.local_address().expect("an address").to_string();
+        (listening, Meeting::dial(address))
+    };
+    let (a, b) = meet();
+    let tcp = (Transport::insecure_plain_tcp(a), Transport::insecure_plain_tcp(b));
+    let keys = [Identity::generate().unwrap(), Identity::generate().unwrap()];
+    let prints = [keys[0].fingerprint(), keys[1].fingerprint()];
+    let [first, second] = keys;
+    let (a, b) = meet();
+    let tls = (Transport::tls(a, first, prints[1]), Transport::tls(b, second, prints[0]));
+    vec![
+        Transport::memory(1, None).expect("one lane"),
+        Transport::memory(1, Some(link)).expect("one lane"),
+        tcp,
+        tls,
+    ]
+}
+
+/// Party 0 waits for party 1, which does not go on; a third thread cancels party 0.
+#[test]
+fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
+    let circuit = &circuit("add:8");
+    for (zero, one) in transports() {
+        let cancel = CancelHandle::new();
+        thread::scope(|scope| {
+            let config = Config::new(0, zero).cancelled_by(&cancel);
+            let waiting = scope.spawn(move || {
+                let mut session = Session::connect(config, circuit)?;
+                let done = evaluate(&mut session, 1);
+                assert_eq!(evaluate(&mut session, 1), done, "the session is dead");
+                done
+            });
+            let mut session = Session::connect(Config::new(1, one), circuit).unwrap();
+            thread::sleep(Duration::from_millis(50));
+            cancel.cancel();
+            assert_eq!(waiting.join().expect("no panic"), Err(Error::Cancelled));
+            let told = evaluate(&mut session, 1).unwrap_err();
+            let interrupted = |text: &str| text.contains("interrupted");
+            assert!(
+                matches!(
+                    &told,
+                    Error::Transport { reason: TransportReason::Aborted(text), .. }
+                        if interrupted(text)
+                ),
+                "{told}"
+            );
+        });
+    }
+}
+
+#[test]
+fn waiting_for_a_peer_can_be_cancelled() {
+    let circuit = &circuit("add:8");
+    let listening = Meeting::listen("127.0.0.1:0").unwrap();
+    let unused = Meeting::listen("127.0.0.1:0").unwrap().local_address().unwrap().to_string();
+    for meeting in [listening, Meeting::dial(unused)] {
+        let cancel = CancelHandle::new();
+        let transport = Transport::insecure_plain_tcp(meeting);
+        let config = Config::new(0, transport).cancelled_by(&cancel);
+        let waiting = thread::scope(|scope| {
+            let waiting = scope.spawn(|| Session::connect(config, circuit).map(drop));
+            thread::sleep(Duration::from_millis(50));
+            cancel.cancel();
+            waiting.join().expect("no panic")
+        });
+        assert_eq!(waiting, Err(Error::Cancelled));
+    }
+}
+
+#[test]
+fn a_handle_that_was_cancelled_cancels_what_comes_later() {
+    let circuit = circuit("add:8");
+    let cancel = CancelHandle::new();
+    cancel.cancel();
+    assert!(cancel.is_cancelled());
+    let (zero, _one) = Transport::memory(1, None).unwrap();
+    let connected = Session::connect(Config::new(0, zero).cancelled_by(&cancel), &circuit);
+    assert_eq!(connected.map(drop), Err(Error::Cancelled));
+}

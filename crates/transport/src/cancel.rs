@@ -1,0 +1,75 @@
+//! Cancels a party's waits from another thread.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::outlet::Interrupt;
+use crate::{Channel, Error, Result};
+
+/// Cancels what one party does, from any thread: the wait for peers, and every channel that it
+/// [watches](CancelHandle::watch).
+///
+/// Clones are the same handle. It cannot be reset.
+#[derive(Clone, Default)]
+pub struct CancelHandle(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    cancelled: AtomicBool,
+    channels: Mutex<Vec<Interrupt>>,
+}
+
+impl CancelHandle {
+    /// A handle that cancels nothing yet.
+    pub fn new() -> CancelHandle {
+        CancelHandle::default()
+    }
+
+    /// Cancels: every receive that waits on a watched channel fails at once with
+    /// [`Error::Cancelled`], and so does every later send and receive. Abort notices can still be
+    /// sent.
+    pub fn cancel(&self) {
+        self.0.cancelled.store(true, Ordering::SeqCst);
+        self.interrupt_all();
+    }
+
+    /// Whether it was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::SeqCst)
+    }
+
+    /// Cancels this channel, too; at once, if it was cancelled before.
+    pub fn watch(&self, channel: &Channel) {
+        let mut channels = self.channels();
+        channels.retain(Interrupt::is_live);
+        channels.push(channel.interrupt());
+        drop(channels);
+        // `cancel` sets the flag before it takes the lock: one of the two sees the other.
+        if self.is_cancelled() {
+            self.interrupt_all();
+        }
+    }
+
+    /// Fails if it was cancelled.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`].
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+
+    fn interrupt_all(&self) {
+        self.channels().drain(..).for_each(Interrupt::interrupt);
+    }
+
+    fn channels(&self) -> std::sync::MutexGuard<'_, Vec<Interrupt>> {
+        self.0.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for CancelHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CancelHandle").field(&self.is_cancelled()).finish()
+    }
+}
