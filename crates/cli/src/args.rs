@@ -38,7 +38,9 @@ EXIT CODES
   71  this machine has no file descriptors, memory, threads or processes left
   72  a party's process on this machine was killed
   73  a party's process on this machine is stopped
-  74  something could not be written, for instance because a disk is full";
+  74  something could not be written, for instance because a disk is full
+  130 SIGINT came
+  143 SIGTERM came";
 
 const MAIN_HELP: &str = "\
 EXAMPLES

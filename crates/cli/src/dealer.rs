@@ -12,6 +12,7 @@ use symbolon::{Dealer, Fingerprint, Identity, Listener};
 
 use crate::args::{EXIT_CODES, LocalTransport, RemoteTransport};
 use crate::failure::{Class, Failure, Outcome};
+use crate::interrupt;
 use crate::party::Peer;
 use crate::results::{print, tell};
 use crate::settings::Settings;
@@ -94,6 +95,7 @@ pub fn command(args: &DealerArgs) -> Outcome<()> {
     );
     tell(&format!("listening on {}\n", door.local_addr()));
     let stop = Arc::new(AtomicBool::new(false));
+    interrupt::set_on_signal(&stop);
     let mut left = args.sessions;
     let stopping = stop.clone();
     let report = move |event: Event| {
@@ -105,7 +107,8 @@ pub fn command(args: &DealerArgs) -> Outcome<()> {
             stopping.store(true, Ordering::SeqCst);
         }
     };
-    Ok(serve(door, &dealing, &stop, report)?)
+    serve(door, &dealing, &stop, report)?;
+    interrupt::check()
 }
 
 fn dealing(args: &DealerArgs) -> Outcome<Dealing> {

@@ -2,7 +2,7 @@
 
 use symbolon::{DEALER, Error, Shortage, TransportReason, shortage};
 
-use crate::results::one_line;
+use crate::{interrupt, results::one_line};
 
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -18,6 +18,8 @@ pub enum Class {
     Misbehaved,
     /// 6: an assert of the program failed.
     Assert,
+    /// 130, 143: SIGINT or SIGTERM came.
+    Interrupted,
     /// 70: a defect of this program.
     Internal,
     /// 71: this machine has no file descriptors, memory, threads or processes left.
@@ -39,6 +41,7 @@ impl Class {
             Class::Incompatible => 4,
             Class::Misbehaved => 5,
             Class::Assert => 6,
+            Class::Interrupted => interrupt::exit_code(),
             Class::Internal => 70,
             Class::System => 71,
             Class::Killed => 72,
@@ -52,7 +55,7 @@ impl Class {
         match self {
             // Every party that learns an output tells of it, and it follows from nothing else.
             Class::Assert | Class::Peer => 0,
-            Class::Usage => 1,
+            Class::Usage | Class::Interrupted => 1,
             Class::Incompatible => 2,
             Class::System | Class::Unwritten => 3,
             Class::Stopped => 4,
@@ -158,6 +161,9 @@ impl From<Error> for Failure {
             Error::InvalidInput(_) | Error::Store(_) => Class::Usage,
             Error::System(_) => Class::System,
             Error::Full(_) => Class::Unwritten,
+            Error::Cancelled => {
+                return Failure { class: Class::Interrupted, ..Failure::usage("interrupted") };
+            }
             Error::Internal(_) => Class::Internal,
         };
         Failure { class, message: error.to_string(), hint: hint(&error) }.with_own_hint()
@@ -308,8 +314,9 @@ mod tests {
             Class::Killed,
             Class::Stopped,
             Class::Unwritten,
+            Class::Interrupted,
         ];
-        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74]);
+        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74, 130]);
         let documented = include_str!("../../../docs/cli.md");
         for class in classes {
             let code = class.code();

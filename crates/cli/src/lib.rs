@@ -10,6 +10,7 @@ mod dealer;
 mod demo;
 mod failure;
 mod identity;
+mod interrupt;
 mod keep;
 mod lang;
 mod local;

@@ -12,6 +12,7 @@ use symbolon::{Config, Transport};
 use crate::args::LocalTransport;
 use crate::dealer::House;
 use crate::failure::{Class, Failure, Outcome};
+use crate::interrupt;
 use crate::party::{Job, Peer, Task, Word};
 use crate::play::{Course, Part, Played, play_triples};
 use crate::progress::Progress;
@@ -118,6 +119,7 @@ impl Troupe<'_> {
     }
 
     fn processes(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
+        interrupt::handle();
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
         for party in 0..self.parties {
@@ -282,7 +284,7 @@ impl Stage {
                 Ok((party, Some(Word::Failed(failure)))) => return Err(named(party, failure)),
                 Ok((party, _)) => return Err(self.vanished(party)),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.vanished(0)),
-                Err(mpsc::RecvTimeoutError::Timeout) => self.look(timeout),
+                Err(mpsc::RecvTimeoutError::Timeout) => self.look(timeout)?,
             }
             if let Some(Err(failure)) = self.ends.iter().flatten().next() {
                 return Err(failure.clone());
@@ -298,9 +300,10 @@ impl Stage {
         self.children[usize::from(party)].ending(party)
     }
 
-    /// Gives up children that are stopped: once another has failed, since that follows from it or
+    /// Fails after a signal. Gives up children that are stopped: once another has failed, since that follows from it or
     /// says more; or when nothing happens for longer than anybody waits for them.
-    fn look(&mut self, timeout: Duration) {
+    fn look(&mut self, timeout: Duration) -> Outcome<()> {
+        interrupt::check()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
         let patience = if failed { Duration::ZERO } else { timeout + GRACE };
         for (party, (child, end)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {
@@ -311,6 +314,7 @@ impl Stage {
                 *end = Some(Err(Failure { class: Class::Stopped, ..failure }));
             }
         }
+        Ok(())
     }
 
     /// Waits until every child has ended; once one has failed, the others get no longer than their
@@ -323,7 +327,7 @@ impl Stage {
             let (party, word) = match heard.recv_timeout(left.map_or(LOOK, |left| left.min(LOOK))) {
                 Ok(heard) => heard,
                 Err(mpsc::RecvTimeoutError::Timeout) if left != Some(Duration::ZERO) => {
-                    self.look(timeout);
+                    self.look(timeout)?;
                     continue;
                 }
                 Err(_) => break,

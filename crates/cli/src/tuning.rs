@@ -10,6 +10,7 @@ use symbolon::{
 
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt;
 use crate::results::tell;
 
 /// The longest time-out, in seconds: a week.
@@ -108,9 +109,10 @@ impl Tuning {
         self.params.ot.map_or(AUTO, Generator::name).to_string()
     }
 
-    /// Sets all of it but the link, which depends on the transport.
+    /// Sets all of it but the link, which depends on the transport; signals cancel the session.
     pub fn apply(&self, config: Config) -> Config {
-        config.params(self.params.clone()).timeout(self.timeout)
+        let config = config.params(self.params.clone()).timeout(self.timeout);
+        config.cancelled_by(interrupt::handle())
     }
 
     /// Sets all of it, for TCP and TLS.

@@ -6,7 +6,7 @@ mod common;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::{Ended, command, end, limited, symbolon, symbolon_in};
+use common::{Ended, command, end, limited, listen, symbolon, symbolon_in};
 
 const INPUTS: [&str; 4] = ["--input", "x=1", "--input", "y=2"];
 
@@ -86,6 +86,49 @@ fn a_stopped_party_is_code_73_and_the_other_is_heard() {
         "party 0 failed: party 1 did not answer within 5 s",
         "hint: ",
     ]);
+}
+
+/// Sends a signal to a process, which then ends.
+fn signal_and_end(name: &str, child: Child) -> Ended {
+    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success());
+    end(child)
+}
+
+#[test]
+fn a_run_that_waits_for_its_peer_is_interrupted() {
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let words = ["run", "add:8", "--party", "0", "--input", "0=1", "--transport", "tcp"];
+        let child = command(&words).args(["--listen", "127.0.0.1:0"]).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(700));
+        signal_and_end(signal, child).expect(code).says(&["interrupted"]);
+    }
+}
+
+#[test]
+fn an_interrupted_partys_peer_is_told() {
+    let words = ["--transport", "tcp", "--link", "2s,1gbit", "add:8"];
+    let listening = listen(&[&words[..], &["--party", "0", "--input", "0=1"]].concat());
+    let dialling =
+        command(&["run", "--connect", &listening.address, "--party", "1", "--input", "1=1"])
+            .args(words)
+            .spawn()
+            .unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    signal_and_end("-TERM", dialling).expect(143).says(&["interrupted"]);
+    listening.end().expect(3).says(&["it was interrupted"]);
+}
+
+#[test]
+fn all_parties_on_this_machine_end_with_their_parent() {
+    let words = ["local", "add:8", "--link", "2s,1gbit"];
+    let parent = command(&[&words[..], &INPUTS].concat()).spawn().unwrap();
+    let parties = parties_of(&parent, 2);
+    std::thread::sleep(Duration::from_secs(1));
+    signal_and_end("-TERM", parent).expect(143).says(&["interrupted"]);
+    for party in parties {
+        assert!(!std::path::Path::new("/proc").join(&party).exists(), "{party} is still there");
+    }
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! SIGINT and SIGTERM: the first one cancels the run, so that keys are wiped and the peers are told;
+//! the second one ends the process at once.
+
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use symbolon::CancelHandle;
+
+use crate::failure::{Class, Failure, Outcome};
+
+/// The signal that came first, 0 for none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// What is set when a signal comes.
+static FLAGS: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
+
+/// SIGINT's number on every Unix.
+const INTERRUPT: i32 = 2;
+
+/// What every session of this process is cancelled by. From the first call on, signals are caught.
+pub fn handle() -> &'static CancelHandle {
+    static HANDLE: OnceLock<CancelHandle> = OnceLock::new();
+    HANDLE.get_or_init(|| {
+        let handle = CancelHandle::new();
+        catch(handle.clone());
+        handle
+    })
+}
+
+/// Sets `flag` when a signal comes.
+pub fn set_on_signal(flag: &Arc<AtomicBool>) {
+    handle();
+    FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(flag.clone());
+}
+
+/// Fails after a signal.
+///
+/// # Errors
+/// A failure of the class `Interrupted`.
+pub fn check() -> Outcome<()> {
+    if SIGNAL.load(Ordering::SeqCst) == 0 {
+        return Ok(());
+    }
+    Err(Failure { class: Class::Interrupted, ..Failure::usage("interrupted") })
+}
+
+/// As a shell has it: 128 and the signal's number.
+pub fn exit_code() -> u8 {
+    let signal = match SIGNAL.load(Ordering::SeqCst) {
+        0 => INTERRUPT,
+        signal => signal,
+    };
+    128 + (signal & 0x7f) as u8
+}
+
+#[cfg(unix)]
+fn catch(cancel: CancelHandle) {
+    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::iterator::Signals;
+    // Without a handler, a signal ends the process as it always did.
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    let watch = move || {
+        for signal in signals.forever() {
+            if SIGNAL.swap(signal, Ordering::SeqCst) != 0 {
+                std::process::exit(exit_code().into());
+            }
+            cancel.cancel();
+            let flags = FLAGS.lock().unwrap_or_else(PoisonError::into_inner);
+            flags.iter().for_each(|flag| flag.store(true, Ordering::SeqCst));
+        }
+    };
+    let _ = std::thread::Builder::new().name("symbolon-signals".to_string()).spawn(watch);
+}
+
+#[cfg(not(unix))]
+fn catch(_cancel: CancelHandle) {}
