@@ -1,0 +1,68 @@
+//! All work that needs no input is done the night before: a pool, then a prepared circuit, each
+//! kept on disk. In the morning an answer takes two messages.
+//!
+//! ```text
+//! cargo run --release -p symbolon --example night_before
+//! ```
+
+use std::thread;
+
+use symbolon::circuit::builtin;
+use symbolon::store::{Protection, Store};
+use symbolon::stored::{self, Amount};
+use symbolon::{Config, Form, Inputs, Result, Transport};
+
+/// Runs one step for both parties, each with a store of its own.
+fn both<T: Send>(
+    stores: &[Store; 2],
+    step: impl Fn(u16, Config, &Store) -> Result<T> + Sync,
+) -> Result<[T; 2]> {
+    // Each step has a connection of its own, as if processes had ended in between.
+    let (for_zero, for_one) = Transport::memory(1, None)?;
+    let config = |number, transport| Config::new(number, transport).form(Form::FourRow);
+    thread::scope(|scope| {
+        let zero = scope.spawn(|| step(0, config(0, for_zero), &stores[0]));
+        let one = step(1, config(1, for_one), &stores[1]);
+        Ok([zero.join().expect("party 0")?, one?])
+    })
+}
+
+#[allow(missing_docs)]
+pub fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let folder = tempfile::tempdir()?;
+    let protection = Protection::None; // Give a passphrase where others can read the disk.
+    let store = |party: u16| Store::create(folder.path().join(format!("{party}")), &protection);
+    let stores = [store(0)?, store(1)?];
+    let circuit = &builtin::by_name("aes128")?;
+
+    // In the evening: material for any circuit with as many gates.
+    let amount = Amount { and_gates: 6_400, input_bits: 128 };
+    let [filled, _] = both(&stores, |_, config, store| stored::fill(config, store, amount))?;
+    println!("a pool for {} AND gates", filled.made.and_gates);
+
+    // At night: the circuit is garbled.
+    let [prepared, _] =
+        both(&stores, |_, config, store| stored::prepare(config, store, circuit, 1))?;
+    println!("{} prepared, {} of them from the pool", prepared.items.len(), prepared.from_pools);
+
+    // In the morning: the inputs. What was prepared is used up.
+    let key = "hex:000102030405060708090a0b0c0d0e0f";
+    let block = "hex:00112233445566778899aabbccddeeff";
+    let [zero, one] = both(&stores, |number, config, store| {
+        let value = if number == 0 { key } else { block };
+        let inputs = Inputs::builder(circuit, number).text(usize::from(number), value)?.finish()?;
+        stored::run(config, store, circuit, &inputs)
+    })?;
+    for ran in [&zero, &one] {
+        let output = ran.outputs.get(0).and_then(|output| output.value());
+        println!("{}", output.ok_or("no output")?);
+    }
+
+    let inputs =
+        |number: u16| Inputs::builder(circuit, number).text(usize::from(number), key)?.finish();
+    let again = both(&stores, |number, config, store| {
+        stored::run(config, store, circuit, &inputs(number)?)
+    });
+    println!("and again: {}", again.err().ok_or("a prepared circuit was used twice")?);
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! Five parties: an auction in which all learn who wins, and the winner alone what it pays.
+//!
+//! ```text
+//! cargo run --release -p symbolon --example parties
+//! ```
+
+use std::thread;
+
+use symbolon::circuit::builtin;
+use symbolon::{Config, Inputs, Outputs, Result, Session, Transport};
+
+const BIDS: [u128; 5] = [120, 310, 95, 280, 305];
+
+fn party(number: u16, transport: Transport) -> Result<Outputs> {
+    let circuit = builtin::by_name("auction:5x32").expect("a built-in circuit");
+    let place = usize::from(number);
+    let inputs = Inputs::builder(&circuit, number).uint(place, BIDS[place])?.finish()?;
+    // Among more than two parties the protocol is `ywz` unless another one is chosen.
+    Session::connect(Config::new(number, transport), &circuit)?.evaluate(&inputs)
+}
+
+#[allow(missing_docs)]
+pub fn main() -> Result<()> {
+    // Between machines, `Transport::tls_mesh` takes the place of this.
+    let ends = Transport::memory_mesh(5, 1, None)?;
+    let learned: Vec<Outputs> = thread::scope(|scope| {
+        let start = |(number, transport)| scope.spawn(move || party(number, transport));
+        let parties: Vec<_> = (0..).zip(ends).map(start).collect();
+        parties.into_iter().map(|party| party.join().expect("a party")).collect::<Result<_>>()
+    })?;
+    for (number, outputs) in learned.iter().enumerate() {
+        let value = |name: &str| outputs.get(name).and_then(|output| output.uint());
+        let price = value(&format!("price_{number}"));
+        println!("party {number}: winner {:?}, own price {price:?}", value("winner"));
+        assert_eq!(value("winner"), Some(1));
+        assert_eq!(value("price_1"), (number == 1).then_some(305), "the second highest bid");
+    }
+    Ok(())
+}
