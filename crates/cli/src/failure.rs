@@ -1,6 +1,8 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
-use symbolon::{DEALER, Error, Shortage, TransportReason, shortage};
+use symbolon::{
+    AttemptCause, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason, shortage,
+};
 
 use crate::{interrupt, results::one_line};
 
@@ -151,22 +153,27 @@ impl std::fmt::Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let class = match &error {
-            Error::PeerMisbehaved { .. } => Class::Misbehaved,
-            Error::PeerIncompatible { .. } => Class::Incompatible,
-            Error::Transport { reason: TransportReason::Refused(text), .. } if same_role(text) => {
-                Class::Incompatible
-            }
-            Error::Transport { .. } => Class::Peer,
-            Error::InvalidInput(_) | Error::Store(_) => Class::Usage,
-            Error::System(_) => Class::System,
-            Error::Full(_) => Class::Unwritten,
-            Error::Cancelled => {
-                return Failure { class: Class::Interrupted, ..Failure::usage("interrupted") };
-            }
-            Error::Internal(_) => Class::Internal,
-        };
+        if error == Error::Cancelled {
+            return Failure { class: Class::Interrupted, ..Failure::usage("interrupted") };
+        }
+        let class = error.class().into();
         Failure { class, message: error.to_string(), hint: hint(&error) }.with_own_hint()
+    }
+}
+
+impl From<ErrorClass> for Class {
+    fn from(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::Usage => Class::Usage,
+            ErrorClass::Peer => Class::Peer,
+            ErrorClass::Incompatible => Class::Incompatible,
+            ErrorClass::Misbehaved => Class::Misbehaved,
+            ErrorClass::System => Class::System,
+            ErrorClass::Unwritten => Class::Unwritten,
+            ErrorClass::Interrupted => Class::Interrupted,
+            // Whatever a later library adds.
+            _ => Class::Internal,
+        }
     }
 }
 
@@ -195,37 +202,46 @@ fn hint(error: &Error) -> Option<String> {
     Some(text)
 }
 
-fn incompatible_hint(what: &str) -> String {
-    let text = match what {
+fn incompatible_hint(what: &Subject) -> String {
+    let key = match what {
+        Subject::Term(key) => key.as_str(),
+        Subject::Settled(_) => {
+            return "the two sides choose by different rules: say --form and --ot".to_string();
+        }
+        Subject::Lanes => return "give both sides the same --threads".to_string(),
+        Subject::Version(_) => {
+            return "both sides must run the same version of symbolon; see `symbolon --version`"
+                .to_string();
+        }
+        Subject::Parties(_) => return ROLES.to_string(),
+        _ => return COMPARE.to_string(),
+    };
+    let text = match key {
         "circuit" => {
             "both sides must name the same circuit, owners (--owner) and receivers (--output); \
              compare the digests that `symbolon circuit info` prints"
         }
         "form" | "ot" => {
-            return format!("give both sides the same --{what}, or only one of them");
+            return format!("give both sides the same --{key}, or only one of them");
         }
         "rho" | "threads" | "protocol" => {
-            return format!("give both sides the same --{what}");
-        }
-        what if what.ends_with("chosen from the link") => {
-            "the two sides choose by different rules: say --form and --ot"
+            return format!("give both sides the same --{key}");
         }
         "dealer" => "all parties must name the same --dealer-fingerprint, or none",
-        "the number of lanes" => "give both sides the same --threads",
-        what if what.ends_with("version") => {
-            "both sides must run the same version of symbolon; see `symbolon --version`"
-        }
-        what if what.contains("part") || what.contains("who") => ROLES,
-        _ => "compare the two sides' commands and settings files",
+        _ => COMPARE,
     };
     text.to_string()
 }
+
+const COMPARE: &str = "compare the two sides' commands and settings files";
 
 /// What to do when the dealer fails. Nothing that it dealt until then is used again.
 fn dealer_hint(reason: &TransportReason) -> &'static str {
     match reason {
         TransportReason::OwnKeyRefused => DEALER_REFUSED,
-        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("refused our key") => {
+        TransportReason::NoAnswer { last: Some(last), .. }
+            if last.cause == AttemptCause::OwnKeyRefused =>
+        {
             DEALER_REFUSED
         }
         TransportReason::WrongKey { .. } => {
@@ -250,11 +266,6 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
 const DEALER_REFUSED: &str = "whoever runs the dealer must --allow this party's key, whose fingerprint \
                               `symbolon fingerprint` prints";
 
-/// Whether the two sides want to be the same party: nobody's connection is at fault then.
-fn same_role(refusal: &str) -> bool {
-    refusal.contains("claim to be party")
-}
-
 /// What to do when both sides want to be the same party.
 const ROLES: &str = "one side must say --party 0 and the other --party 1; of several parties, each \
                      says another number, and all list the same parties";
@@ -270,10 +281,14 @@ fn transport_hint(reason: &TransportReason) -> Option<String> {
     let text = match reason {
         // A listening side goes on waiting when somebody with another key comes, and says so at
         // last.
-        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("refused our key") => {
+        TransportReason::NoAnswer { last: Some(last), .. }
+            if last.cause == AttemptCause::OwnKeyRefused =>
+        {
             REFUSED_KEY
         }
-        TransportReason::NoAnswer { last: Some(last), .. } if last.contains("fingerprint") => {
+        TransportReason::NoAnswer { last: Some(last), .. }
+            if last.cause == AttemptCause::WrongKey =>
+        {
             WRONG_KEY
         }
         TransportReason::NoAnswer { .. } => {
@@ -288,17 +303,20 @@ fn transport_hint(reason: &TransportReason) -> Option<String> {
         TransportReason::TimedOut(_) => {
             "the peer is stuck, overloaded or cut off; --timeout sets how long to wait"
         }
-        TransportReason::Refused(text) if same_role(text) => ROLES,
+        TransportReason::Refused(Refusal::SameParty(_)) => ROLES,
         TransportReason::Refused(_) => {
             "is it another program that answers at this address, or a peer with other options?"
         }
         TransportReason::ClosedHere | TransportReason::Io(_) => return None,
+        _ => return None,
     };
     Some(text.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use symbolon::{Check, Fault};
+
     use super::*;
 
     #[test]
@@ -350,14 +368,14 @@ mod tests {
     #[test]
     fn errors_map_to_whose_turn_it_is() {
         let cases = [
-            (Error::misbehaved(1, "x"), Class::Misbehaved),
+            (Error::misbehaved(1, Check::new("a-check", "x", "")), Class::Misbehaved),
             (Error::incompatible("rho", "40", "80"), Class::Incompatible),
             (Error::transport(1, TransportReason::Closed), Class::Peer),
             (Error::invalid_input("x"), Class::Usage),
             (Error::store("x"), Class::Usage),
             (Error::internal("x"), Class::Internal),
-            (Error::System("x".into()), Class::System),
-            (Error::Full("x".into()), Class::Unwritten),
+            (Error::system("x"), Class::System),
+            (Error::Full(Fault::new("disk-full", "x")), Class::Unwritten),
         ];
         for (error, class) in cases {
             assert_eq!(Failure::from(error).class, class);

@@ -1,7 +1,10 @@
 //! Broadcast with abort: parties send to everybody, log what they saw, and compare the logs.
 
-use symbolon_transport::{Channel, Error, Result, SOMEBODY};
+use symbolon_transport::{Channel, Culprit, Error, Result};
 use zeroize::Zeroize;
+
+use crate::checks::BROADCAST;
+use crate::messages::ECHO;
 
 /// Everything that every party should have received alike, by sender.
 ///
@@ -9,9 +12,6 @@ use zeroize::Zeroize;
 pub struct BroadcastLog {
     senders: Vec<blake3::Hasher>,
 }
-
-/// The name of the check in `PeerMisbehaved`.
-pub const BROADCAST_CHECK: &str = "broadcast echo";
 
 impl Drop for BroadcastLog {
     /// The log is public, but the unused part of a hasher's buffer holds old bytes of the stack.
@@ -53,15 +53,15 @@ pub fn confirm_broadcasts(channels: &mut [Channel], digest: &[u8; 32]) -> Result
         return Ok(());
     }
     for channel in channels.iter_mut() {
-        channel.send("broadcast echo", digest)?;
+        channel.send(ECHO, digest)?;
         channel.flush()?;
     }
     // Read all echoes before giving up: an honest peer that has not sent its echo yet would
     // otherwise only see a lost connection.
     let echoes: Vec<Result<[u8; 32]>> =
-        channels.iter_mut().map(|channel| channel.recv_array("broadcast echo")).collect();
+        channels.iter_mut().map(|channel| channel.recv_array(ECHO)).collect();
     if echoes.iter().flatten().any(|echo| echo != digest) {
-        return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+        return Err(Error::misbehaved(Culprit::Unknown, BROADCAST));
     }
     echoes.into_iter().try_for_each(|echo| echo.map(drop))
 }

@@ -3,7 +3,9 @@
 use symbolon_primitives::{Challenge, Prg};
 use symbolon_transport::{Channel, Result, SessionId};
 
+use crate::checks::COIN;
 use crate::commit_open::{CommitOpenLabels, commit_and_open};
+use crate::messages::{COIN_COMMITMENT, COIN_SEED};
 
 /// Tosses a coin: a challenge that no party could know or bias when it sent the messages that the
 /// challenge will check. The coin is the XOR of one committed seed per party.
@@ -18,11 +20,8 @@ pub fn toss_coin(
     index: u64,
     prg: &mut Prg,
 ) -> Result<Challenge> {
-    const LABELS: CommitOpenLabels = CommitOpenLabels {
-        commit: "coin toss: commitment",
-        open: "coin toss: seed",
-        check: "coin toss commitment",
-    };
+    const LABELS: CommitOpenLabels =
+        CommitOpenLabels { commit: COIN_COMMITMENT, open: COIN_SEED, check: COIN };
     let mut seed = [0u8; 32];
     prg.fill(&mut seed);
     for theirs in commit_and_open(channels, &LABELS, session, index, &seed, prg)? {

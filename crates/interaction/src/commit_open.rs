@@ -1,18 +1,18 @@
 //! F_Com (YWZ20 Fig. 10): all parties commit to a value, then open it.
 
 use symbolon_primitives::{CommitContext, Commitment, Opening, Prg, commit};
-use symbolon_transport::{Channel, Error, Result, SessionId};
+use symbolon_transport::{Channel, Check, Error, Message, Result, SessionId};
 
 use crate::broadcast::{BroadcastLog, confirm_broadcasts};
 
 /// The names of one use of [`commit_and_open`]: of its two messages and its check.
 pub struct CommitOpenLabels {
-    /// The kind of the message that carries the commitment; also the commitment's domain.
-    pub commit: &'static str,
-    /// The kind of the message that carries nonce and value.
-    pub open: &'static str,
+    /// The message that carries the commitment; its name is also the commitment's domain.
+    pub commit: Message,
+    /// The message that carries nonce and value.
+    pub open: Message,
     /// The check that fails when a value does not match its commitment.
-    pub check: &'static str,
+    pub check: Check,
 }
 
 /// Commits to `value`, receives the peers' commitments, then opens; returns the peers' values in
@@ -35,7 +35,7 @@ pub fn commit_and_open(
     prg: &mut Prg,
 ) -> Result<Vec<Vec<u8>>> {
     let session = session.as_bytes();
-    let context = |party| CommitContext { domain: labels.commit, session, party, index };
+    let context = |party| CommitContext { domain: labels.commit.name(), session, party, index };
     let me = channels[0].me();
     let (own, opening) = commit::commit(&context(me), value, prg);
     for channel in channels.iter_mut() {

@@ -8,9 +8,12 @@
 //! parties at the same time.
 
 pub mod broadcast;
+pub mod checks;
 pub mod coin;
 pub mod commit_open;
+pub mod messages;
 
-pub use broadcast::{BROADCAST_CHECK, BroadcastLog, confirm_broadcasts};
+pub use broadcast::{BroadcastLog, confirm_broadcasts};
+pub use checks::BROADCAST as BROADCAST_CHECK;
 pub use coin::toss_coin;
 pub use commit_open::{CommitOpenLabels, commit_and_open};

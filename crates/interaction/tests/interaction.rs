@@ -9,11 +9,14 @@ use symbolon_interaction::{
 };
 use symbolon_primitives::{Block, Challenge, CommitContext, Prg, commit};
 use symbolon_transport::bend::{Action, FnBend, fresh};
-use symbolon_transport::{Channel, Error, Result, SOMEBODY, SessionId};
+use symbolon_transport::{Channel, Check, Culprit, Error, Message, Result, SessionId};
 
 const SESSION: SessionId = SessionId([4; 32]);
-const LABELS: CommitOpenLabels =
-    CommitOpenLabels { commit: "c", open: "o", check: "test commitment" };
+const LABELS: CommitOpenLabels = CommitOpenLabels {
+    commit: Message::of_test("c"),
+    open: Message::of_test("o"),
+    check: Check::new("test-commitment", "test commitment", ""),
+};
 
 fn prg(seed: u128) -> Prg {
     Prg::from_seed(Block(fresh(seed)))
@@ -90,7 +93,7 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
 fn a_commitment_of_another_maker_is_refused() {
     for cheater in [0u16, 1] {
         for maker in [0, 1, 2] {
-            let (domain, session) = (LABELS.commit, SESSION.as_bytes());
+            let (domain, session) = (LABELS.commit.name(), SESSION.as_bytes());
             let context = CommitContext { domain, session, party: maker, index: 0 };
             let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
             let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
@@ -270,7 +273,9 @@ fn broadcasts_are_confirmed_by_all() {
             for ended in ended {
                 match ended {
                     Err(Error::Transport { .. }) => {}
-                    other => assert_eq!(other, Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK))),
+                    other => {
+                        assert_eq!(other, Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK)))
+                    }
                 }
             }
         }

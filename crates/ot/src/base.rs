@@ -65,19 +65,17 @@ use symbolon_primitives::{BitVec, Block, Prg, Secret, stack, watch};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::checks::BASE_OT_POINT;
+use crate::messages::{BASE_OT_A, BASE_OT_REPLIES};
 use crate::oracle::Oracle;
 
 const POINT: usize = 32;
-const CHECK: &str = "base OT point decoding";
 
 /// t: 3κ bits.
 type Shift = [u8; 48];
 
 /// s and t of one OT.
 const REPLY: usize = POINT + size_of::<Shift>();
-
-/// The kind of the message with s and t of all OTs.
-const REPLIES: &str = "base OT: s, t";
 
 /// Runs `n` base OTs as the sender: returns the pairs of keys.
 ///
@@ -122,14 +120,14 @@ impl Sender {
         let secret = Secret::new(random_scalar(prg));
         watch::tell("base OT scalar", secret.as_bytes());
         let public = RistrettoPoint::mul_base(&secret).compress();
-        channel.send("base OT: A", public.as_bytes())?;
+        channel.send(BASE_OT_A, public.as_bytes())?;
         Ok(Sender { instance, secret, public })
     }
 
     /// Receives the points of `n` OTs and computes their keys.
     pub fn finish(self, channel: &mut Channel, n: usize) -> Result<Zeroizing<Vec<[Block; 2]>>> {
         let Sender { instance, secret, public } = self;
-        let bytes = channel.recv(REPLIES, REPLY * n)?;
+        let bytes = channel.recv(BASE_OT_REPLIES, REPLY * n)?;
         let transcript = transcript(&instance, &public, &bytes);
         let half = Zeroizing::new(secret.div_by_2());
         let peer = channel.peer();
@@ -204,14 +202,14 @@ impl<'a> Receiver<'a> {
             Ok(of_index.collect::<Vec<_>>())
         });
         let replies = replies?.concat().into_flattened();
-        channel.send(REPLIES, &replies)?;
+        channel.send(BASE_OT_REPLIES, &replies)?;
         Ok(Receiver { instance, choices, scalars, replies })
     }
 
     /// Receives A and computes the keys.
     pub fn finish(self, channel: &mut Channel) -> Result<Zeroizing<Vec<Block>>> {
         let Receiver { instance, choices, scalars, replies } = self;
-        let public: [u8; POINT] = channel.recv_array("base OT: A")?;
+        let public: [u8; POINT] = channel.recv_array(BASE_OT_A)?;
         let a = Factor::new(decode(channel.peer(), &public)?);
         let transcript = transcript(&instance, &CompressedRistretto(public), &replies);
         let keys = in_parts(scalars.len(), |part| {
@@ -325,7 +323,7 @@ fn decode(party: u16, bytes: &[u8]) -> Result<RistrettoPoint> {
         .ok()
         .and_then(|point| point.decompress())
         .filter(|point| !point.is_identity())
-        .ok_or_else(|| Error::misbehaved(party, CHECK))
+        .ok_or_else(|| Error::misbehaved(party, BASE_OT_POINT))
 }
 
 /// What all oracles are bound to: the session and who is sender and receiver in it.
@@ -467,7 +465,7 @@ mod tests {
     fn keys_are_those_of_the_formula() {
         let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
         let reply = replies(&[2]);
-        b.send(REPLIES, &reply).unwrap();
+        b.send(BASE_OT_REPLIES, &reply).unwrap();
         b.flush().unwrap();
         let [keys] = send(&mut a, &[1; 32], 1, &mut Prg::from_seed(Block(9))).unwrap()[..] else {
             panic!("one OT")
@@ -475,7 +473,7 @@ mod tests {
         let secret = random_scalar(&mut Prg::from_seed(Block(9)));
         let instance = instance(&[1; 32], 0, 1);
         let public = RistrettoPoint::mul_base(&secret).compress();
-        assert_eq!(b.recv_array("base OT: A").unwrap(), public.to_bytes());
+        assert_eq!(b.recv_array(BASE_OT_A).unwrap(), public.to_bytes());
         let transcript = transcript(&instance, &public, &reply);
         for slot in [0, 1] {
             let (place, mut oracles) = ((0, slot), Oracles::new(&instance));
@@ -497,7 +495,7 @@ mod tests {
             let choices = BitVec::from_bools(&[choice]);
             Receiver::begin(&mut b, &[1; 32], &choices, &mut Prg::from_seed(Block(9))).unwrap();
             b.flush().unwrap();
-            let reply = a.recv(REPLIES, REPLY).unwrap();
+            let reply = a.recv(BASE_OT_REPLIES, REPLY).unwrap();
             let (s, t) = reply.split_at(POINT);
             let scalar = random_scalar(&mut Prg::from_seed(Block(9)));
             let instance = instance(&[1; 32], 0, 1);
@@ -547,10 +545,10 @@ mod tests {
             assert_eq!(all, (0..n).collect::<Vec<_>>());
         }
         let failed = in_parts(9 * PART, |part| match part.start / PART {
-            6 | 3 | 8 => Err(Error::misbehaved(part.start as u16, CHECK)),
+            6 | 3 | 8 => Err(Error::misbehaved(part.start as u16, BASE_OT_POINT)),
             _ => Ok(()),
         });
-        assert_eq!(failed, Err(Error::misbehaved(3 * PART as u16, CHECK)));
+        assert_eq!(failed, Err(Error::misbehaved(3 * PART as u16, BASE_OT_POINT)));
     }
 
     /// Another reply for the last OT alone: the keys of all others change too.
@@ -558,7 +556,7 @@ mod tests {
     fn every_key_depends_on_every_reply() {
         let keys = |last: u64| {
             let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
-            b.send(REPLIES, &replies(&[2, last])).unwrap();
+            b.send(BASE_OT_REPLIES, &replies(&[2, last])).unwrap();
             b.flush().unwrap();
             send(&mut a, &[1; 32], 2, &mut Prg::from_seed(Block(9))).unwrap()
         };

@@ -33,10 +33,12 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, Transcript, gf128};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Check, Error, Result};
 use zeroize::Zeroizing;
 
+use crate::checks::EXTENSION;
 use crate::columns::{Columns, Correction, Workspace};
+use crate::messages::COT_CHECK;
 
 /// Columns of the matrix: the bits of Δ.
 pub const COLUMNS: usize = 128;
@@ -46,9 +48,6 @@ const SACRIFICE: usize = 128;
 
 /// The largest draw: its matrices (two of `MAX_DRAW · 16` bytes) stay in a core's own cache.
 pub const MAX_DRAW: usize = 1 << 15;
-
-/// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "OT extension consistency";
 
 /// Bytes of the check's message: x̃ and a hash per column.
 pub const CHECK_BYTES: usize = 16 * (COLUMNS + 1);
@@ -121,7 +120,7 @@ pub trait CotSender: Send {
         (x, t): (Block, &[Block]),
         q: &Columns,
     ) -> Result<()> {
-        self.verdicts().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, CHECK)
+        self.verdicts().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, EXTENSION)
     }
 
     /// The verdicts of all checks under this Δ.
@@ -144,7 +143,7 @@ pub trait CotSender: Send {
         let digest = self.receive_columns(channel, keys.len(), columns, correction)?;
         let chi = challenge(self.transcript(), &digest, keys.len());
         let mut check = vec![Block::ZERO; COLUMNS + 1];
-        channel.recv_into("correlated OT: check", Block::as_bytes_mut(&mut check))?;
+        channel.recv_into(COT_CHECK, Block::as_bytes_mut(&mut check))?;
         self.transcript().absorb("check", Block::as_bytes(&check));
         self.verify(channel.peer(), &chi, (check[0], &check[1..]), columns)?;
         columns.rows(keys);
@@ -189,7 +188,7 @@ pub trait CotReceiver: Send {
         let mut check = vec![hash_choices(&x, &chi)];
         check.extend(columns.hash(&chi));
         self.transcript().0.absorb("check", Block::as_bytes(&check));
-        channel.send("correlated OT: check", Block::as_bytes(&check))?;
+        channel.send(COT_CHECK, Block::as_bytes(&check))?;
         columns.rows(macs);
         Ok(())
     }
@@ -227,7 +226,7 @@ fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
 /// nothing passes after a failure, and every later check reports that first one.
 #[derive(Default)]
 pub struct Verdicts {
-    failed: Mutex<Option<(u16, &'static str)>>,
+    failed: Mutex<Option<(u16, Check)>>,
 }
 
 impl Verdicts {
@@ -237,7 +236,7 @@ impl Verdicts {
     }
 
     /// Lets a check through only if it passed and all before it did.
-    pub(crate) fn pass(&self, passed: bool, party: u16, check: &'static str) -> Result<()> {
+    pub(crate) fn pass(&self, passed: bool, party: u16, check: Check) -> Result<()> {
         let mut failed = self.failed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if !passed && failed.is_none() {
             *failed = Some((party, check));

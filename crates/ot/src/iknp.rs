@@ -19,7 +19,8 @@ use symbolon_transport::{Channel, Result};
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
-pub use crate::cot::{CHECK, COLUMNS, MAX_DRAW, Stream, Verdicts};
+pub use crate::cot::{COLUMNS, MAX_DRAW, Stream, Verdicts};
+use crate::messages::IKNP_U;
 
 /// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
 pub fn draw_bytes(n: usize) -> usize {
@@ -71,7 +72,7 @@ impl CotReceiver for Receiver {
             xor_into(u, x);
         }
         channel.bend_state("iknp: u", u);
-        channel.send("iknp: u", u)?;
+        channel.send(IKNP_U, u)?;
         Ok(*blake3::hash(u).as_bytes())
     }
 
@@ -128,7 +129,7 @@ impl CotSender for Sender {
         for (seed, q) in self.seeds.iter_mut().zip(q.each_mut()) {
             seed.fill(q);
         }
-        channel.recv_into("iknp: u", u)?;
+        channel.recv_into(IKNP_U, u)?;
         for (i, (q, u)) in q.each_mut().zip(u.chunks_exact(stride)).enumerate() {
             xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }

@@ -13,10 +13,12 @@
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 
 pub mod base;
+pub mod checks;
 mod columns;
 pub mod cot;
 pub mod generator;
 pub mod iknp;
+pub mod messages;
 mod oracle;
 pub mod pprf;
 pub mod setup;

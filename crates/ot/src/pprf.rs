@@ -55,12 +55,10 @@ use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
+use crate::checks::PUNCTURED_TREE;
 use crate::cot::{COLUMNS, Verdicts};
 use crate::generator::BlockBits;
 use crate::oracle::Oracle;
-
-/// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "punctured tree consistency";
 
 /// f(v).
 type Value = [Block; 2];
@@ -204,7 +202,7 @@ pub fn puncture(
         return Err(Error::InvalidInput(text));
     }
     let (seeds, passed) = descend(ground, delta, chosen, message);
-    verdicts.pass(passed, ground.planter, CHECK)?;
+    verdicts.pass(passed, ground.planter, PUNCTURED_TREE)?;
     let binding = *blake3::hash(message).as_bytes();
     Ok(Punctured(Leaves { k: ground.k, delta: delta.clone(), seeds, binding }))
 }

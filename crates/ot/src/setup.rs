@@ -19,6 +19,8 @@ use symbolon_primitives::{BitVec, Block, Delta, Prg, Secret};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroizing;
 
+use crate::messages::TREES;
+
 use crate::{
     CotReceiver, CotSender, Workspace, base,
     cot::{COLUMNS, GlobalKey, Stream},
@@ -238,7 +240,7 @@ impl DirectedSeeds<'_> {
     fn plant(&self, channel: &mut Channel, k: BlockBits) -> Result<Planted> {
         let ground = Ground { session: self.session, planter: self.me, puncturer: self.peer, k };
         let (planted, message) = pprf::plant(ground, &self.pairs);
-        channel.send("softspoken: pprf", &message)?;
+        channel.send(TREES, &message)?;
         channel.flush()?;
         Ok(planted)
     }
@@ -253,7 +255,7 @@ impl DirectedSeeds<'_> {
     ) -> Result<Vec<Lane>> {
         let session = self.session;
         let GlobalKey { delta, verdicts } = &self.key;
-        let theirs = channel.recv("softspoken: pprf", pprf::message_bytes(k))?;
+        let theirs = channel.recv(TREES, pprf::message_bytes(k))?;
         let ground = Ground { session, planter: self.peer, puncturer: self.me, k };
         let punctured = pprf::puncture(ground, delta, &self.chosen, &theirs, verdicts)?;
         let lane = |lane: u64| {

@@ -45,6 +45,7 @@ use symbolon_transport::{Channel, Result};
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
 use crate::generator::BlockBits;
+use crate::messages::SOFTSPOKEN_U;
 use crate::pprf::{Leaves, Planted, Punctured};
 
 /// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
@@ -125,7 +126,7 @@ impl CotReceiver for Receiver {
             xor_into(u, x);
         }
         channel.bend_state("softspoken: u", u);
-        channel.send("softspoken: u", u)?;
+        channel.send(SOFTSPOKEN_U, u)?;
         Ok(self.forest.digest(u))
     }
 
@@ -180,7 +181,7 @@ impl CotSender for Sender {
         total.resize(stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
         self.forest.draw(stride, total, q.reset(stride));
-        channel.recv_into("softspoken: u", u)?;
+        channel.recv_into(SOFTSPOKEN_U, u)?;
         for (i, q) in q.each_mut().enumerate() {
             let u = &u[i / k.bits() * stride..][..stride];
             xor_if(q, u, self.delta.0 >> i & 1 == 1);

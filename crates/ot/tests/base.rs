@@ -7,14 +7,13 @@ use std::collections::HashSet;
 
 use common::{SESSION, assert_caught, bent, both, channels, prg, recorder};
 use proptest::prelude::*;
+use symbolon_ot::checks::{self, BASE_OT_POINT};
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{Generator, base, iknp, setup};
+use symbolon_ot::{Generator, base, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::bend::FnBend;
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 use zeroize::Zeroizing;
-
-const CHECK: &str = "base OT point decoding";
 
 type Keys = (Result<Zeroizing<Vec<[Block; 2]>>>, Result<Zeroizing<Vec<Block>>>);
 
@@ -82,7 +81,7 @@ fn malformed_a() {
             |channel| base::send(channel, &SESSION, 2, &mut prg(1)),
             |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
         );
-        assert_caught(keys, 0, CHECK);
+        assert_caught(keys, 0, BASE_OT_POINT);
     }
 }
 
@@ -103,7 +102,7 @@ fn malformed_s() {
             |channel| base::send(channel, &SESSION, 3, &mut prg(1)),
             |channel| base::receive(channel, &SESSION, &choices, &mut prg(2)),
         );
-        assert_caught(pairs, 1, CHECK);
+        assert_caught(pairs, 1, BASE_OT_POINT);
     }
 }
 
@@ -130,7 +129,7 @@ proptest! {
             (pairs, keys) => {
                 let error = if as_a { keys.err() } else { pairs.err() }.expect("the victim's");
                 let cheat = u16::from(!as_a);
-                prop_assert_eq!(error, Error::misbehaved(cheat, CHECK));
+                prop_assert_eq!(error, Error::misbehaved(cheat, BASE_OT_POINT));
             }
         }
     }
@@ -244,5 +243,5 @@ fn a_replayed_a_fails_the_first_extension() {
     a.set_bend(bent("base OT: A", 0, move |payload| payload.clone_from(&replay)));
     let (_, second) =
         both((a, b), |channel| whole(&[2; 32], 3, channel), |channel| whole(&[2; 32], 4, channel));
-    assert_caught(second, 0, iknp::CHECK);
+    assert_caught(second, 0, checks::EXTENSION);
 }

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use common::{Direction, assert_caught, assert_correlated, bent, prg};
 use symbolon_ot::Workspace;
+use symbolon_ot::checks::EXTENSION;
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::iknp::{CHECK, COLUMNS};
+use symbolon_ot::iknp::COLUMNS;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::bend::{Action, FnBend};
 use symbolon_transport::{Error, Meter, memory_lanes};
@@ -64,7 +65,7 @@ fn another_choice_bit_in_one_column() {
             u[column * STRIDE + row / 8] ^= 1 << (row % 8);
         });
         if direction.delta.0 >> column & 1 == 1 {
-            assert_caught(result, 1, CHECK);
+            assert_caught(result, 1, EXTENSION);
             caught += 1;
         } else {
             let (keys, macs) = result.unwrap();
@@ -85,7 +86,7 @@ fn another_column() {
         });
         assert_eq!(result.is_err(), direction.delta.0 >> column & 1 == 1, "column {column}");
         if result.is_err() {
-            assert_caught(result, 1, CHECK);
+            assert_caught(result, 1, EXTENSION);
         }
     }
 }
@@ -114,7 +115,7 @@ fn guesses_in_many_columns() {
                 let (keys, macs) = result.unwrap();
                 assert_correlated(direction.delta, &choices(), &keys, &macs);
             } else {
-                assert_caught(result, 1, CHECK);
+                assert_caught(result, 1, EXTENSION);
             }
         }
     }
@@ -142,7 +143,7 @@ fn another_u_than_the_challenge_s() {
     for column in 0..COLUMNS {
         let mut direction = Direction::new(8);
         let result = draw_bent(&mut direction, "iknp: u", move |u| u[column * STRIDE] ^= 1);
-        assert_caught(result, 1, CHECK);
+        assert_caught(result, 1, EXTENSION);
     }
 }
 
@@ -154,7 +155,7 @@ fn wrong_x() {
         let result = draw_bent(&mut direction, "correlated OT: check", move |p| {
             p[bit / 8] ^= 1 << (bit % 8)
         });
-        assert_caught(result, 1, CHECK);
+        assert_caught(result, 1, EXTENSION);
     }
 }
 
@@ -166,7 +167,7 @@ fn wrong_column_hash() {
         let result = draw_bent(&mut direction, "correlated OT: check", move |p| {
             p[16 * (1 + column) + 5] ^= 4
         });
-        assert_caught(result, 1, CHECK);
+        assert_caught(result, 1, EXTENSION);
     }
 }
 
@@ -178,7 +179,7 @@ fn made_up_check() {
         assert_caught(
             draw_bent(&mut direction, "correlated OT: check", move |p| p.fill(fill)),
             1,
-            CHECK,
+            EXTENSION,
         );
     }
 }
@@ -236,7 +237,7 @@ fn replayed_draw() {
     };
     direction.channels.1.set_bend(Box::new(FnBend::new().on_outgoing(replay)));
     direction.draw(&choices()).unwrap();
-    assert_caught(direction.draw(&choices()), 1, CHECK);
+    assert_caught(direction.draw(&choices()), 1, EXTENSION);
 }
 
 /// Two lanes under one Δ: after a failed check on one, nothing passes on the other, and nothing on
@@ -248,9 +249,9 @@ fn a_failed_check_ends_every_lane() {
     let mut first = Direction::with(15, delta, 1, Arc::clone(&verdicts));
     let mut second = Direction::with(16, delta, 2, verdicts);
     second.draw(&choices()).unwrap();
-    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, CHECK);
-    assert_caught(second.draw(&choices()), 1, CHECK);
-    assert_caught(first.draw(&choices()), 1, CHECK);
+    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, EXTENSION);
+    assert_caught(second.draw(&choices()), 1, EXTENSION);
+    assert_caught(first.draw(&choices()), 1, EXTENSION);
 }
 
 /// Peers in league, two of one party's: after the first one's check failed, the second one's honest
@@ -264,8 +265,8 @@ fn a_failed_check_ends_every_peer() {
         memory_lanes((0, Meter::new()), (2, Meter::new()), 1, None).unwrap();
     second.channels = (ours.remove(0), theirs.remove(0));
     second.draw(&choices()).unwrap();
-    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, CHECK);
-    assert_caught(second.draw(&choices()), 1, CHECK);
+    assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, EXTENSION);
+    assert_caught(second.draw(&choices()), 1, EXTENSION);
 }
 
 /// A lane's messages on another lane of the same session, where both have the same seeds: the
@@ -279,5 +280,5 @@ fn another_lane_s_check() {
     theirs.receiver.extend(&mut ours.channels.1, &choices(), &mut macs, &mut work).unwrap();
     ours.channels.1.flush().unwrap();
     let mut keys = vec![Block::ZERO; ROWS];
-    assert_caught(ours.sender.extend(&mut ours.channels.0, &mut keys, &mut work), 1, CHECK);
+    assert_caught(ours.sender.extend(&mut ours.channels.0, &mut keys, &mut work), 1, EXTENSION);
 }

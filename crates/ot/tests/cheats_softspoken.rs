@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Direction, SESSION, assert_caught, assert_correlated, bent, both, channels, prg};
-use symbolon_ot::cot::CHECK;
+use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{BlockBits, Generator, pprf, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
@@ -64,7 +64,7 @@ fn another_choice_bit_in_one_block() {
             if value == 0 {
                 assert_right(&direction, result);
             } else {
-                assert_caught(result, 1, CHECK);
+                assert_caught(result, 1, EXTENSION);
                 caught += 1;
             }
         }
@@ -126,7 +126,7 @@ fn guesses_in_many_blocks() {
                 let result = draw_bent(&mut direction, bend);
                 match wrong {
                     None => assert_right(&direction, result),
-                    Some(_) => assert_caught(result, 1, CHECK),
+                    Some(_) => assert_caught(result, 1, EXTENSION),
                 }
             }
         }
@@ -145,7 +145,7 @@ fn another_u_than_the_challenge_s() {
                 Action::Send
             };
             let bend = FnBend::new().on_message("softspoken: u", 0, flip);
-            assert_caught(draw_bent(&mut direction, bend), 1, CHECK);
+            assert_caught(draw_bent(&mut direction, bend), 1, EXTENSION);
         }
     }
 }
@@ -158,7 +158,7 @@ fn wrong_check() {
         for at in (0..16).chain((0..128).map(|column| 16 * (1 + column) + 5)) {
             let mut direction = Direction::by(generator, 9);
             direction.channels.1.set_bend(bent("correlated OT: check", 0, move |p| p[at] ^= 4));
-            assert_caught(direction.draw(&choices()), 1, CHECK);
+            assert_caught(direction.draw(&choices()), 1, EXTENSION);
         }
     }
 }
@@ -189,7 +189,7 @@ fn another_lane_s_draw() {
         let mut ours = Direction::made((generator, 17), delta, 1, Default::default());
         let theirs = Direction::made((generator, 17), delta, 2, Default::default());
         ours.receiver = theirs.receiver;
-        assert_caught(ours.draw(&choices()), 1, CHECK);
+        assert_caught(ours.draw(&choices()), 1, EXTENSION);
     }
 }
 
@@ -230,7 +230,7 @@ fn wrong_trees() {
                 let (delta, result) = if cheat == 0 { second } else { first };
                 let bit = (delta.0 >> 1 & 1) as usize;
                 if case < 2 || bit != case - 2 {
-                    assert_caught(result, cheat, pprf::CHECK);
+                    assert_caught(result, cheat, checks::PUNCTURED_TREE);
                     outcomes[0] += 1;
                 } else {
                     result.unwrap();

@@ -7,8 +7,9 @@
 mod common;
 
 use common::{Direction, SESSION, assert_caught, bent, both, channels, prg};
-use symbolon_ot::cot::{CHECK, GlobalKey};
-use symbolon_ot::{BlockBits, Generator, pprf, setup};
+use symbolon_ot::checks::{self, EXTENSION};
+use symbolon_ot::cot::GlobalKey;
+use symbolon_ot::{BlockBits, Generator, setup};
 use symbolon_primitives::{BitVec, Delta};
 use symbolon_transport::bend::{Action, FnBend, Rate};
 
@@ -41,7 +42,7 @@ fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate
         let result = direction.draw(&choices);
         let passed = result.is_ok();
         if !passed {
-            assert_caught(result, 1, CHECK);
+            assert_caught(result, 1, EXTENSION);
         }
         passed
     };
@@ -100,7 +101,7 @@ fn caught_in_a_tree(k: BlockBits, runs: u128) -> Rate {
         };
         let (_, honest) = both((a, b), party, party);
         if honest.is_err() {
-            assert_caught(honest.clone(), 0, pprf::CHECK);
+            assert_caught(honest.clone(), 0, checks::PUNCTURED_TREE);
         }
         honest.is_err()
     };

@@ -25,6 +25,8 @@ use symbolon_ot::{Columns, Correction, cot, setup::Lane};
 use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 
+use crate::messages::{ABIT_CHECK, ABIT_DIGESTS};
+
 /// How many draws are sent before the peers' first one is awaited, so that a long link is kept
 /// full.
 const AHEAD: usize = 4;
@@ -148,7 +150,7 @@ impl AuthBitGenerator {
         for (t, channel) in self.columns.iter().zip(channels.iter_mut()) {
             let hashes = t.hash(&chi);
             let x_hash = x_hash.to_bytes();
-            channel.send_parts("aBit: check", &[&x_hash, Block::as_bytes(&hashes)])?;
+            channel.send_parts(ABIT_CHECK, &[&x_hash, Block::as_bytes(&hashes)])?;
         }
         self.note(self.me, &digests, x_hash);
         for (t, macs) in self.columns.iter().zip(macs) {
@@ -184,7 +186,7 @@ impl AuthBitGenerator {
         let digests = receive_others(channel, digest, self.me, peers)?;
         let chi = challenge(&mut self.theirs[place], &digests, cot::column_bytes(keys.len()));
         let mut check = vec![Block::ZERO; cot::COLUMNS + 1];
-        channel.recv_into("aBit: check", Block::as_bytes_mut(&mut check))?;
+        channel.recv_into(ABIT_CHECK, Block::as_bytes_mut(&mut check))?;
         sender.verify(peer, &chi, (check[0], &check[1..]), q)?;
         q.rows(keys);
         self.note(peer, &digests, check[0]);
@@ -216,7 +218,7 @@ fn send_others(channel: &mut Channel, digests: &[[u8; 32]], place: usize) -> Res
     }
     let others: Vec<[u8; 32]> =
         digests.iter().enumerate().filter(|(p, _)| *p != place).map(|(_, d)| *d).collect();
-    channel.send("aBit: digests", &others.concat())
+    channel.send(ABIT_DIGESTS, &others.concat())
 }
 
 /// The digests of all corrections of the peer, with the own one, known at first hand, in its place.
@@ -229,7 +231,7 @@ fn receive_others(
     if peers < 2 {
         return Ok(vec![own]);
     }
-    let bytes = channel.recv("aBit: digests", 32 * (peers - 1))?;
+    let bytes = channel.recv(ABIT_DIGESTS, 32 * (peers - 1))?;
     let others = bytes.chunks_exact(32).map(|d| d.try_into().expect("32 bytes"));
     let mut digests: Vec<[u8; 32]> = others.collect();
     digests.insert(place_among_peers(me, channel.peer()), own);

@@ -18,21 +18,17 @@
 
 use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts};
 use symbolon_primitives::{Block, Delta, Prg, gf128};
-use symbolon_transport::{Channel, Error, Result, SessionId};
+use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 
 use crate::Shares;
+use crate::checks::{GLOBAL_KEY, GLOBAL_KEY_Z};
+use crate::messages::{ASHARE_Y, ASHARE_Z, ASHARE_Z_COMMITMENT, ZERO_SHARE};
 
 /// Shares that the check uses up.
 pub const SHARES: usize = 128;
 
-/// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "global key consistency";
-
-const Z: CommitOpenLabels = CommitOpenLabels {
-    commit: "aShare: commitment to z",
-    open: "aShare: z",
-    check: "aShare z commitment",
-};
+const Z: CommitOpenLabels =
+    CommitOpenLabels { commit: ASHARE_Z_COMMITMENT, open: ASHARE_Z, check: GLOBAL_KEY_Z };
 
 /// Runs steps 4 to 8 on [`SHARES`] fresh shares.
 pub(crate) fn check(
@@ -52,11 +48,11 @@ pub(crate) fn check(
     for channel in channels.iter_mut() {
         let zero = prg.block();
         masked ^= zero;
-        channel.send("aShare: zero share", &zero.to_bytes())?;
+        channel.send(ZERO_SHARE, &zero.to_bytes())?;
         channel.flush()?;
     }
     for channel in channels.iter_mut() {
-        masked ^= Block::from_bytes(channel.recv_array("aShare: zero share")?);
+        masked ^= Block::from_bytes(channel.recv_array(ZERO_SHARE)?);
     }
     let sum = broadcast_sum(channels, me, masked)?;
 
@@ -71,7 +67,7 @@ pub(crate) fn check(
     }
     match z.iter().position(|&z| z != Block::ZERO) {
         None => Ok(()),
-        Some(_) => Err(Error::misbehaved(symbolon_transport::SOMEBODY, CHECK)),
+        Some(_) => Err(Error::misbehaved(Culprit::Unknown, GLOBAL_KEY)),
     }
 }
 
@@ -80,12 +76,12 @@ fn broadcast_sum(channels: &mut [Channel], me: u16, value: Block) -> Result<Bloc
     let mut log = BroadcastLog::new(channels.len() + 1);
     log.note(me, &value.to_bytes());
     for channel in channels.iter_mut() {
-        channel.send("aShare: y", &value.to_bytes())?;
+        channel.send(ASHARE_Y, &value.to_bytes())?;
         channel.flush()?;
     }
     let mut sum = value;
     for channel in channels.iter_mut() {
-        let theirs: [u8; 16] = channel.recv_array("aShare: y")?;
+        let theirs: [u8; 16] = channel.recv_array(ASHARE_Y)?;
         log.note(channel.peer(), &theirs);
         sum ^= Block::from_bytes(theirs);
     }

@@ -14,9 +14,11 @@ pub mod aand;
 pub mod abit;
 pub mod ashare_check;
 pub mod bucketing;
+pub mod checks;
 pub mod dealer;
 mod fprep;
 pub mod laand;
+pub mod messages;
 pub mod open_bits;
 #[cfg(test)]
 mod reference;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use symbolon_primitives::rows::{add_blocks, append_blocks};
 use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::{Share, Shares};
@@ -86,10 +86,10 @@ impl Proof {
 
 /// The names of one kind of opening: of its message and its check.
 pub struct OpeningLabels {
-    /// The kind of the message.
-    pub kind: &'static str,
+    /// The message.
+    pub kind: Message,
     /// The check.
-    pub check: &'static str,
+    pub check: Check,
 }
 
 impl ShareOpening {

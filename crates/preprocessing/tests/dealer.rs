@@ -11,7 +11,7 @@ use dealing::{Counter, Dealt, request, seats, take, with_dealer};
 use symbolon_preprocessing::dealer::{Client, Limits, Request, serve};
 use symbolon_primitives::Block;
 use symbolon_transport::bend::{Action, FnBend};
-use symbolon_transport::{Channel, DEALER, Error, Guest, TransportReason};
+use symbolon_transport::{Channel, Culprit, DEALER, Error, Guest, TransportReason};
 
 fn guests(channels: Vec<Channel>) -> Vec<Guest> {
     channels.into_iter().map(Guest::from).collect()
@@ -228,7 +228,10 @@ fn a_malformed_request_is_refused_to_all() {
     let table = table.map(|bend| ("dealer request: parties", bend));
     for (kind, bend) in head.into_iter().chain(table) {
         let [error, told] = bent_request(kind, bend);
-        assert!(matches!(error, Error::PeerMisbehaved { party: 1, .. }), "{error}");
+        assert!(
+            matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
+            "{error}"
+        );
         assert!(told.to_string().contains("the request of party 1 is refused"), "{told}");
     }
     let [error, _] = bent_request("dealer request", |bytes| bytes[0] = 2);
@@ -305,7 +308,11 @@ fn what_the_dealer_garbles_is_noticed() {
             assert!(
                 matches!(
                     error,
-                    Error::PeerMisbehaved { party: DEALER, check: "message framing", .. }
+                    Error::PeerMisbehaved {
+                        culprit: Culprit::Dealer,
+                        check: symbolon_transport::checks::FRAMING,
+                        ..
+                    }
                 ),
                 "{kind}: {error}"
             );
@@ -317,7 +324,10 @@ fn what_the_dealer_garbles_is_noticed() {
         assert!(matches!(error, Error::Transport { party: Some(DEALER), .. }), "{kind}: {error}");
     }
     let padded = mesh::nth_message("dealer: c bits", 2, |bytes| *bytes.last_mut().unwrap() |= 0x80);
-    assert_eq!(bent_dealer(padded), Error::misbehaved(DEALER, "dealt bits"));
+    assert_eq!(
+        bent_dealer(padded),
+        Error::misbehaved(DEALER, symbolon_preprocessing::checks::DEALT_BITS)
+    );
 }
 
 #[test]

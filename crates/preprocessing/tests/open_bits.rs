@@ -9,9 +9,12 @@ use symbolon_preprocessing::Shares;
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::fresh;
-use symbolon_transport::{Error, Meter, Result, memory_pair};
+use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
 
-const LABELS: OpeningLabels = OpeningLabels { kind: "bits", check: "test MAC check" };
+const LABELS: OpeningLabels = OpeningLabels {
+    kind: Message::of_test("bits"),
+    check: Check::new("test-mac", "test MAC check", ""),
+};
 
 fn prg(seed: u128) -> Prg {
     Prg::from_seed(Block(fresh(seed)))

@@ -5,7 +5,7 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
-use symbolon_preprocessing::{Config, Generator, Preprocessor, Shares, Triples, ashare_check};
+use symbolon_preprocessing::{Config, Generator, Preprocessor, Shares, Triples, checks};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result, SessionId};
 
@@ -84,7 +84,7 @@ fn another_delta_towards_one_peer() {
             let other = state("set-up: delta", move |delta| delta[byte] ^= 0x10);
             mesh::cheat(&mut parties[cheater as usize], victim, other);
             let ended = mesh::run(parties, |lanes| set_up(lanes).map(drop));
-            assert_caught(&ended, &[cheater], ashare_check::CHECK);
+            assert_caught(&ended, &[cheater], checks::GLOBAL_KEY);
         }
     }
 }

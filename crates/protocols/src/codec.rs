@@ -17,7 +17,7 @@ impl Writer<'_> {
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.0
             .write_all(bytes)
-            .map_err(|e| Error::Store(format!("cannot write what was prepared: {e}")))
+            .map_err(|e| Error::store(format!("cannot write what was prepared: {e}")))
     }
 
     pub fn u64(&mut self, value: u64) -> Result<()> {
@@ -124,9 +124,9 @@ pub(crate) fn first_tweak(from: &mut Reader<'_>, plan: &Plan) -> Result<u64> {
 
 /// Bytes that are not what was written.
 pub(crate) fn damaged(why: &str) -> Error {
-    Error::Store(format!("stored material is damaged, or was made for something else: {why}"))
+    Error::store(format!("stored material is damaged, or was made for something else: {why}"))
 }
 
 fn unreadable(error: &std::io::Error) -> Error {
-    Error::Store(format!("cannot read stored material: {error}"))
+    Error::store(format!("cannot read stored material: {error}"))
 }

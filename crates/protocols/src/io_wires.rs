@@ -4,15 +4,11 @@
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::open_bits;
 use symbolon_primitives::{BitVec, Block, same_digest};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Message, Result};
 
-use crate::{InputBits, OutputBits, gates::wire_shares::WireShares};
-
-/// A party to one that learns an output: its shares of the outputs' masks, and their MACs' digest.
-pub(crate) const OUTPUT_MASKS: &str = "output masks";
-
-/// The name of the check of opened output masks.
-pub(crate) const OUTPUT_CHECK: &str = "output mask MAC";
+use crate::{
+    InputBits, OutputBits, checks, gates::wire_shares::WireShares, messages::OUTPUT_MASKS,
+};
 
 /// How many input bits `party` has.
 pub(crate) fn input_bits(circuit: &Circuit, party: PartyId) -> usize {
@@ -44,15 +40,14 @@ pub(crate) fn interleave(circuit: &Circuit, parties: &[&BitVec]) -> BitVec {
 }
 
 /// Receives `n` packed bits.
-pub(crate) fn receive_bits(channel: &mut Channel, kind: &'static str, n: usize) -> Result<BitVec> {
+pub(crate) fn receive_bits(channel: &mut Channel, kind: Message, n: usize) -> Result<BitVec> {
     let bytes = channel.recv(kind, BitVec::byte_len(n))?;
     decode_bits(channel, n, &bytes)
 }
 
 /// Decodes `n` packed bits that the peer sent.
 pub(crate) fn decode_bits(channel: &Channel, n: usize, bytes: &[u8]) -> Result<BitVec> {
-    BitVec::from_bytes(n, bytes)
-        .ok_or_else(|| Error::misbehaved(channel.peer(), "padding of packed bits"))
+    BitVec::from_bytes(n, bytes).ok_or_else(|| Error::misbehaved(channel.peer(), checks::PADDING))
 }
 
 /// The output wires that one party learns, as indices into the outputs' joined bits.
@@ -159,7 +154,7 @@ impl<'a> OutputDecoder<'a> {
         let macs: Vec<Block> =
             keys.map(|(k, key)| key ^ delta.select(opening.shares.get(k))).collect();
         if !same_digest(&open_bits::digest_of(&macs), &opening.digest) {
-            return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
+            return Err(Error::misbehaved(channel.peer(), checks::OUTPUT_MASK));
         }
         self.bits.xor_assign(&opening.shares);
         self.checked += 1;

@@ -1,5 +1,6 @@
 //! The protocols, each a module over the same three [`phases`].
 
+pub mod checks;
 mod codec;
 mod form;
 mod gates;
@@ -8,6 +9,7 @@ mod io_wires;
 #[doc(hidden)]
 pub mod kernels;
 mod labels;
+pub mod messages;
 mod network;
 pub mod phases;
 mod poison;
@@ -28,7 +30,7 @@ use gates::{
 };
 use spec::{ProtocolSpec, Role};
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Check, Error, Message, Result};
 
 pub use form::Form;
 pub use gates::dealer_engine::{Connector, Dealer};
@@ -90,6 +92,16 @@ impl Protocol {
     /// The forms in which its gates come, the one with the fewest rounds first.
     pub fn forms(self) -> &'static [Form] {
         self.spec().forms
+    }
+
+    /// The messages that are its own; [`messages`] has those that protocols share.
+    pub fn messages(self) -> &'static [Message] {
+        self.spec().messages
+    }
+
+    /// The checks that are its own; [`checks`] has those that protocols share.
+    pub fn checks(self) -> &'static [Check] {
+        self.spec().checks
     }
 
     /// What a party does in it, for messages to people.

@@ -2,7 +2,7 @@
 //! the [registry](crate::Protocol).
 
 use symbolon_circuit::{Circuit, PartyId, Plan};
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
     Batch, Demand, Form, Network, Prepared, codec::Reader, gates::role::GateRole,
@@ -28,6 +28,10 @@ pub(crate) struct ProtocolSpec {
     /// What it has for several executions side by side: how much they take. `None` if it runs one
     /// at a time.
     pub batches: Option<fn(&Circuit, Batch) -> Result<Demand>>,
+    /// The messages that are its own.
+    pub messages: &'static [Message],
+    /// The checks that are its own.
+    pub checks: &'static [Check],
     /// What a party does with correlations.
     pub role: fn(PartyId, Form) -> GateRole,
     /// Reads back what a party saved after phase 2.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, CheckName, FnBend};
 
 /// Input bits of each party, and gates of each of the two layers.
 const WIDTH: usize = 1_100;
@@ -25,7 +25,7 @@ const MAC: usize = 5;
 const WRK: (&str, u16, &str) = ("garbled table", 0, "garbled table MAC");
 const YWZ: (&str, u16, &str) = ("garbled gates", 1, "circuit authentication");
 
-fn caught(protocol: Protocol, garbler: u16, bend: FnBend, check: &str) {
+fn caught(protocol: Protocol, garbler: u16, bend: FnBend, check: impl CheckName) {
     let setting = Setting { protocol, ..Setting::default() };
     let circuit = common::two_layers(WIDTH as u32, Receivers::All);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();

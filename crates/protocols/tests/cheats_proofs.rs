@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, CheckName, FnBend};
 
 /// AND gates of a chunk; the plan's batches divide them.
 const CHUNK: usize = 8192;
@@ -70,7 +70,7 @@ fn counting(kinds: [&'static str; 2]) -> (FnBend, [Arc<AtomicUsize>; 2]) {
 
 /// The other party of two, with `cheater` bending what it sends, catches it at this check.
 #[track_caller]
-fn assert_caught(cheater: u16, bend: FnBend, check: &str) {
+fn assert_caught(cheater: u16, bend: FnBend, check: impl CheckName) {
     let ended = run(2, vec![(cheater, 1 - cheater, bend)]);
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }

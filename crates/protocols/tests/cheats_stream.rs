@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Form, Network, Protocol};
-use symbolon_transport::bend::{Action, Bend, FnBend, note_caught};
+use symbolon_transport::bend::{Action, Bend, CheckName, FnBend, note_caught};
 use symbolon_transport::{Error, Result};
 
 /// Input bits of each party, and gates of each of the two layers.
@@ -78,7 +78,7 @@ fn run_on(setting: Setting, bends: Vec<(usize, u16, u16, FnBend)>) -> Vec<Ended>
 
 /// One party bends; the other one catches it at this check.
 #[track_caller]
-fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: &str) {
+fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: impl CheckName) {
     let ended = run(setting, vec![(cheater, 1 - cheater, bend)]);
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
@@ -322,7 +322,8 @@ fn assert_refuses_everything_after(
         scope.spawn(|| again(cheater));
         scope.spawn(|| again(honest)).join().unwrap()
     });
-    let caught = matches!(first, Err(Error::PeerMisbehaved { check, .. }) if check == expected);
+    let caught =
+        matches!(first, Err(Error::PeerMisbehaved { check, .. }) if check.name() == expected);
     assert!(caught, "{first:?}");
     assert!(matches!(second, Err(Error::InvalidInput(_))), "{second:?}");
     note_caught();

@@ -14,7 +14,7 @@ use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::{Batch, MacLength, Protocol};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::bend::{Action, CheckName, FnBend};
 
 const EXECUTIONS: usize = 3;
 
@@ -76,7 +76,7 @@ fn cheat_with(
 
 /// The cheater is caught at this check, before it learns any output mask, whatever the inputs and MACs are.
 #[track_caller]
-fn assert_cheat(check: &str, bend: impl Fn() -> FnBend) {
+fn assert_cheat(check: impl CheckName, bend: impl Fn() -> FnBend) {
     for cheater in [0, 1] {
         for (mac, seed) in [
             (MacLength::Bits64, 0),
@@ -86,7 +86,7 @@ fn assert_cheat(check: &str, bend: impl Fn() -> FnBend) {
         ] {
             let (ended, heard) = cheat_with((mac, seed), cheater, bend());
             assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
-            if ![OUTPUT_CHECK, FRAMING].contains(&check) {
+            if ![OUTPUT_CHECK, FRAMING].contains(&check.check_name()) {
                 assert!(!heard.contains(&MASKS), "an output was opened before the check");
             }
         }

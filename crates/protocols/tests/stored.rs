@@ -135,7 +135,10 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
     // A pool for another evaluator has last bits of Δ that do not fit.
     let other = Setting { protocol: Protocol::Ywz, form: Form::HalfGates, ..setting };
     for end in prepare(other, work, pools, &range(&need, 0)) {
-        assert!(matches!(&end, Err(Error::Store(why)) if why.contains("evaluator")), "{end:?}");
+        assert!(
+            matches!(&end, Err(Error::Store(why)) if why.text().contains("evaluator")),
+            "{end:?}"
+        );
     }
 }
 

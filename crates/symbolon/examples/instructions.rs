@@ -158,10 +158,10 @@ fn stored(
     circuit: &Circuit,
     config: impl Fn(Config) -> Config + Sync,
 ) -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Store(error.to_string()))?;
+    let folder = tempfile::tempdir().map_err(|error| Error::store(error.to_string()))?;
     let make = |party: u16| Store::create(folder.path().join(party.to_string()), &Protection::None);
     let stores: std::result::Result<Vec<Store>, _> = (0..parties).map(make).collect();
-    let stores = stores.map_err(|error| Error::Store(error.to_string()))?;
+    let stores = stores.map_err(|error| Error::store(error.to_string()))?;
     let store = |me: u16| &stores[usize::from(me)];
     // A byte's worth of input bits more than the circuit has: a pool is rarely used up exactly.
     let amount = Amount { and_gates: Stats::of(circuit).and, input_bits: 136 };

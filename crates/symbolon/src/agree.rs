@@ -17,16 +17,15 @@
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::{
-    self as transport, Channel, Error, Handshake, Hello, LEFT_OPEN, Result, SOMEBODY, SessionId,
+    self as transport, Channel, Culprit, Error, Handshake, Hello, LEFT_OPEN, Result, SessionId,
 };
 
+use crate::checks;
+use crate::messages::{GROUP_ECHO, GROUP_NONCE};
 use crate::reach::by_party;
 
 const DOMAIN: &str = "symbolon 2026 group session id v2";
 const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
-
-const NONCE: &str = "group nonce";
-const ECHO: &str = "group session echo";
 
 /// What all parties agreed on.
 #[derive(Debug)]
@@ -81,9 +80,9 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     }
     let mut nonces = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
-        let theirs = peer.recv_array::<32>(NONCE)?;
+        let theirs = peer.recv_array::<32>(GROUP_NONCE)?;
         if theirs == nonce {
-            return Err(Error::misbehaved(peer.peer(), NONCE));
+            return Err(Error::misbehaved(peer.peer(), checks::GROUP_NONCE));
         }
         nonces.push(theirs);
     }
@@ -95,14 +94,14 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
         *hasher.update(&session).update(&pair.0).finalize().as_bytes()
     };
     for (peer, pair) in peers.iter_mut().zip(&pairs) {
-        peer.send_parts(ECHO, &[&me.to_le_bytes(), &echo(pair)])?;
+        peer.send_parts(GROUP_ECHO, &[&me.to_le_bytes(), &echo(pair)])?;
         peer.flush()?;
     }
     for (peer, pair) in peers.iter_mut().zip(&pairs) {
-        let theirs = peer.recv_array::<34>(ECHO)?;
+        let theirs = peer.recv_array::<34>(GROUP_ECHO)?;
         if theirs[..2] != peer.peer().to_le_bytes() || theirs[2..] != echo(pair) {
             // That peer, or whoever told it another nonce than us.
-            return Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+            return Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
         }
     }
     Ok(agreed)
@@ -121,7 +120,7 @@ fn shake_hands(
     let begin = |peer: &mut Channel| {
         let begun = Handshake::begin(peer, hello)?;
         if several {
-            peer.send(NONCE, nonce)?;
+            peer.send(GROUP_NONCE, nonce)?;
         }
         peer.flush()?;
         Ok(begun)
@@ -209,8 +208,8 @@ pub(crate) mod tests {
                 .collect();
             let mut theirs = Vec::new();
             for (peer, nonce) in cheat.iter_mut().zip(&nonces) {
-                theirs.push(peer.recv_array::<32>(NONCE).unwrap());
-                peer.send(NONCE, nonce).unwrap();
+                theirs.push(peer.recv_array::<32>(GROUP_NONCE).unwrap());
+                peer.send(GROUP_NONCE, nonce).unwrap();
                 peer.flush().unwrap();
             }
             // What each of the others would like to hear.
@@ -222,7 +221,7 @@ pub(crate) mod tests {
                 );
                 let mut hasher = Hasher::new_derive_key(ECHO_DOMAIN);
                 let echo = hasher.update(&session).update(&pair.0).finalize();
-                peer.send_parts(ECHO, &[&2u16.to_le_bytes(), echo.as_bytes()]).unwrap();
+                peer.send_parts(GROUP_ECHO, &[&2u16.to_le_bytes(), echo.as_bytes()]).unwrap();
                 peer.flush().unwrap();
             }
             honest.into_iter().map(|party| party.join().unwrap()).collect()
@@ -259,7 +258,7 @@ pub(crate) mod tests {
         thread::scope(|scope| {
             let waits = scope.spawn(move || agree(&mut own, &hello(3)));
             transport::handshake(&mut last[0], &hello(3)).unwrap();
-            assert_ne!(last[0].recv_array::<32>(NONCE).unwrap(), [0; 32]);
+            assert_ne!(last[0].recv_array::<32>(GROUP_NONCE).unwrap(), [0; 32]);
             drop(silent);
             assert!(matches!(waits.join().unwrap(), Err(Error::Transport { .. })));
         });
@@ -272,7 +271,7 @@ pub(crate) mod tests {
             "the cheat itself works"
         );
         for end in against_two_nonces([[7; 32], [8; 32]]) {
-            assert_eq!(end.unwrap_err(), Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+            assert_eq!(end.unwrap_err(), Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
         }
     }
 

@@ -209,7 +209,7 @@ fn seats(wanted: usize) -> Result<usize> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     match limit.saturating_sub(reserve).min(wanted) {
         seats if seats >= FEWEST_SEATS.min(wanted) => Ok(seats),
-        _ => Err(Error::System(format!(
+        _ => Err(Error::system(format!(
             "the system lets this process open {limit} files and connections, and a dealer needs at least {}: raise \
              the limit with `ulimit -n`",
             reserve + FEWEST_SEATS

@@ -42,16 +42,19 @@
 //! [`Error::PeerMisbehaved`] the peer's.
 
 mod agree;
+pub mod checks;
 mod choice;
 mod config;
 pub mod dealer;
 mod inputs;
 #[cfg(feature = "measure")]
 pub mod measure;
+pub mod messages;
 mod outputs;
 mod params;
 mod port;
 mod reach;
+pub mod registry;
 mod report;
 mod session;
 mod settle;
@@ -78,9 +81,10 @@ pub use symbolon_store as store;
 /// Reading of files that a user names, with limits.
 pub use symbolon_transport::files;
 pub use symbolon_transport::{
-    CancelHandle, Channel, DEALER, DEFAULT_TIMEOUT, Error, Fingerprint, Identity, LinkSpeed,
-    Listener, Meter, PhaseReport, Result, SessionId, Shortage, SimulatedLink, TransportReason,
-    check_address, check_listening, shortage,
+    AttemptCause, CancelHandle, Channel, Check, Culprit, DEALER, DEFAULT_TIMEOUT, Error,
+    ErrorClass, Fault, Fingerprint, Identity, LinkSpeed, Listener, Meter, PhaseReport, Refusal,
+    Result, SessionId, Shortage, SimulatedLink, Subject, TransportReason, check_address,
+    check_listening, shortage,
 };
 /// Wiping of secrets, as [`Inputs`] does it.
 pub use zeroize;

@@ -11,6 +11,7 @@ use symbolon_transport::{Error, Result};
 
 use crate::choice::Wishes;
 use crate::config::Config;
+use crate::messages::READY;
 use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
 use crate::session::{Begun, begin, counted, engine, give_up};
@@ -160,7 +161,6 @@ impl Bench<'_> {
 
 /// Waits until the peer is here, too.
 fn ready(network: &mut Network) -> Result<()> {
-    const READY: &str = "measure: ready";
     let channel = &mut network.peers()[0];
     channel.send(READY, &[])?;
     channel.flush()?;

@@ -10,7 +10,7 @@ use symbolon_protocols::{
     Protocol,
 };
 use symbolon_transport::{
-    CancelHandle, Channel, DEALER, Error, Result, SOMEBODY, SessionId, TransportReason,
+    CancelHandle, Channel, Culprit, Error, Result, SessionId, TransportReason,
 };
 
 use crate::agree::agree;
@@ -381,10 +381,10 @@ pub(crate) fn counted<T>(
 /// Tells all peers that this side ends, in words that give nothing away.
 pub(crate) fn give_up(network: &mut Network, error: &Error) {
     let several = network.parties() > 2;
-    let whom = match error.party() {
-        Some(DEALER) => Some("the dealer".to_string()),
-        Some(party) if several && party != SOMEBODY => Some(format!("party {party}")),
-        _ => None,
+    let whom = match error.culprit() {
+        Some(Culprit::Party(_)) if !several => None,
+        Some(Culprit::Unknown) | None => None,
+        Some(culprit) => Some(culprit.to_string()),
     };
     let with = whom.as_ref().map_or(String::new(), |whom| format!(" with {whom}"));
     let words = match error {
@@ -403,9 +403,7 @@ pub(crate) fn give_up(network: &mut Network, error: &Error) {
         }
         Error::Transport { .. } => format!("it lost the connection{with}"),
         Error::Cancelled => "it was interrupted".to_string(),
-        Error::Store(_) | Error::System(_) | Error::Full(_) | Error::Internal(_) => {
-            "it failed for a reason of its own".to_string()
-        }
+        _ => "it failed for a reason of its own".to_string(),
     };
     for channel in network.lanes.iter_mut().flatten() {
         channel.abort(&words);

@@ -18,17 +18,16 @@ use std::time::Duration;
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_protocols::{Form, Generator};
-use symbolon_transport::{Channel, Error, LEFT_OPEN, LinkSpeed, Result, SOMEBODY, measure};
+use symbolon_transport::{Channel, Culprit, Error, LEFT_OPEN, LinkSpeed, Result, Subject, measure};
 
 use crate::agree::Agreed;
 use crate::choice::{Choice, Wishes, Work};
+use crate::messages::{LINK_CHOICE, LINK_REPORT};
 use crate::params::OPEN;
 use crate::reach::by_party;
 
 const SESSION_DOMAIN: &str = "symbolon 2026 settled session id v1";
 const REPORTS_DOMAIN: &str = "symbolon 2026 link reports v1";
-const REPORT: &str = "link report";
-const CHOICE: &str = "link choice";
 
 /// The open terms of every hello.
 const FORM: &str = OPEN[0];
@@ -91,13 +90,13 @@ fn wish<T>(
 fn slowest(peers: &mut [Channel], session: &[u8; 32]) -> Result<(LinkSpeed, [u8; 32])> {
     let own = measure_all(peers)?;
     for peer in peers.iter_mut() {
-        peer.send(REPORT, &encode(own))?;
+        peer.send(LINK_REPORT, &encode(own))?;
         peer.flush()?;
     }
     let me = peers.first().map_or(0, Channel::me);
     let mut reports = Vec::with_capacity(peers.len() + 1);
     for peer in peers.iter_mut() {
-        reports.push(peer.recv_array::<16>(REPORT)?);
+        reports.push(peer.recv_array::<16>(LINK_REPORT)?);
     }
     reports.insert(usize::from(me), encode(own));
     let mut hasher = Hasher::new_derive_key(REPORTS_DOMAIN);
@@ -176,20 +175,20 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
     let form = place(Form::ALL.iter().position(|form| *form == choice.form));
     let ot = place(Generator::ALL.iter().position(|ot| *ot == choice.ot));
     for peer in peers.iter_mut() {
-        peer.send_parts(CHOICE, &[reports, &[form, ot]])?;
+        peer.send_parts(LINK_CHOICE, &[reports, &[form, ot]])?;
         peer.flush()?;
     }
     let several = peers.len() > 1;
     for peer in peers.iter_mut() {
-        let theirs = peer.recv_array::<34>(CHOICE)?;
+        let theirs = peer.recv_array::<34>(LINK_CHOICE)?;
         if theirs[..32] != reports[..] {
             // That peer, or whoever told it of another link than us.
-            let culprit = if several { SOMEBODY } else { peer.peer() };
+            let culprit = if several { Culprit::Unknown } else { peer.peer().into() };
             return Err(Error::misbehaved(culprit, BROADCAST_CHECK));
         }
         let differ = |what: &str, ours: &str, theirs: Option<&str>| {
             let theirs = theirs.unwrap_or("something unknown here");
-            let error = Error::incompatible(format!("{what}, chosen from the link"), ours, theirs);
+            let error = Error::incompatible(Subject::Settled(what.to_string()), ours, theirs);
             if several { by_party(error, peer.peer()) } else { error }
         };
         if theirs[32] != form {

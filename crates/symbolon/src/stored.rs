@@ -43,7 +43,7 @@ use symbolon_store::{
     DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Section, Store,
     StoreError, Taken,
 };
-use symbolon_transport::{Error, Result};
+use symbolon_transport::{Error, Fault, Result};
 
 use crate::choice::Wishes;
 use crate::config::Config;
@@ -346,7 +346,7 @@ pub fn run_batch(
         let chosen = chosen.take(store, opened, maker.protocol)?;
         // Whoever waits for another's disk does so here, and not online.
         if !all_say(network, &mut rounds, Question::Taken(chosen.chosen.id), true)? {
-            return Err(Error::Store("another party cannot use what was prepared".into()));
+            return Err(Error::store("another party cannot use what was prepared"));
         }
         Ok((chosen, agreement))
     })?;
@@ -532,7 +532,7 @@ fn lowest_latency(protocol: Protocol) -> Wishes {
 
 fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
     store.kill_group(group, &error.to_string()).map_err(|store| {
-        Error::Store(format!("{error}; and what was made with it could not be made void: {store}"))
+        Error::store(format!("{error}; and what was made with it could not be made void: {store}"))
     })
 }
 
@@ -542,8 +542,8 @@ fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
 
 fn failed(error: StoreError) -> Error {
     match error {
-        StoreError::Full { .. } => Error::Full(error.to_string()),
-        _ => Error::Store(error.to_string()),
+        StoreError::Full { .. } => Error::Full(Fault::new("disk-full", error.to_string())),
+        _ => Error::store(error.to_string()),
     }
 }
 

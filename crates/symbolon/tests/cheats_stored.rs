@@ -12,10 +12,10 @@ use std::time::Duration;
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::store::{Filter, Kind, Protection, Store};
 use symbolon::stored::{self, Amount};
-use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport};
+use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport, checks};
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::bend::{Action, FnBend, note_caught};
-use symbolon_transport::{SOMEBODY, memory_lanes};
+use symbolon_transport::{Culprit, memory_lanes};
 
 const HOLDINGS: &str = "stored items";
 const ANSWER: &str = "stored items: yes or no";
@@ -151,7 +151,7 @@ fn two_answers_about_one_prepared_circuit() {
     for _ in 0..2 {
         assert!(prepare(&stores, None).iter().all(Result::is_ok));
     }
-    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    let nobody = Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK);
     for (cheater, victims) in
         [(2, (|peer| peer == 1) as fn(u16) -> bool), (2, |peer| peer == 0), (0, |peer| peer == 2)]
     {
@@ -172,7 +172,7 @@ fn two_answers_about_one_pool() {
     let filled =
         together(&stores, None, |_, config, store| stored::fill(config, store, amount).map(drop));
     assert!(filled.iter().all(Result::is_ok));
-    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    let nobody = Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK);
     for cheater in [0, 1] {
         let lie = opposite(0, |peer| peer == 2);
         assert_noticed((&stores, Kind::Pool, 1), (cheater, lie), &nobody, prepare);
@@ -185,7 +185,7 @@ fn two_lists_of_what_is_held() {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 3);
     assert!(prepare(&stores, None).iter().all(Result::is_ok));
-    let nobody = Error::misbehaved(SOMEBODY, BROADCAST_CHECK);
+    let nobody = Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK);
     let changes: [fn(&mut Vec<u8>); 3] = [
         |told| told.clear(),
         |told| told[3] ^= 1,
@@ -215,8 +215,8 @@ fn an_answer_to_another_question() {
             let lie = Lie { kind: ANSWER, index: 0, change, victims: |peer| peer == 0 };
             // Between two there is nobody else whom it could have told another thing.
             let expected = match parties {
-                2 => Error::misbehaved(1, ANSWER),
-                _ => Error::misbehaved(SOMEBODY, BROADCAST_CHECK),
+                2 => Error::misbehaved(1, checks::STORED_ANSWER),
+                _ => Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK),
             };
             let left = (&stores[..], Kind::Prepared, items as usize);
             assert_noticed(left, (1, lie), &expected, run);
@@ -233,6 +233,6 @@ fn no_list_of_what_is_held() {
     assert!(prepare(&stores, None).iter().all(Result::is_ok));
     let change: fn(&mut Vec<u8>) = |told| told.truncate(15);
     let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |_| true };
-    let expected = Error::misbehaved(1, HOLDINGS);
+    let expected = Error::misbehaved(1, checks::STORED_ITEMS);
     assert_noticed((&stores, Kind::Prepared, 1), (1, lie), &expected, run);
 }

@@ -91,7 +91,7 @@ fn another_next_circuit_is_named_by_every_honest_party() {
             assert_eq!(session.preprocess().map(drop), Err(error.clone()), "the session is dead");
             error
         });
-        let differs = |error: &Error| matches!(error, Error::PeerIncompatible { what, .. } if what == "circuit");
+        let differs = |error: &Error| matches!(error, Error::PeerIncompatible { what, .. } if what.code() == "circuit");
         assert!(differs(&ends[0]) && differs(&ends[1]), "{ends:?}");
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder};
 use symbolon::{
-    Config, Contact, Error, Fingerprint, Identity, Inputs, Listener, Meeting, Outputs, Protocol,
-    Result, Rho, Session, Transport, TransportReason,
+    Config, Contact, Culprit, Error, Fingerprint, Identity, Inputs, Listener, Meeting, Outputs,
+    Protocol, Result, Rho, Session, Transport, TransportReason,
 };
 
 /// Every party's number; all learn the sum, and the last one whether all are the same.
@@ -213,7 +213,7 @@ fn one_of_three_absent_is_named_by_both_others() {
             let config = Config::new(me, transport).timeout(Duration::from_millis(1500));
             run(config, &circuit, me).unwrap_err()
         });
-        let named = |error: &Error| error.party() == Some(absent);
+        let named = |error: &Error| error.culprit() == Some(Culprit::Party(absent));
         assert!(errors.iter().any(named), "{absent}: {errors:?}");
         for error in &errors {
             let told = error.to_string();
@@ -234,7 +234,7 @@ fn another_circuit_at_one_of_three_is_told_to_all() {
         let odd = if me == 1 { "(party 0)" } else { "(party 1)" };
         assert!(
             matches!(error, Error::PeerIncompatible { what, theirs, .. }
-                if what == "circuit" && theirs.ends_with(odd)),
+                if what.code() == "circuit" && theirs.ends_with(odd)),
             "{error}"
         );
     }

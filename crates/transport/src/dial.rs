@@ -11,7 +11,7 @@ use crate::address::check_address;
 use crate::endpoint::{Opening, Options, Peer};
 use crate::link::Direction;
 use crate::preamble::Verdict;
-use crate::{Channel, Error, Result, TransportReason, shortage, tls};
+use crate::{AttemptCause, Channel, Error, LastAttempt, Result, TransportReason, shortage, tls};
 
 /// How long one attempt to reach an address may take.
 const ATTEMPT: Duration = Duration::from_secs(5);
@@ -92,7 +92,7 @@ impl<'a> Dialler<'a> {
             let last = match self.attempt(lane) {
                 Ok(opening) => return Ok(opening),
                 Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing(TransportReason::Io(text))) => text,
+                Err(Failure::Passing(TransportReason::Io(fault))) => fault.text().to_string(),
                 Err(Failure::Passing(reason)) => {
                     Error::Transport { party: None, reason }.to_string()
                 }
@@ -101,7 +101,7 @@ impl<'a> Dialler<'a> {
                 let reason = TransportReason::NoAnswer {
                     address: self.address.to_string(),
                     after: self.options.connect_timeout,
-                    last: Some(last),
+                    last: Some(LastAttempt { cause: AttemptCause::Other, text: last }),
                 };
                 return Err(Error::transport(self.peer, reason));
             }
@@ -128,7 +128,7 @@ impl<'a> Dialler<'a> {
         })?;
         mine.fits(&theirs).map_err(Failure::Final)?;
         let refused = |text: &str| {
-            let reason = TransportReason::Refused(text.to_string());
+            let reason = TransportReason::refused(text);
             Err(Failure::Final(Error::transport(self.peer, reason)))
         };
         match theirs.verdict {
@@ -140,11 +140,13 @@ impl<'a> Dialler<'a> {
 
     fn reach(&self) -> std::result::Result<TcpStream, Failure> {
         let failed = |e: std::io::Error| match shortage(&e) {
-            Some(_) => Failure::Final(Error::System(format!("cannot connect: {e}"))),
-            None => Failure::Passing(TransportReason::Io(e.to_string())),
+            Some(_) => {
+                let text = format!("cannot connect: {e}");
+                Failure::Final(Error::of_system(&e, text, Error::System))
+            }
+            None => Failure::Passing(crate::tcp::io(&e)),
         };
-        let none = "the name has no address".to_string();
-        let mut last = Failure::Passing(TransportReason::Io(none));
+        let mut last = Failure::Passing(TransportReason::io("the name has no address"));
         for address in self.address.to_socket_addrs().map_err(failed)? {
             let left = self.deadline.saturating_duration_since(Instant::now());
             let limit = left.min(ATTEMPT).max(Duration::from_millis(1));

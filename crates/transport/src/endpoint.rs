@@ -285,7 +285,7 @@ impl Opening {
             Some(connection) => read_tls(connection, &mut stream, &mut bytes),
         };
         read.map_err(|e| tls::io_reason(&e, OPENING))?;
-        Preamble::decode(&bytes).map_err(|e| TransportReason::Refused(e.to_string()))
+        Preamble::decode(&bytes).map_err(|e| TransportReason::refused(e.to_string()))
     }
 }
 

@@ -1,155 +1,120 @@
 //! What can go wrong between parties, and whose fault it is.
 
 use std::fmt;
-use std::time::Duration;
 
+use crate::reason::Sentence;
 use crate::text::{Printable, SHOWN};
+use crate::{Check, Culprit, Fault, Refusal, Subject, TransportReason};
 
 /// The result of everything that involves a peer.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Stands for a party in [`Error::PeerMisbehaved`] when, of several peers, the check cannot tell
-/// which one misbehaved.
-pub const SOMEBODY: u16 = u16::MAX;
-
-/// Stands in the place of a party number for the dealer, a third process that deals correlations to
-/// the parties and is none of them.
+/// The number of the dealer, a third process that deals correlations to the parties and is none of
+/// them, where a channel or its preamble needs one.
 pub const DEALER: u16 = u16::MAX - 1;
 
 /// An error of a computation between parties; says whose fault it is.
 ///
 /// No variant ever holds a secret. Text that a peer chose is escaped and cut when it is printed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Error {
     /// A check failed, so a peer deviated from the protocol (or somebody changed its bytes).
-    #[error("{} misbehaved: the {check} check failed{}", Culprit(*party), Detail(detail))]
     PeerMisbehaved {
-        /// The party at fault, or [`SOMEBODY`] where the check cannot tell which.
-        party: u16,
-        /// The check that failed, as a noun: "garbled-table MAC".
-        check: &'static str,
+        /// Who did, as far as the check can tell.
+        culprit: Culprit,
+        /// The check that failed.
+        check: Check,
         /// What was expected and what came, where that helps; never a secret.
         detail: Option<String>,
     },
     /// The parties were not asked to compute the same thing.
-    #[error(
-        "the parties disagree on {}: ours {}, theirs {}",
-        Printable(what, SHOWN),
-        Printable(ours, SHOWN),
-        Printable(theirs, SHOWN)
-    )]
     PeerIncompatible {
-        /// What differs: "version", "circuit", the name of a parameter.
-        what: String,
+        /// What differs.
+        what: Subject,
         /// Our value.
         ours: String,
         /// The peer's value.
         theirs: String,
     },
     /// The connection failed; nobody is accused.
-    #[error("{}", Sentence(*party, reason))]
     Transport {
-        /// The party at the other end, where it is known.
+        /// The party at the other end, or [`DEALER`], where it is known.
         party: Option<u16>,
         /// What happened.
         reason: TransportReason,
     },
     /// What the caller gave is unusable.
-    #[error("{0}")]
     InvalidInput(String),
     /// Stored material or a stored key could not be read, written or trusted.
-    #[error("{0}")]
-    Store(String),
-    /// The operating system has no more of something that this takes: file descriptors, memory,
-    /// threads.
-    #[error("{0}")]
-    System(String),
+    Store(Fault),
+    /// The operating system has run out of file descriptors, memory or threads.
+    System(Fault),
     /// A disk, or this user's share of it, is full.
-    #[error("{0}")]
-    Full(String),
+    Full(Fault),
     /// This side was cancelled by its own caller, with a [`CancelHandle`](crate::CancelHandle).
-    #[error("cancelled")]
     Cancelled,
     /// A defect of this program.
-    #[error("internal error: {0}")]
     Internal(String),
 }
 
-/// What an operating system has none left of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortage {
-    /// File descriptors or memory.
+/// Whose turn it is to act on an error. The command's exit codes follow from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorClass {
+    /// The caller's: an argument, a file or a store is unusable.
+    Usage,
+    /// The peer's: it is absent, gone, silent, or holds another key.
+    Peer,
+    /// Both sides': they were asked for different computations.
+    Incompatible,
+    /// Nobody's: a peer cheated, or somebody changed its bytes.
+    Misbehaved,
+    /// This program's: a defect.
+    Internal,
+    /// This machine's: it has no file descriptors, memory or threads left.
     System,
-    /// Room on a disk, or in this user's share of it.
-    Disk,
+    /// This machine's: a disk is full.
+    Unwritten,
+    /// Nobody's: the caller cancelled the run.
+    Interrupted,
 }
 
-/// Whether an error of the operating system is about something that it has none left of.
-pub fn shortage(error: &std::io::Error) -> Option<Shortage> {
-    use std::io::ErrorKind;
-    /// ENFILE and EMFILE, the same on all Unix systems; the standard library has no name for them.
-    const DESCRIPTORS: [i32; 2] = [23, 24];
-    let code = error.raw_os_error()?;
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            Some(Shortage::Disk)
+impl ErrorClass {
+    /// A stable name for programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ErrorClass::Usage => "usage",
+            ErrorClass::Peer => "peer",
+            ErrorClass::Incompatible => "incompatible",
+            ErrorClass::Misbehaved => "misbehaved",
+            ErrorClass::Internal => "internal",
+            ErrorClass::System => "system",
+            ErrorClass::Unwritten => "unwritten",
+            ErrorClass::Interrupted => "interrupted",
         }
-        ErrorKind::OutOfMemory => Some(Shortage::System),
-        _ if cfg!(unix) && DESCRIPTORS.contains(&code) => Some(Shortage::System),
-        _ => None,
     }
-}
-
-/// Why a connection failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TransportReason {
-    /// The peer closed the connection, or died.
-    Closed,
-    /// The peer neither sent nor took a byte for this long, or was too slow for a whole message.
-    TimedOut(Duration),
-    /// Nobody answered at the address within this time.
-    NoAnswer {
-        /// The address, as HOST:PORT.
-        address: String,
-        /// How long we tried.
-        after: Duration,
-        /// The last thing that went wrong, if anything did.
-        last: Option<String>,
-    },
-    /// The peer, or what answered in its stead, said something at the start that cannot be
-    /// accepted.
-    Refused(String),
-    /// The peer proved possession of another key than the one expected.
-    WrongKey {
-        /// The fingerprint of the key the peer has.
-        found: String,
-        /// The fingerprint that was expected.
-        expected: String,
-    },
-    /// The peer did not accept our key: it pinned another one.
-    OwnKeyRefused,
-    /// The peer said that it gave up, and why; its own words.
-    Aborted(String),
-    /// This side closed the connection earlier.
-    ClosedHere,
-    /// The operating system or the TLS layer reported this.
-    Io(String),
 }
 
 impl Error {
-    /// A failed check, without detail.
-    pub fn misbehaved(party: u16, check: &'static str) -> Self {
-        Error::PeerMisbehaved { party, check, detail: None }
+    /// A failed check, without detail. `culprit` may be the number of a channel's peer.
+    pub fn misbehaved(culprit: impl Into<Culprit>, check: impl Into<Check>) -> Self {
+        Error::PeerMisbehaved { culprit: culprit.into(), check: check.into(), detail: None }
     }
 
     /// A failed check, with what was expected and what came.
-    pub fn misbehaved_with(party: u16, check: &'static str, detail: impl Into<String>) -> Self {
-        Error::PeerMisbehaved { party, check, detail: Some(detail.into()) }
+    pub fn misbehaved_with(
+        culprit: impl Into<Culprit>,
+        check: impl Into<Check>,
+        detail: impl Into<String>,
+    ) -> Self {
+        let (culprit, check) = (culprit.into(), check.into());
+        Error::PeerMisbehaved { culprit, check, detail: Some(detail.into()) }
     }
 
     /// A difference between what the two sides were asked to do.
     pub fn incompatible(
-        what: impl Into<String>,
+        what: impl Into<Subject>,
         ours: impl Into<String>,
         theirs: impl Into<String>,
     ) -> Self {
@@ -168,7 +133,12 @@ impl Error {
 
     /// A failure of storage.
     pub fn store(text: impl Into<String>) -> Self {
-        Error::Store(text.into())
+        Error::Store(Fault::new("store", text))
+    }
+
+    /// A resource of the operating system has run out.
+    pub fn system(text: impl Into<String>) -> Self {
+        Error::System(Fault::new("system", text))
     }
 
     /// A defect of this program.
@@ -176,132 +146,104 @@ impl Error {
         Error::Internal(text.into())
     }
 
-    /// A failure of the operating system: for want of something that it has none left of, or else
-    /// `otherwise`.
-    pub(crate) fn of_system(
-        error: &std::io::Error,
-        text: String,
-        otherwise: impl FnOnce(String) -> Self,
-    ) -> Self {
-        match shortage(error) {
-            Some(Shortage::System) => Error::System(text),
-            Some(Shortage::Disk) => Error::Full(text),
-            None => otherwise(text),
+    /// Whose turn it is to act.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Error::PeerMisbehaved { .. } => ErrorClass::Misbehaved,
+            Error::PeerIncompatible { .. } => ErrorClass::Incompatible,
+            Error::Transport {
+                reason: TransportReason::Refused(Refusal::SameParty(_)), ..
+            } => ErrorClass::Incompatible,
+            Error::Transport { .. } => ErrorClass::Peer,
+            Error::InvalidInput(_) | Error::Store(_) => ErrorClass::Usage,
+            Error::System(_) => ErrorClass::System,
+            Error::Full(_) => ErrorClass::Unwritten,
+            Error::Cancelled => ErrorClass::Interrupted,
+            Error::Internal(_) => ErrorClass::Internal,
         }
     }
 
-    /// The party that the error names, if it names one.
-    pub fn party(&self) -> Option<u16> {
+    /// A stable name for programs, in kebab case: what went wrong within its class.
+    pub fn code(&self) -> &'static str {
         match self {
-            Error::PeerMisbehaved { party, .. } => Some(*party),
-            Error::Transport { party, .. } => *party,
+            Error::PeerMisbehaved { .. } => "check-failed",
+            Error::PeerIncompatible { .. } => "parties-differ",
+            Error::Transport { reason, .. } => reason.code(),
+            Error::InvalidInput(_) => "invalid-input",
+            Error::Store(fault) | Error::System(fault) | Error::Full(fault) => fault.code(),
+            Error::Cancelled => "cancelled",
+            Error::Internal(_) => "internal",
+        }
+    }
+
+    /// The check that failed, if one did.
+    pub fn check(&self) -> Option<Check> {
+        match self {
+            Error::PeerMisbehaved { check, .. } => Some(*check),
+            _ => None,
+        }
+    }
+
+    /// The party or dealer that the error names, accused or not, if it names one.
+    pub fn culprit(&self) -> Option<Culprit> {
+        match self {
+            Error::PeerMisbehaved { culprit, .. } => Some(*culprit),
+            Error::Transport { party, .. } => party.map(Culprit::from),
             _ => None,
         }
     }
 }
 
-struct Detail<'a>(&'a Option<String>);
-
-impl fmt::Display for Detail<'_> {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(text) => write!(f, ": {}", Printable(text, SHOWN)),
-            None => Ok(()),
-        }
-    }
-}
-
-/// `30 s`, `0.2 s`, `1.5 s`.
-pub(crate) struct Seconds(pub(crate) Duration);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let milliseconds = self.0.as_millis();
-        if milliseconds.is_multiple_of(1000) {
-            write!(f, "{} s", milliseconds / 1000)
-        } else {
-            let text = format!("{:.3}", self.0.as_secs_f64());
-            write!(f, "{} s", text.trim_end_matches('0').trim_end_matches('.'))
-        }
-    }
-}
-
-/// The party that a failed check points at.
-struct Culprit(u16);
-
-impl fmt::Display for Culprit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            SOMEBODY => write!(f, "one of the other parties"),
-            DEALER => write!(f, "the dealer"),
-            party => write!(f, "party {party}"),
-        }
-    }
-}
-
-struct Sentence<'a>(Option<u16>, &'a TransportReason);
-
-impl fmt::Display for Sentence<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let who = match self.0 {
-            Some(DEALER) => "the dealer".to_string(),
-            Some(party) => format!("party {party}"),
-            None => "the peer".to_string(),
-        };
-        match self.1 {
-            TransportReason::Closed => write!(f, "{who} closed the connection"),
-            TransportReason::TimedOut(after) => {
-                write!(f, "{who} did not answer within {}", Seconds(*after))
-            }
-            TransportReason::NoAnswer { address, after, last } => {
-                let address = Printable(address, SHOWN);
-                write!(f, "no answer from {who} at {address} within {}", Seconds(*after))?;
-                match last {
-                    Some(text) => write!(f, " ({})", Printable(text, SHOWN)),
+        match self {
+            Error::PeerMisbehaved { culprit, check, detail } => {
+                write!(f, "{culprit} misbehaved: the {check} check failed")?;
+                match detail {
+                    Some(detail) => write!(f, ": {}", Printable(detail, SHOWN)),
                     None => Ok(()),
                 }
             }
-            TransportReason::Refused(text) => {
-                write!(f, "the connection to {who} was refused: {}", Printable(text, SHOWN))
+            Error::PeerIncompatible { what, ours, theirs } => {
+                let (ours, theirs) = (Printable(ours, SHOWN), Printable(theirs, SHOWN));
+                write!(f, "the parties disagree on {what}: ours {ours}, theirs {theirs}")
             }
-            TransportReason::WrongKey { found, expected } => {
-                let (found, expected) = (Printable(found, SHOWN), Printable(expected, SHOWN));
-                match self.0 {
-                    Some(DEALER) => write!(f, "the dealer's key")?,
-                    _ => write!(f, "the peer's key")?,
-                }
-                write!(f, " has fingerprint {found}, expected {expected}")
-            }
-            TransportReason::OwnKeyRefused => {
-                write!(f, "{who} refused our key: it expects another fingerprint")
-            }
-            TransportReason::Aborted(text) => {
-                write!(f, "{who} aborted: {}", Printable(text, SHOWN))
-            }
-            TransportReason::ClosedHere => {
-                write!(f, "the connection to {who} was already closed by this side")
-            }
-            TransportReason::Io(text) => {
-                write!(f, "the connection to {who} failed: {}", Printable(text, SHOWN))
-            }
+            Error::Transport { party, reason } => Sentence(*party, reason).fmt(f),
+            Error::InvalidInput(text) => f.write_str(text),
+            Error::Store(fault) | Error::System(fault) | Error::Full(fault) => fault.fmt(f),
+            Error::Cancelled => f.write_str("cancelled"),
+            Error::Internal(text) => write!(f, "internal error: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Transport { reason: TransportReason::Io(fault), .. }
+            | Error::Store(fault)
+            | Error::System(fault)
+            | Error::Full(fault) => fault.source(),
+            _ => None,
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::time::Duration;
+
     use super::*;
+    use crate::checks::FRAMING;
 
     #[test]
     fn one_clear_sentence_each() {
         let cases = [
+            (Error::misbehaved(1, FRAMING), "party 1 misbehaved: the message framing check failed"),
             (
-                Error::misbehaved(1, "garbled-table MAC"),
-                "party 1 misbehaved: the garbled-table MAC check failed",
-            ),
-            (
-                Error::misbehaved_with(2, "message framing", "got \u{7}"),
-                "party 2 misbehaved: the message framing check failed: got \\u{7}",
+                Error::misbehaved_with(Culprit::Unknown, FRAMING, "got \u{7}"),
+                "one of the other parties misbehaved: the message framing check failed: got \\u{7}",
             ),
             (
                 Error::incompatible("circuit", "ab", "c\nd"),
@@ -317,7 +259,10 @@ mod tests {
             ),
             (Error::transport(1, TransportReason::Closed), "party 1 closed the connection"),
             (Error::transport(DEALER, TransportReason::Closed), "the dealer closed the connection"),
-            (Error::misbehaved(DEALER, "x"), "the dealer misbehaved: the x check failed"),
+            (
+                Error::misbehaved(DEALER, FRAMING),
+                "the dealer misbehaved: the message framing check failed",
+            ),
             (
                 Error::transport(1, TransportReason::Aborted("\x1b[2J".into())),
                 "party 1 aborted: \\u{1b}[2J",
@@ -336,5 +281,19 @@ mod tests {
     fn long_text_is_cut() {
         let error = Error::incompatible("x", "a".repeat(100_000), "b");
         assert!(error.to_string().len() < 400);
+    }
+
+    #[test]
+    fn an_error_of_the_system_has_its_cause_below_it() {
+        use std::error::Error as _;
+        let system = |code| {
+            let error = io::Error::from_raw_os_error(code);
+            Error::of_system(&error, format!("cannot open it: {error}"), Error::Store)
+        };
+        let classes = [24, 28, 2].map(|code| system(code).class());
+        assert_eq!(classes, [ErrorClass::System, ErrorClass::Unwritten, ErrorClass::Usage]);
+        let error = system(24);
+        let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+        assert_eq!(cause.and_then(io::Error::raw_os_error), Some(24));
     }
 }

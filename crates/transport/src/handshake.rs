@@ -7,7 +7,9 @@
 
 use blake3::Hasher;
 
-use crate::{Channel, Error, Result};
+use crate::checks::HANDSHAKE;
+use crate::messages::{HELLO, NONCE};
+use crate::{Channel, Error, Result, Subject};
 
 /// The version of the protocols' messages.
 pub const PROTOCOL_VERSION: u32 = 13;
@@ -18,8 +20,6 @@ pub const MAX_HELLO: usize = 16 << 10;
 /// What stands for the value of an open term, on the way and for people.
 pub const LEFT_OPEN: &str = "auto";
 
-const NONCE_KIND: &str = "handshake nonce";
-const HELLO_KIND: &str = "handshake hello";
 const DOMAIN: &str = "symbolon 2026 session id v1";
 
 /// What a party was asked to compute, with whom.
@@ -232,8 +232,8 @@ impl<'a> Handshake<'a> {
         let mut nonce = [0; 32];
         getrandom::fill(&mut nonce)
             .map_err(|e| Error::internal(format!("the system gives no randomness: {e}")))?;
-        channel.send(NONCE_KIND, &nonce)?;
-        channel.send(HELLO_KIND, &hello)?;
+        channel.send(NONCE, &nonce)?;
+        channel.send(HELLO, &hello)?;
         Ok(Handshake { mine, ours: Side { party, nonce, hello } })
     }
 
@@ -244,18 +244,18 @@ impl<'a> Handshake<'a> {
     pub fn finish(self, channel: &mut Channel) -> Result<Agreed> {
         let Handshake { mine, ours } = self;
         let peer = channel.peer();
-        let nonce = channel.recv_array::<32>(NONCE_KIND)?;
-        let hello = channel.recv_bounded(HELLO_KIND, MAX_HELLO)?;
+        let nonce = channel.recv_array::<32>(NONCE)?;
+        let hello = channel.recv_bounded(HELLO, MAX_HELLO)?;
 
         if nonce == ours.nonce {
-            return Err(Error::misbehaved_with(peer, "handshake", "it echoed our own nonce"));
+            return Err(Error::misbehaved_with(peer, HANDSHAKE, "it echoed our own nonce"));
         }
         let theirs = decode(&hello)
-            .ok_or_else(|| Error::misbehaved_with(peer, "handshake", "its hello is malformed"))?;
+            .ok_or_else(|| Error::misbehaved_with(peer, HANDSHAKE, "its hello is malformed"))?;
         compare_versions(mine, &theirs.hello)?;
         if theirs.sender != peer {
             let detail = format!("its hello is party {}'s", theirs.sender);
-            return Err(Error::misbehaved_with(peer, "handshake", detail));
+            return Err(Error::misbehaved_with(peer, HANDSHAKE, detail));
         }
         compare(mine, &theirs.hello)?;
 
@@ -294,7 +294,7 @@ fn compare_versions(ours: &Hello, theirs: &Hello) -> Result<()> {
         return Ok(());
     }
     let (ours, theirs) = (ours.version.to_string(), theirs.version.to_string());
-    Err(Error::incompatible("the protocol version", ours, theirs))
+    Err(Error::incompatible(Subject::Version("the protocol version"), ours, theirs))
 }
 
 /// Finds the first difference, in the order of the shared lists; both sides find the same one.
@@ -302,7 +302,7 @@ fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     if ours.parties != theirs.parties {
         let list =
             |hello: &Hello| hello.parties.iter().map(u16::to_string).collect::<Vec<_>>().join(", ");
-        return Err(Error::incompatible("the parties", list(ours), list(theirs)));
+        return Err(Error::incompatible(Subject::Parties("the parties"), list(ours), list(theirs)));
     }
     compare_terms(&ours.texts(), &theirs.texts(), |our, their| our != their)?;
     compare_terms(&ours.open_texts(), &theirs.open_texts(), |our, their| {

@@ -24,7 +24,7 @@ use crate::endpoint::{Opening, Options, Peer};
 use crate::keys::Fingerprint;
 use crate::link::Direction;
 use crate::preamble::{Preamble, Verdict};
-use crate::{Channel, Error, Result, TransportReason, tls};
+use crate::{AttemptCause, Channel, Error, LastAttempt, Result, Subject, TransportReason, tls};
 
 /// Connections that may be in the midst of their opening.
 const MAX_OPENING: usize = 64;
@@ -232,7 +232,7 @@ impl Listener {
         let failed = |e: std::io::Error| {
             let address = crate::text::printable(address);
             let text = format!("cannot listen at {address}: {e}");
-            Error::of_system(&e, text, Error::InvalidInput)
+            Error::of_system(&e, text, |fault| Error::InvalidInput(fault.text().to_string()))
         };
         let socket = TcpListener::bind(address).map_err(failed)?;
         let address = socket.local_addr().map_err(failed)?;
@@ -244,7 +244,7 @@ impl Listener {
         let thread = thread::Builder::new()
             .name("symbolon-listener".to_string())
             .spawn(move || accept_all(&door, &queue, &stopped, &misses))
-            .map_err(|e| Error::System(format!("cannot start a listening thread: {e}")))?;
+            .map_err(|e| Error::system(format!("cannot start a listening thread: {e}")))?;
         Ok(Listener { address, socket, incoming, events, stop, missed, thread: Some(thread) })
     }
 
@@ -374,7 +374,7 @@ struct Reception<'a> {
     groups: Vec<VecDeque<Group>>,
     missed: &'a Missed,
     /// Why the last stranger was not a peer.
-    last: Option<String>,
+    last: Option<LastAttempt>,
 }
 
 impl Reception<'_> {
@@ -399,7 +399,7 @@ impl Reception<'_> {
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(why) = self.refused() {
-                        return Err(Error::System(format!("cannot accept connections: {why}")));
+                        return Err(Error::system(format!("cannot accept connections: {why}")));
                     }
                     let reason = TransportReason::NoAnswer {
                         address: address.to_string(),
@@ -433,21 +433,26 @@ impl Reception<'_> {
     }
 
     fn note(&mut self, reason: &TransportReason) {
-        let stranger = match reason {
+        let cause = match reason {
+            TransportReason::WrongKey { .. } => AttemptCause::WrongKey,
+            TransportReason::OwnKeyRefused => AttemptCause::OwnKeyRefused,
+            _ => AttemptCause::Other,
+        };
+        let else_connected =
+            |text: &str| format!("somebody else connected: {}", crate::text::printable(text));
+        let text = match reason {
             TransportReason::WrongKey { .. } => {
                 Error::Transport { party: None, reason: reason.clone() }.to_string()
             }
-            TransportReason::Refused(text) | TransportReason::Io(text) => {
-                format!("somebody else connected: {}", crate::text::printable(text))
-            }
+            TransportReason::Refused(refusal) => else_connected(&refusal.to_string()),
+            TransportReason::Io(fault) => else_connected(fault.text()),
             TransportReason::TimedOut(_) => "somebody connected and said nothing".to_string(),
             TransportReason::OwnKeyRefused => "somebody connected and refused our key".to_string(),
             _ => "somebody connected and hung up".to_string(),
         };
         // A scanner that comes after it must not hide that the peer came with another key.
-        let telling = matches!(reason, TransportReason::WrongKey { .. });
-        if telling || self.last.is_none() {
-            self.last = Some(stranger);
+        if cause == AttemptCause::WrongKey || self.last.is_none() {
+            self.last = Some(LastAttempt { cause, text });
         }
     }
 
@@ -461,7 +466,7 @@ impl Reception<'_> {
         if let Some(stranger) = self.nonsense(&theirs) {
             mine.verdict = Verdict::Refused;
             let _ = opening.send(&mine, self.options.opening_deadline());
-            self.note(&TransportReason::Refused(stranger));
+            self.note(&TransportReason::refused(stranger));
             return Ok(());
         }
         let fits = match index {
@@ -469,7 +474,8 @@ impl Reception<'_> {
             None => mine.fits(&theirs).and_then(|()| {
                 let expected: Vec<_> = self.peers.iter().map(|p| p.party.to_string()).collect();
                 let theirs = theirs.sender.to_string();
-                Err(Error::incompatible("the peer's party number", expected.join(" or "), theirs))
+                let what = Subject::Parties("the peer's party number");
+                Err(Error::incompatible(what, expected.join(" or "), theirs))
             }),
             Some(_) => mine.fits(&theirs),
         };
@@ -487,7 +493,7 @@ impl Reception<'_> {
         fits?;
         match (place, answered) {
             (Some(place), Ok(())) => *place = Some(opening),
-            (None, _) => self.note(&TransportReason::Refused("a lane came twice".to_string())),
+            (None, _) => self.note(&TransportReason::refused("a lane came twice")),
             (Some(_), Err(reason)) => self.note(&reason),
         }
         Ok(())
@@ -544,7 +550,7 @@ fn hear(
     let theirs = opening.receive(deadline)?;
     let key = opening.tls.as_ref().and_then(tls::peer_fingerprint);
     if theirs.verdict != Verdict::Hello {
-        return Err(TransportReason::Refused("its preamble is an answer to nothing".to_string()));
+        return Err(TransportReason::refused("its preamble is an answer to nothing"));
     }
     Ok(Called { opening, theirs, key })
 }

@@ -18,6 +18,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::checks::LINK_PING;
+use crate::messages::{BURST, PING, PONG};
 use crate::wire::HEADER;
 use crate::{Channel, Error, Result};
 
@@ -29,13 +31,6 @@ pub struct LinkSpeed {
     /// About how fast the peer's bytes came; at least 1.
     pub bytes_per_second: u64,
 }
-
-const PING: &str = "link ping";
-const PONG: &str = "link pong";
-const BURST: &str = "link burst";
-
-/// The check that a ping is one.
-const CHECK: &str = "link ping";
 
 /// The most pings.
 const PINGS: usize = 5;
@@ -128,7 +123,7 @@ fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
         let [ping] = channel.recv_array(PING)?;
         samples.extend(answered.map(|at| at.elapsed()));
         let announced =
-            Bursts::announced(ping).ok_or_else(|| Error::misbehaved(channel.peer(), CHECK))?;
+            Bursts::announced(ping).ok_or_else(|| Error::misbehaved(channel.peer(), LINK_PING))?;
         answered = Some(Instant::now());
         channel.send(PONG, &[0])?;
         channel.flush()?;
@@ -136,7 +131,7 @@ fn follow(channel: &mut Channel) -> Result<(Duration, Bursts)> {
             return Ok((median(&samples), bursts));
         }
     }
-    Err(Error::misbehaved(channel.peer(), CHECK))
+    Err(Error::misbehaved(channel.peer(), LINK_PING))
 }
 
 /// The lower median; nothing is no time.
@@ -201,6 +196,7 @@ mod tests {
 
     use super::*;
     use crate::bend::{Action, FnBend};
+    use crate::checks::FRAMING;
     use crate::{Meter, SimulatedLink, memory_lanes};
 
     fn ends(link: Option<SimulatedLink>) -> (Channel, Channel) {
@@ -246,7 +242,7 @@ mod tests {
                 a.send(PING, &[ping]).unwrap();
             }
             a.flush().unwrap();
-            assert_eq!(measure(&mut b), Err(Error::misbehaved(0, CHECK)));
+            assert_eq!(measure(&mut b), Err(Error::misbehaved(0, LINK_PING)));
         }
     }
 
@@ -259,11 +255,8 @@ mod tests {
                 Action::Send
             })));
             let [_, a] = both((a, b));
-            let framing = |check: &str| check == "message framing";
-            assert!(
-                matches!(&a, Err(Error::PeerMisbehaved { party: 4, check, .. }) if framing(check)),
-                "{a:?}"
-            );
+            let framing = |error: &Error| error.check() == Some(FRAMING);
+            assert!(a.as_ref().is_err_and(framing), "{a:?}");
         }
     }
 

@@ -52,7 +52,7 @@ impl Outlet {
         thread::Builder::new()
             .name("symbolon-writer".to_string())
             .spawn(move || write_all(&queue, &*out))
-            .map_err(|e| Error::System(format!("cannot start a writer thread: {e}")))?;
+            .map_err(|e| Error::system(format!("cannot start a writer thread: {e}")))?;
         Ok(Outlet { pipe, end: End::Sink(sink), link, interrupted: Arc::default() })
     }
 

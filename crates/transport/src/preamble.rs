@@ -13,7 +13,7 @@
 //! ```
 //! All integers are little-endian.
 
-use crate::{Error, Result, TransportReason};
+use crate::{Error, Refusal, Result, Subject, TransportReason};
 
 /// The version of everything between the transport and the handshake: preamble, headers, tags.
 pub(crate) const WIRE_VERSION: u16 = 1;
@@ -121,19 +121,20 @@ impl Preamble {
     pub(crate) fn fits(&self, theirs: &Preamble) -> Result<()> {
         if theirs.version != self.version {
             let (ours, theirs) = (self.version.to_string(), theirs.version.to_string());
-            return Err(Error::incompatible("the wire version", ours, theirs));
+            return Err(Error::incompatible(Subject::Version("the wire version"), ours, theirs));
         }
         if theirs.sender == self.sender {
-            let text = format!("both parties claim to be party {}", self.sender);
-            return Err(Error::Transport { party: None, reason: TransportReason::Refused(text) });
+            let reason = TransportReason::Refused(Refusal::SameParty(self.sender));
+            return Err(Error::Transport { party: None, reason });
         }
         if theirs.sender != self.receiver || theirs.receiver != self.sender {
             let say = |p: &Preamble| format!("party {} calls party {}", p.sender, p.receiver);
-            return Err(Error::incompatible("who talks to whom", say(self), say(theirs)));
+            let what = Subject::Parties("who talks to whom");
+            return Err(Error::incompatible(what, say(self), say(theirs)));
         }
         if theirs.lanes != self.lanes {
             let (ours, theirs) = (self.lanes.to_string(), theirs.lanes.to_string());
-            return Err(Error::incompatible("the number of lanes", ours, theirs));
+            return Err(Error::incompatible(Subject::Lanes, ours, theirs));
         }
         Ok(())
     }

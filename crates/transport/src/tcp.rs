@@ -5,9 +5,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::TransportReason;
 use crate::pipe::EAGER;
 use crate::raw::{Sink, Source, Tried};
+use crate::{Fault, TransportReason};
 
 /// What a channel reads ahead of what it wants: that is copied once more.
 const READ: usize = 64 << 10;
@@ -24,8 +24,14 @@ pub(crate) fn reason(error: &io::Error, waited: Duration) -> TransportReason {
         | ErrorKind::ConnectionAborted
         | ErrorKind::NotConnected
         | ErrorKind::BrokenPipe => TransportReason::Closed,
-        _ => TransportReason::Io(error.to_string()),
+        _ => io(error),
     }
+}
+
+/// An I/O error that says nothing more about the connection.
+pub(crate) fn io(error: &io::Error) -> TransportReason {
+    let fault = Fault::new("connection-failed", error.to_string());
+    TransportReason::Io(fault.caused_by_io(error))
 }
 
 /// Reads a socket with a time-out for every read.

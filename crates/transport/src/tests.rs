@@ -4,7 +4,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::bend::{Action, FnBend};
-use crate::{Channel, Error, Meter, SimulatedLink, TransportReason, memory_lanes, memory_pair};
+use crate::checks::FRAMING;
+use crate::{
+    Channel, Culprit, Error, Meter, SimulatedLink, TransportReason, memory_lanes, memory_pair,
+};
 
 pub(crate) const SHORT: Duration = Duration::from_millis(60);
 
@@ -118,7 +121,10 @@ fn framing_errors_say_what_came() {
         a.send("kind", b"12345").unwrap();
         a.flush().unwrap();
         let error = b.recv(kind, len).unwrap_err();
-        assert!(matches!(&error, Error::PeerMisbehaved { party: 0, check: "message framing", .. }));
+        assert!(matches!(
+            &error,
+            Error::PeerMisbehaved { culprit: Culprit::Party(0), check: FRAMING, .. }
+        ));
         assert!(error.to_string().contains(text), "{error}");
         // Dead from now on, with the same error.
         assert_eq!(b.recv("kind", 5).unwrap_err(), error);

@@ -251,7 +251,7 @@ fn tls_reason(error: &rustls::Error) -> TransportReason {
                 Some(NotPinned { found, expected }) => {
                     TransportReason::WrongKey { found: found.clone(), expected: expected.clone() }
                 }
-                None => TransportReason::Io(inner.to_string()),
+                None => TransportReason::io(inner.to_string()),
             }
         }
         rustls::Error::AlertReceived(
@@ -259,7 +259,7 @@ fn tls_reason(error: &rustls::Error) -> TransportReason {
             | AlertDescription::BadCertificate
             | AlertDescription::AccessDenied,
         ) => TransportReason::OwnKeyRefused,
-        other => TransportReason::Io(format!("TLS: {other}")),
+        other => TransportReason::io(format!("TLS: {other}")),
     }
 }
 
@@ -370,7 +370,7 @@ impl TlsSource {
                 let mut input = &self.cipher[self.start..self.end];
                 let n = connection
                     .read_tls(&mut input)
-                    .map_err(|e| TransportReason::Io(format!("TLS: {e}")))?;
+                    .map_err(|e| TransportReason::io(format!("TLS: {e}")))?;
                 self.start += n;
                 let state = connection.process_new_packets().map_err(|e| tls_reason(&e))?;
                 self.plain = state.plaintext_bytes_to_read();

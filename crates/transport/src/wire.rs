@@ -11,9 +11,6 @@
 /// Bytes of a message's header.
 pub(crate) const HEADER: usize = 8;
 
-/// The kind of an abort notice; reserved.
-pub(crate) const ABORT: &str = "symbolon abort notice";
-
 /// The longest text of an abort notice, in bytes.
 pub(crate) const ABORT_MAX: usize = 200;
 

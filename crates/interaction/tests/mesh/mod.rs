@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use symbolon_transport::bend::{Action, Endings, FnBend, Stage};
-use symbolon_transport::{Channel, Error, Meter, Result, memory_lanes};
+use symbolon_transport::bend::{Action, CheckName, Endings, FnBend, Stage};
+use symbolon_transport::{Channel, Culprit, Error, Meter, Result, memory_lanes};
 
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
 pub type Lanes = Vec<Vec<Channel>>;
@@ -98,13 +98,13 @@ pub fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static)
 
 /// No honest party has a result, and one at least noticed: see [`Endings`].
 #[track_caller]
-pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
+pub fn assert_caught<T>(ended: &[Result<T>], cheaters: &[u16], at: impl CheckName) {
     Endings::new(ended, cheaters).assert_caught(&[at]);
 }
 
 /// Every honest party noticed by itself.
 #[track_caller]
-pub fn assert_caught_by_all<T>(ended: &[Result<T>], cheaters: &[u16], at: &str) {
+pub fn assert_caught_by_all<T>(ended: &[Result<T>], cheaters: &[u16], at: impl CheckName) {
     Endings::new(ended, cheaters).assert_caught_by_all(&[at]);
 }
 
@@ -114,7 +114,7 @@ pub fn assert_caught_by_one_of<T>(
     ended: &[Result<T>],
     victims: &[u16],
     cheater: u16,
-    at: &'static str,
+    at: impl CheckName,
 ) {
     let mut seen = 0;
     for ended in victims.iter().map(|&victim| ended[usize::from(victim)].as_ref().err()) {
@@ -122,10 +122,13 @@ pub fn assert_caught_by_one_of<T>(
             // Another victim was faster, and closed its channels.
             Some(Error::Transport { .. }) => {}
             refused => {
-                assert_eq!(refused, Some(&Error::misbehaved(cheater, at)));
+                let accused = refused.and_then(Error::culprit);
+                assert_eq!(accused, Some(Culprit::Party(cheater)));
+                let check = refused.and_then(Error::check).map(|check| check.name());
+                assert_eq!(check, Some(at.check_name()));
                 seen += 1;
             }
         }
     }
-    assert!(seen > 0, "nobody saw the {at} check fail");
+    assert!(seen > 0, "nobody saw the {} check fail", at.check_name());
 }

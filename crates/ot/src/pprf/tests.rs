@@ -253,9 +253,9 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
     assert_eq!(attempt(&message), Ok(()));
     assert!(matches!(attempt(&message[1..]), Err(Error::InvalidInput(_))));
     *message.last_mut().unwrap() ^= 1;
-    assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
+    assert_eq!(attempt(&message), Err(Error::misbehaved(1, PUNCTURED_TREE)));
     *message.last_mut().unwrap() ^= 1;
-    assert_eq!(attempt(&message), Err(Error::misbehaved(1, CHECK)));
+    assert_eq!(attempt(&message), Err(Error::misbehaved(1, PUNCTURED_TREE)));
 }
 
 /// Session, both parties and the length of blocks enter every hash of the trees; so does what it is

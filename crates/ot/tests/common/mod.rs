@@ -8,7 +8,7 @@ use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
 use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-use symbolon_transport::bend::{Action, FnBend, assert_noticed, fresh};
+use symbolon_transport::bend::{Action, CheckName, FnBend, assert_noticed, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
@@ -70,7 +70,7 @@ pub fn recorder(kind: &'static str) -> (Record, Box<FnBend>) {
 
 /// The honest party of two noticed what the other one, `cheater`, did, at this check.
 #[track_caller]
-pub fn assert_caught<T>(honest: Result<T, Error>, cheater: u16, at: &str) {
+pub fn assert_caught<T>(honest: Result<T, Error>, cheater: u16, at: impl CheckName) {
     assert_noticed(&honest, cheater, at);
 }
 

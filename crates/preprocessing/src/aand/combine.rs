@@ -37,16 +37,15 @@ use crate::{
         shuffle::shuffled,
     },
     bucketing::Batch,
+    checks,
     laand::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
+    messages::{BUCKETING_D, BUCKETING_MACS},
     open_bits::OpeningLabels,
     threads,
 };
 
 /// The opening of the d bits, and its check.
-pub const OPENED: OpeningLabels = OpeningLabels { kind: "bucketing: d", check: "bucketing MAC" };
-
-/// The kind of the message with the sum of the d bits' MACs.
-pub const MACS: &str = "bucketing: MACs";
+pub const OPENED: OpeningLabels = OpeningLabels { kind: BUCKETING_D, check: checks::BUCKETING };
 
 /// A batch of leaky triples to be combined, and the number of threads, which all parties share.
 pub(crate) struct Combine<'a> {
@@ -131,7 +130,7 @@ impl Combine<'_> {
         let opened = exchange_bits(channels, &bits.d)?;
         let macs = self.mac_sums(channels, (&order, &coin), &opened, &triples.b)?;
         for (channel, [own, _]) in channels.iter_mut().zip(&macs) {
-            channel.send(MACS, &own.to_bytes())?;
+            channel.send(BUCKETING_MACS, &own.to_bytes())?;
             channel.flush()?;
         }
         for theirs in &opened.theirs {
@@ -139,7 +138,7 @@ impl Combine<'_> {
         }
         self.sum(&order, &bits, &mut triples)?;
         for (channel, [_, expected]) in channels.iter_mut().zip(&macs) {
-            let theirs = Block::from_bytes(channel.recv_array(MACS)?);
+            let theirs = Block::from_bytes(channel.recv_array(BUCKETING_MACS)?);
             if !theirs.ct_eq(expected) {
                 return Err(Error::misbehaved(channel.peer(), OPENED.check));
             }

@@ -4,14 +4,8 @@ use symbolon_primitives::{BitVec, Block, Delta, Seed};
 use symbolon_transport::{Channel, DEALER, Error, Result};
 use zeroize::Zeroize;
 
-use super::{
-    C, CLOSING, DONE, GATE_MACS, INPUT_MACS, PRODUCT_BITS, Request, SEED, SHARES, gates_in_chunk,
-    inputs_in_chunk, streams::Streams,
-};
-use crate::{AuthBits, Shares, Triples, abit::peers_of};
-
-/// The name of the check in `PeerMisbehaved`.
-const CHECK: &str = "dealt bits";
+use super::{C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
+use crate::{AuthBits, Shares, Triples, abit::peers_of, checks::DEALT_BITS, messages};
 
 /// A party to which the dealer has begun to deal.
 ///
@@ -39,7 +33,10 @@ impl Client {
         }
         request.send(&mut channel)?;
         let mut seed = Seed::default();
-        channel.recv_into(SEED, Block::as_bytes_mut(std::slice::from_mut(&mut *seed)))?;
+        channel.recv_into(
+            messages::DEALER_SEED,
+            Block::as_bytes_mut(std::slice::from_mut(&mut *seed)),
+        )?;
         let streams = Streams::new(*seed, request.party, request.evaluator, request.parties());
         Ok(Client { channel, request, streams })
     }
@@ -69,7 +66,7 @@ impl Client {
             bits.extend_from(&self.streams.input_bits(range.len()));
             for macs in &mut macs {
                 let macs = Block::as_bytes_mut(&mut macs[range.clone()]);
-                self.channel.recv_into(INPUT_MACS, macs)?;
+                self.channel.recv_into(messages::DEALER_INPUT_MACS, macs)?;
             }
         }
         let keys = peers_of(me, parties).enumerate().map(|(place, peer)| {
@@ -115,8 +112,9 @@ impl Gates {
         }
         let mut bits = self.streams.gate_bits(n);
         if self.me == CLOSING {
-            let mut bytes = self.channel.recv(PRODUCT_BITS, BitVec::byte_len(n))?;
-            bits[C] = BitVec::from_bytes(n, &bytes).ok_or(Error::misbehaved(DEALER, CHECK))?;
+            let mut bytes =
+                self.channel.recv(messages::DEALER_PRODUCT_BITS, BitVec::byte_len(n))?;
+            bits[C] = BitVec::from_bytes(n, &bytes).ok_or(Error::misbehaved(DEALER, DEALT_BITS))?;
             bytes.zeroize();
         }
         let mut shares: [Shares; SHARES] = bits.map(|bits| {
@@ -129,7 +127,10 @@ impl Gates {
                 let towards = &mut shares.towards[place];
                 towards.macs.resize(n, Block::ZERO);
                 towards.keys.resize(n, Block::ZERO);
-                self.channel.recv_into(GATE_MACS, Block::as_bytes_mut(&mut towards.macs))?;
+                self.channel.recv_into(
+                    messages::DEALER_GATE_MACS,
+                    Block::as_bytes_mut(&mut towards.macs),
+                )?;
                 self.streams.keys(place, &mut towards.keys);
             }
         }
@@ -144,7 +145,7 @@ impl Gates {
         if self.left > 0 {
             return Ok(());
         }
-        self.channel.send(DONE, &[])?;
+        self.channel.send(messages::DEALER_DONE, &[])?;
         self.channel.flush()
     }
 }

@@ -7,10 +7,10 @@ use symbolon_transport::{Channel, Error, Guest, Result, TransportReason};
 use zeroize::Zeroize;
 
 use super::{
-    A, B, C, CLOSING, DONE, GATE_MACS, INPUT_MACS, Limits, PRODUCT_BITS, Request, SEED, SHARES,
-    gates_in_chunk, inputs_in_chunk, streams::Streams,
+    A, B, C, CLOSING, Limits, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams,
 };
 use crate::abit::{peers_of, place_among_peers};
+use crate::messages;
 
 /// What may wait for the parties to take it, in bytes, all parties together; each has room for 1
 /// MiB.
@@ -115,8 +115,7 @@ pub(super) fn dismiss(mut channels: Vec<Channel>, words: &str) {
 
 /// What the parties are told of an error.
 pub(super) fn refusal(error: &Error) -> String {
-    let party = error.party();
-    let with = party.map_or(String::new(), |party| format!(" party {party}"));
+    let with = error.culprit().map_or(String::new(), |culprit| format!(" {culprit}"));
     match error {
         Error::PeerMisbehaved { detail: Some(detail), .. } => {
             format!("the request of{with} is refused: {detail}")
@@ -158,7 +157,7 @@ impl<'r> Dealing<'r> {
 
     fn run(&mut self, channels: &mut [Channel]) -> Result<()> {
         for (channel, seed) in channels.iter_mut().zip(&self.seeds) {
-            channel.send(SEED, Block::as_bytes(std::slice::from_ref(seed)))?;
+            channel.send(messages::DEALER_SEED, Block::as_bytes(std::slice::from_ref(seed)))?;
         }
         let Request { and_gates, input_bits, .. } = self.request;
         pace(channels, |party| *and_gates > 0 || input_bits[party] > 0)?;
@@ -179,7 +178,9 @@ impl<'r> Dealing<'r> {
             self.gates(left.min(step) as usize, channels)?;
             pace(channels, |_| left > step)?;
         }
-        channels.iter_mut().try_for_each(|channel| channel.recv_into(DONE, &mut []))
+        channels
+            .iter_mut()
+            .try_for_each(|channel| channel.recv_into(messages::DEALER_DONE, &mut []))
     }
 
     /// MACs on the next `n` input bits of `party`.
@@ -190,7 +191,7 @@ impl<'r> Dealing<'r> {
         let bits = self.streams[usize::from(party)].input_bits(n);
         for peer in peers_of(party, self.streams.len()) {
             let macs = self.macs(&bits, party, peer);
-            channel.send(INPUT_MACS, Block::as_bytes(macs))?;
+            channel.send(messages::DEALER_INPUT_MACS, Block::as_bytes(macs))?;
         }
         Ok(())
     }
@@ -203,13 +204,13 @@ impl<'r> Dealing<'r> {
         for ((party, channel), bits) in (0..).zip(channels).zip(&bits) {
             if party == CLOSING {
                 let mut bytes = bits[C].to_bytes();
-                channel.send(PRODUCT_BITS, &bytes)?;
+                channel.send(messages::DEALER_PRODUCT_BITS, &bytes)?;
                 bytes.zeroize();
             }
             for peer in peers_of(party, self.streams.len()) {
                 for bits in bits {
                     let macs = self.macs(bits, party, peer);
-                    channel.send(GATE_MACS, Block::as_bytes(macs))?;
+                    channel.send(messages::DEALER_GATE_MACS, Block::as_bytes(macs))?;
                 }
             }
         }

@@ -262,10 +262,8 @@ impl Shared {
             let displaced = state.hearing.len() == before;
             match heard {
                 Err(_) if displaced && state.open => {
-                    let error = Error::transport(
-                        guest.channel.peer(),
-                        TransportReason::Refused(DISPLACED.to_string()),
-                    );
+                    let error =
+                        Error::transport(guest.channel.peer(), TransportReason::refused(DISPLACED));
                     let (guests, words) = (vec![guest], DISPLACED.to_string());
                     Dismissal { guests, session: None, words, error }.into()
                 }
@@ -376,5 +374,5 @@ impl Drop for Running<'_> {
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
     let thread =
         thread::Builder::new().name("symbolon-dealer".to_string()).spawn(|| stack::wiped(work));
-    thread.map_err(|e| Error::System(format!("cannot start a thread: {e}")))
+    thread.map_err(|e| Error::system(format!("cannot start a thread: {e}")))
 }

@@ -56,18 +56,6 @@ pub use deal::{Summary, serve};
 pub use hall::{Event, Hall, Rules};
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
 
-/// A party's seed.
-const SEED: &str = "dealer: seed";
-/// MACs on one party's input bits under one peer's Δ, one chunk.
-const INPUT_MACS: &str = "dealer: input MACs";
-/// The bits that make the products right, one chunk.
-const PRODUCT_BITS: &str = "dealer: c bits";
-/// MACs on one party's masks, a, b or c under one peer's Δ, one chunk.
-const GATE_MACS: &str = "dealer: gate MACs";
-
-/// A party has all that it asked for.
-const DONE: &str = "dealer: done";
-
 /// The party whose shares of c are sent and not expanded.
 const CLOSING: u16 = 0;
 

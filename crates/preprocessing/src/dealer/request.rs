@@ -9,9 +9,10 @@
 //! and in a message of its own, whose length the first one fixes: for every party its input bits (u64), then
 //! for every party the fingerprint of its key (32 bytes). All integers are little-endian.
 
-use symbolon_transport::{Channel, Error, Fingerprint, Guest, Result};
+use symbolon_transport::{Channel, Error, Fingerprint, Guest, Result, Subject};
 
 use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
+use crate::{checks, messages};
 
 /// The most parties that a dealer deals to.
 pub const MAX_PARTIES: usize = 256;
@@ -22,9 +23,6 @@ const MAX_COUNT: u64 = 1 << 40;
 const VERSION: u16 = 1;
 /// Length of the first message, in bytes.
 pub const REQUEST_HEAD: usize = 64;
-const HEAD_KIND: &str = "dealer request";
-const TABLE_KIND: &str = "dealer request: parties";
-const CHECK: &str = "dealer request";
 const MALFORMED: &str = "malformed";
 
 /// Bytes of a message besides its content.
@@ -126,8 +124,8 @@ impl Request {
     /// Sends the request.
     pub(super) fn send(&self, channel: &mut Channel) -> Result<()> {
         let (head, table) = self.encode();
-        channel.send(HEAD_KIND, &head)?;
-        channel.send(TABLE_KIND, &table)?;
+        channel.send(messages::DEALER_REQUEST, &head)?;
+        channel.send(messages::DEALER_PARTIES, &table)?;
         channel.flush()
     }
 
@@ -194,15 +192,16 @@ impl Request {
     /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
     pub(super) fn hear(guest: &mut Guest, limits: &Limits) -> Result<Request> {
         let channel = &mut guest.channel;
-        let head = channel.recv_array::<REQUEST_HEAD>(HEAD_KIND)?;
+        let head = channel.recv_array::<REQUEST_HEAD>(messages::DEALER_REQUEST)?;
         if number(&head, 0) != VERSION {
             let (ours, theirs) = (VERSION.to_string(), number(&head, 0).to_string());
-            return Err(Error::incompatible("the version of the dealer's messages", ours, theirs));
+            let what = Subject::Version("the version of the dealer's messages");
+            return Err(Error::incompatible(what, ours, theirs));
         }
         let sender = channel.peer();
-        let wrong = |why: &str| Error::misbehaved_with(sender, CHECK, why);
+        let wrong = |why: &str| Error::misbehaved_with(sender, checks::DEALER_REQUEST, why);
         let length = Request::table_length(&head).ok_or_else(|| wrong(MALFORMED))?;
-        let table = channel.recv(TABLE_KIND, length)?;
+        let table = channel.recv(messages::DEALER_PARTIES, length)?;
         let request = Request::decode(&head, &table).map_err(wrong)?;
         if request.party != sender {
             return Err(wrong("the seat of another number than it connected with"));
@@ -223,6 +222,7 @@ impl Request {
         match counts.into_iter().find(|(_, most, wanted)| wanted > most) {
             None => Ok(()),
             Some((what, most, wanted)) => {
+                let what = Subject::Request(what.to_string());
                 Err(Error::incompatible(what, format!("at most {most}"), wanted.to_string()))
             }
         }
@@ -270,7 +270,7 @@ impl Difference {
     pub fn error(&self) -> Error {
         let [ours, theirs] =
             self.values.each_ref().map(|(p, value)| format!("{value} (party {p})"));
-        Error::incompatible(&self.what, ours, theirs)
+        Error::incompatible(Subject::Request(self.what.clone()), ours, theirs)
     }
 
     /// What the parties are told.

@@ -40,7 +40,7 @@ pub(super) struct Arrival<G> {
 impl<G> Dismissal<G> {
     /// One guest whose request was read and cannot be granted.
     pub fn refused(guest: G, request: &Request, words: &str) -> Self {
-        let reason = TransportReason::Refused(words.to_string());
+        let reason = TransportReason::refused(words);
         let error = Error::transport(request.party, reason);
         let session = Some(request.session);
         Dismissal { guests: vec![guest], session, words: words.to_string(), error }
@@ -301,7 +301,7 @@ impl<G: Visitor> Room<G> {
             guests.extend(waiting.seats.into_iter().flatten());
         }
         self.remember(*session);
-        let reason = TransportReason::Refused(words.clone());
+        let reason = TransportReason::refused(&*words);
         let error = Error::Transport { party: None, reason };
         Dismissal { guests, session: Some(*session), words, error }
     }

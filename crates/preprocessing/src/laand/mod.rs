@@ -57,11 +57,13 @@ use symbolon_primitives::{
     BitVec, Block, Challenge, Delta, Prg, Slab, TweakedHash, add_key_where, add_where,
     derive_block, gf128,
 };
-use symbolon_transport::{Channel, Error, Result, SOMEBODY, SessionId};
+use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 use zeroize::Zeroize;
 
 use crate::{
     abit::{self, AuthBitGenerator},
+    checks::{LEAKY_AND, LEAKY_AND_D, LEAKY_AND_V},
+    messages::{LEAKY_D, LEAKY_D_COMMITMENT, LEAKY_U, LEAKY_V, LEAKY_V_COMMITMENT},
     threads,
 };
 use anchors::{Anchors, SampledAnchors};
@@ -98,20 +100,11 @@ const BLOCK: usize = 512;
 /// takes several to keep a long link full.
 const LOOKAHEAD: usize = 6;
 
-const D: CommitOpenLabels = CommitOpenLabels {
-    commit: "leaky AND: commitment to d",
-    open: "leaky AND: d",
-    check: "leaky AND d commitment",
-};
+const D: CommitOpenLabels =
+    CommitOpenLabels { commit: LEAKY_D_COMMITMENT, open: LEAKY_D, check: LEAKY_AND_D };
 
-const V: CommitOpenLabels = CommitOpenLabels {
-    commit: "leaky AND: commitment to V",
-    open: "leaky AND: V",
-    check: "leaky AND V commitment",
-};
-
-/// The name of the check of step 5.
-pub const CHECK: &str = "leaky AND";
+const V: CommitOpenLabels =
+    CommitOpenLabels { commit: LEAKY_V_COMMITMENT, open: LEAKY_V, check: LEAKY_AND_V };
 
 /// Where one lane writes its part of a batch.
 pub(crate) struct Part<'a> {
@@ -489,7 +482,7 @@ impl LeakyAndGenerator {
             W::lower(s, &mut all_s[place..end]);
         }
         for (channel, u) in channels.iter_mut().zip(u.chunks_exact(layout.n)) {
-            channel.send("leaky AND: U", bytemuck::cast_slice(u))?;
+            channel.send(LEAKY_U, bytemuck::cast_slice(u))?;
             channel.flush()?;
         }
         Ok(())
@@ -507,7 +500,7 @@ impl LeakyAndGenerator {
         let [x, .., d] = &mut part.bits;
         let s = &mut words_mut::<W>(part.s)[range.clone()];
         for channel in channels.iter_mut() {
-            channel.recv_into("leaky AND: U", bytemuck::cast_slice_mut(u))?;
+            channel.recv_into(LEAKY_U, bytemuck::cast_slice_mut(u))?;
             W::add_where(s, x, range.start, u);
         }
         channels[0].bend_state("leaky AND: S", bytemuck::cast_slice_mut(s));
@@ -566,8 +559,8 @@ pub(crate) fn finish(
     }
     if v != Block::ZERO {
         // With two parties it is the peer; with more, V does not tell whose it is.
-        let party = if let [peer] = channels { peer.peer() } else { SOMEBODY };
-        return Err(Error::misbehaved(party, CHECK));
+        let culprit = Culprit::among(channels);
+        return Err(Error::misbehaved(culprit, LEAKY_AND));
     }
 
     // ⟨z⟩ = ⟨r⟩ ⊕ d.

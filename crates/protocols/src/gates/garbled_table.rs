@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use symbolon_circuit::Plan;
 use symbolon_primitives::Block;
-use symbolon_transport::{Channel, Result};
+use symbolon_transport::{Channel, Message, Result};
 
 use super::{
     masked_gates::{Lane, MaskedGateStream, MaskedGates},
@@ -17,8 +17,8 @@ pub(crate) trait GarbledTable: Default + Send {
     /// What their size depends on besides the number of gates.
     type Shape: Copy + Send + Sync;
 
-    /// The kind of the messages that they come in.
-    const KIND: &'static str;
+    /// The message that they come in.
+    const MESSAGE: Message;
 
     /// Empties the table, and makes room for a number of gates.
     fn restart(&mut self, gates: usize, shape: Self::Shape);
@@ -102,7 +102,7 @@ impl<T: GarbledTable> TableReader<T> {
                 let bytes = T::message_bytes(range.len(), garbler, self.shape);
                 self.message.resize(bytes.div_ceil(16), Block::ZERO);
                 let message = &mut Block::as_bytes_mut(&mut self.message)[..bytes];
-                channel.recv_into(T::KIND, message)?;
+                channel.recv_into(T::MESSAGE, message)?;
                 table.add(channel, garbler, range, &self.message, self.shape)?;
             }
         }

@@ -9,6 +9,7 @@ use symbolon_primitives::{BitVec, Delta};
 use symbolon_transport::{Channel, Result};
 
 use super::{correlations::PartySecrets, wire_shares::WireShares};
+use crate::{checks, messages};
 
 /// AND gates of one chunk, at least (a batch of the plan is never cut).
 pub(crate) const CHUNK: usize = 8192;
@@ -18,7 +19,7 @@ pub(crate) const LOOKAHEAD: usize = 6;
 
 /// The opening of d = λ_a ⊕ a and e = λ_b ⊕ b.
 pub(crate) const BEAVER: OpeningLabels =
-    OpeningLabels { kind: "Beaver: d, e", check: "Beaver MAC" };
+    OpeningLabels { kind: messages::BEAVER, check: checks::BEAVER };
 
 /// A chunk of AND gates, in the order of the plan: entry k of each list belongs to gate k.
 pub(crate) struct MaskedGates {

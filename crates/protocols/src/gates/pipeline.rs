@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn misbehaved() -> Error {
-        Error::misbehaved(1, "a check")
+        Error::misbehaved(1, symbolon_transport::checks::FRAMING)
     }
 
     fn broken() -> Error {

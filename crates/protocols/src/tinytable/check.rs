@@ -43,14 +43,16 @@ use symbolon_circuit::PartyId;
 use symbolon_primitives::{BitVec, Block, Challenge, Transcript};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::{opened::OpenedEntries, prepared::ScrambledCircuit, sums::Sums, tag::Tag};
-use crate::io_wires::{OUTPUT_CHECK, OutputWires, decode_bits};
-
-const MAC: &str = "tinytable: MAC";
-const MASKS: &str = "tinytable: output masks";
-
-/// The name of the check.
-pub(super) const CHECK: &str = "table MAC";
+use super::{
+    checks::TABLE,
+    messages::{MAC, MASKS},
+    opened::OpenedEntries,
+    prepared::ScrambledCircuit,
+    sums::Sums,
+    tag::Tag,
+};
+use crate::checks::OUTPUT_MASK;
+use crate::io_wires::{OutputWires, decode_bits};
 
 /// All that was opened is right: without this no output is.
 pub(super) struct Checked(());
@@ -83,7 +85,7 @@ pub(super) fn check<T: Tag>(
     channel.flush()?;
     let theirs = Block::from_bytes(channel.recv_array(MAC)?);
     if !expected.ct_eq(&theirs) {
-        return Err(Error::misbehaved(channel.peer(), CHECK));
+        return Err(Error::misbehaved(channel.peer(), TABLE));
     }
     Ok(Checked(()))
 }
@@ -141,7 +143,7 @@ pub(super) fn receive_masks<T: Tag>(
     let [expected] = sums.finish();
     let mac = mac.try_into().map(Block::from_bytes);
     if !mac.is_ok_and(|mac| expected.ct_eq(&mac)) {
-        return Err(Error::misbehaved(channel.peer(), OUTPUT_CHECK));
+        return Err(Error::misbehaved(channel.peer(), OUTPUT_MASK));
     }
     for (k, place) in places.enumerate() {
         bits.set(k, bits.get(k) ^ ready.outputs.bits.get(place));

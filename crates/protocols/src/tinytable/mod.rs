@@ -40,8 +40,10 @@
 //! * **Look-ups** take 2^k − k − 1 triples (one-hot vectors), not 7 products an entry.
 
 mod check;
+pub mod checks;
 mod entries;
 mod flat;
+pub mod messages;
 mod one_hot;
 mod online;
 mod opened;
@@ -78,6 +80,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "ywz",
     batches: Some(demand),
     role: |_, _| GateRole::Tables(prepare),
+    messages: messages::ALL,
+    checks: checks::ALL,
     load: |net, _, PlannedCircuit { circuit, .. }, from| {
         let Batch { executions, mac } = net.batch;
         match mac {

@@ -5,8 +5,9 @@ use std::io::Write;
 
 use symbolon_circuit::{Circuit, Layer, PartyId, Plan};
 use symbolon_primitives::{BitVec, Transcript, mask64};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Message, Result};
 
+use super::messages::{INPUTS, LAYER};
 use super::{
     check::{self, Checked},
     entries::width,
@@ -16,15 +17,12 @@ use super::{
     tag::Tag,
 };
 use crate::{
-    InputBits, Network, OutputBits, Prepared,
+    InputBits, Network, OutputBits, Prepared, checks,
     codec::Writer,
     gates::wire_store::WireStore,
     io_wires::{OutputWires, decode_bits, receive_bits},
     phases::check_inputs,
 };
-
-const INPUTS: &str = "tinytable: masked inputs";
-const LAYER: &str = "tinytable: table bits";
 
 impl<T: Tag> Prepared for ScrambledCircuit<T> {
     fn evaluate(
@@ -148,15 +146,15 @@ impl<T: Tag> Run<'_, T> {
     fn exchange(
         &mut self,
         channel: &mut Channel,
-        kind: &'static str,
+        message: Message,
         own: &[u8],
         receive: impl FnOnce(&mut Channel) -> Result<Vec<u8>>,
     ) -> Result<Vec<u8>> {
-        channel.send(kind, own)?;
+        channel.send(message, own)?;
         channel.flush()?;
         let theirs = receive(channel)?;
         let both = if self.ready.me == 0 { [own, &theirs] } else { [&theirs, own] };
-        both.into_iter().for_each(|message| self.transcript.absorb(kind, message));
+        both.into_iter().for_each(|bytes| self.transcript.absorb(message.name(), bytes));
         Ok(theirs)
     }
 
@@ -288,7 +286,7 @@ impl<T: Tag> Run<'_, T> {
             let spare = (8 * width) as u32 - table.outputs();
             let filled = |bytes: &[u8]| bytes[width - 1].leading_zeros() < spare;
             if spare > 0 && values.chunks(width).any(filled) {
-                return Err(Error::misbehaved(channel.peer(), "padding of packed bits"));
+                return Err(Error::misbehaved(channel.peer(), checks::PADDING));
             }
             for (byte, outputs) in lookup.outputs.chunks(8).enumerate() {
                 slices::rows_of(&values[byte..], width, *executions, &mut words);

@@ -6,11 +6,11 @@ use std::ops::Range;
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Plan};
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Message, Result};
 use zeroize::Zeroize;
 
 use super::{
-    EVALUATOR, online,
+    EVALUATOR, checks, messages,
     table::{self, Cut, ROWS, RowHash},
 };
 #[cfg(feature = "measure")]
@@ -28,6 +28,7 @@ use crate::{
     },
     io_wires::{self, Opening, OutputWires, Verified},
     labels::{self, RUN},
+    messages::MASKED_INPUTS,
     phases::{self, PlannedCircuit},
 };
 
@@ -59,8 +60,8 @@ pub(super) fn stream(
     let keys = Keys::new(net, &streaming.secrets);
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let channel = &mut net.peers()[0];
-    channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
-    let (theirs, _) = InputLabels::receive(channel, circuit, online::INPUTS_AND_LABELS_FIRST, 0)?;
+    channel.send(MASKED_INPUTS, &own.to_bytes())?;
+    let (theirs, _) = InputLabels::receive(channel, circuit, messages::INPUTS_AND_LABELS_FIRST, 0)?;
     let mut pass = EvalPass::new(planned, &keys, &own, theirs);
     let (mut table, mut reader) = (Table::default(), TableReader::new(keys.mac_bytes));
     loop {
@@ -105,7 +106,7 @@ impl GarbledTable for Table {
     /// Bytes of a MAC.
     type Shape = usize;
 
-    const KIND: &'static str = "garbled table";
+    const MESSAGE: Message = messages::GARBLED_TABLE;
 
     fn restart(&mut self, gates: usize, mac_bytes: usize) {
         let macs = table::mac_section_bytes(gates, mac_bytes) + 16;
@@ -215,7 +216,7 @@ impl Prepared for GarbledCircuit {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
-        channel.send(online::MASKED_INPUTS, &own.to_bytes())?;
+        channel.send(MASKED_INPUTS, &own.to_bytes())?;
         let wires = OutputWires::of(circuit, channel.me());
         let (theirs, opening) = receive_garbler_message(channel, circuit, wires.len())?;
         let mut pass = EvalPass::new(PlannedCircuit { circuit, plan }, &self.keys, &own, theirs);
@@ -298,12 +299,12 @@ impl InputLabels {
     fn receive(
         channel: &mut Channel,
         circuit: &Circuit,
-        kind: &'static str,
+        message: Message,
         more: usize,
     ) -> Result<(Self, Vec<u8>)> {
         let theirs = io_wires::input_bits(circuit, channel.peer());
         let all = InputLabels::bytes(circuit, theirs);
-        let mut bytes = channel.recv(kind, all + more)?;
+        let mut bytes = channel.recv(message, all + more)?;
         let rest = bytes.split_off(all);
         let (masked, from) = bytes.split_at(BitVec::byte_len(theirs));
         let mut labels = vec![Block::ZERO; circuit.main().inputs as usize];
@@ -320,7 +321,7 @@ fn receive_garbler_message(
 ) -> Result<(InputLabels, Opening)> {
     let shares = BitVec::byte_len(outputs);
     let (inputs, mut rest) =
-        InputLabels::receive(channel, circuit, online::INPUTS_AND_LABELS, shares + 32)?;
+        InputLabels::receive(channel, circuit, messages::INPUTS_AND_LABELS, shares + 32)?;
     let digest = rest.split_off(shares);
     let shares = io_wires::decode_bits(channel, outputs, &rest)?;
     let digest = digest.try_into().expect("what is left is the digest");
@@ -420,7 +421,7 @@ impl<'p> EvalPass<'p> {
     /// Whether the MAC of every row that was opened until now was right.
     fn check(&self, channel: &Channel) -> Result<()> {
         if self.evaluation.wrong != 0 {
-            return Err(Error::misbehaved(channel.peer(), online::TABLE_CHECK));
+            return Err(Error::misbehaved(channel.peer(), checks::GARBLED_TABLE));
         }
         Ok(())
     }
@@ -520,7 +521,7 @@ impl MaskedOutputs {
         let proof: Vec<Block> = labels.chain(shares.iter().map(|s| s.mac)).collect();
         let masked: Vec<bool> = wires.indices().map(|w| self.masked[w]).collect();
         channel.send_parts(
-            online::GARBLER_OUTPUTS,
+            messages::GARBLER_OUTPUTS,
             &[
                 &BitVec::from_bools(&masked).to_bytes(),
                 &BitVec::from_bools(&bits).to_bytes(),

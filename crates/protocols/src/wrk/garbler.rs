@@ -8,7 +8,7 @@ use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    online,
+    messages, online,
     rows::Rows,
     table::{self, RowHash},
 };
@@ -27,6 +27,7 @@ use crate::{
     },
     io_wires::{self, OutputWires},
     labels::{self, ZeroLabels},
+    messages::MASKED_INPUTS,
     phases::{self, PlannedCircuit},
 };
 
@@ -65,7 +66,7 @@ pub(super) fn stream(
     let masked = receive_masked_inputs(channel, circuit, &own)?;
     let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
     channel.send_parts(
-        online::INPUTS_AND_LABELS_FIRST,
+        messages::INPUTS_AND_LABELS_FIRST,
         &[&own.to_bytes(), Block::as_bytes(&labels)],
     )?;
     loop {
@@ -90,7 +91,7 @@ pub(super) fn stream(
 /// Step 5: the evaluator's masked inputs, put together with the `own`.
 fn receive_masked_inputs(channel: &mut Channel, circuit: &Circuit, own: &BitVec) -> Result<BitVec> {
     let n = io_wires::input_bits(circuit, channel.peer());
-    let theirs = io_wires::receive_bits(channel, online::MASKED_INPUTS, n)?;
+    let theirs = io_wires::receive_bits(channel, MASKED_INPUTS, n)?;
     Ok(io_wires::interleave(circuit, &[own, &theirs]))
 }
 
@@ -188,7 +189,7 @@ impl Prepared for GarblerSecrets {
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = io_wires::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(
-            online::INPUTS_AND_LABELS,
+            messages::INPUTS_AND_LABELS,
             &[&own.to_bytes(), Block::as_bytes(&labels), &shares.to_bytes(), &proof],
         )?;
         channel.flush()?;

@@ -49,8 +49,10 @@
 //! Λ and keeps the label; the mask stays. Constant v: mask 0, L_γ,0 = v·Δ_A, Λ = v and the label is
 //! 0.
 
+pub mod checks;
 mod evaluator;
 mod garbler;
+pub mod messages;
 mod online;
 mod rows;
 mod table;
@@ -86,6 +88,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
             _ => ywz::role(me, EVALUATOR),
         })
     },
+    messages: messages::ALL,
+    checks: checks::ALL,
     load: |net, form, circuit, from| match form {
         Form::FourRow if net.me == EVALUATOR => evaluator::load(net.rho, circuit, from),
         Form::FourRow => garbler::load(circuit, from),

@@ -4,28 +4,11 @@ use symbolon_preprocessing::open_bits::digest_of;
 use symbolon_primitives::{BitVec, Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};
 
+use super::{checks, messages};
 use crate::{
     gates::wire_shares::WireShares,
     io_wires::{self, Opening, OutputDecoder, OutputWires, Verified},
 };
-
-/// The evaluator's one online message: Λ of its input wires.
-pub(super) const MASKED_INPUTS: &str = "masked inputs";
-
-/// The garbler's one online message: Λ of its input wires, the labels of all input wires, and the
-/// opening of its shares of the masks of the evaluator's output wires.
-pub(super) const INPUTS_AND_LABELS: &str = "masked inputs, labels, output masks";
-
-/// The same without the opening, where the garbled gates come behind it.
-pub(super) const INPUTS_AND_LABELS_FIRST: &str = "masked inputs, labels";
-
-/// What the evaluator returns when the garbler learns an output: Λ of those wires, its shares of
-/// their masks, and a digest of labels and MACs.
-pub(super) const GARBLER_OUTPUTS: &str = "outputs for the garbler";
-
-/// The names of the checks.
-pub(super) const TABLE_CHECK: &str = "garbled table MAC";
-pub(super) const GARBLER_OUTPUT_CHECK: &str = "returned output label and MAC";
 
 /// The garbler's side of its own outputs (YWZ20 step 11): the labels prove the masked bits, the
 /// MACs the evaluator's shares of the masks.
@@ -37,7 +20,7 @@ pub(super) fn receive_garbler_outputs(
     delta: Block,
 ) -> Result<Verified> {
     let n = wires.len();
-    let bytes = channel.recv(GARBLER_OUTPUTS, 2 * BitVec::byte_len(n) + 32)?;
+    let bytes = channel.recv(messages::GARBLER_OUTPUTS, 2 * BitVec::byte_len(n) + 32)?;
     let (masked, rest) = bytes.split_at(BitVec::byte_len(n));
     let (shares, digest) = rest.split_at(BitVec::byte_len(n));
     let masked = io_wires::decode_bits(channel, n, masked)?;
@@ -48,7 +31,7 @@ pub(super) fn receive_garbler_outputs(
         proofs.map(|(k, w)| masks.pair(w).key ^ delta.select(shares.get(k))).collect();
     let expected: Vec<Block> = labels.chain(macs.iter().copied()).collect();
     if !digest.try_into().is_ok_and(|digest| same_digest(&digest_of(&expected), digest)) {
-        return Err(Error::misbehaved(channel.peer(), GARBLER_OUTPUT_CHECK));
+        return Err(Error::misbehaved(channel.peer(), checks::RETURNED_OUTPUT));
     }
     let mut all = vec![false; masks.len()];
     for (k, w) in wires.indices().enumerate() {

@@ -7,6 +7,7 @@ use symbolon_primitives::{Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
+use super::messages;
 use super::table::{self, Cut, ROWS, RowHash};
 use crate::{
     gates::{masked_gates::MaskedGates, wire_shares::WireShares},
@@ -54,7 +55,7 @@ impl Rows {
             let n = MESSAGE.min(gates - sent);
             let labels = &self.labels[of_labels * sent..][..of_labels * n];
             let macs = &self.macs[of_macs * sent..][..of_macs * n];
-            channel.send_parts("garbled table", &[Block::as_bytes(labels), macs])?;
+            channel.send_parts(messages::GARBLED_TABLE, &[Block::as_bytes(labels), macs])?;
             sent += n;
         }
         self.labels.drain(..of_labels * sent);

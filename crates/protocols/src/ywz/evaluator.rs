@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, PartyId, Plan};
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Error, Message, Result};
 use zeroize::Zeroize;
 
-use super::{hash::LabelHash, online};
+use super::{hash::LabelHash, messages, online};
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
@@ -109,7 +109,7 @@ impl GarbledTable for Table {
     /// How many garblers there are.
     type Shape = usize;
 
-    const KIND: &'static str = "garbled gates";
+    const MESSAGE: Message = messages::GARBLED_GATES;
 
     fn restart(&mut self, gates: usize, garblers: usize) {
         labels::make_room(&mut self.half_gates, gates * garblers);
@@ -387,7 +387,7 @@ impl Values {
         let bits = self.bits.to_bytes();
         for (channel, digest) in channels.iter_mut().zip(self.digests) {
             let parts: [&[u8]; 3] = [&bits, &digest.finish(), &self.chi.to_bytes()];
-            channel.send_parts(online::MASKED_VALUES, &parts)?;
+            channel.send_parts(messages::MASKED_VALUES, &parts)?;
             channel.flush()?;
         }
         Ok(self.z.finish())
@@ -400,7 +400,7 @@ impl Values {
 fn authenticate(channels: &mut [Channel], zs: &mut [Block]) -> Result<()> {
     let mut theirs = vec![Block::ZERO; zs.len()];
     for channel in channels.iter_mut() {
-        channel.recv_into(online::AUTHENTICATION, Block::as_bytes_mut(&mut theirs))?;
+        channel.recv_into(messages::AUTHENTICATION, Block::as_bytes_mut(&mut theirs))?;
         zs.iter_mut().zip(&theirs).for_each(|(z, &theirs)| *z ^= theirs);
     }
     let any = zs.iter().fold(0, |any, z| any | z.0);
@@ -463,7 +463,7 @@ impl Evaluation {
         let inputs = plan.input_slots();
         for (i, channel) in channels.iter_mut().enumerate() {
             let mut labels = vec![Block::ZERO; inputs.len()];
-            channel.recv_into(online::LABELS, Block::as_bytes_mut(&mut labels))?;
+            channel.recv_into(messages::LABELS, Block::as_bytes_mut(&mut labels))?;
             for (slot, label) in inputs.clone().zip(labels) {
                 self.wires.labels[slot * self.wires.garblers + i] = label;
             }

@@ -11,7 +11,7 @@ use zeroize::Zeroize;
 use super::{
     half_gates::HalfGates,
     hash::LabelHash,
-    online,
+    messages, online,
     proof::{Proof, StreamedProof, TWO_THREADS},
 };
 #[cfg(feature = "measure")]
@@ -71,7 +71,7 @@ pub(super) fn stream(
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
     let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
-    net.peers()[evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
+    net.peers()[evaluator].send(messages::LABELS, Block::as_bytes(&labels))?;
     let mut proof = StreamedProof::new(Proof::new(plan, &masked, evaluator, &delta));
     loop {
         let mut segment = streaming.next_segment(net)?;
@@ -155,7 +155,7 @@ impl<'p> GarblePass<'p> {
         let mut parts = vec![Block::as_bytes(&self.half.message[2 * start..2 * end])];
         parts.extend(self.sealed.iter().map(|rows| Block::as_bytes(&rows[4 * start..4 * end])));
         parts.push(&pointers);
-        channel.send_parts("garbled gates", &parts)?;
+        channel.send_parts(messages::GARBLED_GATES, &parts)?;
         channel.flush()
     }
 
@@ -274,7 +274,7 @@ impl Prepared for GarblerSecrets {
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
         let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
-        net.peers()[self.evaluator].send(online::LABELS, Block::as_bytes(&labels))?;
+        net.peers()[self.evaluator].send(messages::LABELS, Block::as_bytes(&labels))?;
 
         let mut proof = Proof::new(plan, &masked, self.evaluator, &self.delta);
         let Gates { labels, macs } = &self.gates;

@@ -31,10 +31,12 @@
 //!   each of them that the masked values are right; the evaluator after step 12's, which proves it
 //!   to the evaluator.
 
+pub mod checks;
 mod evaluator;
 mod garbler;
 mod half_gates;
 mod hash;
+pub mod messages;
 mod online;
 mod proof;
 
@@ -66,6 +68,8 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     pools: "ywz",
     batches: None,
     role: |me, _| GateRole::Garbling(role(me, EVALUATOR)),
+    messages: messages::ALL,
+    checks: checks::ALL,
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };
 

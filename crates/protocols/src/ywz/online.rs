@@ -3,38 +3,19 @@
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_interaction::{BroadcastLog, confirm_broadcasts};
 use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::{Channel, Error, Result, SOMEBODY};
+use symbolon_transport::{Channel, Culprit, Error, Result};
 
+use super::checks;
 use crate::{
     OutputBits,
     gates::wire_shares::WireShares,
     io_wires::{self, OutputDecoder, OutputWires},
+    messages::MASKED_INPUTS,
 };
-
-/// Every party's broadcast: Λ of its input wires.
-pub(super) const MASKED_INPUTS: &str = "masked inputs";
-
-/// A garbler to the evaluator: its labels of all input wires.
-pub(super) const LABELS: &str = "input labels";
-
-/// The evaluator to each garbler: Λ of all AND outputs, their labels' digest, χ.
-pub(super) const MASKED_VALUES: &str = "masked values, label digest, chi";
-
-/// A garbler to the evaluator: z.
-pub(super) const AUTHENTICATION: &str = "circuit authentication";
-
-/// The names of the checks.
-pub(super) const LABEL_CHECK: &str = "masked value label";
-pub(super) const AUTHENTICATION_CHECK: &str = "circuit authentication";
 
 /// All garblers' party numbers, ascending.
 pub(super) fn garblers(parties: u16, evaluator: PartyId) -> Vec<PartyId> {
     (0..parties).filter(|&party| party != evaluator).collect()
-}
-
-/// The party that a failed check points at, when it cannot tell peers apart.
-pub(super) fn culprit(channels: &[Channel]) -> u16 {
-    if let [peer] = channels { peer.peer() } else { SOMEBODY }
 }
 
 /// Step 9a: broadcasts the own masked inputs; returns the masked bits of all input wires.
@@ -89,5 +70,5 @@ pub(super) fn open_outputs(
 
 /// A failed check of the evaluator's on all garblers together.
 pub(super) fn unauthentic(channels: &[Channel]) -> Error {
-    Error::misbehaved(culprit(channels), AUTHENTICATION_CHECK)
+    Error::misbehaved(Culprit::among(channels), checks::AUTHENTICATION)
 }

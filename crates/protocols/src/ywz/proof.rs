@@ -11,10 +11,10 @@ use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest, stack,
 };
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Culprit, Error, Result};
 use zeroize::Zeroizing;
 
-use super::online;
+use super::{checks, messages};
 use crate::{
     gates::{masked_gates::LOOKAHEAD, streaming::Segment, wire_store::WireStore},
     io_wires, labels,
@@ -31,7 +31,7 @@ struct MaskedValues {
 impl MaskedValues {
     /// Step 11, of `n` gates.
     fn receive(channel: &mut Channel, n: usize) -> Result<MaskedValues> {
-        let bytes = channel.recv(online::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
+        let bytes = channel.recv(messages::MASKED_VALUES, BitVec::byte_len(n) + 32 + 16)?;
         let (bits, rest) = bytes.split_at(BitVec::byte_len(n));
         let bits = io_wires::decode_bits(channel, n, bits)?;
         let (digest, chi) = rest.split_first_chunk().expect("a digest and chi");
@@ -102,7 +102,7 @@ impl<'a> Proof<'a> {
         .map_err(|_| Error::internal("a thread of this party panicked"))?;
         channels[self.evaluator].bend_state("masked value label", &mut digest);
         if !same_digest(&digest, &values.digest) {
-            return Err(Error::misbehaved(online::culprit(channels), online::LABEL_CHECK));
+            return Err(Error::misbehaved(Culprit::among(channels), checks::LABEL));
         }
         Ok(z)
     }
@@ -110,7 +110,7 @@ impl<'a> Proof<'a> {
     /// Step 12c: sends the evaluator what [`prove`](Proof::prove) returned, of one run of gates
     /// after the other.
     pub fn send(&self, channels: &mut [Channel], zs: &[Block]) -> Result<()> {
-        channels[self.evaluator].send(online::AUTHENTICATION, Block::as_bytes(zs))?;
+        channels[self.evaluator].send(messages::AUTHENTICATION, Block::as_bytes(zs))?;
         channels[self.evaluator].flush()
     }
 

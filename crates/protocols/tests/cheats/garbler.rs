@@ -1,6 +1,7 @@
 //! The cheating garbler: its table, its labels, and what it opens.
 
 use symbolon_circuit::{Circuit, Receivers, Step};
+use symbolon_transport::bend::CheckName;
 
 use super::tools::*;
 use crate::common::{self, Setting};
@@ -94,7 +95,7 @@ fn garbled_for_a_circuit_with_other_wires() {
 }
 
 #[track_caller]
-fn assert_garbled_for(other: &Circuit, check: &str) {
+fn assert_garbled_for(other: &Circuit, check: impl CheckName) {
     let inputs = inputs();
     let ended =
         common::run_apart(Setting::default(), [other, &circuit()], [&inputs, &inputs], |_| ());

@@ -2,7 +2,7 @@
 
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Network, OutputBits};
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::bend::{CheckName, FnBend};
 
 pub use crate::common::message;
 use crate::common::{self, Ended, Setting};
@@ -56,7 +56,7 @@ pub fn by(cheater: u16, bend: FnBend) -> impl FnOnce(&mut [Network; 2]) {
 
 /// The honest party caught the cheater at this check; the cheater has no wrong output either.
 #[track_caller]
-pub fn assert_caught(ended: &[Ended; 2], cheater: u16, check: &str) {
+pub fn assert_caught(ended: &[Ended; 2], cheater: u16, check: impl CheckName) {
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
     if let Ok(outputs) = &ended[usize::from(cheater)].outputs {
         assert_eq!(outputs, &right(cheater));

@@ -14,7 +14,7 @@ use symbolon_circuit::{
 use symbolon_protocols::{
     Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
 };
-use symbolon_transport::bend::{Action, Endings, FnBend, Stage, assert_noticed};
+use symbolon_transport::bend::{Action, CheckName, Endings, FnBend, Stage, assert_noticed};
 use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -289,7 +289,7 @@ pub fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Ve
 /// This honest party noticed that `cheater` cheated, and names it: it ended at this check, and so
 /// without output.
 #[track_caller]
-pub fn assert_caught(honest: &Ended, cheater: u16, at: &str) {
+pub fn assert_caught(honest: &Ended, cheater: u16, at: impl CheckName) {
     assert_noticed(&honest.outputs, cheater, at);
 }
 

@@ -20,7 +20,7 @@ fn a_guess_of_one_and_a_late_lie_of_the_other() {
         let run = run(3, vec![(guesser, 0, guess), (liar, 0, lie)]);
         run.assert_caught_by_one_of(&[LEAKY_CHECK, OUTPUT_CHECK]);
         let at = |check: &str| match &run.ended[0].outputs {
-            Err(Error::PeerMisbehaved { check: at, .. }) => *at == check,
+            Err(Error::PeerMisbehaved { check: at, .. }) => at.name() == check,
             _ => false,
         };
         early.note(at(LEAKY_CHECK));

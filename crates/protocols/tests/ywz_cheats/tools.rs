@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Form, OutputBits, Protocol};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, Bend, Endings, FnBend, Outcome};
+use symbolon_transport::bend::{Action, Bend, CheckName, Endings, FnBend, Outcome};
 
 use crate::common::{self, Ended, Setting};
 pub use crate::common::{careless, circuit_of};
@@ -167,20 +167,20 @@ impl Run {
 
     /// Every honest party ended in an error, one of them at least at this check.
     #[track_caller]
-    pub fn assert_caught(&self, at: &str) {
+    pub fn assert_caught(&self, at: impl CheckName) {
         self.assert_caught_by_one_of(&[at]);
     }
 
     /// The same where honest parties may end at different checks.
     #[track_caller]
-    pub fn assert_caught_by_one_of(&self, checks: &[&str]) {
+    pub fn assert_caught_by_one_of(&self, checks: &[impl CheckName]) {
         self.endings().assert_caught(checks);
     }
 
     /// A cheat in the last messages: the victim sees the check fail; the others may have had all
     /// that they needed, and nobody has anything wrong.
     #[track_caller]
-    pub fn assert_caught_at_the_end(&self, victim: u16, at: &str) {
+    pub fn assert_caught_at_the_end(&self, victim: u16, at: impl CheckName) {
         self.endings().assert_caught_by([victim], &[at]);
         for (party, ended) in self.honest() {
             if self.endings().of(party, &[at]) == Outcome::Finished {

@@ -147,7 +147,7 @@ fn assert_named(key: &str, kind: &str, params: [SessionParams; 2], folder: &Path
                 values.into_iter().find(|(name, _)| *name == key).unwrap().1
             };
             let expected = (key, value(&params[me]), value(&params[1 - me]));
-            assert_eq!((&*what, ours, theirs), expected, "{kind}");
+            assert_eq!((what.code(), ours, theirs), expected, "{kind}");
         }
     }
 }

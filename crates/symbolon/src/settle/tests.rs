@@ -3,11 +3,12 @@
 use std::thread;
 
 use symbolon_protocols::Rho;
-use symbolon_transport::{Hello, handshake_open};
+use symbolon_transport::{Hello, Message, handshake_open};
 
 use super::*;
 use crate::agree::agree;
 use crate::agree::tests::mesh;
+use crate::messages::{GROUP_ECHO, GROUP_NONCE};
 
 type Settled = Result<([u8; 32], Choice)>;
 
@@ -152,19 +153,20 @@ fn a_wish_told_to_one_alone_is_noticed() {
                 handshake_open(peer, &hello(3, wishes)).unwrap();
             }
             for peer in peers.iter_mut() {
-                peer.send("group nonce", &[9; 32]).unwrap();
+                peer.send(GROUP_NONCE, &[9; 32]).unwrap();
                 peer.flush().unwrap();
             }
             for peer in peers.iter_mut() {
-                peer.recv("group nonce", 32).unwrap();
+                peer.recv(GROUP_NONCE, 32).unwrap();
             }
             // Nobody needs the cheater's echo before having compared the others'.
             for peer in peers.iter_mut() {
-                peer.recv("group session echo", 34).unwrap();
+                peer.recv(GROUP_ECHO, 34).unwrap();
             }
             peers.iter_mut().for_each(|peer| peer.abort("that is all"));
         });
-        let noticed = |end: &Settled| *end == Err(Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+        let noticed =
+            |end: &Settled| *end == Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
         // Party 0 hears the cheater's end only after party 1's echo.
         assert_eq!(noticed(&ends[0]), caught, "{ends:?}");
     }
@@ -175,13 +177,13 @@ fn measured(peers: &mut [Channel]) -> (Agreed, Vec<[u8; 16]>) {
     let agreed = agree(peers, &hello(peers.len() + 1, NOTHING)).unwrap();
     measure_all(peers).unwrap();
     let reports = |peers: &mut [Channel]| -> Vec<[u8; 16]> {
-        peers.iter_mut().map(|peer| peer.recv_array(REPORT).unwrap()).collect()
+        peers.iter_mut().map(|peer| peer.recv_array(LINK_REPORT).unwrap()).collect()
     };
     let heard = reports(peers);
     (agreed, heard)
 }
 
-fn send_all<const N: usize>(peers: &mut [Channel], kind: &'static str, messages: &[[u8; N]]) {
+fn send_all<const N: usize>(peers: &mut [Channel], kind: Message, messages: &[[u8; N]]) {
     for (peer, message) in peers.iter_mut().zip(messages) {
         peer.send(kind, message).unwrap();
         peer.flush().unwrap();
@@ -207,7 +209,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
     for (told, caught) in [([slow(7); 2], false), ([slow(7), slow(8)], true)] {
         let (ends, ()) = against(3, |peers| {
             let (agreed, heard) = measured(peers);
-            send_all(peers, REPORT, &told);
+            send_all(peers, LINK_REPORT, &told);
             let choices = told.map(|told| {
                 let reports = [heard[0], heard[1], told];
                 let link = reports.iter().map(decode).reduce(slower).unwrap();
@@ -219,10 +221,10 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
                 message[32..].copy_from_slice(&[form as u8, place as u8]);
                 message
             });
-            send_all(peers, CHOICE, &choices);
+            send_all(peers, LINK_CHOICE, &choices);
             for peer in peers.iter_mut() {
                 // Until the others have ended, well or not.
-                let _ = peer.recv_array::<34>(CHOICE);
+                let _ = peer.recv_array::<34>(LINK_CHOICE);
                 let _ = peer.recv_array::<1>("the end");
             }
         });
@@ -234,7 +236,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
                 }
                 Err(error) => {
                     assert!(caught);
-                    assert_eq!(error, Error::misbehaved(SOMEBODY, BROADCAST_CHECK));
+                    assert_eq!(error, Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
                 }
             }
         }
@@ -254,17 +256,17 @@ fn another_conclusion_from_the_same_link_is_a_difference() {
             let (agreed, heard) = measured(peers);
             // As slow as this makes the choice half-gates and softspoken8.
             let own = LinkSpeed { round_trip: Duration::ZERO, bytes_per_second: 1 };
-            send_all(peers, REPORT, &[encode(own)]);
+            send_all(peers, LINK_REPORT, &[encode(own)]);
             let mut message = [0; 34];
             let reports = [heard[0], encode(own)];
             message[..32].copy_from_slice(&digest(&agreed.session, &reports));
             message[32..].copy_from_slice(&[1, 3]);
             message[place] = index;
-            send_all(peers, CHOICE, &[message]);
-            let _ = peers[0].recv_array::<34>(CHOICE);
+            send_all(peers, LINK_CHOICE, &[message]);
+            let _ = peers[0].recv_array::<34>(LINK_CHOICE);
         });
         let what = if place == 32 { FORM } else { OT };
-        let what = format!("{what}, chosen from the link");
+        let what = Subject::Settled(what.to_string());
         assert_eq!(ends[0], Err(Error::incompatible(what, names[0], names[1])));
     }
 }
@@ -274,9 +276,9 @@ fn another_conclusion_from_the_same_link_is_a_difference() {
 fn a_digest_of_other_reports_is_the_peers_fault() {
     let (ends, ()) = against(2, |peers| {
         let _ = measured(peers);
-        send_all(peers, REPORT, &[[1; 16]]);
-        send_all(peers, CHOICE, &[[0; 34]]);
-        let _ = peers[0].recv_array::<34>(CHOICE);
+        send_all(peers, LINK_REPORT, &[[1; 16]]);
+        send_all(peers, LINK_CHOICE, &[[0; 34]]);
+        let _ = peers[0].recv_array::<34>(LINK_CHOICE);
     });
     assert_eq!(ends[0], Err(Error::misbehaved(1, BROADCAST_CHECK)));
 }

@@ -48,13 +48,12 @@ pub(super) fn choose_prepared(
         }
         if both.is_empty() {
             let dealers = if offers.is_empty() { other_dealers(store, filter)? } else { vec![] };
-            return Err(Error::Store(nothing(&offers, &dealers, &all, me)));
+            return Err(Error::store(nothing(&offers, &dealers, &all, me)));
         }
         // Somebody's time is up: all say so, so that all end.
         if !all_say(network, rounds, Question::GoOn, begun.elapsed() < patience)? {
-            return Err(Error::Store(
-                "all that is prepared is in use by other runs: try again when they have ended"
-                    .into(),
+            return Err(Error::store(
+                "all that is prepared is in use by other runs: try again when they have ended",
             ));
         }
         std::thread::sleep(pause);

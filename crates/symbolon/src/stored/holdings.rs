@@ -6,12 +6,11 @@ use symbolon_store::{Filter, GroupLock, ItemId, Offer, Store, StoreError};
 use symbolon_transport::{Error, Result};
 
 use super::{Agreement, failed};
+use crate::checks;
+use crate::messages::{ANSWER, HOLDINGS};
 
 /// No party tells of more items; others wait for another time.
 const MOST: usize = 1024;
-
-const HOLDINGS: &str = "stored items";
-const ANSWER: &str = "stored items: yes or no";
 
 const ROUND_DOMAIN: &str = "symbolon 2026 stored items v2";
 const SESSION_DOMAIN: &str = "symbolon 2026 session id after stored items v1";
@@ -98,7 +97,7 @@ pub(super) fn tell(
     all.insert(usize::from(me), bytes);
     rounds.confirm(network, &all)?;
     if let Some(party) = all.iter().position(|bytes| bytes.len() % each != 0) {
-        return Err(Error::misbehaved(party as u16, HOLDINGS));
+        return Err(Error::misbehaved(party as u16, checks::STORED_ITEMS));
     }
     let decode = |bytes: Vec<u8>| {
         let item = |item: &[u8]| {
@@ -175,7 +174,7 @@ pub(super) fn all_say(
     rounds.confirm(network, &all)?;
     let known = [answer(false), answer(true)];
     match all.iter().position(|answer| !known.contains(answer)) {
-        Some(party) => Err(Error::misbehaved(party as u16, ANSWER)),
+        Some(party) => Err(Error::misbehaved(party as u16, checks::STORED_ANSWER)),
         None => Ok(all.iter().all(|answer| *answer == known[1])),
     }
 }

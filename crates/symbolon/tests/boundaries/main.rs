@@ -17,8 +17,9 @@ use std::time::Duration;
 use faults::{Fault, Message, Struck};
 use scene::{Scene, Way, is_right};
 use symbolon::{Error, Outputs, Result, TransportReason};
-use symbolon_transport::SOMEBODY;
+use symbolon_transport::Culprit;
 use symbolon_transport::bend::tampers;
+use symbolon_transport::checks::FRAMING;
 
 /// How long a party waits for the others where waiting is all that it can do: longer if on a loaded machine the
 /// fault did not come before that.
@@ -69,11 +70,12 @@ impl Case {
             Ok(_) => Ok(()),
             Err(_) if fault == Fault::Delayed => Err("an error for nothing"),
             Err(Error::PeerMisbehaved { .. }) if fault.is_innocent() => Err("accuses somebody"),
-            Err(Error::PeerMisbehaved { party: accused, check, .. }) => {
-                let concerned = [way.from, way.to].contains(accused) && *accused != party;
-                if framing && (*check, *accused) != ("message framing", way.from) {
+            Err(Error::PeerMisbehaved { culprit, check, .. }) => {
+                let accuses = |other| *culprit == Culprit::Party(other) && other != party;
+                let concerned = accuses(way.from) || accuses(way.to);
+                if framing && (*check, *culprit) != (FRAMING, Culprit::Party(way.from)) {
                     Err("the framing was to be noticed")
-                } else if concerned || *accused == SOMEBODY && scene.parties() > 2 {
+                } else if concerned || *culprit == Culprit::Unknown && scene.parties() > 2 {
                     Ok(())
                 } else {
                     Err("accuses a party that is not concerned")

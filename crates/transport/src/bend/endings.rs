@@ -5,7 +5,7 @@
 //! connection has noticed nothing.
 
 use super::note_caught;
-use crate::{Error, Result, SOMEBODY};
+use crate::{Check, Culprit, Error, Result};
 
 /// What an honest party ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +48,14 @@ impl<'a> Endings<'a> {
     /// peer only; when it names a check that is none of these; and when it ended in any other
     /// error.
     #[track_caller]
-    pub fn of(&self, me: u16, checks: &[&str]) -> Outcome {
+    pub fn of(&self, me: u16, checks: &[impl CheckName]) -> Outcome {
         match self.ended[usize::from(me)] {
-            Some(Error::PeerMisbehaved { party, check, .. }) => {
-                let doubt = *party == SOMEBODY && self.ended.len() > 2;
-                assert!(doubt || self.cheaters.contains(party), "party {me} accuses {party}");
-                assert!(checks.contains(check), "party {me}: {check}, not one of {checks:?}");
+            Some(Error::PeerMisbehaved { culprit, check, .. }) => {
+                let doubt = *culprit == Culprit::Unknown && self.ended.len() > 2;
+                let cheats = culprit.party().is_some_and(|party| self.cheaters.contains(&party));
+                assert!(doubt || cheats, "party {me} accuses {culprit}");
+                let checks = names(checks);
+                assert!(checks.contains(&check.name()), "party {me}: {check}, not of {checks:?}");
                 Outcome::Noticed
             }
             Some(Error::Transport { .. }) => Outcome::LostConnection,
@@ -67,14 +69,14 @@ impl<'a> Endings<'a> {
     /// # Panics
     /// When that is not so.
     #[track_caller]
-    pub fn assert_caught(&self, checks: &[&str]) {
+    pub fn assert_caught(&self, checks: &[impl CheckName]) {
         let mut noticed = 0;
         for party in self.honest() {
             let outcome = self.of(party, checks);
             assert_ne!(outcome, Outcome::Finished, "party {party}: the cheat went unnoticed");
             noticed += usize::from(outcome == Outcome::Noticed);
         }
-        assert!(noticed > 0, "no honest party saw {checks:?} fail: {:?}", self.ended);
+        assert!(noticed > 0, "no honest party saw {:?} fail: {:?}", names(checks), self.ended);
         note_caught();
     }
 
@@ -83,7 +85,11 @@ impl<'a> Endings<'a> {
     /// # Panics
     /// When one did not.
     #[track_caller]
-    pub fn assert_caught_by(&self, parties: impl IntoIterator<Item = u16>, checks: &[&str]) {
+    pub fn assert_caught_by(
+        &self,
+        parties: impl IntoIterator<Item = u16>,
+        checks: &[impl CheckName],
+    ) {
         for party in parties {
             let outcome = self.of(party, checks);
             assert_eq!(outcome, Outcome::Noticed, "party {party}: {:?}", self.ended);
@@ -96,7 +102,7 @@ impl<'a> Endings<'a> {
     /// # Panics
     /// When one did not.
     #[track_caller]
-    pub fn assert_caught_by_all(&self, checks: &[&str]) {
+    pub fn assert_caught_by_all(&self, checks: &[impl CheckName]) {
         self.assert_caught_by(self.honest(), checks);
     }
 }
@@ -106,10 +112,10 @@ impl<'a> Endings<'a> {
 /// # Panics
 /// When it did not.
 #[track_caller]
-pub fn assert_noticed<T>(honest: &Result<T>, cheater: u16, at: &str) {
+pub fn assert_noticed<T>(honest: &Result<T>, cheater: u16, at: impl CheckName) {
     match honest {
-        Err(Error::PeerMisbehaved { party, check, .. }) => {
-            assert_eq!((*party, *check), (cheater, at));
+        Err(Error::PeerMisbehaved { culprit, check, .. }) => {
+            assert_eq!((*culprit, check.name()), (Culprit::Party(cheater), at.check_name()));
             note_caught();
         }
         Err(error) => panic!("another error: {error}"),
@@ -117,26 +123,50 @@ pub fn assert_noticed<T>(honest: &Result<T>, cheater: u16, at: &str) {
     }
 }
 
+/// A check, or its name.
+pub trait CheckName: Copy {
+    /// The name.
+    fn check_name(&self) -> &'static str;
+}
+
+impl CheckName for Check {
+    fn check_name(&self) -> &'static str {
+        self.name()
+    }
+}
+
+impl CheckName for &'static str {
+    fn check_name(&self) -> &'static str {
+        self
+    }
+}
+
+fn names(checks: &[impl CheckName]) -> Vec<&'static str> {
+    checks.iter().map(CheckName::check_name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
-    use crate::TransportReason;
+    use crate::{TransportReason, checks};
+
+    const A_CHECK: Check = checks::FRAMING;
 
     fn refused(ended: &[Result<()>], cheaters: &[u16], by_all: bool) -> bool {
         let endings = Endings::new(ended, cheaters);
         let check = || match by_all {
-            false => endings.assert_caught(&["a check"]),
-            true => endings.assert_caught_by_all(&["a check"]),
+            false => endings.assert_caught(&[A_CHECK]),
+            true => endings.assert_caught_by_all(&[A_CHECK]),
         };
         catch_unwind(AssertUnwindSafe(check)).is_err()
     }
 
     const CHEATER: u16 = 2;
 
-    fn noticed(party: u16) -> Result<()> {
-        Err(Error::misbehaved(party, "a check"))
+    fn noticed(culprit: impl Into<Culprit>) -> Result<()> {
+        Err(Error::misbehaved(culprit, A_CHECK))
     }
 
     fn lost() -> Result<()> {
@@ -145,7 +175,7 @@ mod tests {
 
     #[test]
     fn only_what_an_honest_party_notices_counts() {
-        for honest in [noticed(CHEATER), noticed(SOMEBODY)] {
+        for honest in [noticed(CHEATER), noticed(Culprit::Unknown)] {
             assert!(!refused(&[honest.clone(), lost(), Ok(())], &[CHEATER], false));
             assert!(refused(&[honest.clone(), lost(), Ok(())], &[CHEATER], true));
             assert!(!refused(&[honest, noticed(CHEATER), Ok(())], &[CHEATER], true));
@@ -157,11 +187,11 @@ mod tests {
 
     #[test]
     fn accusations_must_be_true_and_name_the_check() {
-        let another = Err(Error::misbehaved(CHEATER, "another check"));
+        let another = Err(Error::misbehaved(CHEATER, checks::LINK_PING));
         assert!(refused(&[noticed(1), noticed(CHEATER), Ok(())], &[CHEATER], false));
         assert!(refused(&[another, noticed(CHEATER), Ok(())], &[CHEATER], false));
         assert!(refused(&[Err(Error::internal("a defect")), lost(), Ok(())], &[CHEATER], false));
         // One peer is no doubt about whom.
-        assert!(refused(&[noticed(SOMEBODY), Ok(())], &[1], false));
+        assert!(refused(&[noticed(Culprit::Unknown), Ok(())], &[1], false));
     }
 }

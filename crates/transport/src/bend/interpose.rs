@@ -155,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Error, Hello, Result, SessionId, TransportReason, handshake};
+    use crate::{Culprit, Error, Hello, Result, SessionId, TransportReason, handshake};
 
     /// A small protocol with an honest party 0: handshake, then three fixed messages from party 1.
     fn run(from_1: Box<dyn Tamper>) -> Result<Vec<u8>> {
@@ -206,7 +206,10 @@ mod tests {
         for n in 0..4 {
             for tamper in [tampers::reorder_at(n), tampers::duplicate_at(n)] {
                 let error = run(tamper).unwrap_err();
-                assert!(matches!(error, Error::PeerMisbehaved { party: 1, .. }), "{n}: {error}");
+                assert!(
+                    matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
+                    "{n}: {error}"
+                );
             }
         }
     }
@@ -217,7 +220,7 @@ mod tests {
         #[test]
         fn flipped_headers_are_noticed(n in 0_usize..5, bit in 0_usize..64) {
             let error = run(tampers::flip_at(n, bit)).unwrap_err();
-            let accused = matches!(error, Error::PeerMisbehaved { party: 1, .. });
+            let accused = matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. });
             // Only the hello's length is not known beforehand: if it grows, its end never comes.
             let hello_length = n == 1 && bit < 32;
             prop_assert!(accused || hello_length, "{}", error);

@@ -12,7 +12,9 @@ mod table;
 
 use std::collections::HashMap;
 
-pub use endings::{Endings, Outcome, assert_noticed};
+use crate::Kind;
+
+pub use endings::{CheckName, Endings, Outcome, assert_noticed};
 pub use interpose::{Tamper, Verdict, interposed_pair, tampers};
 pub use rate::Rate;
 pub use seed::fresh;
@@ -91,10 +93,11 @@ impl FnBend {
     /// are.
     pub fn on_message(
         self,
-        kind: &'static str,
+        kind: impl Into<Kind>,
         index: usize,
         mut f: impl FnMut(&mut Vec<u8>) -> Action + Send + 'static,
     ) -> Self {
+        let kind = kind.into().name();
         self.on_outgoing(
             move |k, i, payload| {
                 if k == kind && i == index { f(payload) } else { Action::Send }

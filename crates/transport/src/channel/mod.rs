@@ -8,14 +8,15 @@ use std::time::Duration;
 
 #[cfg(any(test, feature = "bend"))]
 use crate::bend::{Action, Bend, Bender};
+use crate::messages::ABORT;
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
 use crate::outlet::Interrupt;
 use crate::outlet::Outlet;
 use crate::raw::Source;
 use crate::text::Printable;
-use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
-use crate::{Error, Meter, Result, TransportReason};
+use crate::wire::{ABORT_MAX, HEADER, Header};
+use crate::{Error, Kind, Meter, Result, TransportReason};
 
 /// How long a peer may be silent unless [`Channel::set_timeout`] says otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -40,7 +41,7 @@ pub(crate) const CHUNK: usize = 256 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.
 ///
-/// Messages have a *kind* (a name fixed by the protocol) and a length that both sides know from
+/// Messages have a [`Kind`] (a name fixed by the protocol, declared as a [`Message`](crate::Message)) and a length that both sides know from
 /// public parameters. A message of another kind or length ends in [`Error::PeerMisbehaved`] with
 /// the check "message framing"; nothing is ever allocated by a length that the peer claims.
 ///
@@ -145,23 +146,29 @@ impl Channel {
     ///
     /// # Errors
     /// An earlier error of this channel; the peer's end, or its abort notice, if that was noticed.
-    pub fn send(&mut self, kind: &'static str, payload: &[u8]) -> Result<()> {
-        self.send_parts(kind, &[payload])
+    #[inline]
+    pub fn send(&mut self, kind: impl Into<Kind>, payload: &[u8]) -> Result<()> {
+        self.send_message(kind.into(), &[payload])
     }
 
     /// Sends one message whose payload is `parts` joined in order; otherwise as [`Channel::send`].
     ///
     /// # Errors
     /// As [`Channel::send`].
-    pub fn send_parts(&mut self, kind: &'static str, parts: &[&[u8]]) -> Result<()> {
+    #[inline]
+    pub fn send_parts(&mut self, kind: impl Into<Kind>, parts: &[&[u8]]) -> Result<()> {
+        self.send_message(kind.into(), parts)
+    }
+
+    fn send_message(&mut self, kind: Kind, parts: &[&[u8]]) -> Result<()> {
         self.alive()?;
-        if tag(kind) == tag(ABORT) {
+        if kind.tag() == ABORT.kind.tag() {
             return Err(Error::internal(format!("the message kind `{kind}` is reserved")));
         }
         #[cfg(any(test, feature = "bend"))]
         if let Some(bender) = &mut self.bender {
             let mut payload = parts.concat();
-            return match bender.outgoing(kind, &mut payload) {
+            return match bender.outgoing(kind.name(), &mut payload) {
                 Action::Send => self.enqueue(kind, &[&payload]),
                 Action::Twice => {
                     self.enqueue(kind, &[&payload])?;
@@ -179,13 +186,13 @@ impl Channel {
         self.enqueue(kind, parts)
     }
 
-    fn enqueue(&mut self, kind: &'static str, parts: &[&[u8]]) -> Result<()> {
+    fn enqueue(&mut self, kind: Kind, parts: &[&[u8]]) -> Result<()> {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         let Ok(header_len) = u32::try_from(len) else {
             return Err(Error::internal(format!("a `{kind}` message of {len} bytes is too long")));
         };
         self.meter.sent(HEADER + len);
-        let header = Header { len: header_len, tag: tag(kind) }.encode();
+        let header = Header { len: header_len, tag: kind.tag() }.encode();
         self.append(&header)?;
         let mut sent = 0;
         if len >= DIRECT {
@@ -292,7 +299,7 @@ impl Channel {
         }
         // An ellipsis is three bytes beyond the limit it marks.
         let text = Printable(reason, ABORT_MAX - 3).to_string();
-        let header = Header { len: text.len() as u32, tag: tag(ABORT) };
+        let header = Header { len: text.len() as u32, tag: ABORT.kind.tag() };
         self.meter.sent(HEADER + text.len());
         self.pending.extend_from_slice(&header.encode());
         self.pending.extend_from_slice(text.as_bytes());
@@ -365,10 +372,10 @@ impl Channel {
     }
 
     #[inline(always)]
-    fn bend_incoming(&mut self, _kind: &'static str, _payload: &[u8]) {
+    fn bend_incoming(&mut self, _kind: Kind, _payload: &[u8]) {
         #[cfg(any(test, feature = "bend"))]
         if let Some(bender) = &mut self.bender {
-            bender.incoming(_kind, _payload);
+            bender.incoming(_kind.name(), _payload);
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use super::Channel;
+use crate::checks::FRAMING;
+use crate::messages::ABORT;
 use crate::pipe::allowance;
 use crate::text::printable_bytes;
-use crate::wire::{ABORT, ABORT_MAX, HEADER, Header, tag};
-use crate::{Error, Result, TransportReason};
+use crate::wire::{ABORT_MAX, HEADER, Header};
+use crate::{Error, Kind, Result, TransportReason};
 
 impl Channel {
     /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
@@ -18,7 +20,12 @@ impl Channel {
     /// # Errors
     /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or an
     /// earlier error of this channel. `buf` is then in an unspecified state.
-    pub fn recv_into(&mut self, kind: &'static str, buf: &mut [u8]) -> Result<()> {
+    #[inline]
+    pub fn recv_into(&mut self, kind: impl Into<Kind>, buf: &mut [u8]) -> Result<()> {
+        self.recv_exactly(kind.into(), buf)
+    }
+
+    fn recv_exactly(&mut self, kind: Kind, buf: &mut [u8]) -> Result<()> {
         self.receive(kind, buf.len(), buf.len(), |len| {
             debug_assert_eq!(len, buf.len());
             Ok(&mut buf[..])
@@ -32,9 +39,9 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::recv_into`].
-    pub fn recv(&mut self, kind: &'static str, len: usize) -> Result<Vec<u8>> {
+    pub fn recv(&mut self, kind: impl Into<Kind>, len: usize) -> Result<Vec<u8>> {
         let mut buf = vec![0; len];
-        self.recv_into(kind, &mut buf)?;
+        self.recv_exactly(kind.into(), &mut buf)?;
         Ok(buf)
     }
 
@@ -42,9 +49,9 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::recv_into`].
-    pub fn recv_array<const N: usize>(&mut self, kind: &'static str) -> Result<[u8; N]> {
+    pub fn recv_array<const N: usize>(&mut self, kind: impl Into<Kind>) -> Result<[u8; N]> {
         let mut buf = [0; N];
-        self.recv_into(kind, &mut buf)?;
+        self.recv_exactly(kind.into(), &mut buf)?;
         Ok(buf)
     }
 
@@ -53,7 +60,8 @@ impl Channel {
     ///
     /// # Errors
     /// As [`Channel::recv_into`].
-    pub fn recv_bounded(&mut self, kind: &'static str, max: usize) -> Result<Vec<u8>> {
+    pub fn recv_bounded(&mut self, kind: impl Into<Kind>, max: usize) -> Result<Vec<u8>> {
+        let kind = kind.into();
         let mut buf = Vec::new();
         self.receive(kind, 0, max, |len| {
             // At most `max`, which is the caller's.
@@ -67,7 +75,7 @@ impl Channel {
 
     fn receive<'b>(
         &mut self,
-        kind: &'static str,
+        kind: Kind,
         min: usize,
         max: usize,
         place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
@@ -88,7 +96,7 @@ impl Channel {
 
     fn receive_message<'b>(
         &mut self,
-        kind: &'static str,
+        kind: Kind,
         min: usize,
         max: usize,
         place: impl FnOnce(usize) -> Result<&'b mut [u8]>,
@@ -97,11 +105,11 @@ impl Channel {
         let mut bytes = [0; HEADER];
         self.fill(&mut bytes, &mut clock, HEADER + max)?;
         let header = Header::decode(&bytes);
-        if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+        if header.tag == ABORT.kind.tag() && header.len as usize <= ABORT_MAX {
             return Err(Error::transport(self.peer, self.read_notice(header, &mut clock)?));
         }
         let len = header.len as usize;
-        if header.tag != tag(kind) || len < min || len > max {
+        if header.tag != kind.tag() || len < min || len > max {
             return Err(self.framing(kind, (min, max), header));
         }
         self.fill(place(len)?, &mut clock, HEADER + len)?;
@@ -109,16 +117,16 @@ impl Channel {
         Ok(len)
     }
 
-    fn framing(&self, kind: &str, (min, max): (usize, usize), header: Header) -> Error {
+    fn framing(&self, kind: Kind, (min, max): (usize, usize), header: Header) -> Error {
         let length =
             if min == max { format!("{max} bytes") } else { format!("at most {max} bytes") };
-        let came = if header.tag == tag(kind) {
+        let came = if header.tag == kind.tag() {
             format!("`{kind}` with {} bytes", header.len)
         } else {
             format!("tag {:08x} with {} bytes", header.tag, header.len)
         };
         let detail = format!("expected `{kind}` with {length}, got {came}");
-        Error::misbehaved_with(self.peer, "message framing", detail)
+        Error::misbehaved_with(self.peer, FRAMING, detail)
     }
 
     /// Reads `buf.len()` bytes of a message of `message` bytes whose receive began with `clock`.
@@ -172,7 +180,7 @@ impl Channel {
                 break;
             }
             let header = Header::decode(&bytes);
-            if header.tag == tag(ABORT) && header.len as usize <= ABORT_MAX {
+            if header.tag == ABORT.kind.tag() && header.len as usize <= ABORT_MAX {
                 found = self.read_notice(header, &mut clock).ok();
                 break;
             }
@@ -211,11 +219,11 @@ mod tests {
     fn a_notice_has_a_bounded_length() {
         for (len, is_notice) in [(ABORT_MAX, true), (ABORT_MAX + 1, false), (1 << 20, false)] {
             let (mut a, mut b) = pair();
-            a.enqueue(ABORT, &[&vec![b'x'; len]]).unwrap();
+            a.enqueue(ABORT.kind, &[&vec![b'x'; len]]).unwrap();
             a.flush().unwrap();
             match b.recv("kind", 6).unwrap_err() {
                 Error::Transport { reason: TransportReason::Aborted(_), .. } => assert!(is_notice),
-                Error::PeerMisbehaved { check: "message framing", .. } => assert!(!is_notice),
+                Error::PeerMisbehaved { check: FRAMING, .. } => assert!(!is_notice),
                 error => panic!("{error}"),
             }
         }

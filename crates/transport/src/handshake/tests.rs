@@ -5,6 +5,7 @@ use std::thread;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Culprit;
 use crate::bend::{Action, FnBend};
 use crate::tests::pair;
 
@@ -113,10 +114,10 @@ fn echoes_and_impostors_are_refused() {
     let (mut a, mut b) = pair();
     thread::scope(|scope| {
         scope.spawn(move || {
-            let nonce = b.recv_array::<32>(NONCE_KIND).unwrap();
-            let hello = b.recv_bounded(HELLO_KIND, MAX_HELLO).unwrap();
-            b.send(NONCE_KIND, &nonce).unwrap();
-            b.send(HELLO_KIND, &hello).unwrap();
+            let nonce = b.recv_array::<32>(NONCE).unwrap();
+            let hello = b.recv_bounded(HELLO, MAX_HELLO).unwrap();
+            b.send(NONCE, &nonce).unwrap();
+            b.send(HELLO, &hello).unwrap();
             b.close().unwrap();
         });
         let error = handshake(&mut a, &example()).unwrap_err().to_string();
@@ -124,8 +125,8 @@ fn echoes_and_impostors_are_refused() {
     });
     // One that echoes the hello under its own nonce.
     let (mut a, mut b) = pair();
-    b.send(NONCE_KIND, &[1; 32]).unwrap();
-    b.send(HELLO_KIND, &example().encode(0).unwrap()).unwrap();
+    b.send(NONCE, &[1; 32]).unwrap();
+    b.send(HELLO, &example().encode(0).unwrap()).unwrap();
     b.flush().unwrap();
     let error = handshake(&mut a, &example()).unwrap_err().to_string();
     assert!(error.contains("its hello is party 0's"), "{error}");
@@ -135,12 +136,15 @@ fn echoes_and_impostors_are_refused() {
 fn malformed_hellos_are_the_peers_fault() {
     for cut in [0, 3, 5, 10, 20] {
         let (a, mut b) = pair();
-        b.set_bend(Box::new(FnBend::new().on_message(HELLO_KIND, 0, move |hello| {
+        b.set_bend(Box::new(FnBend::new().on_message(HELLO, 0, move |hello| {
             hello.truncate(cut);
             Action::Send
         })));
         let (a, _) = agree((a, b), &example(), &example());
-        assert!(matches!(a, Err(Error::PeerMisbehaved { party: 1, check: "handshake", .. })));
+        assert!(matches!(
+            a,
+            Err(Error::PeerMisbehaved { culprit: Culprit::Party(1), check: HANDSHAKE, .. })
+        ));
     }
     let mut whole = example().encode(1).unwrap();
     assert!(decode(&whole).is_some());

@@ -3,6 +3,7 @@
 use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
+use crate::checks;
 use mesh::message;
 
 fn anchored(triples: usize, bucket: usize) -> Batch {
@@ -134,7 +135,7 @@ fn wrong_u_on_an_anchored_triple() {
         let (open, result) = &ended[usize::from(1 - cheater)];
         caught.note(open.leaky.own_bits(3)[0]);
         if open.leaky.own_bits(3)[0] {
-            let expected = Error::misbehaved(cheater, laand::CHECK);
+            let expected = Error::misbehaved(cheater, checks::LEAKY_AND);
             assert_eq!(result.as_ref().err(), Some(&expected));
         } else {
             let made: Vec<&Triples> = ended.iter().map(|e| &e.1.as_ref().unwrap().1).collect();
@@ -163,10 +164,10 @@ fn another_factor_than_the_given_one() {
         let honest = &ended[0].1;
         caught.note(x);
         if x {
-            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, laand::CHECK)));
+            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, checks::LEAKY_AND)));
         } else {
             // Its bit is opened with its MAC in bucketing, and that is not the right one.
-            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, "bucketing MAC")));
+            assert_eq!(honest.as_ref().err(), Some(&Error::misbehaved(1, checks::BUCKETING)));
         }
     }
     caught.assert_predicted(0.5, "caught");
@@ -184,7 +185,7 @@ fn a_lie_in_bucketing() {
         let bend: FnBend = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
-        let expected = Error::misbehaved(cheater, "bucketing MAC");
+        let expected = Error::misbehaved(cheater, checks::BUCKETING);
         assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));
     }
 }

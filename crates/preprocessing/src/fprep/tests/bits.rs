@@ -7,10 +7,11 @@ use std::time::Duration;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_ot::cot;
 use symbolon_primitives::gf128;
-use symbolon_transport::bend::{Action, Bend, FnBend};
+use symbolon_transport::bend::{Action, Bend, CheckName, FnBend};
 
 use super::*;
 use crate::abit::peers_of;
+use crate::checks;
 use mesh::{message, state};
 
 const SHARES: usize = 100;
@@ -19,14 +20,18 @@ const SHARES: usize = 100;
 const CASES: [(u16, u16, u16); 5] = [(3, 0, 1), (3, 1, 2), (3, 2, 0), (5, 0, 4), (5, 3, 1)];
 
 #[track_caller]
-fn assert_caught<T>(ended: Vec<(Preprocessor, Result<T>)>, cheaters: &[u16], check: &str) {
+fn assert_caught<T>(
+    ended: Vec<(Preprocessor, Result<T>)>,
+    cheaters: &[u16],
+    check: impl CheckName,
+) {
     let results: Vec<Result<T>> = ended.into_iter().map(|(_, result)| result).collect();
     mesh::assert_caught(&results, cheaters, check);
 }
 
 /// Shares for which one party cheats towards one peer.
 #[track_caller]
-fn assert_cheat_caught(case: (u16, u16, u16), bend: FnBend, check: &str) {
+fn assert_cheat_caught(case: (u16, u16, u16), bend: FnBend, check: impl CheckName) {
     let (n, cheater, victim) = case;
     let mut parties = parties(n, 1, 21);
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
@@ -49,7 +54,7 @@ fn flip_choice(u: &mut [u8]) {
 #[test]
 fn other_bits_towards_one_peer() {
     for case in CASES {
-        assert_cheat_caught(case, state("iknp: u", flip_choice), cot::CHECK);
+        assert_cheat_caught(case, state("iknp: u", flip_choice), symbolon_ot::checks::EXTENSION);
     }
 }
 
@@ -61,7 +66,11 @@ fn wrong_hashes_towards_one_peer() {
         for (kind, byte) in
             [("aBit: check", 0), ("aBit: check", 16 * 128 + 15), ("aBit: digests", 31)]
         {
-            assert_cheat_caught(case, message(kind, move |p| p[byte] ^= 8), cot::CHECK);
+            assert_cheat_caught(
+                case,
+                message(kind, move |p| p[byte] ^= 8),
+                symbolon_ot::checks::EXTENSION,
+            );
         }
     }
 }
@@ -351,7 +360,7 @@ fn another_delta_towards_one_peer() {
                 let other = (me, peer) == (cheater, victim);
                 deltas[usize::from(me)] ^ Block(difference).select(other)
             });
-            assert_caught(run(parties, check), &[cheater], ashare_check::CHECK);
+            assert_caught(run(parties, check), &[cheater], checks::GLOBAL_KEY);
         }
     }
 }
@@ -363,7 +372,7 @@ fn another_delta_of_several_parties() {
     let parties = parties_with(5, 1, 25, |me, peer| {
         deltas[usize::from(me)] ^ Block(1 << 77).select(me < 3 && peer == 4)
     });
-    assert_caught(run(parties, check), &[0, 1, 2], ashare_check::CHECK);
+    assert_caught(run(parties, check), &[0, 1, 2], checks::GLOBAL_KEY);
 }
 
 /// Fig. 5, steps 5 to 8: another zero share than was used; y told differently to one; z committed
@@ -372,10 +381,10 @@ fn another_delta_of_several_parties() {
 fn lies_in_the_check_of_global_keys() {
     for (n, cheater, victim) in CASES {
         for (kind, at) in [
-            ("aShare: zero share", ashare_check::CHECK),
+            ("aShare: zero share", checks::GLOBAL_KEY),
             ("aShare: y", BROADCAST_CHECK),
             ("aShare: commitment to z", BROADCAST_CHECK),
-            ("aShare: z", "aShare z commitment"),
+            ("aShare: z", checks::GLOBAL_KEY_Z),
         ] {
             let mut parties = parties(n, 1, 26);
             let lie = message(kind, |p| *p.last_mut().expect("not empty") ^= 1);

@@ -11,6 +11,7 @@ use symbolon_primitives::{CommitContext, commit};
 use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::*;
+use crate::checks;
 use mesh::{message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
@@ -31,7 +32,7 @@ impl Ended {
     }
 
     #[track_caller]
-    fn assert_caught(&self, by: &str) {
+    fn assert_caught(&self, by: impl symbolon_transport::bend::CheckName) {
         mesh::assert_caught(&self.results, &[self.cheater], by);
     }
 
@@ -74,7 +75,7 @@ fn wrong_u_on_one_triple() {
         );
         caught.note(ended.x(triple));
         if ended.x(triple) {
-            ended.assert_caught(laand::CHECK);
+            ended.assert_caught(checks::LEAKY_AND);
         } else {
             ended.assert_harmless();
         }
@@ -111,7 +112,7 @@ fn wrong_u_on(cases: &[(usize, u128)]) {
             let wrong = (0..k).any(|triple| ended.x(triple));
             unnoticed.note(!wrong);
             if wrong {
-                ended.assert_caught(laand::CHECK);
+                ended.assert_caught(checks::LEAKY_AND);
             } else {
                 ended.assert_harmless();
             }
@@ -133,7 +134,7 @@ fn wrong_s() {
         for bit in [0, 1, 8 * U - 1] {
             let ended =
                 cheat(cheater, 5, state("leaky AND: S", move |s| s[U + bit / 8] ^= 1 << (bit % 8)));
-            ended.assert_caught(laand::CHECK);
+            ended.assert_caught(checks::LEAKY_AND);
         }
     }
 }
@@ -157,7 +158,7 @@ fn wrong_u_and_s_in_their_upper_half() {
         let ended = run_with_all(seed as u16 % 2, seed, bend);
         caught.note(ended.x(triple));
         if ended.x(triple) {
-            ended.assert_caught(laand::CHECK);
+            ended.assert_caught(checks::LEAKY_AND);
         } else {
             ended.assert_harmless();
         }
@@ -165,7 +166,7 @@ fn wrong_u_and_s_in_their_upper_half() {
     caught.assert_predicted(0.5, "caught");
     for (cheater, bit) in [(0, 64), (1, 127)] {
         let bend = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
-        run_with_all(cheater, 5, bend).assert_caught(laand::CHECK);
+        run_with_all(cheater, 5, bend).assert_caught(checks::LEAKY_AND);
     }
 }
 
@@ -183,7 +184,7 @@ fn flipped_d_with_everything_adapted() {
                 s.iter_mut().zip(delta).take(U).for_each(|(s, d)| *s ^= d)
             }),
         );
-        ended.assert_caught(laand::CHECK);
+        ended.assert_caught(checks::LEAKY_AND);
     }
 }
 
@@ -195,7 +196,7 @@ fn delta_with_the_wrong_lsb() {
     for (cheater, deltas) in [(0, [a.with_lsb(true), b]), (1, [a, b.with_lsb(false)])] {
         let parties = parties_under(&deltas, 1, 7);
         let ended = run_with(cheater, parties, FnBend::new(), FnBend::new());
-        ended.assert_caught(laand::CHECK);
+        ended.assert_caught(checks::LEAKY_AND);
     }
 }
 
@@ -246,7 +247,7 @@ fn wrong_v() {
     for cheater in [0, 1] {
         for bit in [0, 127] {
             let v = state("leaky AND: V", move |v| v[bit / 8] ^= 1 << (bit % 8));
-            cheat(cheater, 10, v).assert_caught(laand::CHECK);
+            cheat(cheater, 10, v).assert_caught(checks::LEAKY_AND);
         }
     }
 }
@@ -494,7 +495,7 @@ fn cheats_on_another_lane() {
     assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     let cases = [
         (
-            symbolon_ot::cot::CHECK,
+            symbolon_ot::checks::EXTENSION,
             FnBend::new().on_state(|point, u| {
                 if point == "iknp: u" {
                     let column = u.len() / COLUMNS;
@@ -502,7 +503,7 @@ fn cheats_on_another_lane() {
                 }
             }),
         ),
-        (laand::CHECK, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
+        (checks::LEAKY_AND, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
     ];
     for (cheater, (check, bend)) in [1, 0].into_iter().zip(cases) {
         let mut parties = parties(2, 2, 17);

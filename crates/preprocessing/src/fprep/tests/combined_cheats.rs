@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_ot::{BlockBits, cot, pprf};
+use symbolon_ot::BlockBits;
 use symbolon_transport::bend::{Action, Bend, FnBend, Rate};
 
 use super::bits::agree;
 use super::*;
+use crate::checks;
 use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
@@ -88,8 +89,8 @@ fn a_guess_of_delta_and_then_one_of_x() {
         let deltas = deltas(2, 300 + seed);
         let right = guess.is_right(deltas[1 - cheater]);
         let caught = match right {
-            false => Some(cot::CHECK),
-            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(laand::CHECK),
+            false => Some(symbolon_ot::checks::EXTENSION),
+            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(checks::LEAKY_AND),
         };
         unnoticed.note(caught.is_none());
         match caught {
@@ -131,7 +132,11 @@ fn one_more_bit_of_delta_in_every_draw() {
         match wrong {
             Some(_) => {
                 caught.note(true);
-                mesh::assert_caught(&results(ended), &[cheater as u16], cot::CHECK);
+                mesh::assert_caught(
+                    &results(ended),
+                    &[cheater as u16],
+                    symbolon_ot::checks::EXTENSION,
+                );
             }
             None => drop(all_end_well(ended)),
         }
@@ -158,8 +163,9 @@ fn guesses_of_two_peers_in_league() {
         unnoticed.note(wrong.is_none());
         match wrong {
             Some(culprit) => {
-                mesh::assert_caught(&results, &[0, 1], cot::CHECK);
-                let expected = Err(Error::misbehaved(culprit as u16, cot::CHECK));
+                mesh::assert_caught(&results, &[0, 1], symbolon_ot::checks::EXTENSION);
+                let expected =
+                    Err(Error::misbehaved(culprit as u16, symbolon_ot::checks::EXTENSION));
                 assert_eq!(results[usize::from(VICTIM)], expected);
             }
             None => assert!(results.iter().all(Result::is_ok)),
@@ -185,9 +191,9 @@ fn guesses_on_two_lanes() {
         let deltas = deltas(2, 1_200 + seed);
         let right = guess.is_right(deltas[1 - cheater]);
         if !right {
-            mesh::assert_caught(&results(ended), &[cheater as u16], cot::CHECK);
+            mesh::assert_caught(&results(ended), &[cheater as u16], symbolon_ot::checks::EXTENSION);
         } else if ended[1 - cheater].0.leaky.own_bits(0)[0] {
-            mesh::assert_caught(&results(ended), &[cheater as u16], laand::CHECK);
+            mesh::assert_caught(&results(ended), &[cheater as u16], checks::LEAKY_AND);
         } else {
             assert_harmless(&results(ended), &deltas);
         }
@@ -215,7 +221,7 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
         let x = ended[usize::from(VICTIM)].0.leaky.own_bits(place / U)[0];
         caught.note(!x);
         match x {
-            false => mesh::assert_caught_by_all(&results(ended), &[0, 1], laand::CHECK),
+            false => mesh::assert_caught_by_all(&results(ended), &[0, 1], checks::LEAKY_AND),
             true => assert_harmless(&results(ended), &deltas(3, 1_500 + seed)),
         }
     }
@@ -254,7 +260,7 @@ fn draws_swapped_by_two_in_league() {
                 mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
             }
             let results = results(run(parties, |open, lanes| open.shares(lanes, 20)));
-            mesh::assert_caught(&results, &league, cot::CHECK);
+            mesh::assert_caught(&results, &league, symbolon_ot::checks::EXTENSION);
         }
     }
 }
@@ -392,7 +398,7 @@ fn a_guess_in_the_set_up_and_one_later() {
         assert_eq!(ended[1].is_ok(), right);
         let Ok((open, _)) = &ended[1] else {
             unnoticed.note(false);
-            mesh::assert_caught(&ended, &[0], cot::CHECK);
+            mesh::assert_caught(&ended, &[0], symbolon_ot::checks::EXTENSION);
             continue;
         };
         let x = open.leaky.own_bits(0)[0];
@@ -400,7 +406,7 @@ fn a_guess_in_the_set_up_and_one_later() {
         let made: Vec<Result<Triples>> =
             ended.into_iter().map(|ended| ended.and_then(|(_, made)| made)).collect();
         match x {
-            true => mesh::assert_caught(&made, &[0], laand::CHECK),
+            true => mesh::assert_caught(&made, &[0], checks::LEAKY_AND),
             false => assert!(made.iter().all(Result::is_ok)),
         }
     }
@@ -418,6 +424,6 @@ fn trees_swapped_by_two_in_league() {
             mesh::cheat(&mut parties[usize::from(cheater)], victim, bend);
         }
         let ended = mesh::run(parties, |lanes| set_up(lanes, BlockBits::Four).map(drop));
-        mesh::assert_caught(&ended, &league, pprf::CHECK);
+        mesh::assert_caught(&ended, &league, symbolon_ot::checks::PUNCTURED_TREE);
     }
 }

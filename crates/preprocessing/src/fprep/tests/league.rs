@@ -3,7 +3,7 @@
 //!
 //! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
 
-use symbolon_ot::{BlockBits, cot};
+use symbolon_ot::BlockBits;
 use symbolon_transport::bend::{Action, FnBend};
 
 use super::*;
@@ -65,7 +65,7 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
 fn a_failed_check_ends_every_peer_and_lane() {
     for generator in GENERATORS {
         assert_eq!(checks(false, generator), [Ok(()), Ok(())]);
-        let failed = Err(Error::misbehaved(0, cot::CHECK));
+        let failed = Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION));
         assert_eq!(checks(true, generator), [failed.clone(), failed]);
     }
 }
@@ -81,7 +81,10 @@ fn the_first_culprit_of_a_set_up_is_named() {
             mesh::cheat(&mut parties[cheater], VICTIM, bend);
         }
         let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
-        assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
+        assert_eq!(
+            ended[usize::from(VICTIM)],
+            Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION))
+        );
         assert!(ended.iter().all(Result::is_err));
     }
 }
@@ -96,7 +99,10 @@ fn a_failed_check_ends_a_set_up_without_the_other_peer() {
         mesh::cheat(&mut parties[0], VICTIM, spoil);
         mesh::cheat(&mut parties[1], VICTIM, FnBend::new().on_outgoing(|_, _, _| Action::Stall));
         let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
-        assert_eq!(ended[usize::from(VICTIM)], Err(Error::misbehaved(0, cot::CHECK)));
+        assert_eq!(
+            ended[usize::from(VICTIM)],
+            Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION))
+        );
         assert!(ended.iter().all(Result::is_err));
     }
 }

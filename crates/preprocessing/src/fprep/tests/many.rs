@@ -5,11 +5,12 @@
 //! guessed bit is wrong.
 
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_transport::SOMEBODY;
+use symbolon_transport::Culprit;
 use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
 use crate::abit::peers_of;
+use crate::checks;
 use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };
@@ -32,7 +33,7 @@ impl Ended {
     }
 
     #[track_caller]
-    fn assert_caught(&self, by: &str) {
+    fn assert_caught(&self, by: impl symbolon_transport::bend::CheckName) {
         mesh::assert_caught(&self.results, &self.cheaters, by);
     }
 
@@ -53,7 +54,7 @@ impl Ended {
         }
         for party in (0..self.results.len() as u16).filter(|p| !self.cheaters.contains(p)) {
             let error = self.results[usize::from(party)].as_ref().err();
-            assert_eq!(error, Some(&Error::misbehaved(SOMEBODY, laand::CHECK)));
+            assert_eq!(error, Some(&Error::misbehaved(Culprit::Unknown, checks::LEAKY_AND)));
         }
     }
 }
@@ -273,6 +274,6 @@ fn cheat_on_another_lane() {
         parties[usize::from(cheater)].lanes[1][place].set_bend(Box::new(bend));
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let results: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
-        mesh::assert_caught(&results, &[cheater], laand::CHECK);
+        mesh::assert_caught(&results, &[cheater], checks::LEAKY_AND);
     }
 }

@@ -1,10 +1,11 @@
 //! Batches and draws that several threads make: what is right stays right, and a lie in any thread's part is
 //! caught as it is in a single one's.
 
-use symbolon_ot::cot;
+use symbolon_transport::Culprit;
 use symbolon_transport::bend::FnBend;
 
 use super::*;
+use crate::checks;
 use mesh::{message, state};
 
 /// So many leaky triples that two threads have several chunks each, the last one short.
@@ -54,7 +55,7 @@ fn errors_in_s_that_would_cancel_between_threads() {
     for cheater in [0, 1] {
         for wrong in [&[0, second][..], &[second]] {
             let ended = cheat(cheater, wrong_s(wrong), |open, lanes| open.triples(lanes, BATCH));
-            mesh::assert_caught(&ended, &[cheater], laand::CHECK);
+            mesh::assert_caught(&ended, &[cheater], checks::LEAKY_AND);
         }
     }
 }
@@ -80,7 +81,7 @@ fn other_bits_on_the_second_lane() {
         let lie = message("aBit: check", |hashes| hashes[0] ^= 1);
         let ended =
             cheat(cheater, [FnBend::new(), lie], |open, lanes| open.shares(lanes, MAX_DRAW + 2));
-        mesh::assert_caught(&ended, &[cheater], cot::CHECK);
+        mesh::assert_caught(&ended, &[cheater], symbolon_ot::checks::EXTENSION);
     }
 }
 
@@ -131,11 +132,14 @@ fn tied_batches_are_right_on_several_threads() {
 #[test]
 fn a_failed_check_is_told_before_a_broken_channel() {
     let broken = || Err(Error::internal("a channel"));
-    let caught = || Err(Error::misbehaved(1, "a check"));
+    let caught = || Err(Error::misbehaved(1, symbolon_transport::checks::FRAMING));
     for ended in
         [vec![broken(), caught()], vec![caught(), broken()], vec![Ok(()), caught(), broken()]]
     {
-        assert!(matches!(first_failure(ended), Err(Error::PeerMisbehaved { party: 1, .. })));
+        assert!(matches!(
+            first_failure(ended),
+            Err(Error::PeerMisbehaved { culprit: Culprit::Party(1), .. })
+        ));
     }
     assert!(matches!(first_failure(vec![Ok(()), broken()]), Err(Error::Internal(_))));
     assert!(first_failure(vec![Ok(()), Ok(())]).is_ok());

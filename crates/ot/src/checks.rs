@@ -1,0 +1,10 @@
+//! The checks of this crate.
+
+symbolon_transport::checks! {
+    pub BASE_OT_POINT = "base-ot-point", "base OT point decoding":
+        "a malformed point, or the identity, in a base OT";
+    pub EXTENSION = "ot-extension-consistency", "OT extension consistency":
+        "other choice bits in some columns of the correlated OT extension than in the rest";
+    pub PUNCTURED_TREE = "punctured-tree-consistency", "punctured tree consistency":
+        "a GGM tree whose leaves do not match its hash, to learn bits of Δ";
+}

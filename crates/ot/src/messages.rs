@@ -1,0 +1,46 @@
+//! The messages of this crate.
+
+symbolon_transport::messages! {
+    pub BASE_OT_A = "base OT: A" {
+        phase: "set-up",
+        route: "sender of the base OTs → receiver",
+        length: "32",
+        carries: "the point A",
+        step: "MRR21",
+    }
+    pub BASE_OT_REPLIES = "base OT: s, t" {
+        phase: "set-up",
+        route: "receiver of the base OTs → sender",
+        length: "80·128",
+        carries: "for each OT the point s (32 bytes) and the shift t (48 bytes)",
+        step: "MRR21",
+    }
+    pub TREES = "softspoken: pprf" {
+        phase: "set-up",
+        route: "receiver of the correlated OTs → sender",
+        length: "(128/k)·(32·(k − 1) + 32) + 32",
+        carries: "for each GGM tree two sums per level and the check's τ; a hash of all leaves",
+        step: "Roy22, punctured PRF",
+    }
+    pub IKNP_U = "iknp: u" {
+        phase: "any",
+        route: "receiver of the correlated OTs → sender",
+        length: "16·n', n' = 128·(⌈n/128⌉ + 1)",
+        carries: "the correction of a draw of n bits, 128 columns",
+        step: "IKNP03",
+    }
+    pub SOFTSPOKEN_U = "softspoken: u" {
+        phase: "any",
+        route: "receiver of the correlated OTs → sender",
+        length: "16·n'/k, n' = 128·(⌈n/128⌉ + 1)",
+        carries: "the correction of a draw of n bits, one column per tree",
+        step: "Roy22, Fig. 7",
+    }
+    pub COT_CHECK = "correlated OT: check" {
+        phase: "set-up",
+        route: "receiver of the correlated OTs → sender",
+        length: "16·129",
+        carries: "x̃ and the hash of each of the 128 columns",
+        step: "Roy22, consistency",
+    }
+}

@@ -1,0 +1,56 @@
+//! The messages of this crate.
+
+const ALL_TO_ALL: &str = "each party → each other";
+const AMONG_SEVERAL: &str = "each party → each other, with three parties or more";
+
+symbolon_transport::messages! {
+    pub GROUP_NONCE = "group nonce" {
+        phase: "handshake",
+        route: AMONG_SEVERAL,
+        length: "32",
+        carries: "a nonce that is the same for all",
+        step: "",
+    }
+    pub GROUP_ECHO = "group session echo" {
+        phase: "handshake",
+        route: AMONG_SEVERAL,
+        length: "2 + 32",
+        carries: "the sender, and a hash of the session and of this pair's handshake",
+        step: "",
+    }
+    pub LINK_REPORT = "link report" {
+        phase: "handshake",
+        route: "each party → each other, if the link is measured",
+        length: "16",
+        carries: "round trip in nanoseconds, bytes a second, of the sender's slowest link",
+        step: "",
+    }
+    pub LINK_CHOICE = "link choice" {
+        phase: "handshake",
+        route: "each party → each other, if the link is measured",
+        length: "32 + 2",
+        carries: "a hash of all reports, and the settled garbling scheme and OT extension",
+        step: "",
+    }
+    pub HOLDINGS = "stored items" {
+        phase: "stored",
+        route: ALL_TO_ALL,
+        length: "at most (16 + 8·c)·1024, for items with c counts",
+        carries: "the own items' names and how much of each is used",
+        step: "",
+    }
+    pub ANSWER = "stored items: yes or no" {
+        phase: "stored",
+        route: ALL_TO_ALL,
+        length: "26",
+        carries: "a question about an item, its round, and the answer",
+        step: "",
+    }
+    pub READY = "measure: ready" {
+        phase: "bench",
+        route: ALL_TO_ALL,
+        length: "0",
+        carries: "nothing: the sender is ready for a measured run",
+        step: "",
+    }
+}

@@ -1,0 +1,116 @@
+//! Checks as values: what fails when a peer deviates, and who is accused.
+
+use std::fmt;
+
+use crate::{Channel, DEALER};
+
+/// A check of a peer's behaviour, named in [`Error::PeerMisbehaved`](crate::Error::PeerMisbehaved).
+///
+/// Each crate declares its checks with [`checks!`](crate::checks), in a module `checks`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Check {
+    code: &'static str,
+    name: &'static str,
+    catches: &'static str,
+}
+
+impl Check {
+    /// A check with its code, its name, and the cheats that it catches.
+    pub const fn new(code: &'static str, name: &'static str, catches: &'static str) -> Self {
+        Check { code, name, catches }
+    }
+
+    /// A stable name for programs, in kebab case: "garbled-table-mac".
+    pub const fn code(self) -> &'static str {
+        self.code
+    }
+
+    /// A noun for people: "garbled table MAC".
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// What a peer did that this check catches.
+    pub const fn catches(self) -> &'static str {
+        self.catches
+    }
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// For checks that are not declared yet.
+impl From<&'static str> for Check {
+    fn from(name: &'static str) -> Self {
+        Check::new(name, name, "")
+    }
+}
+
+/// Declares checks as constants, and a list of all of them:
+///
+/// ```
+/// mod checks {
+///     symbolon_transport::checks! {
+///         pub OUTPUT_MASK = "output-mask-mac", "output mask MAC": "a wrong share of an output mask";
+///     }
+/// }
+/// assert_eq!(checks::OUTPUT_MASK.code(), "output-mask-mac");
+/// assert_eq!(checks::ALL, [checks::OUTPUT_MASK]);
+/// ```
+#[macro_export]
+macro_rules! checks {
+    ($($vis:vis $check:ident = $code:literal, $name:literal: $catches:literal;)*) => {
+        $(
+            #[doc = concat!("The check \"", $name, "\". It catches ", $catches, ".")]
+            $vis const $check: $crate::Check = $crate::Check::new($code, $name, $catches);
+        )*
+        /// All checks declared here.
+        pub const ALL: &[$crate::Check] = &[$($check),*];
+    };
+}
+
+/// Who deviated from the protocol, as far as the check can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Culprit {
+    /// This party.
+    Party(u16),
+    /// The dealer, which is none of the parties.
+    Dealer,
+    /// One of several peers.
+    Unknown,
+}
+
+impl Culprit {
+    /// The only peer, if there is one alone; otherwise a check on all of them cannot tell.
+    pub fn among(peers: &[Channel]) -> Self {
+        if let [peer] = peers { peer.peer().into() } else { Culprit::Unknown }
+    }
+
+    /// The number of the party, if it is one and is known.
+    pub const fn party(self) -> Option<u16> {
+        match self {
+            Culprit::Party(party) => Some(party),
+            Culprit::Dealer | Culprit::Unknown => None,
+        }
+    }
+}
+
+/// The number of a channel's peer: a party's, or [`DEALER`].
+impl From<u16> for Culprit {
+    fn from(number: u16) -> Self {
+        if number == DEALER { Culprit::Dealer } else { Culprit::Party(number) }
+    }
+}
+
+impl fmt::Display for Culprit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Culprit::Party(party) => write!(f, "party {party}"),
+            Culprit::Dealer => write!(f, "the dealer"),
+            Culprit::Unknown => write!(f, "one of the other parties"),
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What the operating system or a file refused, with its cause.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+use crate::Error;
+
+/// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below it.
+///
+/// Two faults are equal if their codes and sentences are.
+#[derive(Clone)]
+pub struct Fault {
+    code: &'static str,
+    text: String,
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
+}
+
+impl Fault {
+    /// A fault with its stable code, in kebab case, and a sentence.
+    pub fn new(code: &'static str, text: impl Into<String>) -> Self {
+        Fault { code, text: text.into(), cause: None }
+    }
+
+    /// The same with the error that led to it.
+    pub fn caused_by(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.cause = Some(Arc::new(cause));
+        self
+    }
+
+    /// The same with an error of the operating system that belongs to somebody else.
+    pub fn caused_by_io(self, error: &io::Error) -> Self {
+        self.caused_by(match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(error.kind(), error.to_string()),
+        })
+    }
+
+    /// A stable name for programs.
+    pub fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// The sentence.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fault({}: {:?})", self.code, self.text)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Fault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+    }
+}
+
+impl PartialEq for Fault {
+    fn eq(&self, other: &Self) -> bool {
+        (self.code, &self.text) == (other.code, &other.text)
+    }
+}
+
+impl Eq for Fault {}
+
+/// A resource of which the operating system has none left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// File descriptors or memory.
+    System,
+    /// Room on a disk, or in this user's share of it.
+    Disk,
+}
+
+/// The resource that an error of the operating system says has run out, if it is about one.
+pub fn shortage(error: &io::Error) -> Option<Shortage> {
+    use io::ErrorKind;
+    /// ENFILE and EMFILE, the same on all Unix systems; the standard library has no name for them.
+    const DESCRIPTORS: [i32; 2] = [23, 24];
+    let code = error.raw_os_error()?;
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            Some(Shortage::Disk)
+        }
+        ErrorKind::OutOfMemory => Some(Shortage::System),
+        _ if cfg!(unix) && DESCRIPTORS.contains(&code) => Some(Shortage::System),
+        _ => None,
+    }
+}
+
+impl Error {
+    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has run
+    /// out, otherwise `otherwise`.
+    pub(crate) fn of_system(
+        error: &io::Error,
+        text: String,
+        otherwise: impl FnOnce(Fault) -> Self,
+    ) -> Self {
+        let fault = |code| Fault::new(code, &text).caused_by_io(error);
+        match shortage(error) {
+            Some(Shortage::System) => Error::System(fault("system")),
+            Some(Shortage::Disk) => Error::Full(fault("disk-full")),
+            None => otherwise(fault("io")),
+        }
+    }
+}

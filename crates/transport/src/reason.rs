@@ -1,0 +1,233 @@
+//! Why a connection failed, and in what two parties differ.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::text::{Printable, SHOWN};
+use crate::{DEALER, Fault};
+
+/// Why a connection failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransportReason {
+    /// The peer closed the connection, or died.
+    Closed,
+    /// The peer neither sent nor took a byte for this long, or was too slow for a whole message.
+    TimedOut(Duration),
+    /// Nobody answered at the address within this time.
+    NoAnswer {
+        /// The address, as HOST:PORT.
+        address: String,
+        /// How long we tried.
+        after: Duration,
+        /// The last attempt that failed, if any did.
+        last: Option<LastAttempt>,
+    },
+    /// The peer, or a stranger in its place, began in a way that cannot be accepted.
+    Refused(Refusal),
+    /// The peer proved possession of another key than the one expected.
+    WrongKey {
+        /// The fingerprint of the key the peer has.
+        found: String,
+        /// The fingerprint that was expected.
+        expected: String,
+    },
+    /// The peer did not accept our key: it pinned another one.
+    OwnKeyRefused,
+    /// The peer said that it gave up, and why; its own words.
+    Aborted(String),
+    /// This side closed the connection earlier.
+    ClosedHere,
+    /// The operating system or the TLS layer reported this.
+    Io(Fault),
+}
+
+impl TransportReason {
+    /// A stable name for programs, in kebab case.
+    pub fn code(&self) -> &'static str {
+        match self {
+            TransportReason::Closed => "connection-closed",
+            TransportReason::TimedOut(_) => "timed-out",
+            TransportReason::NoAnswer { .. } => "no-answer",
+            TransportReason::Refused(Refusal::SameParty(_)) => "same-party",
+            TransportReason::Refused(Refusal::Other(_)) => "connection-refused",
+            TransportReason::WrongKey { .. } => "wrong-key",
+            TransportReason::OwnKeyRefused => "own-key-refused",
+            TransportReason::Aborted(_) => "peer-aborted",
+            TransportReason::ClosedHere => "closed-here",
+            TransportReason::Io(_) => "connection-failed",
+        }
+    }
+
+    /// A failure that the operating system or the TLS layer reported.
+    pub(crate) fn io(text: impl Into<String>) -> Self {
+        TransportReason::Io(Fault::new("connection-failed", text))
+    }
+
+    /// A beginning that cannot be accepted.
+    pub fn refused(text: impl Into<String>) -> Self {
+        TransportReason::Refused(Refusal::Other(text.into()))
+    }
+}
+
+/// Why the beginning of a connection is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Both sides are started as this party.
+    SameParty(u16),
+    /// Something else, as a clause.
+    Other(String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::SameParty(party) => write!(f, "both parties claim to be party {party}"),
+            Refusal::Other(text) => write!(f, "{}", Printable(text, SHOWN)),
+        }
+    }
+}
+
+/// An attempt to connect that failed before the time for all of them was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastAttempt {
+    /// What it was about.
+    pub cause: AttemptCause,
+    /// What happened, as a clause.
+    pub text: String,
+}
+
+/// What a failed attempt to connect was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AttemptCause {
+    /// Somebody came with another key than the pinned ones.
+    WrongKey,
+    /// Somebody came and refused our key.
+    OwnKeyRefused,
+    /// Something else.
+    Other,
+}
+
+/// In what two parties differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A version of messages, with its name: "the wire version".
+    Version(&'static str),
+    /// Who takes part, and who is which party: "the parties".
+    Parties(&'static str),
+    /// How many connections lead from one to the other.
+    Lanes,
+    /// A parameter of the session, by its key: "circuit", "rho".
+    Term(String),
+    /// A parameter that both left open and settled differently.
+    Settled(String),
+    /// What the parties ask a dealer for, as a noun.
+    Request(String),
+}
+
+impl Subject {
+    /// A stable name for programs: the key of a parameter, or one of "version", "parties", "lanes"
+    /// and "dealer-request".
+    pub fn code(&self) -> &str {
+        match self {
+            Subject::Version(_) => "version",
+            Subject::Parties(_) => "parties",
+            Subject::Lanes => "lanes",
+            Subject::Term(key) | Subject::Settled(key) => key,
+            Subject::Request(_) => "dealer-request",
+        }
+    }
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Version(text) | Subject::Parties(text) => f.write_str(text),
+            Subject::Lanes => f.write_str("the number of lanes"),
+            Subject::Term(text) | Subject::Request(text) => Printable(text, SHOWN).fmt(f),
+            Subject::Settled(key) => {
+                write!(f, "{}, chosen from the link", Printable(key, SHOWN))
+            }
+        }
+    }
+}
+
+impl From<&str> for Subject {
+    fn from(key: &str) -> Self {
+        Subject::Term(key.to_string())
+    }
+}
+
+impl From<&String> for Subject {
+    fn from(key: &String) -> Self {
+        Subject::Term(key.clone())
+    }
+}
+
+/// `30 s`, `0.2 s`, `1.5 s`.
+pub(crate) struct Seconds(pub(crate) Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let milliseconds = self.0.as_millis();
+        if milliseconds.is_multiple_of(1000) {
+            write!(f, "{} s", milliseconds / 1000)
+        } else {
+            let text = format!("{:.3}", self.0.as_secs_f64());
+            write!(f, "{} s", text.trim_end_matches('0').trim_end_matches('.'))
+        }
+    }
+}
+
+/// A failed connection as a sentence.
+pub(crate) struct Sentence<'a>(pub(crate) Option<u16>, pub(crate) &'a TransportReason);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = match self.0 {
+            Some(DEALER) => "the dealer".to_string(),
+            Some(party) => format!("party {party}"),
+            None => "the peer".to_string(),
+        };
+        match self.1 {
+            TransportReason::Closed => write!(f, "{who} closed the connection"),
+            TransportReason::TimedOut(after) => {
+                write!(f, "{who} did not answer within {}", Seconds(*after))
+            }
+            TransportReason::NoAnswer { address, after, last } => {
+                let address = Printable(address, SHOWN);
+                write!(f, "no answer from {who} at {address} within {}", Seconds(*after))?;
+                match last {
+                    Some(last) => write!(f, " ({})", Printable(&last.text, SHOWN)),
+                    None => Ok(()),
+                }
+            }
+            TransportReason::Refused(refusal) => {
+                write!(f, "the connection to {who} was refused: {refusal}")
+            }
+            TransportReason::WrongKey { found, expected } => {
+                let (found, expected) = (Printable(found, SHOWN), Printable(expected, SHOWN));
+                match self.0 {
+                    Some(DEALER) => write!(f, "the dealer's key")?,
+                    _ => write!(f, "the peer's key")?,
+                }
+                write!(f, " has fingerprint {found}, expected {expected}")
+            }
+            TransportReason::OwnKeyRefused => {
+                write!(f, "{who} refused our key: it expects another fingerprint")
+            }
+            TransportReason::Aborted(text) => {
+                write!(f, "{who} aborted: {}", Printable(text, SHOWN))
+            }
+            TransportReason::ClosedHere => {
+                write!(f, "the connection to {who} was already closed by this side")
+            }
+            TransportReason::Io(fault) => {
+                write!(f, "the connection to {who} failed: {}", Printable(fault.text(), SHOWN))
+            }
+        }
+    }
+}
