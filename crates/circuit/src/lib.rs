@@ -32,7 +32,9 @@ pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGat
 pub use stats::{LookupCount, Stats};
 pub use table::Table;
 pub use types::Type;
-pub use value::{Value, format_value, parse_value, to_bits_string, to_hex};
+pub use value::{
+    FileForm, Value, format_file, format_value, parse_file, parse_value, to_bits_string, to_hex,
+};
 
 /// The guide's examples, which have to compile.
 #[cfg(doctest)]

@@ -6,7 +6,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::BenchArgs;
 use crate::dealer::DealerArgs;
-use crate::lang::{CheckArgs, CostArgs, FmtArgs, ProgramArgs, TestArgs};
+use crate::cost::CostArgs;
+use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, audience, owner};
 
@@ -17,9 +18,15 @@ VALUES
     hex:2b7e15…    the whole input as one big-endian integer
     1234, -5       a decimal integer
     3,1,2          for an array, its elements in order (also [3, 1, 2])
+    true, 1.25, {\"price\": 3}, null, \"Red\"
+                   for the types of programs: truth values, fixed-point numbers, structures,
+                   optional values, variants
     bits:0110      bits, the first character on the first wire
-    @FILE          a text file that holds one of these forms
-    -              the same, from standard input (for one input)
+    @FILE          a text file that holds one of these forms, or a list with an element a line or
+                   with spaces between elements; as JSON, several lines too
+    @FILE.csv      a list with an element a row; a header may name the parts of elements, and
+                   @FILE.csv#COLUMN,… chooses columns by their names
+    -              a text, from standard input (for one input)
   Whatever the type, wire 0 is the least significant bit of an integer, and element 0 of an array lies
   on the lowest wires. So hex: writes the last element of an array first, and the usual hexadecimal
   test strings of AES and SHA-2 are used as they are.
@@ -104,6 +111,10 @@ pub enum Command {
     Cost(CostArgs),
     /// Run the tests of a `.sym` program, interpreted and as a circuit
     Test(TestArgs),
+    /// Evaluate a `.sym` program or a circuit in the clear, as `circuit eval`
+    Eval(EvalArgs),
+    /// Serve an editor: the language server for `.sym` programs
+    Lsp(LspArgs),
     /// Make an identity: a private key and certificate in one file
     Keygen(KeygenArgs),
     /// Print the fingerprint of an identity file
@@ -252,6 +263,10 @@ EXAMPLES
     # dealer_fingerprint = \"77be…\"
     store = \"my.store\"            # with --prepared, and for preprocess and prepare
     json = false
+    pad = false                    # fill lists that are shorter than their input
+    # entry = \"main\"              # of a `.sym` program
+    # [const]                      # its `pub const`s
+    # N = 9
     [inputs]
     key = \"@key.txt\"              # any VALUE, an integer, or an array of integers
     [owners]
@@ -292,6 +307,9 @@ pub struct RunArgs {
     /// The value of an own input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
+    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
+    #[arg(long)]
+    pub pad: bool,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -501,6 +519,9 @@ pub struct LocalArgs {
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
+    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
+    #[arg(long)]
+    pub pad: bool,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -573,6 +594,9 @@ pub struct EvalArgs {
     /// The value of an input; INPUT is a name or a place from 0
     #[arg(long = "input", value_name = "INPUT=VALUE", allow_hyphen_values = true)]
     pub inputs: Vec<InputText>,
+    /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
+    #[arg(long)]
+    pub pad: bool,
     /// What a `.sym` program is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,

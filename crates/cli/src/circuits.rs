@@ -8,13 +8,15 @@ use symbolon::circuit::{
     parse_value,
 };
 
+use symbolon_lang::cost::{ComponentCost, component_costs};
+
 use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
 use crate::failure::{Failure, Outcome};
 use crate::lang::check_failure;
 use crate::results::{OutputJson, print, print_json, print_outputs, tell};
 use crate::source::CircuitSpec;
 use crate::table::align;
-use crate::values::{given, resolve};
+use crate::values::{Reading, given, resolve};
 
 /// Does one of the circuit commands.
 ///
@@ -50,6 +52,7 @@ struct InfoJson {
     inputs: Vec<PortJson>,
     outputs: Vec<PortJson>,
     components: usize,
+    component_list: Vec<ComponentJson>,
     gates: GatesJson,
     lookups: Vec<LookupsJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,6 +72,17 @@ struct PortJson {
     owner: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     receivers: Option<Vec<u16>>,
+}
+
+/// One component, the main one first.
+#[derive(Serialize)]
+struct ComponentJson {
+    name: String,
+    /// How often it is called in all.
+    calls: u64,
+    /// AND gates of one call, those of its own calls left out.
+    and: u64,
+    lookups: u64,
 }
 
 #[derive(Serialize)]
@@ -112,6 +126,7 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
         inputs: inputs.collect(),
         outputs: outputs.collect(),
         components: circuit.components().len(),
+        component_list: components(circuit),
         gates: GatesJson {
             and: stats.and,
             xor: stats.xor,
@@ -127,6 +142,16 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
         wires: stats.wires,
         live_width: stats.live_width,
     }
+}
+
+fn components(circuit: &Circuit) -> Vec<ComponentJson> {
+    let one = |cost: ComponentCost| ComponentJson {
+        name: cost.name,
+        calls: cost.calls,
+        and: cost.ands,
+        lookups: cost.lookups,
+    };
+    component_costs(circuit).into_iter().map(one).collect()
 }
 
 fn info(args: &InfoArgs) -> Outcome<()> {
@@ -175,7 +200,17 @@ fn info(args: &InfoArgs) -> Outcome<()> {
     let lowered = info.and_without_lookups.iter();
     let lowered = lowered.map(|ands| ["AND gates without look-ups".to_string(), ands.to_string()]);
     facts.splice(4..4, lookups.chain(lowered));
-    print(&format!("{}\n\n{}\n{}", info.circuit, align(&rows, 4), align(&facts, 2)))
+    let mut text = format!("{}\n\n{}\n{}", info.circuit, align(&rows, 4), align(&facts, 2));
+    if info.component_list.len() > 1 {
+        let mut rows = vec![["component", "calls", "AND gates", "look-ups"].map(String::from)];
+        for one in &info.component_list {
+            let numbers = [one.calls, one.and, one.lookups].map(|n| n.to_string());
+            let [calls, and, lookups] = numbers;
+            rows.push([one.name.clone(), calls, and, lookups]);
+        }
+        text.push_str(&format!("\n{}", align(&rows, 1)));
+    }
+    print(&text)
 }
 
 /// What `circuit eval --json` prints.
@@ -187,7 +222,11 @@ struct EvalJson {
     outputs: Vec<OutputJson>,
 }
 
-fn eval(args: &EvalArgs) -> Outcome<()> {
+/// Evaluates in the clear.
+///
+/// # Errors
+/// As [`command`], and the failed assert of a program.
+pub fn eval(args: &EvalArgs) -> Outcome<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         program: args.program.clone(),
@@ -195,7 +234,8 @@ fn eval(args: &EvalArgs) -> Outcome<()> {
     };
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
-    let values = resolve(&circuit, &given(&args.inputs)?, None)?;
+    let how = Reading { pad: args.pad, by_line: false };
+    let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {
         let Some((_, value)) = values.iter().find(|(known, _)| *known == place) else {

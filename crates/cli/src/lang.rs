@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use symbolon::circuit::Circuit;
+use symbolon_lang::diag::{Code, Diagnostic};
 use symbolon_lang::source::{Folder, read_source};
-use symbolon_lang::{Options, cost::report, fmt::format, testing::run_tests};
+use symbolon_lang::{Options, fmt::format, testing::run_tests};
 
 use crate::failure::{Failure, Outcome};
 use crate::results::{OutputJson, print, print_json, tell};
 use crate::source::assignment;
-use crate::table::align;
 
 /// What a `.sym` program is compiled with.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -39,7 +39,8 @@ impl ProgramArgs {
         }
     }
 
-    fn options(&self, parties: Option<u16>) -> Options {
+    /// As the compiler takes them.
+    pub fn options(&self, parties: Option<u16>) -> Options {
         Options { entry: self.entry.clone(), constants: self.constants.clone(), parties }
     }
 }
@@ -49,7 +50,8 @@ pub fn is_program(circuit: &str) -> bool {
     Path::new(circuit).extension().is_some_and(|extension| extension == "sym")
 }
 
-fn folder(path: &str) -> Folder {
+/// Where the modules of a program are.
+pub fn folder(path: &str) -> Folder {
     Folder(Path::new(path).parent().map_or_else(PathBuf::new, Path::to_path_buf))
 }
 
@@ -102,9 +104,14 @@ pub struct CheckArgs {
 /// An error of a program, as `check --json` prints it.
 #[derive(serde::Serialize)]
 struct ErrorJson {
+    level: &'static str,
     code: &'static str,
     file: String,
+    /// Where it begins, and one past its end: lines and columns in characters, from 1.
     line: u32,
+    column: u32,
+    end_line: u32,
+    end_column: u32,
     message: String,
     help: Option<String>,
 }
@@ -130,12 +137,20 @@ pub fn check(args: &CheckArgs) -> Outcome<()> {
         }
     });
     if args.json {
-        let error = |d: &symbolon_lang::diag::Diagnostic| ErrorJson {
-            code: d.code.text(),
-            file: sources.name(d.span).to_string(),
-            line: sources.line(d.span),
-            message: d.message.clone(),
-            help: d.help.clone(),
+        let error = |d: &Diagnostic| {
+            let (line, column) = sources.position(d.span.file, d.span.start);
+            let (end_line, end_column) = sources.position(d.span.file, d.span.end);
+            ErrorJson {
+                level: if d.code == Code::Lint { "warning" } else { "error" },
+                code: d.code.text(),
+                file: sources.name(d.span).to_string(),
+                line,
+                column,
+                end_line,
+                end_column,
+                message: d.message.clone(),
+                help: d.help.clone(),
+            }
         };
         print_json(&errors.list().iter().map(error).collect::<Vec<_>>())?;
     } else {
@@ -143,8 +158,7 @@ pub fn check(args: &CheckArgs) -> Outcome<()> {
     }
     match errors.errors() {
         0 => Ok(()),
-        1 => Err(Failure::usage(format!("{} has 1 error", args.file))),
-        n => Err(Failure::usage(format!("{} has {n} errors", args.file))),
+        n => Err(Failure::usage(format!("{} has {}", args.file, counted(n, "error")))),
     }
 }
 
@@ -189,57 +203,6 @@ pub fn fmt(args: &FmtArgs) -> Outcome<()> {
     }
 }
 
-/// Arguments of `cost`.
-#[derive(Args, Debug)]
-pub struct CostArgs {
-    /// A `.sym` program
-    pub file: String,
-    /// How many parties
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
-    pub parties: Option<u16>,
-    /// What it is compiled with.
-    #[command(flatten)]
-    pub program: ProgramArgs,
-    /// Print as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Shows what a program costs.
-///
-/// # Errors
-/// A usage failure with all errors of the program.
-pub fn cost(args: &CostArgs) -> Outcome<()> {
-    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
-    let options = args.program.options(args.parties);
-    let report = symbolon_lang::with_stack(|| {
-        symbolon_lang::compile_here(&args.file, &text, &folder(&args.file), &options, true)
-            .map(|(circuit, costs, sources)| report(&circuit, &costs.unwrap_or_default(), &sources))
-            .map_err(|errors| Failure::usage(format!("{} has errors\n\n{errors}", args.file)))
-    })?;
-    if args.json {
-        return print_json(&report);
-    }
-    let mut rows =
-        vec![["function", "calls", "AND gates", "look-ups", "port bits"].map(String::from)];
-    for function in &report.functions {
-        rows.push([
-            function.name.clone(),
-            function.calls.to_string(),
-            function.ands.to_string(),
-            function.lookups.to_string(),
-            function.port_bits.to_string(),
-        ]);
-    }
-    let mut lines = vec![["line", "AND gates"].map(String::from)];
-    for line in &report.lines {
-        lines.push([format!("{}:{}", line.file, line.line), line.ands.to_string()]);
-    }
-    lines.push(["not needed by outputs".to_string(), format!("-{}", report.unused)]);
-    lines.push(["in all".to_string(), report.ands.to_string()]);
-    print(&format!("{}\n{}", align(&rows, 1), align(&lines, 1)))
-}
-
 /// Arguments of `test`.
 #[derive(Args, Debug)]
 pub struct TestArgs {
@@ -282,7 +245,28 @@ pub fn test(args: &TestArgs) -> Outcome<()> {
         }
     }
     match failed {
-        0 => print(&format!("{} tests passed\n", results.len())),
-        n => Err(Failure::usage(format!("{n} of {} tests failed", results.len()))),
+        0 => print(&format!("{} passed\n", counted(results.len(), "test"))),
+        n => Err(Failure::usage(format!("{n} of {} failed", counted(results.len(), "test")))),
     }
+}
+
+/// `1 test`, `2 tests`.
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// Arguments of `lsp`.
+#[derive(Args, Debug)]
+pub struct LspArgs {
+    /// Talk over standard input and output; the only way there is, so it need not be given
+    #[arg(long)]
+    pub stdio: bool,
+}
+
+/// Serves an editor until it says goodbye.
+///
+/// # Errors
+/// A usage failure when it breaks the protocol.
+pub fn lsp(_: &LspArgs) -> Outcome<()> {
+    symbolon_lang::lsp::serve().map_err(Failure::usage)
 }

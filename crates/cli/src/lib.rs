@@ -6,6 +6,7 @@ mod args;
 mod batch;
 mod bench;
 mod circuits;
+mod cost;
 mod dealer;
 mod demo;
 mod failure;
@@ -59,8 +60,10 @@ pub fn main() -> ExitCode {
         Command::Circuit(args) => circuits::command(&args.command),
         Command::Check(args) => lang::check(args),
         Command::Fmt(args) => lang::fmt(args),
-        Command::Cost(args) => lang::cost(args),
+        Command::Cost(args) => cost::command(args),
         Command::Test(args) => lang::test(args),
+        Command::Eval(args) => circuits::eval(args),
+        Command::Lsp(args) => lang::lsp(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
         Command::Party => party::command(),

@@ -15,7 +15,7 @@ use crate::source::CircuitSpec;
 use crate::table::costs;
 use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
-use crate::values::{given, resolve, split};
+use crate::values::{Reading, given, resolve, split};
 
 /// Runs all parties and prints what anybody learnt.
 ///
@@ -45,7 +45,8 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
             tuning.one_at_a_time(option)?;
         }
     }
-    let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None)?)?;
+    let how = Reading { pad: args.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
+    let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     let course = Course { repeat: args.repeat, split_phases: args.split_phases };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };

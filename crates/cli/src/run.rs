@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
 use crate::table::costs;
-use crate::values::{Given, Resolved, only_own, resolve};
+use crate::values::{Given, Reading, Resolved, only_own, resolve};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party
 /// learnt.
@@ -114,13 +114,15 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
 
 fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Resolved> {
     let mut values: Resolved = Vec::new();
+    let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
+    let how = Reading { pad: settings.pad, by_line };
     // Values from the settings file and from flags have different folders.
     let mut folders: Vec<_> = settings.inputs.iter().map(|(_, folder)| folder).collect();
     folders.dedup();
     for folder in folders {
         let same = settings.inputs.iter().filter(|(_, known)| known == folder);
         let given: Vec<Given> = same.map(|(given, _)| given.clone()).collect();
-        for (place, value) in resolve(&loaded.plain, &given, folder.as_deref())? {
+        for (place, value) in resolve(&loaded.plain, &given, folder.as_deref(), how)? {
             if values.iter().any(|(known, _)| *known == place) {
                 let name = &loaded.plain.inputs()[place].name;
                 return Err(Failure::usage(format!("input `{name}` is given twice"))

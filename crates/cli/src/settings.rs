@@ -9,6 +9,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
 use crate::failure::{Failure, Outcome};
+use crate::lang::ProgramArgs;
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
@@ -40,6 +41,9 @@ struct SettingsFile {
     timeout: Option<Number>,
     link: Option<String>,
     json: Option<bool>,
+    pad: Option<bool>,
+    entry: Option<String>,
+    r#const: BTreeMap<String, toml::Value>,
     store: Option<String>,
     store_key: Option<String>,
     store_passphrase: Option<String>,
@@ -135,6 +139,8 @@ pub struct Settings {
     pub store: StoreArgs,
     /// Whether the result is printed as JSON.
     pub json: bool,
+    /// Whether lists that are shorter than their input are filled up.
+    pub pad: bool,
 }
 
 impl Settings {
@@ -197,7 +203,7 @@ impl Settings {
                 circuit: circuit.unwrap_or_default(),
                 owners,
                 outputs,
-                program: args.ports.program.clone(),
+                program: program(file.entry, file.r#const, &args.ports.program)?,
             },
             party: args.meet.party.or(this),
             parties,
@@ -235,6 +241,7 @@ impl Settings {
                     .or(file.store_passphrase.map(in_folder)),
             },
             json: args.json || file.json.unwrap_or(false),
+            pad: args.pad || file.pad.unwrap_or(false),
         };
         settings.check_addresses()?;
         Ok(settings)
@@ -348,6 +355,32 @@ fn inputs(
     }
     all.extend(flags.into_iter().map(|flag| (flag, None)));
     Ok(all)
+}
+
+/// What a program is compiled with, from the file, then from flags.
+fn program(
+    entry: Option<String>,
+    constants: BTreeMap<String, toml::Value>,
+    flags: &ProgramArgs,
+) -> Outcome<ProgramArgs> {
+    let mut all = Vec::new();
+    for (name, value) in constants {
+        if flags.constants.iter().any(|(flag, _)| *flag == name) {
+            continue;
+        }
+        let text = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Integer(number) => number.to_string(),
+            toml::Value::Boolean(value) => value.to_string(),
+            _ => {
+                let what = format!("[const] {name}: an integer, true, false, or a string");
+                return Err(Failure::usage(what));
+            }
+        };
+        all.push((name, text));
+    }
+    all.extend(flags.constants.iter().cloned());
+    Ok(ProgramArgs { entry: flags.entry.clone().or(entry), constants: all })
 }
 
 /// A value in the form that `--input` takes.

@@ -226,7 +226,7 @@ impl CircuitSpec {
 }
 
 /// How many parties a circuit itself names, at least 2.
-fn parties_of(circuit: &Circuit) -> u16 {
+pub fn parties_of(circuit: &Circuit) -> u16 {
     let owners = circuit.inputs().iter().map(|input| input.owner);
     let receivers = circuit.outputs().iter().flat_map(|output| match &output.to {
         Receivers::All => &[][..],

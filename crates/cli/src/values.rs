@@ -1,8 +1,8 @@
 //! Input values as users give them: on the command line, in a file, on standard input.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use symbolon::circuit::{Circuit, PartyId, parse_value};
+use symbolon::circuit::{Circuit, FileForm, Input, PartyId, parse_file, parse_value};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
 
@@ -34,21 +34,53 @@ pub fn given(texts: &[InputText]) -> Outcome<Vec<Given>> {
     texts.iter().map(parse).collect()
 }
 
+/// How values are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reading {
+    /// Whether lists that are shorter than their input are filled up with zero bits.
+    pub pad: bool,
+    /// Whether a file has a value on each line, for one evaluation each.
+    pub by_line: bool,
+}
+
 impl Given {
-    /// The value in one of the forms that [`Inputs`] takes, read from where it stands.
+    /// The value in one of the forms that [`Inputs`] takes, read from where it is.
     ///
     /// `base` is the folder from which a relative `@file` is looked up.
     ///
     /// # Errors
-    /// A usage failure that names the file and never its contents.
-    pub fn read(&self, base: Option<&Path>) -> Outcome<InputText> {
+    /// A usage failure that names the file, the line and the element, and never the contents.
+    pub fn read(&self, input: &Input, base: Option<&Path>, how: Reading) -> Outcome<InputText> {
         let value = self.value.expose().trim();
-        let text = match value.strip_prefix('@') {
-            _ if value == "-" => read_standard_input(VALUE)?,
-            Some(path) => read_text(&from_folder(base, path), VALUE)?,
+        let mut form = FileForm { pad: how.pad, ..FileForm::default() };
+        let (name, text) = match value.strip_prefix('@') {
+            _ if value == "-" => ("standard input".to_string(), read_standard_input(VALUE)?),
+            Some(path) => {
+                let path = chosen_columns(base, path, &mut form);
+                form.csv = !how.by_line && path.extension().is_some_and(|kind| kind == "csv");
+                (path.display().to_string(), read_text(&path, VALUE)?)
+            }
+            None if how.pad && !how.by_line => ("--input".to_string(), value.to_string().into()),
             None => return Ok(value.into()),
         };
-        Ok(text.trim().into())
+        if how.by_line {
+            return Ok(text.trim().into());
+        }
+        let bits = parse_file(input, &text, &form)
+            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+        Ok(bits_text(&Zeroizing::new(bits)))
+    }
+}
+
+/// The path of `FILE` or `FILE#COLUMN,…`; the columns go into the form.
+fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathBuf {
+    let whole = from_folder(base, text);
+    match text.rsplit_once('#') {
+        Some((path, columns)) if !whole.exists() => {
+            form.columns = columns.split(',').map(|name| name.trim().to_string()).collect();
+            from_folder(base, path)
+        }
+        _ => whole,
     }
 }
 
@@ -61,7 +93,12 @@ pub type Resolved = Vec<(usize, InputText)>;
 /// # Errors
 /// A usage failure for an unknown input, a value given twice, standard input asked for twice, or an
 /// unreadable file.
-pub fn resolve(circuit: &Circuit, given: &[Given], base: Option<&Path>) -> Outcome<Resolved> {
+pub fn resolve(
+    circuit: &Circuit,
+    given: &[Given],
+    base: Option<&Path>,
+    how: Reading,
+) -> Outcome<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
     if given.iter().filter(|given| given.value.expose().trim() == "-").count() > 1 {
         return Err(Failure::usage("only one input can be read from standard input"));
@@ -72,7 +109,7 @@ pub fn resolve(circuit: &Circuit, given: &[Given], base: Option<&Path>) -> Outco
         if resolved.iter().any(|(known, _)| *known == index) {
             return Err(Failure::usage(format!("input `{}` is given twice", names[index])));
         }
-        resolved.push((index, value.read(base)?));
+        resolved.push((index, value.read(&circuit.inputs()[index], base, how)?));
     }
     Ok(resolved)
 }
@@ -140,15 +177,15 @@ pub fn split(loaded: &Loaded, resolved: Resolved) -> Outcome<Resolved> {
         for party in 1..loaded.parties() {
             let share = random_bits(left.len())?;
             left.iter_mut().zip(share.iter()).for_each(|(left, share)| *left ^= share);
-            all.push((loaded.place(index, party), text(&share)));
+            all.push((loaded.place(index, party), bits_text(&share)));
         }
-        all.push((loaded.place(index, 0), text(&left)));
+        all.push((loaded.place(index, 0), bits_text(&left)));
     }
     Ok(all)
 }
 
 /// Bits in a value's form.
-fn text(bits: &[bool]) -> InputText {
+fn bits_text(bits: &[bool]) -> InputText {
     // In one allocation, so that nothing is left behind unwiped.
     let mut text = Zeroizing::new(String::with_capacity(5 + bits.len()));
     text.push_str("bits:");
@@ -170,7 +207,7 @@ fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
 /// An internal failure when the operating system gives no randomness.
 pub fn random_values(circuit: &Circuit) -> Outcome<Resolved> {
     let value = |(index, input): (usize, &symbolon::circuit::Input)| {
-        Ok((index, text(&random_bits(input.ty.width() as usize)?)))
+        Ok((index, bits_text(&random_bits(input.ty.width() as usize)?)))
     };
     circuit.inputs().iter().enumerate().map(value).collect()
 }

@@ -59,3 +59,154 @@ fn tools_check_format_count_and_test() {
     let errors = run(&["check", "bad.sym", "--json"]).expect(2).json();
     assert_eq!((errors[0]["code"].as_str(), errors[0]["line"].as_u64()), (Some("E02"), Some(1)));
 }
+
+#[test]
+fn values_come_from_files_by_the_signature() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    };
+    write(
+        "p.sym",
+        "struct Row { id: u16, pay: u32 }\n\
+         fn main(a: [Row; 3] from 0, b: [u16; 3] from 1) -> (sum: u32 to all, last: Row to 1) {\n\
+             let mut sum = 0;\n\
+             for (row, id) in zip(a, b) { if row.id == id { sum += row.pay; } }\n\
+             (sum, a[2])\n\
+         }\n",
+    );
+    write("a.csv", "\u{feff}name;pay;id\nann;100;7\nbob;200;8\n");
+    write("b.txt", "7\n8\n");
+    write("bad.txt", "7\n123456\n9\n");
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let words =
+        ["eval", "p.sym", "--input", "a=@a.csv#id,pay", "--input", "b=@b.txt", "--pad", "--json"];
+    let done = run(&words).expect(0).json();
+    assert_eq!(done["outputs"][0]["value"], "300", "{done}");
+    assert_eq!(done["outputs"][1]["value"]["pay"], "0", "{done}");
+    let short = run(&words[..6]).expect(2);
+    short.says(&["a.csv", "3 elements expected, 2 given"]);
+    let bad = run(&["eval", "p.sym", "--input", "a=@a.csv", "--input", "b=@bad.txt", "--pad"]);
+    let bad = bad.expect(2).says(&["bad.txt", "line 2, element 1", "does not fit"]);
+    assert!(!bad.err.contains("123456"), "{}", bad.err);
+    // Built-in circuits, too; and what is printed can be given again.
+    write("list.json", "[\"3\",\n \"1\",\n \"2\"]");
+    let sort = ["eval", "sort:4x8", "--pad", "--input", "0=@list.json", "--input", "1=9"];
+    let sorted = run(&sort).expect(0).out;
+    assert!(sorted.starts_with("sorted = ["), "{sorted}");
+    let local = ["local", "p.sym", "--transport", "memory", "--pad"];
+    let inputs = ["--input", "a=@a.csv", "--input", "b=@b.txt"];
+    assert!(run(&[&local[..], &inputs].concat()).expect(0).out.contains("sum = 300"));
+}
+
+#[test]
+fn cost_is_told_as_text_json_and_page() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    let text = run(&["cost", VOTE, "--parties", "3"]).expect(0).out;
+    assert!(text.contains("main") && text.contains("vote.sym:2") && !text.contains("-0"), "{text}");
+    let cost = run(&["cost", VOTE, "--parties", "3", "--json", "--html", "p.html"]).expect(0);
+    let cost = cost.json();
+    let lines = cost["lines"].as_array().expect("a list");
+    let sum: u64 = lines.iter().filter_map(|line| line["ands"].as_u64()).sum();
+    assert_eq!(sum - cost["unused"].as_u64().unwrap(), cost["ands"].as_u64().unwrap());
+    assert_eq!(cost["bytes"][0]["protocol"], "ywz", "{cost}");
+    let page = std::fs::read_to_string(folder.path().join("p.html")).expect("a page");
+    assert!(page.contains("fn main(ballot") && page.contains("AND gates"), "{page}");
+    assert!(!page.contains("<script") && !page.contains("http:"), "it loads nothing");
+    let tested = run(&["test", VOTE]).expect(0).out;
+    assert!(tested.ends_with("1 test passed\n"), "{tested}");
+    let info = run(&["circuit", "info", "sha256", "--json"]).expect(0).json();
+    assert_eq!(info["component_list"].as_array().map(Vec::len), Some(info["components"].as_u64().unwrap() as usize));
+}
+
+/// The bytes that `cost` says, against a run's: what it leaves out is constant or small.
+#[test]
+fn the_bytes_of_cost_are_those_of_a_run() {
+    const CBCMAC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sym/cbcmac.sym");
+    let constant = ["--const", "BLOCKS=2"];
+    let cost = symbolon(&[&["cost", CBCMAC, "--json"], &constant[..]].concat()).expect(0).json();
+    let inputs = ["--input", "key=hex:1", "--input", "message=hex:2"];
+    for told in cost["bytes"].as_array().expect("a list") {
+        let protocol = told["protocol"].as_str().expect("a name");
+        let mut words = vec!["local", CBCMAC, "--transport", "memory", "--split-phases", "--json"];
+        words.extend(constant.iter().chain(&inputs));
+        words.extend(["--protocol", protocol]);
+        if let Some(form) = told["form"].as_str() {
+            words.extend(["--form", form]);
+        }
+        let run = symbolon(&words).expect(0).json();
+        let parties = run["parties"].as_array().expect("a list").iter();
+        let phases = parties.flat_map(|party| party["phases"].as_array().expect("a list"));
+        let phases = phases.filter(|p| p["phase"] == "dependent" || p["phase"] == "online");
+        let sent: u64 = phases.filter_map(|phase| phase["bytes_sent"].as_u64()).sum();
+        let told = told["bytes"].as_u64().expect("a number");
+        assert!(sent.abs_diff(told) * 20 < sent, "{protocol}: {told} told, {sent} sent");
+    }
+}
+
+/// Each program of `examples/sym`, small, with its inputs and an output.
+const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
+    ("psi", &["--const", "N=2"], &["a=[[3, 10], [7, 20]]", "b=[[1, 5], [7, 6]]"], "[[7, 26], null]"),
+    ("auction", &[], &["bid.0=30", "bid.1=90"], "winner = 1"),
+    ("salaries", &["--const", "LEAST=2"], &["salary.0=100", "salary.1=300"], "mean = 200"),
+    ("score", &[], &["w=hex:0", "bias=0", "x=hex:0"], "score = 0."),
+    (
+        "nearest",
+        &["--const", "N=5"],
+        &["points=hex:0", "query=[0, 0, 0, 0, 0, 0, 0, 0]"],
+        "class = 0",
+    ),
+    (
+        "orders",
+        &["--const", "N=2", "--pad"],
+        &["bids=[{\"price\": 9, \"amount\": 4}]", "asks=[{\"price\": 8, \"amount\": 3}]"],
+        "volume = 3",
+    ),
+    ("edit", &["--const", "N=3"], &["a=[1, 2, 3]", "b=[2, 3, 4]"], "distance = 2"),
+    (
+        "cbcmac",
+        &["--const", "BLOCKS=1"],
+        &["key=hex:0", "message=hex:0"],
+        "tag = [102, 233, 75, 212, 239",
+    ),
+    (
+        "gcm",
+        &["--const", "BLOCKS=1"],
+        &["key=hex:0", "nonce=hex:0", "header=hex:0", "text=hex:0"],
+        "cipher = ",
+    ),
+    ("vote", &[], &["ballot.0=[1, 0, 0, 0]", "ballot.1=[1, 0, 0, 0]"], "votes = [2, 0, 0, 0]"),
+];
+
+#[test]
+fn every_example_runs_with_every_protocol() {
+    let protocols =
+        [&["--protocol", "wrk", "--form", "four-row"][..], &["--protocol", "wrk", "--form", "half-gates"],
+         &["--protocol", "ywz"], &["--protocol", "tinytable"]];
+    for (name, options, inputs, expected) in PROGRAMS {
+        let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
+        for protocol in protocols {
+            let mut words = vec!["local", &file, "--transport", "memory"];
+            words.extend(options.iter().chain(protocol));
+            inputs.iter().for_each(|input| words.extend(["--input", input]));
+            let out = symbolon(&words).expect(0).out;
+            assert!(out.contains(expected), "{name} {protocol:?}: {out}");
+        }
+    }
+    // Those for any number of parties, among three.
+    for (name, inputs, expected) in [
+        ("auction", ["bid.0=30", "bid.1=90", "bid.2=70"], "price.1 = 70"),
+        ("salaries", ["salary.0=100", "salary.1=null", "salary.2=300"], "mean = 200"),
+        ("vote", ["ballot.0=[1, 0, 0, 0]", "ballot.1=[0, 0, 0, 1]", "ballot.2=[0, 0, 0, 1]"], "[1, 0, 0, 2]"),
+    ] {
+        let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
+        let mut words = vec!["local", &file, "--transport", "memory", "--parties", "3"];
+        if name == "salaries" {
+            words.extend(["--const", "LEAST=2"]);
+        }
+        inputs.iter().for_each(|input| words.extend(["--input", input]));
+        let out = symbolon(&words).expect(0).out;
+        assert!(out.contains(expected), "{name}: {out}");
+    }
+}

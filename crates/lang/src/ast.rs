@@ -144,6 +144,14 @@ impl FnDecl {
         self.attributes.iter().find(|attribute| &*attribute.name.name == name)
     }
 
+    /// Whether `#[allow(lint)]` stands before it.
+    pub fn allows(&self, lint: &str) -> bool {
+        self.attributes.iter().any(|attribute| {
+            &*attribute.name.name == "allow"
+                && attribute.key.as_ref().is_some_and(|key| &*key.name == lint)
+        })
+    }
+
     /// Whether it says whose its parameters are.
     pub fn is_entry(&self) -> bool {
         self.params.iter().any(|param| param.owner.is_some())

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use symbolon_circuit::{Circuit, Failure, PartyId, Receivers};
 
 use crate::ast::{self, Owner, Party, ResultDecl, Who};
-use crate::check::Cx;
+use crate::check::{Cx, UNREACHABLE};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, cycle, lower_entry};
+use crate::facts::Facts;
 use crate::program::{FnDef, Program};
+use crate::references::References;
 use crate::source::{Loader, NoModules, Sources, Span};
 use crate::tir::Tir;
 use crate::ty::{Shape, TyId};
@@ -66,7 +68,7 @@ impl std::fmt::Display for Errors {
 
 /// Trees nest, and so do calls: they are walked on a stack of this many bytes, of which little is
 /// ever touched.
-const STACK: usize = 1 << 30;
+pub(crate) const STACK: usize = 1 << 30;
 
 /// Runs something that recurses deep.
 pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -84,8 +86,24 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 ///
 /// Call it, and everything that takes its result, inside [`with_stack`].
 pub fn check(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> Checked {
+    check_program(name, text, loader, options, false).0
+}
+
+/// As [`check`], and what an editor asks about the program.
+pub fn analyse(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> (Checked, Facts) {
+    check_program(name, text, loader, options, true)
+}
+
+fn check_program(
+    name: &str,
+    text: &str,
+    loader: &dyn Loader,
+    options: &Options,
+    facts: bool,
+) -> (Checked, Facts) {
     let mut errors = Diagnostics::default();
-    let program = Program::new(name, text, loader, &mut errors);
+    let mut program = Program::new(name, text, loader, &mut errors);
+    program.references = facts.then(References::default);
     let named = program.parties.len();
     let parties = match options.parties {
         Some(parties) => u64::from(parties),
@@ -126,7 +144,9 @@ pub fn check(name: &str, text: &str, loader: &dyn Loader, options: &Options) -> 
         cx.errors.push(error.help("recursion must change a const parameter"));
     }
     let entry = find_entry(&mut cx, options);
-    Checked { tir: cx.tir, sources: cx.program.sources, errors: cx.errors, entry, tests }
+    let facts = if facts { Facts::of(&mut cx) } else { Facts::default() };
+    let Cx { tir, program, errors, .. } = cx;
+    (Checked { tir, sources: program.sources, errors, entry, tests }, facts)
 }
 
 fn constant_parties(options: &Options) -> Option<u64> {
@@ -151,10 +171,16 @@ fn check_settings(cx: &mut Cx<'_>, options: &Options) {
 fn check_attributes(cx: &mut Cx<'_>, def: &FnDef) {
     for attribute in &def.decl.attributes {
         let name = &*attribute.name.name;
-        if !matches!(name, "component" | "inline" | "test") {
+        if !matches!(name, "component" | "inline" | "test" | "allow") {
             let message = format!("there is no attribute `{name}`");
             let error = Diagnostic::new(Code::Name, attribute.name.span, message);
-            cx.errors.push(error.help("there are `component`, `inline` and `test`"));
+            cx.errors.push(error.help("there are `component`, `inline`, `test` and `allow`"));
+        }
+        let lint = attribute.key.as_ref().map(|key| &*key.name);
+        if name == "allow" && (lint != Some(UNREACHABLE) || attribute.text.is_some()) {
+            let message = "there is no such lint";
+            let error = Diagnostic::new(Code::Name, attribute.name.span, message);
+            cx.errors.push(error.help(format!("write `#[allow({UNREACHABLE})]`")));
         }
         if name == "test" && attribute.key.as_ref().is_some_and(|key| &*key.name != "fails") {
             let message = "a test is `#[test]` or `#[test(fails = \"text\")]`";

@@ -10,13 +10,16 @@ mod check;
 mod compile;
 pub mod cost;
 pub mod diag;
+pub mod facts;
 pub mod fmt;
 pub mod interp;
 pub mod lex;
 mod library;
 mod lower;
+pub mod lsp;
 pub mod parse;
 mod program;
+mod references;
 pub mod source;
 pub mod testing;
 pub mod tir;
@@ -24,10 +27,10 @@ pub mod ty;
 mod uses;
 
 pub use compile::{
-    Checked, Errors, Options, Test, check, compile, compile_here, compile_text, with_stack,
+    Checked, Errors, Options, Test, analyse, check, compile, compile_here, compile_text, with_stack,
 };
 pub use library::modules as library_modules;
-pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry};
+pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, one_call, lower_entry};
 
 /// A source file has at most this many bytes.
 pub const MAX_SOURCE: usize = 16 << 20;

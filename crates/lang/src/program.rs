@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::ast::*;
 use crate::diag::{Code, Diagnostic, Diagnostics};
+use crate::references::{References, Target};
 use crate::source::{Loader, Source, Sources, Span};
 
 /// What a name means.
@@ -28,6 +29,8 @@ pub enum Def {
 pub struct Module {
     /// Its path; empty for the main file.
     pub path: Vec<Name>,
+    /// Its file in [`Sources`].
+    pub file: u32,
     scope: HashMap<Name, (Def, bool)>,
     uses: HashMap<Name, (Vec<Ident>, bool)>,
 }
@@ -112,10 +115,14 @@ pub struct Program<'a> {
     pub consts: Vec<ConstDef>,
     /// Other names of types: module, type.
     pub aliases: Vec<(usize, Arc<Type>)>,
+    /// Where the names in `aliases` are defined.
+    pub alias_names: Vec<Ident>,
     /// Methods by type and name.
     pub methods: HashMap<(usize, Name), usize>,
     /// The parties' names.
     pub parties: Vec<Ident>,
+    /// What names of the main file mean, if it is noted.
+    pub references: Option<References>,
     loader: &'a dyn Loader,
     known: HashMap<Vec<Name>, Option<usize>>,
     impls: Vec<Impl>,
@@ -134,6 +141,8 @@ impl<'a> Program<'a> {
             fns: Vec::new(),
             consts: Vec::new(),
             aliases: Vec::new(),
+            alias_names: Vec::new(),
+            references: None,
             methods: HashMap::new(),
             parties: Vec::new(),
             loader,
@@ -151,7 +160,7 @@ impl<'a> Program<'a> {
         self.sources.files.push(Source { name: name.to_string(), text: text.into() });
         let module = self.modules.len();
         self.known.insert(path.clone(), Some(module));
-        self.modules.push(Module { path, scope: HashMap::new(), uses: HashMap::new() });
+        self.modules.push(Module { path, file, scope: HashMap::new(), uses: HashMap::new() });
         for item in crate::parse::parse(file, text, errors) {
             self.item(module, item, errors);
         }
@@ -187,6 +196,7 @@ impl<'a> Program<'a> {
             }
             ItemKind::Alias(name, ty) => {
                 self.aliases.push((module, ty));
+                self.alias_names.push(name.clone());
                 let def = Def::Alias(self.aliases.len() - 1);
                 self.define(module, &name, def, public, errors);
             }
@@ -322,7 +332,25 @@ impl<'a> Program<'a> {
         parts: &[Ident],
         errors: &mut Diagnostics,
     ) -> Option<Def> {
-        self.resolve_at(module, parts, 0, errors)
+        let found = self.resolve_at(module, parts, 0, errors);
+        if let Some(def) = found {
+            self.note(module, parts, def, errors);
+        }
+        found
+    }
+
+    /// Notes what a path of the main file means, and what the part before its last one does.
+    fn note(&mut self, module: usize, parts: &[Ident], def: Def, errors: &mut Diagnostics) {
+        if module != 0 || self.references.is_none() {
+            return;
+        }
+        let Some((last, before)) = parts.split_last() else { return };
+        let owner = self.resolve_at(module, before, 0, errors).zip(before.last());
+        let Some(references) = &mut self.references else { return };
+        references.name(last.span, Target::Item(def));
+        if let Some((owner, name)) = owner {
+            references.name(name.span, Target::Item(owner));
+        }
     }
 
     fn resolve_at(

@@ -45,6 +45,18 @@ impl Sources {
         source.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
     }
 
+    /// The line and the column of a byte, both from 1; columns count characters.
+    pub fn position(&self, file: u32, byte: u32) -> (u32, u32) {
+        let Some(source) = self.files.get(file as usize) else { return (0, 0) };
+        let text = source.text.as_bytes();
+        let before = &text[..(byte as usize).min(text.len())];
+        let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |place| place + 1);
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1;
+        // Bytes that continue a character are of the form 10xxxxxx.
+        let column = before[start..].iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u32;
+        (line, column + 1)
+    }
+
     /// The name of the file that a span is in.
     pub fn name(&self, span: Span) -> &str {
         self.files.get(span.file as usize).map_or("", |source| &source.name)

@@ -88,6 +88,7 @@ pub const MAX_WIDTH: u64 = 65_536;
 #[derive(Debug, Default)]
 pub struct Shapes {
     shapes: Vec<(Shape, u64)>,
+    written: Vec<Ty>,
     known: HashMap<Ty, TyId>,
 }
 
@@ -107,6 +108,7 @@ impl Shapes {
         let width = self.bits(&shape)?;
         let id = TyId(self.shapes.len() as u32);
         self.shapes.push((shape, width));
+        self.written.push(ty.clone());
         self.known.insert(ty, id);
         Some(id)
     }
@@ -138,6 +140,11 @@ impl Shapes {
     /// The shape of a type.
     pub fn shape(&self, id: TyId) -> &Shape {
         &self.shapes[id.0 as usize].0
+    }
+
+    /// The type that a shape was made of.
+    pub fn written(&self, id: TyId) -> Option<&Ty> {
+        self.written.get(id.0 as usize)
     }
 
     /// How many bits a type has.

@@ -124,14 +124,141 @@ fn vote_counts_marks() {
 }
 
 #[test]
+fn two_order_books_meet_at_the_price_of_the_most_trade() {
+    let order = |(price, amount)| format!("{{\"price\": {price}, \"amount\": {amount}}}");
+    let book = |orders: [(u16, u16); 4]| format!("[{}]", orders.map(order).join(", "));
+    let of = |bids, asks| outputs("orders.sym", &[("N", "4")], &[&book(bids), &book(asks)]);
+    // At 101, 25 are wanted and 30 offered; at 102 only 15 are wanted.
+    let bids = [(103, 10), (102, 5), (101, 10), (90, 100)];
+    let asks = [(100, 20), (101, 10), (105, 50), (0, 0)];
+    let met = of(bids, asks);
+    assert_eq!(met, ["101", "25", "[10, 5, 10, 0]", "[20, 5, 0, 0]", "0"]);
+    // Books that do not cross.
+    let met = of([(90, 1), (80, 2), (0, 0), (0, 0)], asks);
+    assert_eq!(met, ["0", "0", "[0, 0, 0, 0]", "[0, 0, 0, 0]", "0"]);
+    let unsorted = of([(90, 1), (91, 2), (0, 0), (0, 0)], asks);
+    assert_eq!(unsorted[4], "1");
+}
+
+/// Every price is tried, as an exchange would that sees both books.
+#[test]
+fn two_order_books_meet_as_an_exchange_would_have_it() {
+    let circuit = example("orders.sym", &[("N", "3")]);
+    let mut state = 7u32;
+    let mut draw = |below: u32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 16) % below
+    };
+    for _ in 0..40 {
+        let mut book = || -> Vec<(u32, u32)> { (0..3).map(|_| (draw(8), 1 + draw(9))).collect() };
+        let (mut bids, mut asks) = (book(), book());
+        bids.sort_by_key(|order| std::cmp::Reverse(order.0));
+        asks.sort_by_key(|order| order.0);
+        let traded = |price: u32| {
+            let wanted: u32 = bids.iter().filter(|o| o.0 >= price).map(|o| o.1).sum();
+            let offered: u32 = asks.iter().filter(|o| o.0 <= price).map(|o| o.1).sum();
+            wanted.min(offered)
+        };
+        let best = (0..8).map(traded).max().expect("prices");
+        let text = |book: &[(u32, u32)]| {
+            let orders = book.iter().map(|(price, amount)| {
+                format!("{{\"price\": {price}, \"amount\": {amount}}}")
+            });
+            format!("[{}]", orders.collect::<Vec<_>>().join(", "))
+        };
+        let out = bits(&circuit, &[&text(&bids), &text(&asks)]);
+        assert_eq!(out[1], best.to_string(), "{bids:?} {asks:?}");
+        if best > 0 {
+            assert_eq!(traded(out[0].parse().expect("a price")), best, "{bids:?} {asks:?}");
+        }
+    }
+}
+
+/// AES-128-GCM on whole blocks, by the definition: bit i of a block is the coefficient of x^i.
+fn gcm(
+    key: [u8; 16],
+    nonce: [u8; 12],
+    header: &[[u8; 16]],
+    text: &[[u8; 16]],
+) -> (Vec<[u8; 16]>, [u8; 16]) {
+    use aes::cipher::{BlockCipherEncrypt, KeyInit};
+    let cipher = aes::Aes128::new(&key.into());
+    let encrypt = |block: [u8; 16]| -> u128 {
+        let mut block = block.into();
+        cipher.encrypt_block(&mut block);
+        u128::from_be_bytes(block.into())
+    };
+    let counter = |number: u32| {
+        let mut block = [0; 16];
+        block[..12].copy_from_slice(&nonce);
+        block[12..].copy_from_slice(&number.to_be_bytes());
+        encrypt(block)
+    };
+    let subkey = encrypt([0; 16]);
+    let multiply = |a: u128| {
+        let (mut product, mut power) = (0, subkey);
+        for i in (0..128).rev() {
+            product ^= if a >> i & 1 == 1 { power } else { 0 };
+            power = power >> 1 ^ if power & 1 == 1 { 0xe1 << 120 } else { 0 };
+        }
+        product
+    };
+    let sealed = (2u32..).zip(text);
+    let sealed: Vec<u128> =
+        sealed.map(|(number, block)| u128::from_be_bytes(*block) ^ counter(number)).collect();
+    let lengths = (128 * header.len() as u128) << 64 | 128 * text.len() as u128;
+    let header = header.iter().map(|block| u128::from_be_bytes(*block));
+    let all = header.chain(sealed.iter().copied()).chain([lengths]);
+    let tag = all.fold(0, |state, block| multiply(state ^ block)) ^ counter(1);
+    (sealed.into_iter().map(u128::to_be_bytes).collect(), tag.to_be_bytes())
+}
+
+/// Test case 3 of D. McGrew, J. Viega, The Galois/Counter Mode of Operation, for the reference; it
+/// has no header, which the program always has.
+#[test]
+fn gcm_is_the_standards() {
+    let blocks = |hex: &str| -> Vec<[u8; 16]> {
+        let block = |i| u128::from_str_radix(&hex[i..i + 32], 16).expect("digits").to_be_bytes();
+        (0..hex.len()).step_by(32).map(block).collect()
+    };
+    let key = blocks("feffe9928665731c6d6a8f9467308308")[0];
+    let nonce = [0xca, 0xfe, 0xba, 0xbe, 0xfa, 0xce, 0xdb, 0xad, 0xde, 0xca, 0xf8, 0x88];
+    let text = blocks(
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72\
+         1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255",
+    );
+    let sealed = blocks(
+        "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e035c17e2329aca12e\
+         21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac973d58e091473f5985",
+    );
+    let tag = blocks("4d5c2af327cd64a62cf35abd2ba6fab4")[0];
+    assert_eq!(gcm(key, nonce, &[], &text), (sealed, tag));
+
+    let header = [key, [3; 16]];
+    let (sealed, tag) = gcm(key, nonce, &header, &text[..2]);
+    let constants = [("HEADER", "2"), ("BLOCKS", "2")];
+    let inputs = [
+        format!("{key:?}"),
+        format!("{nonce:?}"),
+        format!("{header:?}"),
+        format!("{:?}", &text[..2]),
+    ];
+    let out = outputs("gcm.sym", &constants, &inputs.each_ref().map(String::as_str));
+    assert_eq!(out, [format!("{sealed:?}"), format!("{tag:?}")]);
+}
+
+#[test]
 fn programs_pass_their_own_tests() {
-    with_stack(|| {
-        let text = program("vote.sym");
-        let checked = check("vote.sym", &text, &Folder(".".into()), &Options::default());
-        let results = run_tests(&checked, 1);
-        assert_eq!(results.len(), 1);
-        assert!(results.iter().all(|result| result.wrong.is_none()), "{results:?}");
-    });
+    for (name, parties, tests) in [("vote.sym", 2, 1), ("orders.sym", 2, 2), ("gcm.sym", 2, 1)] {
+        with_stack(|| {
+            let text = program(name);
+            let options = Options { parties: Some(parties), ..options(&[]) };
+            let checked = check(name, &text, &Folder(".".into()), &options);
+            let results = run_tests(&checked, 1);
+            assert_eq!(results.len(), tests, "{name}");
+            assert!(results.iter().all(|result| result.wrong.is_none()), "{name}: {results:?}");
+        });
+    }
 }
 
 #[test]

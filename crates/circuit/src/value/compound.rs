@@ -52,7 +52,8 @@ fn members(text: &str) -> Result<Vec<(&str, &str)>, String> {
     elements(inner).map(member).collect()
 }
 
-fn unquoted(name: &str) -> &str {
+/// What is between the quotes, if there are any.
+pub(super) fn unquoted(name: &str) -> &str {
     name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(name)
 }
 

@@ -21,9 +21,11 @@
 
 mod compound;
 mod decimal;
+mod file;
 mod format;
 mod parse;
 
+pub use file::{FileForm, format_file, parse_file};
 pub use format::{Value, format_value, to_bits_string, to_hex};
 pub use parse::parse_value;
 
@@ -37,3 +39,6 @@ pub(crate) const MAX_FRACTION: usize = 2048;
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod file_tests;

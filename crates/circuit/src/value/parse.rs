@@ -18,7 +18,7 @@ pub fn parse_value(input: &Input, text: &str) -> Result<Vec<bool>, CircuitError>
     })
 }
 
-fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
+pub(super) fn parse(ty: &Type, text: &str) -> Result<Vec<bool>, String> {
     let width = ty.width();
     if width > u64::from(MAX_WIRES) {
         return Err(format!("an input cannot have more than {MAX_WIRES} bits"));
@@ -85,6 +85,11 @@ fn hex(digits: &str, width: usize, bits: &mut Vec<bool>) -> Result<(), String> {
 
 /// A value in the form of its type.
 pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    // Numbers can be quoted, as in the JSON that is printed.
+    let text = match ty {
+        Type::Enum { .. } => text,
+        _ => compound::unquoted(text),
+    };
     match ty {
         Type::Uint(width) => integer(text, *width, false, bits),
         Type::Int(width) => integer(text, *width, true, bits),

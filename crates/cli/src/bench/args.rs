@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::{LocalTransport, TuningArgs};
+use crate::lang::ProgramArgs;
 
 const BENCH_HELP: &str = "\
 Where an option takes a list, all combinations are measured; those that no protocol offers are left out and named.
@@ -24,6 +25,9 @@ pub struct BenchArgs {
     /// which get random inputs
     #[arg(required = true, value_name = "WORKLOAD")]
     pub workloads: Vec<String>,
+    /// What `.sym` programs are compiled with.
+    #[command(flatten)]
+    pub program: ProgramArgs,
     /// How many parties, 2 to 64, a process each; a list [default: as many as the circuit names, at
     /// least 2]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(2..=64))]

@@ -9,6 +9,7 @@ use super::args::BenchArgs;
 use crate::args::TuningArgs;
 use crate::failure::{Failure, Outcome};
 use crate::results::tell;
+use crate::lang::{ProgramArgs, is_program};
 use crate::source::CircuitSpec;
 use crate::tuning::Tuning;
 use crate::values::{Resolved, random_values};
@@ -143,6 +144,9 @@ impl Wanted {
 /// A usage failure when an option does not go with a workload, and when something listed is
 /// possible with nothing else that is.
 pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
+    if !args.workloads.iter().any(|name| is_program(name)) {
+        args.program.refuse_for(&args.workloads.join(" "))?;
+    }
     let mut loads = Vec::new();
     combined(args, |wanted| setting(args, wanted, &mut loads))
 }
@@ -203,7 +207,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
         return Err(Failure::usage("--count is for `bench triples`")
             .with_hint("--repeat runs a circuit several times"));
     }
-    let (loaded, parties) = load(&name, wanted.parties, loads)?;
+    let (loaded, parties) = load(&name, wanted.parties, &args.program, loads)?;
     let tuning = Tuning::new(&tuning, parties)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
@@ -214,12 +218,18 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
 }
 
 /// A circuit, which may have been loaded before.
-fn load(name: &str, parties: Option<u16>, loads: &mut Loads) -> Outcome<(Rc<Loaded>, u16)> {
+fn load(
+    name: &str,
+    parties: Option<u16>,
+    program: &ProgramArgs,
+    loads: &mut Loads,
+) -> Outcome<(Rc<Loaded>, u16)> {
     let known = loads.iter().find(|(known, among, ..)| known == name && *among == parties);
     if let Some((_, _, loaded, parties)) = known {
         return Ok((loaded.clone(), *parties));
     }
-    let spec = CircuitSpec { circuit: name.to_string(), ..CircuitSpec::default() };
+    let program = if is_program(name) { program.clone() } else { ProgramArgs::default() };
+    let spec = CircuitSpec { circuit: name.to_string(), program, ..CircuitSpec::default() };
     let (loaded, count) = spec.load_among(parties)?;
     let circuit = loaded.circuit;
     let inputs = random_values(&circuit)?;

@@ -7,6 +7,7 @@ use super::types::Env;
 use crate::ast::{self, ExprKind, Ident};
 use crate::diag::Code;
 use crate::program::Def;
+use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};
 use crate::ty::{Arg, Ty};
@@ -182,6 +183,7 @@ impl FnCx<'_, '_> {
             self.error(Code::Name, name.span, message);
             return self.broken(span);
         };
+        self.note(name.span, Target::Item(Def::Fn(function)));
         self.call_fn(function, Some(receiver), args, values, hint, span)
     }
 

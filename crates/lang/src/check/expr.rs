@@ -9,6 +9,7 @@ use crate::ast::{self, BinaryOp, ExprKind, Ident, UnaryOp};
 use crate::diag::Code;
 use crate::interp::Value;
 use crate::program::{AdtDecl, Def};
+use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Kind};
 use crate::ty::{Arg, Len, Ty};
@@ -16,7 +17,9 @@ use crate::ty::{Arg, Len, Ty};
 impl FnCx<'_, '_> {
     pub(super) fn node(&mut self, kind: Kind, ty: &Ty, constant: bool, span: Span) -> Expr {
         self.place = span;
-        Expr { kind, ty: self.type_ref(ty), constant, span }
+        let ty = self.type_ref(ty);
+        self.see(span, ty);
+        Expr { kind, ty, constant, span }
     }
 
     pub(super) fn ty_of(&self, expr: &Expr) -> Ty {
@@ -138,7 +141,9 @@ impl FnCx<'_, '_> {
             match found.map(|(_, binding)| binding.clone()) {
                 Some(Binding::Local(local)) => {
                     let info = &self.locals[local as usize];
+                    let bound = info.span;
                     let (ty, constant) = (self.types[info.ty as usize].clone(), info.constant);
+                    self.note(span, Target::Place(bound));
                     return self.node(Kind::Local(local), &ty, constant, span);
                 }
                 Some(Binding::Const(ty, value)) => {
@@ -184,7 +189,9 @@ impl FnCx<'_, '_> {
         if found.is_none()
             && let [only] = &path.parts[..]
         {
-            return self.cx.program.bare_variant(&only.name);
+            let found = self.cx.program.bare_variant(&only.name)?;
+            self.note(only.span, Target::Item(found));
+            return Some(found);
         }
         found
     }
@@ -408,6 +415,8 @@ impl FnCx<'_, '_> {
             && let AdtDecl::Struct(decl) = &self.cx.program.adts[*adt].decl
             && let Some(place) = decl.fields.iter().position(|(n, _)| n.name == name.name)
         {
+            let field = decl.fields[place].0.span;
+            self.note(name.span, Target::Place(field));
             let types = self.variants_of(*adt, args).pop().map(|v| v.1)?;
             return Some((place, types[place].clone()));
         }

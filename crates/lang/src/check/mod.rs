@@ -20,6 +20,7 @@ use crate::ast::{self, GenericKind, Name};
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::interp::Value;
 use crate::program::{AdtDecl, Program};
+use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, Tir, TyRef};
 use crate::ty::{Arg, Len, Shape, Ty, TyId};
@@ -28,6 +29,9 @@ use infer::{Check, Pending, VarKind};
 
 /// A program has at most this many instances of functions.
 pub const MAX_INSTANCES: usize = 65_536;
+
+/// The lint about cases that nothing reaches, as `#[allow(…)]` names it.
+pub const UNREACHABLE: &str = "unreachable";
 
 /// Functions call each other at most this deep.
 pub const MAX_DEPTH: u32 = 256;
@@ -298,6 +302,10 @@ struct FnCx<'c, 'a> {
     /// Steps taken with types.
     work: Cell<u64>,
     place: Span,
+    /// Whether cases that nothing reaches are fine.
+    allows_unreachable: bool,
+    /// Places whose types an editor may ask for.
+    seen: Vec<(Span, TyRef)>,
 }
 
 /// Patterns that must cover all values of a type.
@@ -312,6 +320,7 @@ struct Coverage {
 
 struct LocalInfo {
     name: Name,
+    span: Span,
     ty: TyRef,
     mutable: bool,
     constant: bool,
@@ -339,6 +348,8 @@ impl<'c, 'a> FnCx<'c, 'a> {
             alias_depth: 0,
             work: Cell::new(0),
             place: Span::default(),
+            allows_unreachable: false,
+            seen: Vec::new(),
         }
     }
 
@@ -381,12 +392,33 @@ impl<'c, 'a> FnCx<'c, 'a> {
         self.types.len() as u32 - 1
     }
 
-    fn local(&mut self, name: &Name, ty: &Ty, mutable: bool, constant: bool) -> Local {
+    fn local(&mut self, ident: &ast::Ident, ty: &Ty, mutable: bool, constant: bool) -> Local {
         let ty = self.type_ref(ty);
-        self.locals.push(LocalInfo { name: name.clone(), ty, mutable, constant });
+        let (name, span) = (ident.name.clone(), ident.span);
+        self.see(span, ty);
+        if let Some(references) = &mut self.cx.program.references
+            && span.file == 0
+        {
+            references.variables.insert(span, name.clone());
+        }
+        self.locals.push(LocalInfo { name: name.clone(), span, ty, mutable, constant });
         let local = self.locals.len() as u32 - 1;
-        self.scope.push((name.clone(), Binding::Local(local)));
+        self.scope.push((name, Binding::Local(local)));
         local
+    }
+
+    /// Keeps a place and its type for an editor.
+    fn see(&mut self, span: Span, ty: TyRef) {
+        if span.file == 0 && self.cx.program.references.is_some() {
+            self.seen.push((span, ty));
+        }
+    }
+
+    /// Notes what a name means, for an editor.
+    fn note(&mut self, span: Span, target: Target) {
+        if let Some(references) = &mut self.cx.program.references {
+            references.name(span, target);
+        }
     }
 
     fn variants_of(&mut self, adt: usize, args: &[Arg]) -> Vec<(Name, Vec<Ty>)> {
@@ -418,6 +450,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
         let names = def.generics.iter().map(|generic| generic.name.name.clone());
         this.generics = Rc::new(names.zip(args.iter().cloned()).collect());
         this.place = def.decl.name.span;
+        this.allows_unreachable = def.decl.allows(UNREACHABLE);
         this.check_bounds(&def.generics.clone(), args, def.decl.name.span);
         this.bind_const_params(&def.generics.clone(), args);
         let mut params = Vec::new();
@@ -430,7 +463,7 @@ impl<'c, 'a> FnCx<'c, 'a> {
                     Ty::Error
                 }
             };
-            params.push(this.local(&param.name.name, &ty, param.mutable, false));
+            params.push(this.local(&param.name, &ty, param.mutable, false));
         }
         let env = this.own_env();
         this.result = this.result_type(&def.decl.result, &env);
@@ -540,6 +573,11 @@ impl<'c, 'a> FnCx<'c, 'a> {
                 self.cx.error(Code::Limit, at, "the types here are too large");
             }
             types.push(shape.unwrap_or(TyId(0)));
+        }
+        if let Some(references) = &mut self.cx.program.references {
+            for (span, ty) in std::mem::take(&mut self.seen) {
+                references.ty(span, types[ty as usize]);
+            }
         }
         let mut calls = Vec::new();
         for (function, args, at) in std::mem::take(&mut self.calls) {

@@ -69,7 +69,7 @@ impl FnCx<'_, '_> {
                 _ => {}
             }
         }
-        PatternKind::Bind(self.local(&name.name, ty, mutable, constant))
+        PatternKind::Bind(self.local(name, ty, mutable, constant))
     }
 
     fn value_pattern(&mut self, value: &Value, span: Span) -> PatternKind {
@@ -187,7 +187,7 @@ impl FnCx<'_, '_> {
                 Some(pattern) => self.pattern(pattern, &types[place], constant),
                 None => {
                     let ty = &types[place];
-                    let kind = PatternKind::Bind(self.local(&name.name, ty, false, constant));
+                    let kind = PatternKind::Bind(self.local(name, ty, false, constant));
                     Pattern { kind, ty: self.type_ref(ty), span: name.span }
                 }
             };

@@ -7,6 +7,7 @@ use super::{Binding, FnCx, MAX_ROUNDS};
 use crate::ast::{self, BinaryOp, ExprKind};
 use crate::diag::Code;
 use crate::interp::Value;
+use crate::references::Target;
 use crate::source::Span;
 use crate::tir::{Arm, Expr, Kind, Over, Pattern, PatternKind, Place, Step, Stmt};
 use crate::ty::{Len, Ty};
@@ -133,6 +134,7 @@ impl FnCx<'_, '_> {
                         return None;
                     }
                 };
+                self.note(expr.span, Target::Place(self.locals[local as usize].span));
                 let info = &self.locals[local as usize];
                 let ty = self.types[info.ty as usize].clone();
                 if !info.mutable {

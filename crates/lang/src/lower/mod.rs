@@ -6,6 +6,7 @@
 
 mod calls;
 mod control;
+mod count;
 mod eval;
 mod ops;
 mod places;
@@ -23,6 +24,7 @@ use crate::tir::{Expr, Instance, Local, Tir};
 use crate::ty::TyId;
 
 pub use calls::cycle;
+pub use count::one_call;
 pub use ports::{Entry, EntryInput, EntryOutput, InputKind, lower_entry, port_type};
 
 /// A component has at most this many wires while it is built: about 2 GB.

@@ -1,0 +1,428 @@
+//! Values as files have them: numbers one a line, CSV with or without a header, JSON.
+//!
+//! Reasons of errors name the line and the element, and never contain the text: it may be a secret.
+
+use csv_core::{ReadRecordResult, ReaderBuilder};
+use zeroize::Zeroizing;
+
+use super::format::{Value, format_value};
+use super::parse::{elements, parse, typed, without_brackets};
+use crate::validate::MAX_WIRES;
+use crate::{CircuitError, Input, Type};
+
+/// A row has at most this many columns; wider elements are given as JSON.
+const MAX_COLUMNS: usize = 65_536;
+
+/// How a file's text becomes a value.
+#[derive(Clone, Debug, Default)]
+pub struct FileForm {
+    /// Whether the file is CSV: rows of cells, the first row possibly a header.
+    pub csv: bool,
+    /// The columns to take, by the names in the header; empty: all that the type needs.
+    pub columns: Vec<String>,
+    /// Whether a list that is shorter than the input is filled up with zero bits.
+    pub pad: bool,
+}
+
+/// Reads a file's text as a value for an input. A byte order mark at its beginning is skipped.
+///
+/// Other than [`parse_value`](super::parse_value) takes, lists can be written with an element on
+/// each line, or with spaces, commas or semicolons between elements.
+///
+/// # Errors
+/// [`CircuitError::Value`], which names the line and the element where the value is wrong.
+pub fn parse_file(input: &Input, text: &str, form: &FileForm) -> Result<Vec<bool>, CircuitError> {
+    let error = |reason| CircuitError::Value {
+        input: input.name.clone(),
+        ty: input.ty.to_string(),
+        reason,
+    };
+    let width = input.ty.width();
+    if width > u64::from(MAX_WIRES) {
+        return Err(error(format!("an input cannot have more than {MAX_WIRES} bits")));
+    }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut bits = Vec::with_capacity(width as usize);
+    read(&input.ty, text, form, &mut bits).map_err(error)?;
+    Ok(bits)
+}
+
+fn read(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
+    let whole = text.trim();
+    if form.csv {
+        return csv(ty, text, form, bits);
+    }
+    if !form.columns.is_empty() {
+        return Err("columns are chosen from CSV files only: NAME.csv#COLUMN".into());
+    }
+    if whole.starts_with("hex:") || whole.starts_with("bits:") {
+        bits.extend(Zeroizing::new(parse(ty, whole)?).iter());
+        return Ok(());
+    }
+    let Type::Array { len, elem } = ty else {
+        let first = line_of(text, whole);
+        if is_row(ty) && !whole.starts_with(['[', '{', '"']) {
+            return row(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"));
+        }
+        return typed(ty, whole, bits).map_err(|reason| format!("line {first}: {reason}"));
+    };
+    let mut list = List { len: *len, elem, given: 0, bits };
+    let inner = without_brackets(whole)?;
+    let is_one_line = whole.lines().filter(|line| !line.trim().is_empty()).count() <= 1;
+    if inner.len() < whole.len() || (is_one_line && whole.contains(['{', '['])) {
+        let inner = inner.trim().strip_suffix(',').unwrap_or(inner);
+        for element in elements(inner).filter(|_| !inner.trim().is_empty()) {
+            let line = line_of(text, element.trim_start());
+            list.add(line, |elem, bits| typed(elem, element.trim(), bits))?;
+        }
+        return list.finish(form.pad);
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() {
+            continue;
+        }
+        if !is_plain(elem) {
+            list.add(number, |elem, bits| row(elem, line, bits))?;
+            continue;
+        }
+        for cell in cells(line) {
+            list.add(number, |elem, bits| leaf(elem, cell, bits))?;
+        }
+    }
+    list.finish(form.pad)
+}
+
+/// The elements of an array under way.
+struct List<'t, 'b> {
+    len: u32,
+    elem: &'t Type,
+    given: u64,
+    bits: &'b mut Vec<bool>,
+}
+
+impl List<'_, '_> {
+    fn add(
+        &mut self,
+        line: usize,
+        read: impl FnOnce(&Type, &mut Vec<bool>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let number = self.given;
+        self.given += 1;
+        if number >= u64::from(self.len) {
+            // How many there are in all is told by `finish`.
+            return Ok(());
+        }
+        read(self.elem, self.bits)
+            .map_err(|reason| format!("line {line}, element {number}: {reason}"))
+    }
+
+    fn finish(self, pad: bool) -> Result<(), String> {
+        let List { len, elem, given, bits } = self;
+        if given < u64::from(len) && pad {
+            let missing = (u64::from(len) - given) * elem.width();
+            bits.resize(bits.len() + missing as usize, false);
+            return Ok(());
+        }
+        if given != u64::from(len) {
+            return Err(format!("{len} elements expected, {given} given"));
+        }
+        Ok(())
+    }
+}
+
+/// The line, from 1, on which a part of a text begins.
+fn line_of(text: &str, part: &str) -> usize {
+    let start = (part.as_ptr().addr() - text.as_ptr().addr()).min(text.len());
+    text.as_bytes()[..start].iter().filter(|&&byte| byte == b'\n').count() + 1
+}
+
+/// Whether values of a type take several cells.
+fn is_row(ty: &Type) -> bool {
+    matches!(ty, Type::Array { .. } | Type::Tuple(_) | Type::Struct { .. })
+}
+
+/// Whether values of a type are one word each.
+fn is_plain(ty: &Type) -> bool {
+    match ty {
+        Type::Enum { .. } => match ty.optional() {
+            Some(Type::Enum { .. }) | None => false,
+            Some(some) => is_plain(some),
+        },
+        _ => !is_row(ty),
+    }
+}
+
+/// The cells of a line: between commas or semicolons if there are any, else between spaces.
+fn cells(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    let separator = [',', ';'].into_iter().find(|&separator| line.contains(separator));
+    match separator {
+        // A comma at the end of the line ends its last cell.
+        Some(separator) => {
+            let line = line.strip_suffix(separator).unwrap_or(line);
+            line.split(separator).map(str::trim).collect()
+        }
+        None => line.split_whitespace().collect(),
+    }
+}
+
+/// A value of several cells on one line, or in its own form.
+fn row(ty: &Type, line: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    if line.contains(['[', '{', '"']) {
+        return typed(ty, line.trim().trim_end_matches(','), bits);
+    }
+    let columns = leaves(ty)?;
+    let cells = cells(line);
+    if cells.len() != columns.len() {
+        return Err(format!("{} values expected, {} given", columns.len(), cells.len()));
+    }
+    columns.iter().zip(cells).try_for_each(|((name, ty), cell)| {
+        leaf(ty, cell, bits).map_err(|reason| format!("{name}: {reason}"))
+    })
+}
+
+/// A value of one cell; an empty one is no value of an optional type.
+fn leaf(ty: &Type, cell: &str, bits: &mut Vec<bool>) -> Result<(), String> {
+    match cell.trim() {
+        "" if ty.optional().is_some() => typed(ty, "null", bits),
+        "" => Err("nothing is given".into()),
+        cell => typed(ty, cell, bits),
+    }
+}
+
+/// The parts of a type that take one cell each, with their names: `price`, `at.0`.
+fn leaves(ty: &Type) -> Result<Vec<(String, &Type)>, String> {
+    fn walk<'t>(ty: &'t Type, name: String, all: &mut Vec<(String, &'t Type)>) -> Option<()> {
+        let inner = |part: &dyn std::fmt::Display| match name.is_empty() {
+            true => part.to_string(),
+            false => format!("{name}.{part}"),
+        };
+        if all.len() >= MAX_COLUMNS {
+            return None;
+        }
+        match ty {
+            Type::Array { len, elem } => (0..*len).try_for_each(|i| walk(elem, inner(&i), all)),
+            Type::Tuple(parts) => {
+                parts.iter().enumerate().try_for_each(|(i, part)| walk(part, inner(&i), all))
+            }
+            Type::Struct { fields, .. } => {
+                fields.iter().try_for_each(|(field, ty)| walk(ty, inner(field), all))
+            }
+            _ => {
+                all.push((name, ty));
+                Some(())
+            }
+        }
+    }
+    let mut all = Vec::new();
+    match walk(ty, String::new(), &mut all) {
+        Some(()) => Ok(all),
+        None => Err(format!("an element has more than {MAX_COLUMNS} columns; give JSON")),
+    }
+}
+
+/// Reads CSV: an array with an element a row, or one value from one row.
+fn csv(ty: &Type, text: &str, form: &FileForm, bits: &mut Vec<bool>) -> Result<(), String> {
+    let (len, elem) = match ty {
+        Type::Array { len, elem } => (*len, &**elem),
+        _ => (1, ty),
+    };
+    let columns = leaves(elem)?;
+    let mut rows = Rows::new(text);
+    let mut places: Option<Vec<usize>> = None;
+    let mut list = List { len, elem, given: 0, bits };
+    while let Some((line, row)) = rows.next()? {
+        let places = match &places {
+            Some(places) => places,
+            None => {
+                let (found, is_header) = header(&row, &columns, &form.columns)?;
+                let found = places.insert(found);
+                if is_header {
+                    continue;
+                }
+                found
+            }
+        };
+        list.add(line, |_, bits| {
+            columns.iter().zip(places).try_for_each(|((name, ty), &place)| {
+                let cell = row.get(place).ok_or("the row has too few cells")?;
+                leaf(ty, cell, bits).map_err(|reason| match name.is_empty() {
+                    true => reason,
+                    false => format!("{name}: {reason}"),
+                })
+            })
+        })?;
+    }
+    list.finish(form.pad)
+}
+
+/// Where the columns are, and whether the first row is a header.
+fn header(
+    first: &[Zeroizing<String>],
+    columns: &[(String, &Type)],
+    wanted: &[String],
+) -> Result<(Vec<usize>, bool), String> {
+    let find = |name: &String| first.iter().position(|cell| cell.trim() == name);
+    if !wanted.is_empty() {
+        if wanted.len() != columns.len() {
+            return Err(format!("{} columns expected, {} named", columns.len(), wanted.len()));
+        }
+        let found = wanted.iter().map(|name| {
+            find(name).ok_or_else(|| format!("line 1: the header has no column `{name}`"))
+        });
+        return Ok((found.collect::<Result<_, _>>()?, true));
+    }
+    let named: Option<Vec<usize>> = columns.iter().map(|(name, _)| find(name)).collect();
+    if let Some(found) = named {
+        return Ok((found, true));
+    }
+    // Words that are no values are names; anything else is a row.
+    let is_word = |cell: &str| cell.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let is_value = |cell: &str| {
+        let mut bits = Zeroizing::new(Vec::new());
+        columns.iter().any(|(_, ty)| leaf(ty, cell, &mut bits).is_ok())
+    };
+    let is_header = first.iter().all(|cell| is_word(cell.trim()) && !is_value(cell));
+    if first.len() != columns.len() {
+        let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
+        let names = if names == [""] { String::new() } else { format!(" ({})", names.join(", ")) };
+        return Err(format!(
+            "line 1: {} columns expected{names}, {} given; choose with NAME.csv#COLUMN,…",
+            columns.len(),
+            first.len()
+        ));
+    }
+    Ok(((0..columns.len()).collect(), is_header))
+}
+
+/// The rows of a CSV text, without blank ones.
+struct Rows<'t> {
+    reader: csv_core::Reader,
+    text: &'t str,
+    place: usize,
+    line: usize,
+    cells: Zeroizing<Vec<u8>>,
+    ends: Vec<usize>,
+}
+
+impl<'t> Rows<'t> {
+    fn new(text: &'t str) -> Self {
+        let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+        // Spreadsheets of many countries separate by semicolons.
+        let delimiter = [b',', b';', b'\t'].into_iter().find(|d| first.as_bytes().contains(d));
+        let reader = ReaderBuilder::new().delimiter(delimiter.unwrap_or(b',')).build();
+        // No cell is longer than the text, so the room never grows and leaves no copy behind.
+        let cells = Zeroizing::new(vec![0; text.len() + 1]);
+        Rows { reader, text, place: 0, line: 1, cells, ends: vec![0; 64] }
+    }
+
+    /// The next row and the line on which it begins.
+    fn next(&mut self) -> Result<Option<(usize, Vec<Zeroizing<String>>)>, String> {
+        loop {
+            let rest = &self.text.as_bytes()[self.place..];
+            let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+            self.skip(blank);
+            let line = self.line;
+            let Some(ends) = self.record()? else { return Ok(None) };
+            let mut start = 0;
+            let mut row = Vec::with_capacity(ends);
+            for &end in &self.ends[..ends] {
+                let cell = String::from_utf8(self.cells[start..end].to_vec());
+                row.push(Zeroizing::new(cell.map_err(|_| format!("line {line}: this is no text"))?));
+                start = end;
+            }
+            if row.iter().any(|cell| !cell.trim().is_empty()) {
+                return Ok(Some((line, row)));
+            }
+        }
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        let passed = &self.text.as_bytes()[self.place..self.place + bytes];
+        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+        self.place += bytes;
+    }
+
+    /// Reads a record; how many cells it has.
+    fn record(&mut self) -> Result<Option<usize>, String> {
+        let (mut written, mut ended) = (0, 0);
+        loop {
+            let rest = &self.text.as_bytes()[self.place..];
+            let (result, read, out, ends) = self.reader.read_record(
+                rest,
+                &mut self.cells[written..],
+                &mut self.ends[ended..],
+            );
+            self.skip(read);
+            (written, ended) = (written + out, ended + ends);
+            match result {
+                ReadRecordResult::Record => return Ok(Some(ended)),
+                ReadRecordResult::End => return Ok(None),
+                // Asked again without input, the reader ends the last record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputEndsFull if self.ends.len() <= MAX_COLUMNS => {
+                    self.ends.resize(2 * self.ends.len(), 0);
+                }
+                ReadRecordResult::OutputEndsFull => {
+                    return Err(format!("line {}: more than {MAX_COLUMNS} cells", self.line));
+                }
+                ReadRecordResult::OutputFull => {
+                    return Err(format!("line {}: the row is too long", self.line));
+                }
+            }
+        }
+    }
+}
+
+/// A value as a file has it, which [`parse_file`] reads back: as CSV with a header where elements
+/// have names, else an element a line; what is no list, in its own form.
+///
+/// # Panics
+/// When there are more or fewer bits than the type's width.
+pub fn format_file(ty: &Type, bits: &[bool], csv: bool) -> String {
+    let (elem, rows) = match ty {
+        Type::Array { elem, .. } if elem.width() > 0 => {
+            (&**elem, bits.chunks(elem.width() as usize).collect())
+        }
+        _ => (ty, vec![bits]),
+    };
+    let is_list = matches!(ty, Type::Array { .. });
+    let columns = if csv { leaves(elem).unwrap_or_default() } else { Vec::new() };
+    if columns.is_empty() {
+        if !is_list {
+            return format!("{}\n", format_value(ty, bits));
+        }
+        let rows = rows.iter().map(|bits| format_value(elem, bits).to_string());
+        let rows: Vec<String> = rows.collect();
+        return match is_plain(elem) {
+            true => rows.join("\n") + "\n",
+            false => format!("[\n{}\n]\n", rows.join(",\n")),
+        };
+    }
+    let mut out = String::new();
+    if !columns[0].0.is_empty() {
+        let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
+        out.push_str(&format!("{}\n", names.join(",")));
+    }
+    for mut bits in rows {
+        let cells = columns.iter().map(|(_, ty)| {
+            let (own, rest) = bits.split_at(ty.width() as usize);
+            bits = rest;
+            cell(&format_value(ty, own))
+        });
+        out.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join(",")));
+    }
+    out
+}
+
+fn cell(value: &Value) -> String {
+    let text = match value {
+        Value::Null => return String::new(),
+        Value::Name(name) => name.clone(),
+        other => other.to_string(),
+    };
+    match text.contains([',', '"', ';', '\n']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}

@@ -1,0 +1,176 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{Input, Type};
+
+fn read(ty: &Type, text: &str, form: &FileForm) -> Result<Vec<bool>, String> {
+    let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+    parse_file(&input, text, form).map_err(|error| error.to_string())
+}
+
+fn plain(ty: &Type, text: &str) -> Result<String, String> {
+    Ok(format_value(ty, &read(ty, text, &FileForm::default())?).to_string())
+}
+
+fn csv(ty: &Type, text: &str, columns: &[&str]) -> Result<String, String> {
+    let columns = columns.iter().map(|name| name.to_string()).collect();
+    let form = FileForm { csv: true, columns, pad: false };
+    Ok(format_value(ty, &read(ty, text, &form)?).to_string())
+}
+
+fn list(len: u32, elem: Type) -> Type {
+    Type::Array { len, elem: Box::new(elem) }
+}
+
+fn optional(ty: Type) -> Type {
+    let variants = vec![("None".into(), vec![]), ("Some".into(), vec![ty])];
+    Type::Enum { name: "Option".into(), variants }
+}
+
+fn order() -> Type {
+    let fields = vec![("price".into(), Type::Uint(16)), ("at".into(), list(2, Type::Int(8)))];
+    Type::Struct { name: "Order".into(), fields }
+}
+
+#[test]
+fn lists_are_read_as_people_have_them() {
+    let ty = Type::words(3, 8);
+    for text in [
+        "1\n2\n3\n",
+        "\u{feff}1\r\n2\r\n3",
+        "1 2 3",
+        "1, 2,\n3,\n",
+        "1;2;3",
+        "\n1\n\n2\n3\n",
+        "[1,\n 2,\n 3]",
+        "[\"1\", \"2\", \"3\"]",
+        "hex:030201\n",
+    ] {
+        assert_eq!(plain(&ty, text).as_deref(), Ok("[1, 2, 3]"), "{text:?}");
+    }
+    let ty = list(3, optional(Type::Uint(8)));
+    assert_eq!(plain(&ty, "1\nnull\n3").as_deref(), Ok("[1, null, 3]"));
+    assert_eq!(plain(&ty, "1,,3").as_deref(), Ok("[1, null, 3]"));
+    let ty = list(2, Type::Bool);
+    assert_eq!(plain(&ty, "true false").as_deref(), Ok("[true, false]"));
+}
+
+#[test]
+fn elements_with_parts_take_a_line_each() {
+    let ty = list(2, order());
+    let expected = r#"[{"price": 7, "at": [1, -2]}, {"price": 9, "at": [3, 4]}]"#;
+    for text in [
+        "7 1 -2\n9 3 4\n",
+        "7, 1, -2\n9, 3, 4\n",
+        "{\"price\": 7, \"at\": [1, -2]}\n{\"at\": [3, 4], \"price\": 9}\n",
+        expected,
+    ] {
+        assert_eq!(plain(&ty, text).as_deref(), Ok(expected), "{text:?}");
+    }
+    assert_eq!(plain(&order(), "7 1 -2\n").as_deref(), Ok(r#"{"price": 7, "at": [1, -2]}"#));
+}
+
+#[test]
+fn csv_is_read_with_and_without_a_header() {
+    let ty = list(2, order());
+    let expected = r#"[{"price": 7, "at": [1, -2]}, {"price": 9, "at": [3, 4]}]"#;
+    for text in [
+        "7,1,-2\n9,3,4\n",
+        "price,at.0,at.1\n7,1,-2\n9,3,4",
+        "who;at.1;price;at.0\r\na;-2;7;1\r\n\r\n\"b;c\";4;9;3\r\n",
+        "\u{feff}a\tb\tc\n7\t1\t-2\n9\t3\t4\n",
+    ] {
+        assert_eq!(csv(&ty, text, &[]).as_deref(), Ok(expected), "{text:?}");
+    }
+    let ty = Type::words(2, 8);
+    assert_eq!(csv(&ty, "name,age\nann,30\nbob,40\n", &["age"]).as_deref(), Ok("[30, 40]"));
+    assert_eq!(csv(&ty, "age\n30\n40\n", &[]).as_deref(), Ok("[30, 40]"));
+    assert_eq!(csv(&ty, "30\n40\n", &[]).as_deref(), Ok("[30, 40]"));
+    let quoted = csv(&ty, "\"age, in\nyears\",x\n\"30\",1\n40,2\n", &["age, in\nyears"]);
+    assert_eq!(quoted.as_deref(), Ok("[30, 40]"));
+    assert_eq!(csv(&Type::Uint(8), "age\n30\n", &["age"]).as_deref(), Ok("30"));
+    let ty = list(2, Type::Tuple(vec![Type::Uint(8), optional(Type::Uint(8))]));
+    assert_eq!(csv(&ty, "1,\n2,3\n", &[]).as_deref(), Ok("[[1, null], [2, 3]]"));
+}
+
+#[test]
+fn errors_name_line_and_element_and_not_the_value() {
+    let says = |result: Result<String, String>, what: &str| {
+        let error = result.unwrap_err();
+        assert!(error.contains(what) && !error.contains("999"), "{error}");
+    };
+    let ty = Type::words(3, 8);
+    says(plain(&ty, "1\n\n2\n999\n"), "line 4, element 2: does not fit");
+    says(plain(&ty, "[1,\n2,\nx]"), "line 3, element 2: not an integer");
+    says(plain(&ty, "1 2\n"), "3 elements expected, 2 given");
+    says(plain(&ty, "1 2 3 4\n"), "3 elements expected, 4 given");
+    says(plain(&list(2, order()), "1 2 3\n4 5\n"), "line 2, element 1: 3 values expected, 2 given");
+    says(plain(&list(2, order()), "1 2 3\n4 5 999\n"), "line 2, element 1: at.1: does not fit");
+    says(csv(&ty, "a,b\n1,2\n", &[]), "1 columns expected, 2 given");
+    says(csv(&ty, "a,b\n1,2\n", &["c"]), "no column `c`");
+    says(csv(&ty, "a,b\n1,2\n3\n", &["b"]), "line 3, element 1: the row has too few cells");
+    says(csv(&ty, "12a\n1\n2\n", &[]), "line 1, element 0");
+    says(csv(&list(2, order()), "price,at.0,at.1\n1,2,999\n", &[]), "line 2, element 0: at.1");
+    says(plain(&Type::Uint(8), "\n999\n"), "line 2: does not fit");
+}
+
+#[test]
+fn short_lists_are_padded_when_asked() {
+    let form = FileForm { pad: true, ..FileForm::default() };
+    let padded = |ty: &Type, text: &str| {
+        read(ty, text, &form).map(|bits| format_value(ty, &bits).to_string())
+    };
+    assert_eq!(padded(&Type::words(3, 8), "5\n").as_deref(), Ok("[5, 0, 0]"));
+    assert_eq!(padded(&Type::words(3, 8), "").as_deref(), Ok("[0, 0, 0]"));
+    assert_eq!(padded(&list(2, optional(Type::Uint(8))), "5").as_deref(), Ok("[5, null]"));
+    assert!(padded(&Type::words(1, 8), "5 6").is_err());
+}
+
+/// Types of the kinds that files can have.
+fn types() -> impl Strategy<Value = Type> {
+    let leaf = prop_oneof![
+        (1u32..70).prop_map(Type::Uint),
+        (1u32..70).prop_map(Type::Int),
+        Just(Type::Bool),
+        (1u32..12, 0u32..12).prop_map(|(int, frac)| Type::Fixed { int, frac }),
+    ];
+    leaf.prop_recursive(3, 24, 3, |inner| {
+        prop_oneof![
+            (1u32..4, inner.clone()).prop_map(|(len, elem)| list(len, elem)),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(Type::Tuple),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(|types| {
+                let fields = types.into_iter().enumerate();
+                let fields = fields.map(|(i, ty)| (format!("f{i}"), ty)).collect();
+                Type::Struct { name: "S".into(), fields }
+            }),
+            inner.clone().prop_map(optional),
+            prop::collection::vec(inner, 0..3).prop_map(|types| {
+                let variants = vec![("Empty".into(), vec![]), ("Full".into(), types)];
+                Type::Enum { name: "E".into(), variants }
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_is_written_is_read_back(ty in types(), seed in any::<u64>()) {
+        let mut state = seed | 1;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 40 & 1 == 1
+        };
+        let bits: Vec<bool> = (0..ty.width()).map(|_| random()).collect();
+        // What no value means is not written: bits of absent payloads.
+        let input = Input { name: "x".into(), ty: ty.clone(), owner: 0 };
+        let bits = parse_value(&input, &format_value(&ty, &bits).to_string()).unwrap();
+        for csv in [false, true] {
+            let text = format_file(&ty, &bits, csv);
+            let form = FileForm { csv, ..FileForm::default() };
+            let back = read(&ty, &text, &form);
+            prop_assert_eq!(back.as_ref(), Ok(&bits), "{:?}: {}", ty, text);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The page of `cost --html`: the source with the gates of each line, and nothing to load.
+
+use std::collections::BTreeMap;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use symbolon_lang::source::Sources;
+
+use super::CostJson;
+use crate::table::bytes;
+
+const STYLE: &str = "
+body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
+h1 { font-size: 1.5em } h2 { font-size: 1.15em; margin-top: 2em; border-top: 1px solid #ccc; padding-top: .8em }
+table { border-collapse: collapse; margin: 1em 0; font-size: .9em }
+th, td { padding: .15em .7em; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
+th { border-bottom-color: #888 } .name, th:first-child { text-align: left }
+.source { overflow-x: auto } .source table { font: 13px/1.5 monospace; width: 100%; margin: 0 }
+.source td { border: 0; padding: 0 .6em } .source .code { text-align: left; width: 100%; white-space: pre }
+.line { color: #888 } .bar { display: inline-block; height: .75em; background: #c33; vertical-align: middle }
+.heat1 { background: #fff7e6 } .heat2 { background: #ffe2b8 } .heat3 { background: #ffc085 }
+";
+
+/// The whole page.
+pub fn page(cost: &CostJson, sources: &Sources) -> String {
+    let title = format!("Cost of {}", cost.program);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { (title) }
+                (summary(cost))
+                @for (file, lines) in files(cost) { (source(file, &lines, cost, sources)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn summary(cost: &CostJson) -> Markup {
+    let report = &cost.report;
+    html! {
+        p {
+            b { (grouped(report.ands)) } " AND gates among " (cost.parties) " parties"
+            @if report.lookups > 0 {
+                ", and " (grouped(report.lookups)) " look-ups; with gates for these, "
+                (grouped(cost.and_without_lookups)) " AND gates"
+            }
+            "."
+            @if report.unused > 0 {
+                " The lines ask for " (grouped(report.unused)) " more, which no output needs."
+            }
+        }
+        h2 { "Bytes by protocol" }
+        p { "All parties together, in the function-dependent and the online phase at ρ = 40, without making triples." }
+        table {
+            tr { th { "protocol" } th { "bytes" } }
+            @for protocol in &cost.bytes {
+                tr { td.name { (protocol.name()) } td { (bytes(protocol.bytes)) } }
+            }
+        }
+        h2 { "Functions" }
+        table {
+            tr { th { "function" } th.name { "where" } th { "AND gates" } th { "share" } }
+            @for function in &report.functions {
+                tr {
+                    td.name { code { (function.name) } }
+                    td.name { (function.file) ":" (function.line) }
+                    td { (grouped(function.ands)) }
+                    td { (percent(function.ands, report.ands + report.unused)) }
+                }
+            }
+        }
+        h2 { "Components" }
+        table {
+            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "port bits" } }
+            @for component in &report.components {
+                tr {
+                    td.name { code { (component.name) } }
+                    td { (grouped(component.calls)) }
+                    td { (grouped(component.ands)) }
+                    td { (grouped(component.lookups)) }
+                    td { (grouped(component.port_bits)) }
+                }
+            }
+        }
+    }
+}
+
+/// The files with gates, the main one first, and the gates of their lines.
+fn files(cost: &CostJson) -> Vec<(&str, BTreeMap<u32, u64>)> {
+    let mut files: Vec<(&str, BTreeMap<u32, u64>)> = vec![(&cost.program, BTreeMap::new())];
+    for line in &cost.report.lines {
+        let known = files.iter().position(|(file, _)| *file == line.file);
+        let place = known.unwrap_or_else(|| {
+            files.push((&line.file, BTreeMap::new()));
+            files.len() - 1
+        });
+        files[place].1.insert(line.line, line.ands);
+    }
+    files
+}
+
+fn source(file: &str, gates: &BTreeMap<u32, u64>, cost: &CostJson, sources: &Sources) -> Markup {
+    let text = sources.files.iter().find(|source| source.name == file);
+    let text = text.map_or("", |source| &source.text);
+    let all = cost.report.ands + cost.report.unused;
+    let most = cost.report.lines.iter().map(|line| line.ands).max().unwrap_or(0).max(1);
+    html! {
+        h2 { (file) }
+        div.source {
+            table {
+                @for (number, line) in (1u32..).zip(text.lines()) {
+                    @let ands = gates.get(&number).copied().unwrap_or(0);
+                    tr class=[heat(ands, all)] {
+                        td.line { (number) }
+                        td.code { (line) }
+                        @if ands > 0 {
+                            td { (grouped(ands)) }
+                            td { (percent(ands, all)) }
+                            td.name { span.bar style=(format!("width:{}px", ands.saturating_mul(80).div_ceil(most))) {} }
+                        } @else { td {} td {} td {} }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How much a line stands out.
+fn heat(ands: u64, all: u64) -> Option<&'static str> {
+    match ands.saturating_mul(100).checked_div(all)? {
+        _ if ands == 0 => None,
+        0..=4 => Some("heat1"),
+        5..=19 => Some("heat2"),
+        _ => Some("heat3"),
+    }
+}
+
+fn percent(part: u64, all: u64) -> String {
+    format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
+}
+
+/// A number with a narrow space between each three digits.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            shown.push('\u{202f}');
+        }
+        shown.push(digit);
+    }
+    shown
+}

@@ -1,0 +1,297 @@
+//! Answers about one document.
+
+use std::collections::BTreeSet;
+
+use lsp_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeLens, Command, CompletionItem,
+    CompletionItemKind, DocumentSymbol, Hover, HoverContents, MarkupContent, MarkupKind, Position,
+    Range, SymbolKind, TextEdit, Uri, WorkspaceEdit,
+};
+
+use super::document::Document;
+use super::text::Encoding;
+use super::worker::Count;
+use crate::ast::{FnDecl, Ident, Item, ItemKind as Written, TypeKind};
+use crate::cost::Totals;
+use crate::diag::Diagnostics;
+use crate::facts::ItemKind;
+use crate::parse::KEYWORDS;
+use crate::source::Span;
+
+impl Document {
+    /// What is at a position: declaration, type, documentation, gates.
+    pub fn hover(&self, position: Position, encoding: Encoding) -> Option<Hover> {
+        let offset = self.text.offset(position, encoding);
+        let facts = &self.analysis.facts;
+        let name = self.smallest(&facts.definitions, offset);
+        let own = self.smallest(&facts.items, offset).map(|(span, _)| (span, span));
+        let bound = self.smallest(&facts.variables, offset).map(|(span, _)| (span, span));
+        let named = name.map(|(span, target)| (span, *target)).or(own).or(bound);
+        let typed = self.smallest(&facts.types, offset);
+        let (span, shown) = match named {
+            Some((span, target)) => (span, self.describe(span, target)?),
+            None => {
+                let (span, types) = typed?;
+                (span, code(&types.join("\n")))
+            }
+        };
+        let contents =
+            HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value: shown });
+        Some(Hover { contents, range: Some(self.text.range(span, encoding)) })
+    }
+
+    /// A name and what it means: an item, or a variable or field with its type.
+    fn describe(&self, span: Span, target: Span) -> Option<String> {
+        let facts = &self.analysis.facts;
+        if let Some(item) = facts.items.get(&target) {
+            let mut shown = code(&item.signature);
+            for count in self.counts_at(target) {
+                let name = if count.name == item.name { "" } else { &count.name };
+                let colon = if name.is_empty() { "" } else { ": " };
+                shown.push_str(&format!("\n\n{name}{colon}{}", gates(&count.gates)));
+            }
+            if !item.docs.is_empty() {
+                shown.push_str(&format!("\n\n{}", item.docs));
+            }
+            return Some(shown);
+        }
+        let name = self.text.text.get(span.start as usize..span.end as usize)?;
+        let types = facts.types.get(&span).or_else(|| facts.types.get(&target));
+        Some(match types {
+            Some(types) => {
+                let lines: Vec<String> = types.iter().map(|ty| format!("{name}: {ty}")).collect();
+                code(&lines.join("\n"))
+            }
+            None => code(name),
+        })
+    }
+
+    fn counts_at(&self, name: Span) -> impl Iterator<Item = &Count> {
+        self.counts.iter().filter(move |count| self.place(count) == Some(name)).take(8)
+    }
+
+    /// Where the function of a count is by now: counts are of the last state without errors.
+    fn place(&self, count: &Count) -> Option<Span> {
+        let items = &self.analysis.facts.items;
+        let name = count.name.split('<').next().unwrap_or_default();
+        let is_it = |span: &Span| {
+            let item = items.get(span);
+            item.is_some_and(|item| item.kind == ItemKind::Function && item.name == name)
+        };
+        if is_it(&count.span) {
+            return Some(count.span);
+        }
+        let mut found = items.keys().filter(|span| span.file == 0 && is_it(span));
+        // Methods of several types can share a name: then nothing is shown for a moment.
+        found.next().copied().filter(|_| found.next().is_none())
+    }
+
+    /// Where the name at a position is defined; the file is one of the sources'.
+    pub fn definition(&self, position: Position, encoding: Encoding) -> Option<Span> {
+        let offset = self.text.offset(position, encoding);
+        self.smallest(&self.analysis.facts.definitions, offset).map(|(_, target)| *target)
+    }
+
+    /// The items of the document.
+    pub fn symbols(&self, encoding: Encoding) -> Vec<DocumentSymbol> {
+        let items = crate::parse::parse(0, &self.text.text, &mut Diagnostics::default());
+        items.iter().filter_map(|item| self.symbol(item, encoding)).collect()
+    }
+
+    fn symbol(&self, item: &Item, encoding: Encoding) -> Option<DocumentSymbol> {
+        let whole = item.span;
+        let make = |kind, name: &Ident, children| {
+            Some(self.one_symbol((kind, name), whole, children, encoding))
+        };
+        let field = |kind| {
+            move |name: &Ident| self.one_symbol((kind, name), name.span, Vec::new(), encoding)
+        };
+        match &item.kind {
+            Written::Const(decl) => make(SymbolKind::CONSTANT, &decl.name, Vec::new()),
+            Written::Alias(name, _) => make(SymbolKind::INTERFACE, name, Vec::new()),
+            Written::Struct(decl) => {
+                let fields = decl.fields.iter().map(|(name, _)| name).map(field(SymbolKind::FIELD));
+                make(SymbolKind::STRUCT, &decl.name, fields.collect())
+            }
+            Written::Enum(decl) => {
+                let variants = decl.variants.iter().map(|(name, _)| name);
+                let variants = variants.map(field(SymbolKind::ENUM_MEMBER)).collect();
+                make(SymbolKind::ENUM, &decl.name, variants)
+            }
+            Written::Fn(decl) => make(SymbolKind::FUNCTION, &decl.name, Vec::new()),
+            Written::Impl(_, ty, functions) => {
+                let TypeKind::Path(path, _) = &ty.kind else { return None };
+                let method = |decl: &std::sync::Arc<FnDecl>| {
+                    let whole = decl.name.span.to(decl.body.span);
+                    let named = (SymbolKind::METHOD, &decl.name);
+                    self.one_symbol(named, whole, Vec::new(), encoding)
+                };
+                let methods = functions.iter().map(method).collect();
+                make(SymbolKind::CLASS, path.parts.last()?, methods)
+            }
+            Written::Use(..) | Written::Parties(_) => None,
+        }
+    }
+
+    fn one_symbol(
+        &self,
+        (kind, name): (SymbolKind, &Ident),
+        whole: Span,
+        children: Vec<DocumentSymbol>,
+        encoding: Encoding,
+    ) -> DocumentSymbol {
+        let selection_range = self.text.range(name.span, encoding);
+        let mut range = self.text.range(whole, encoding);
+        // Editors refuse a name outside of its item.
+        range.start = range.start.min(selection_range.start);
+        range.end = range.end.max(selection_range.end);
+        let count = self.counts_at(name.span).next();
+        #[allow(deprecated)] // The field has no default.
+        DocumentSymbol {
+            name: name.name.to_string(),
+            detail: count.map(|count| gates(&count.gates)),
+            kind,
+            tags: None,
+            deprecated: None,
+            range,
+            selection_range,
+            children: (!children.is_empty()).then_some(children),
+        }
+    }
+
+    /// The gates of one call above each function.
+    pub fn lenses(&self, encoding: Encoding) -> Vec<CodeLens> {
+        let lens = |count: &Count| {
+            let range = self.text.range(self.place(count)?, encoding);
+            let generic = count.name.contains('<');
+            let prefix = if generic { format!("{}: ", count.name) } else { String::new() };
+            let title = format!("{prefix}{}", gates(&count.gates));
+            let command = Command { title, command: String::new(), arguments: None };
+            Some(CodeLens { range, command: Some(command), data: None })
+        };
+        self.counts.iter().filter_map(lens).collect()
+    }
+
+    /// The formatted text as one change; none where it is not made of tokens.
+    pub fn format(&self, encoding: Encoding) -> Option<Vec<TextEdit>> {
+        let formatted = crate::fmt::format(&self.text.text).ok()?;
+        if formatted == self.text.text {
+            return Some(Vec::new());
+        }
+        Some(vec![TextEdit::new(self.text.whole(encoding), formatted)])
+    }
+
+    /// Names that can stand at a position.
+    pub fn completions(&self, position: Position, encoding: Encoding) -> Vec<CompletionItem> {
+        let offset = self.text.offset(position, encoding) as u32;
+        let facts = &self.analysis.facts;
+        let prelude = |span: &Span| {
+            let source = self.analysis.sources.files.get(span.file as usize);
+            source.is_some_and(|source| source.name == "std/prelude.sym")
+        };
+        let mut items: Vec<CompletionItem> = facts
+            .items
+            .iter()
+            .filter(|(span, item)| {
+                (span.file == 0 || prelude(span)) && !item.name.starts_with("__")
+            })
+            .map(|(_, item)| {
+                let kind = match item.kind {
+                    ItemKind::Function => CompletionItemKind::FUNCTION,
+                    ItemKind::Struct => CompletionItemKind::STRUCT,
+                    ItemKind::Enum => CompletionItemKind::ENUM,
+                    ItemKind::Variant => CompletionItemKind::ENUM_MEMBER,
+                    ItemKind::Constant => CompletionItemKind::CONSTANT,
+                    ItemKind::Alias => CompletionItemKind::INTERFACE,
+                };
+                completion(&item.name, kind, Some(item.signature.clone()))
+            })
+            .collect();
+        let around = self.function_around(offset);
+        let bound: BTreeSet<(&String, Option<&String>)> = facts
+            .variables
+            .iter()
+            .filter(|(span, _)| around.is_some_and(|(from, to)| (from..to).contains(&span.start)))
+            .map(|(span, name)| (name, facts.types.get(span).and_then(|types| types.first())))
+            .collect();
+        let variable =
+            |(name, ty): (&String, Option<&String>)| {
+                completion(name, CompletionItemKind::VARIABLE, ty.cloned())
+            };
+        items.extend(bound.into_iter().map(variable));
+        let keyword = |word: &&str| completion(word, CompletionItemKind::KEYWORD, None);
+        items.extend(KEYWORDS.iter().map(keyword));
+        items.sort_by(|a, b| a.label.cmp(&b.label));
+        items.dedup_by(|a, b| a.label == b.label && a.kind == b.kind);
+        items
+    }
+
+    /// From the name of the function before a byte to the name of the next one.
+    fn function_around(&self, offset: u32) -> Option<(u32, u32)> {
+        let items = &self.analysis.facts.items;
+        let functions =
+            items.iter().filter(|(span, item)| span.file == 0 && item.kind == ItemKind::Function);
+        let mut starts: Vec<u32> = functions.map(|(span, _)| span.start).collect();
+        starts.sort_unstable();
+        let next = starts.partition_point(|&start| start <= offset);
+        let from = *starts.get(next.checked_sub(1)?)?;
+        Some((from, starts.get(next).copied().unwrap_or(u32::MAX)))
+    }
+
+    /// For errors that name a near word: puts it in.
+    pub fn fixes(&self, uri: &Uri, range: Range, encoding: Encoding) -> Vec<CodeActionOrCommand> {
+        let mut fixes = Vec::new();
+        for d in &self.analysis.diagnostics {
+            let at = self.text.range(d.span, encoding);
+            let word = d.help.as_deref().and_then(|help| help.strip_prefix("did you mean `"));
+            let Some(word) = word.and_then(|rest| rest.strip_suffix("`?")) else { continue };
+            if d.span.file != 0 || at.end < range.start || range.end < at.start {
+                continue;
+            }
+            let edit = TextEdit::new(at, word.to_string());
+            #[allow(clippy::mutable_key_type)] // The protocol's type; its text never changes.
+            let changes = [(uri.clone(), vec![edit])].into();
+            fixes.push(CodeActionOrCommand::CodeAction(CodeAction {
+                title: format!("Replace with `{word}`"),
+                kind: Some(CodeActionKind::QUICKFIX),
+                edit: Some(WorkspaceEdit { changes: Some(changes), ..WorkspaceEdit::default() }),
+                is_preferred: Some(true),
+                ..CodeAction::default()
+            }));
+        }
+        fixes
+    }
+}
+
+fn completion(label: &str, kind: CompletionItemKind, detail: Option<String>) -> CompletionItem {
+    CompletionItem { label: label.into(), kind: Some(kind), detail, ..CompletionItem::default() }
+}
+
+fn code(text: &str) -> String {
+    format!("```sym\n{text}\n```")
+}
+
+/// `1 234 AND gates, 16 look-ups`.
+fn gates(gates: &Totals) -> String {
+    let count = |n: u64, what: &str| {
+        format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+    };
+    let mut shown = count(gates.ands, "AND gate");
+    if gates.lookups > 0 {
+        shown.push_str(&format!(", {}", count(gates.lookups, "look-up")));
+    }
+    shown
+}
+
+/// A number with a space between each three digits.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut shown = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place) % 3 == 0 {
+            shown.push(' ');
+        }
+        shown.push(digit);
+    }
+    shown
+}
