@@ -9,7 +9,7 @@ use crate::dealer::DealerArgs;
 use crate::cost::CostArgs;
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::secret::InputText;
-use crate::source::{Audience, Owner, audience, owner};
+use crate::source::{Audience, Owner, assignment, audience, owner};
 
 /// How values are written, the same for every circuit; shown by `--help`.
 const VALUES: &str = "\
@@ -273,6 +273,8 @@ EXAMPLES
     key = 0
     [outputs]
     ciphertext = \"1\"              # \"all\", \"none\", \"0\", \"0,1\"
+    [save]
+    ciphertext = \"out.csv\"
 
   Three parties or more share one file that lists them all; each adds what is its own:
     symbolon run --config auction.toml --party 2 --key carol.key --input bid_2=@bid.txt
@@ -310,6 +312,10 @@ pub struct RunArgs {
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
     #[arg(long)]
     pub pad: bool,
+    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
+    /// an element a line
+    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
+    pub saves: Vec<(String, String)>,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -522,6 +528,10 @@ pub struct LocalArgs {
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
     #[arg(long)]
     pub pad: bool,
+    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
+    /// an element a line
+    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
+    pub saves: Vec<(String, String)>,
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
@@ -597,6 +607,10 @@ pub struct EvalArgs {
     /// Fill lists that are shorter than their input with zero bits: `null`, 0, false
     #[arg(long)]
     pub pad: bool,
+    /// Write an output to a file, by the file's name as CSV (`.csv`), JSON (`.json`), or text with
+    /// an element a line
+    #[arg(long = "save", value_name = "OUTPUT=FILE", value_parser = assignment)]
+    pub saves: Vec<(String, String)>,
     /// What a `.sym` program is compiled with.
     #[command(flatten)]
     pub program: ProgramArgs,

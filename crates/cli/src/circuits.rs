@@ -16,7 +16,7 @@ use crate::lang::check_failure;
 use crate::results::{OutputJson, print, print_json, print_outputs, tell};
 use crate::source::CircuitSpec;
 use crate::table::align;
-use crate::values::{Reading, given, resolve};
+use crate::values::{Reading, Saves, given, paths, resolve};
 
 /// Does one of the circuit commands.
 ///
@@ -234,6 +234,7 @@ pub fn eval(args: &EvalArgs) -> Outcome<()> {
     };
     let (loaded, parties) = spec.load_for_all()?;
     let circuit = loaded.circuit;
+    let saves = Saves::new(&circuit, paths(&args.saves))?;
     let how = Reading { pad: args.pad, by_line: false };
     let values = resolve(&circuit, &given(&args.inputs)?, None, how)?;
     let mut bits = Vec::with_capacity(circuit.inputs().len());
@@ -255,6 +256,9 @@ pub fn eval(args: &EvalArgs) -> Outcome<()> {
         .map(|(output, bits)| OutputJson::new(output, Some(bits), parties))
         .collect();
     let failure = check_failure(&circuit, &outputs);
+    if failure.is_ok() {
+        saves.write(&circuit, &outputs)?;
+    }
     if !args.json {
         print_outputs(&outputs)?;
         return failure;

@@ -15,7 +15,7 @@ use crate::source::CircuitSpec;
 use crate::table::costs;
 use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
-use crate::values::{Reading, given, resolve, split};
+use crate::values::{Reading, Saves, given, paths, resolve, split};
 
 /// Runs all parties and prints what anybody learnt.
 ///
@@ -40,6 +40,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
         (args.split_phases, "--split-phases"),
         (args.repeat > 1, "--repeat"),
         (loaded.shared.contains(&true), "--owner INPUT=share"),
+        (!args.saves.is_empty(), "--save"),
     ] {
         if given {
             tuning.one_at_a_time(option)?;
@@ -48,6 +49,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let how = Reading { pad: args.pad, by_line: args.tuning.batch.is_some_and(|n| n > 1) };
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
+    let saves = Saves::new(&circuit, paths(&args.saves))?;
     let course = Course { repeat: args.repeat, split_phases: args.split_phases };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     let troupe = Troupe {
@@ -61,6 +63,9 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let outputs = agreed(&played)?;
     let failure = check_failure(&circuit, &outputs);
     let batch = agreed_batch(&played)?;
+    if failure.is_ok() {
+        saves.write(&circuit, &outputs)?;
+    }
     let choice = chosen(&played)?;
     let parties = parties(&tuning, &played, |played| played.phases.clone());
     if !args.json {

@@ -18,7 +18,7 @@ use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
 use crate::table::costs;
-use crate::values::{Given, Reading, Resolved, only_own, resolve};
+use crate::values::{Given, Reading, Resolved, Saves, only_own, resolve};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party
 /// learnt.
@@ -41,6 +41,10 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     tuning.warn();
     let values = own_values(&settings, &loaded, party)?;
     let circuit = loaded.circuit;
+    if !settings.saves.is_empty() {
+        tuning.one_at_a_time("--save")?;
+    }
+    let saves = Saves::new(&circuit, settings.saves.iter().cloned())?;
     let part = Part::new(&circuit, party, &values, tuning.params.executions)?;
     let transport = meet::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
@@ -75,6 +79,9 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
     let failure = check_failure(&circuit, &played.outputs);
+    if failure.is_ok() {
+        saves.write(&circuit, &played.outputs)?;
+    }
     let role = tuning.params.protocol.role(party).to_string();
     let party = PartyJson { party, role, phases: played.phases };
     if !settings.json {

@@ -15,7 +15,7 @@ use crate::refusal::renamed;
 use crate::secret::InputText;
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::tuning::Tuning;
-use crate::values::{Given, given};
+use crate::values::{Given, given, paths};
 
 /// A settings file. Every key is optional, unknown ones are refused.
 #[derive(Default, Deserialize)]
@@ -52,6 +52,7 @@ struct SettingsFile {
     inputs: Vec<Given>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
+    save: BTreeMap<String, String>,
 }
 
 /// One of several parties, as all of them list it.
@@ -141,6 +142,8 @@ pub struct Settings {
     pub json: bool,
     /// Whether lists that are shorter than their input are filled up.
     pub pad: bool,
+    /// Outputs and the files that they are written to.
+    pub saves: Vec<(String, PathBuf)>,
 }
 
 impl Settings {
@@ -242,6 +245,13 @@ impl Settings {
             },
             json: args.json || file.json.unwrap_or(false),
             pad: args.pad || file.pad.unwrap_or(false),
+            saves: file
+                .save
+                .into_iter()
+                .filter(|(name, _)| !args.saves.iter().any(|(flag, _)| flag == name))
+                .map(|(name, path)| (name, in_folder(path)))
+                .chain(paths(&args.saves))
+                .collect(),
         };
         settings.check_addresses()?;
         Ok(settings)

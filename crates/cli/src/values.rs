@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use symbolon::circuit::{Circuit, FileForm, Input, PartyId, parse_file, parse_value};
+use symbolon::circuit::{
+    Circuit, FileForm, Input, PartyId, format_file, format_value, parse_file, parse_value,
+};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
 
 use crate::failure::{Failure, Outcome};
 use crate::reading::{VALUE, read_standard_input, read_text};
+use crate::results::OutputJson;
 use crate::secret::InputText;
 use crate::source::{Loaded, from_folder, place};
 
@@ -81,6 +84,53 @@ fn chosen_columns(base: Option<&Path>, text: &str, form: &mut FileForm) -> PathB
             from_folder(base, path)
         }
         _ => whole,
+    }
+}
+
+/// Outputs and files as the command line has them.
+pub fn paths(saves: &[(String, String)]) -> impl Iterator<Item = (String, PathBuf)> {
+    saves.iter().map(|(output, file)| (output.clone(), PathBuf::from(file)))
+}
+
+/// Outputs that go to files: the place of each, and the file.
+pub struct Saves(Vec<(usize, PathBuf)>);
+
+impl Saves {
+    /// Finds the outputs before anything is computed.
+    ///
+    /// # Errors
+    /// A usage failure for an unknown output.
+    pub fn new(
+        circuit: &Circuit,
+        saves: impl IntoIterator<Item = (String, PathBuf)>,
+    ) -> Outcome<Saves> {
+        let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
+        let find = |(name, path): (String, PathBuf)| Ok((place("output", &name, &names)?, path));
+        Ok(Saves(saves.into_iter().map(find).collect::<Outcome<_>>()?))
+    }
+
+    /// Writes what was learnt.
+    ///
+    /// # Errors
+    /// A failure when an output was not learnt, or cannot be written.
+    pub fn write(&self, circuit: &Circuit, learnt: &[OutputJson]) -> Outcome<()> {
+        for (place, path) in &self.0 {
+            let output = &circuit.outputs()[*place];
+            let bits = learnt.get(*place).and_then(|output| output.bits.as_ref());
+            let Some(bits) = bits else {
+                let what = format!("output `{}` is not learnt here, so it is not saved", output.name);
+                return Err(Failure::usage(what));
+            };
+            let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
+            let kind = path.extension().and_then(|kind| kind.to_str());
+            let text = match kind {
+                Some("json") => format!("{}\n", format_value(&output.ty, &bits)),
+                kind => format_file(&output.ty, &bits, kind == Some("csv")),
+            };
+            std::fs::write(path, text)
+                .map_err(|error| Failure::io(format!("cannot write {}", path.display()), &error))?;
+        }
+        Ok(())
     }
 }
 

@@ -96,7 +96,11 @@ fn values_come_from_files_by_the_signature() {
     assert!(sorted.starts_with("sorted = ["), "{sorted}");
     let local = ["local", "p.sym", "--transport", "memory", "--pad"];
     let inputs = ["--input", "a=@a.csv", "--input", "b=@b.txt"];
-    assert!(run(&[&local[..], &inputs].concat()).expect(0).out.contains("sum = 300"));
+    let save = ["--save", "last=last.csv", "--save", "sum=sum.json"];
+    let out = run(&[&local[..], &inputs, &save].concat()).expect(0).out;
+    assert!(out.contains("sum = 300"), "{out}");
+    let saved = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("saved");
+    assert_eq!((saved("last.csv").as_str(), saved("sum.json").as_str()), ("id,pay\n0,0\n", "300\n"));
 }
 
 #[test]

@@ -144,7 +144,9 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
         for (span, booked) in &left.remove(found).1 {
             let booked = booked.saturating_mul(calls[place]);
             booked_all = booked_all.saturating_add(booked);
-            *lines.entry((span.file, sources.line(*span))).or_default() += booked;
+            if booked > 0 {
+                *lines.entry((span.file, sources.line(*span))).or_default() += booked;
+            }
             functions.book(*span, booked, sources);
         }
     }

@@ -30,7 +30,7 @@ pub fn format(text: &str) -> Result<String, Diagnostics> {
 }
 
 fn put_all(text: &str, tokens: &[Lexed]) -> String {
-    let mut out = Output { text, out: String::new(), open: Vec::new(), indent: 0 };
+    let mut out = Output { text, out: String::new(), open: Vec::new(), indent: 0, is_result: false };
     let mut before: Option<Lexed> = None;
     let mut earlier = "";
     for &token in tokens {
@@ -53,6 +53,8 @@ struct Output<'a> {
     /// For each open bracket the indentation of its line, and whether it belongs to a `use`.
     open: Vec<(usize, bool)>,
     indent: usize,
+    /// Whether the line begins with the `->` of a header: its block belongs to the line before.
+    is_result: bool,
 }
 
 impl<'a> Output<'a> {
@@ -78,6 +80,7 @@ impl<'a> Output<'a> {
             let blank = breaks > 1 && !closes && !matches!(last, "{" | "(" | "[");
             self.out.push_str(if blank { "\n\n" } else { "\n" });
             let goes_on = !closes && continues(before, last, token, own);
+            self.is_result = goes_on && own == "->";
             let inside = self.open.last().map_or(0, |open| open.0 + 1);
             // A closing bracket stands where the line begins that opened it.
             self.indent = closed.map_or(inside + usize::from(goes_on), |open| open.0);
@@ -89,7 +92,8 @@ impl<'a> Output<'a> {
         }
         self.out.push_str(own.trim_end());
         if token.token == Token::Punct && matches!(own, "(" | "[" | "{") {
-            self.open.push((self.indent, own == "{" && last == "::"));
+            let header = self.indent - usize::from(self.is_result && own == "{");
+            self.open.push((header, own == "{" && last == "::"));
         }
     }
 }
@@ -102,7 +106,7 @@ fn continues(before: Option<Lexed>, last: &str, token: Lexed, own: &str) -> bool
         return false;
     }
     let starts = token.token == Token::Punct
-        && matches!(own, "." | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "&&" | "||" | "==" | "!=");
+        && matches!(own, "->" | "." | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "&&" | "||" | "==" | "!=");
     let ends = before.token == Token::Punct
         && matches!(
             last,
