@@ -417,7 +417,6 @@ pub fn format_file(ty: &Type, bits: &[bool], csv: bool) -> String {
 
 fn cell(value: &Value) -> String {
     let text = match value {
-        Value::Null => return String::new(),
         Value::Name(name) => name.clone(),
         other => other.to_string(),
     };
