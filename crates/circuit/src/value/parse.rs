@@ -99,7 +99,7 @@ pub(super) fn typed(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), S
             if given as u64 != u64::from(*len) {
                 return Err(format!("{len} elements expected, {given} given"));
             }
-            elements(list).enumerate().try_for_each(|(i, element)| {
+            elements(list).take(given).enumerate().try_for_each(|(i, element)| {
                 typed(elem, element.trim(), bits).map_err(|reason| format!("element {i}: {reason}"))
             })
         }
