@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::bench::BenchArgs;
-use crate::dealer::DealerArgs;
 use crate::cost::CostArgs;
+use crate::dealer::DealerArgs;
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, assignment, audience, owner};

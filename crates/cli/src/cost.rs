@@ -134,7 +134,8 @@ fn shown(cost: &CostJson) -> String {
     for protocol in &cost.bytes {
         protocols.push([protocol.name(), bytes(protocol.bytes)]);
     }
-    let tables = [align(&functions, 2), align(&components, 1), align(&lines, 1), align(&protocols, 1)];
+    let tables =
+        [align(&functions, 2), align(&components, 1), align(&lines, 1), align(&protocols, 1)];
     tables.join("\n")
 }
 

@@ -118,7 +118,8 @@ impl Saves {
             let output = &circuit.outputs()[*place];
             let bits = learnt.get(*place).and_then(|output| output.bits.as_ref());
             let Some(bits) = bits else {
-                let what = format!("output `{}` is not learnt here, so it is not saved", output.name);
+                let what =
+                    format!("output `{}` is not learnt here, so it is not saved", output.name);
                 return Err(Failure::usage(what));
             };
             let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();

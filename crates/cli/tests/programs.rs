@@ -100,7 +100,10 @@ fn values_come_from_files_by_the_signature() {
     let out = run(&[&local[..], &inputs, &save].concat()).expect(0).out;
     assert!(out.contains("sum = 300"), "{out}");
     let saved = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("saved");
-    assert_eq!((saved("last.csv").as_str(), saved("sum.json").as_str()), ("id,pay\n0,0\n", "300\n"));
+    assert_eq!(
+        (saved("last.csv").as_str(), saved("sum.json").as_str()),
+        ("id,pay\n0,0\n", "300\n")
+    );
 }
 
 #[test]
@@ -121,7 +124,10 @@ fn cost_is_told_as_text_json_and_page() {
     let tested = run(&["test", VOTE]).expect(0).out;
     assert!(tested.ends_with("1 test passed\n"), "{tested}");
     let info = run(&["circuit", "info", "sha256", "--json"]).expect(0).json();
-    assert_eq!(info["component_list"].as_array().map(Vec::len), Some(info["components"].as_u64().unwrap() as usize));
+    assert_eq!(
+        info["component_list"].as_array().map(Vec::len),
+        Some(info["components"].as_u64().unwrap() as usize)
+    );
 }
 
 /// The bytes that `cost` says, against a run's: what it leaves out is constant or small.
@@ -151,7 +157,12 @@ fn the_bytes_of_cost_are_those_of_a_run() {
 
 /// Each program of `examples/sym`, small, with its inputs and an output.
 const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
-    ("psi", &["--const", "N=2"], &["a=[[3, 10], [7, 20]]", "b=[[1, 5], [7, 6]]"], "[[7, 26], null]"),
+    (
+        "psi",
+        &["--const", "N=2"],
+        &["a=[[3, 10], [7, 20]]", "b=[[1, 5], [7, 6]]"],
+        "[[7, 26], null]",
+    ),
     ("auction", &[], &["bid.0=30", "bid.1=90"], "winner = 1"),
     ("salaries", &["--const", "LEAST=2"], &["salary.0=100", "salary.1=300"], "mean = 200"),
     ("score", &[], &["w=hex:0", "bias=0", "x=hex:0"], "score = 0."),
@@ -185,9 +196,12 @@ const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
 
 #[test]
 fn every_example_runs_with_every_protocol() {
-    let protocols =
-        [&["--protocol", "wrk", "--form", "four-row"][..], &["--protocol", "wrk", "--form", "half-gates"],
-         &["--protocol", "ywz"], &["--protocol", "tinytable"]];
+    let protocols = [
+        &["--protocol", "wrk", "--form", "four-row"][..],
+        &["--protocol", "wrk", "--form", "half-gates"],
+        &["--protocol", "ywz"],
+        &["--protocol", "tinytable"],
+    ];
     for (name, options, inputs, expected) in PROGRAMS {
         let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
         for protocol in protocols {
@@ -202,7 +216,11 @@ fn every_example_runs_with_every_protocol() {
     for (name, inputs, expected) in [
         ("auction", ["bid.0=30", "bid.1=90", "bid.2=70"], "price.1 = 70"),
         ("salaries", ["salary.0=100", "salary.1=null", "salary.2=300"], "mean = 200"),
-        ("vote", ["ballot.0=[1, 0, 0, 0]", "ballot.1=[0, 0, 0, 1]", "ballot.2=[0, 0, 0, 1]"], "[1, 0, 0, 2]"),
+        (
+            "vote",
+            ["ballot.0=[1, 0, 0, 0]", "ballot.1=[0, 0, 0, 1]", "ballot.2=[0, 0, 0, 1]"],
+            "[1, 0, 0, 2]",
+        ),
     ] {
         let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
         let mut words = vec!["local", &file, "--transport", "memory", "--parties", "3"];

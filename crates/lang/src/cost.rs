@@ -111,9 +111,8 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
 
 /// AND gates and look-ups of a component, those of its calls left out.
 fn own_gates(component: &Component) -> (u64, u64) {
-    let count = |kind: fn(&Step) -> bool| {
-        component.steps.iter().filter(|step| kind(step)).count() as u64
-    };
+    let count =
+        |kind: fn(&Step) -> bool| component.steps.iter().filter(|step| kind(step)).count() as u64;
     let ands = count(|step| matches!(step, Step::And { .. }));
     (ands, count(|step| matches!(step, Step::Lookup(_))))
 }

@@ -30,7 +30,8 @@ pub fn format(text: &str) -> Result<String, Diagnostics> {
 }
 
 fn put_all(text: &str, tokens: &[Lexed]) -> String {
-    let mut out = Output { text, out: String::new(), open: Vec::new(), indent: 0, is_result: false };
+    let mut out =
+        Output { text, out: String::new(), open: Vec::new(), indent: 0, is_result: false };
     let mut before: Option<Lexed> = None;
     let mut earlier = "";
     for &token in tokens {
@@ -106,7 +107,10 @@ fn continues(before: Option<Lexed>, last: &str, token: Lexed, own: &str) -> bool
         return false;
     }
     let starts = token.token == Token::Punct
-        && matches!(own, "->" | "." | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "&&" | "||" | "==" | "!=");
+        && matches!(
+            own,
+            "->" | "." | "+" | "-" | "*" | "/" | "%" | "&" | "^" | "&&" | "||" | "==" | "!="
+        );
     let ends = before.token == Token::Punct
         && matches!(
             last,

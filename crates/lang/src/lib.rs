@@ -30,7 +30,7 @@ pub use compile::{
     Checked, Errors, Options, Test, analyse, check, compile, compile_here, compile_text, with_stack,
 };
 pub use library::modules as library_modules;
-pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, one_call, lower_entry};
+pub use lower::{Costs, Entry, EntryInput, EntryOutput, InputKind, lower_entry, one_call};
 
 /// A source file has at most this many bytes.
 pub const MAX_SOURCE: usize = 16 << 20;

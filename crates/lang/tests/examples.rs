@@ -162,9 +162,9 @@ fn two_order_books_meet_as_an_exchange_would_have_it() {
         };
         let best = (0..8).map(traded).max().expect("prices");
         let text = |book: &[(u32, u32)]| {
-            let orders = book.iter().map(|(price, amount)| {
-                format!("{{\"price\": {price}, \"amount\": {amount}}}")
-            });
+            let orders = book
+                .iter()
+                .map(|(price, amount)| format!("{{\"price\": {price}, \"amount\": {amount}}}"));
             format!("[{}]", orders.collect::<Vec<_>>().join(", "))
         };
         let out = bits(&circuit, &[&text(&bids), &text(&asks)]);

@@ -328,7 +328,9 @@ impl<'t> Rows<'t> {
             let mut row = Vec::with_capacity(ends);
             for &end in &self.ends[..ends] {
                 let cell = String::from_utf8(self.cells[start..end].to_vec());
-                row.push(Zeroizing::new(cell.map_err(|_| format!("line {line}: this is no text"))?));
+                row.push(Zeroizing::new(
+                    cell.map_err(|_| format!("line {line}: this is no text"))?,
+                ));
                 start = end;
             }
             if row.iter().any(|cell| !cell.trim().is_empty()) {
@@ -348,11 +350,8 @@ impl<'t> Rows<'t> {
         let (mut written, mut ended) = (0, 0);
         loop {
             let rest = &self.text.as_bytes()[self.place..];
-            let (result, read, out, ends) = self.reader.read_record(
-                rest,
-                &mut self.cells[written..],
-                &mut self.ends[ended..],
-            );
+            let (result, read, out, ends) =
+                self.reader.read_record(rest, &mut self.cells[written..], &mut self.ends[ended..]);
             self.skip(read);
             (written, ended) = (written + out, ended + ends);
             match result {

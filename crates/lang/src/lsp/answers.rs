@@ -214,10 +214,9 @@ impl Document {
             .filter(|(span, _)| around.is_some_and(|(from, to)| (from..to).contains(&span.start)))
             .map(|(span, name)| (name, facts.types.get(span).and_then(|types| types.first())))
             .collect();
-        let variable =
-            |(name, ty): (&String, Option<&String>)| {
-                completion(name, CompletionItemKind::VARIABLE, ty.cloned())
-            };
+        let variable = |(name, ty): (&String, Option<&String>)| {
+            completion(name, CompletionItemKind::VARIABLE, ty.cloned())
+        };
         items.extend(bound.into_iter().map(variable));
         let keyword = |word: &&str| completion(word, CompletionItemKind::KEYWORD, None);
         items.extend(KEYWORDS.iter().map(keyword));
@@ -273,9 +272,8 @@ fn code(text: &str) -> String {
 
 /// `1 234 AND gates, 16 look-ups`.
 fn gates(gates: &Totals) -> String {
-    let count = |n: u64, what: &str| {
-        format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
-    };
+    let count =
+        |n: u64, what: &str| format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" });
     let mut shown = count(gates.ands, "AND gate");
     if gates.lookups > 0 {
         shown.push_str(&format!(", {}", count(gates.lookups, "look-up")));

@@ -18,8 +18,8 @@ use std::sync::atomic::AtomicU64;
 use lsp_server::Connection;
 use lsp_types::{
     CodeActionProviderCapability, CodeLensOptions, CompletionOptions, HoverProviderCapability,
-    InitializeParams, InitializeResult, OneOf, PositionEncodingKind, ServerCapabilities, ServerInfo,
-    TextDocumentSyncCapability, TextDocumentSyncKind,
+    InitializeParams, InitializeResult, OneOf, PositionEncodingKind, ServerCapabilities,
+    ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind,
 };
 
 use crate::compile::{STACK, with_stack};

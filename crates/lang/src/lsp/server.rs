@@ -194,9 +194,10 @@ impl<'c> Server<'c> {
 
     fn modules(&self, path: &Path) -> Modules {
         let folder = path.parent().map_or_else(PathBuf::new, Path::to_path_buf);
-        let open = self.documents.values().map(|(_, document)| {
-            (document.path.clone(), Arc::from(document.text.text.as_str()))
-        });
+        let open = self
+            .documents
+            .values()
+            .map(|(_, document)| (document.path.clone(), Arc::from(document.text.text.as_str())));
         Modules { folder, open: open.collect() }
     }
 
@@ -348,7 +349,12 @@ impl<'c> Server<'c> {
 }
 
 /// A place in a module, if the editor can show it.
-fn elsewhere(document: &Document, span: Span, encoding: Encoding, library: bool) -> Option<Location> {
+fn elsewhere(
+    document: &Document,
+    span: Span,
+    encoding: Encoding,
+    library: bool,
+) -> Option<Location> {
     let source = document.analysis.sources.files.get(span.file as usize)?;
     let is_library = files::library_uri(&source.name)
         .is_some_and(|uri| files::library_text(&uri).is_some_and(|text| text == &*source.text));

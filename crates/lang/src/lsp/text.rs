@@ -32,7 +32,8 @@ impl Text {
     /// The byte at a position; positions past a line's end are its end.
     pub fn offset(&self, position: Position, encoding: Encoding) -> usize {
         let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
-        let end = self.lines.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
+        let end =
+            self.lines.get(position.line as usize + 1).map_or(self.text.len(), |next| next - 1);
         let mut column = 0;
         for (place, c) in self.text[start..end].char_indices() {
             if column >= position.character as usize {
