@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
-use symbolon::circuit::{Circuit, LookupCount, Plan};
+use symbolon::circuit::{Circuit, LookupCount, Plan, Stats};
 use symbolon_lang::cost::{Report, report};
 use symbolon_lang::source::{Sources, read_source};
 
@@ -170,8 +170,10 @@ fn protocol_bytes(circuit: &Circuit, parties: u16) -> Vec<ProtocolBytes> {
     add("ywz", None, gates.saturating_mul(partial));
     if parties == 2 {
         let plan = Plan::with_lookups(circuit);
-        // Each direction: two opened bits of a product, then a bit of the gate.
-        let mut bits = plan.and_count().saturating_mul(2 * 3);
+        // Each direction: two opened bits of a product, then a bit of the gate; and the header of a
+        // message for each layer.
+        let headers = 2 * 64 * u64::from(Stats::of_plan(&plan).and_depth);
+        let mut bits = plan.and_count().saturating_mul(2 * 3).saturating_add(headers);
         for LookupCount { inputs, outputs, count } in LookupCount::of(circuit) {
             let products = (1u64 << inputs) - u64::from(inputs) - 1;
             let one = 2 * (2 * products + u64::from(outputs));
