@@ -189,7 +189,7 @@ const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
         "gcm",
         &["--const", "BLOCKS=1"],
         &["key=hex:0", "nonce=hex:0", "header=hex:0", "text=hex:0"],
-        "cipher = ",
+        "cipher = [[3, 136, 218, 206",
     ),
     ("vote", &[], &["ballot.0=[1, 0, 0, 0]", "ballot.1=[1, 0, 0, 0]"], "votes = [2, 0, 0, 0]"),
 ];
