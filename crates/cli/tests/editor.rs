@@ -185,7 +185,7 @@ fn changes_show_several_errors_with_suggestions_and_a_fix() {
     let uri = "file:///folder/two.sym";
     editor.open(uri, PROGRAM);
     assert!(editor.errors(uri, 1).is_empty());
-    editor.change(uri, 2, range((4, 15), (4, 20)), "valeu");
+    editor.change(uri, 2, range((4, 15), (4, 20)), "vslue");
     editor.change(uri, 3, range((2, 28), (2, 64)), "bid.price as u24 * bid.amount");
     let errors = editor.errors(uri, 3);
     let messages: Vec<&str> = errors.iter().map(|e| e["message"].as_str().unwrap()).collect();
