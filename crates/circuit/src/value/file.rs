@@ -265,7 +265,8 @@ fn header(
     let find = |name: &String| first.iter().position(|cell| cell.trim() == name);
     if !wanted.is_empty() {
         if wanted.len() != columns.len() {
-            return Err(format!("{} columns expected, {} named", columns.len(), wanted.len()));
+            let named = counted(wanted.len(), "column");
+            return Err(format!("{named} chosen, {} needed", columns.len()));
         }
         let found = wanted.iter().map(|name| {
             find(name).ok_or_else(|| format!("line 1: the header has no column `{name}`"))
@@ -287,13 +288,21 @@ fn header(
         let names: Vec<&str> = columns.iter().map(|column| column.0.as_str()).collect();
         let names = if names == [""] { String::new() } else { format!(" ({})", names.join(", ")) };
         return Err(format!(
-            "line 1: {} columns expected{names}, {} given; choose with NAME.csv#COLUMN,…",
-            columns.len(),
-            first.len()
+            "line 1: {} in the row, {} needed{names}; choose with NAME.csv#COLUMN,…",
+            counted(first.len(), "column"),
+            columns.len()
         ));
     }
     Ok(((0..columns.len()).collect(), is_header))
 }
+
+/// `1 column`, `2 columns`.
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+/// The cells of a row.
+type Row = Vec<Zeroizing<String>>;
 
 /// The rows of a CSV text, without blank ones.
 struct Rows<'t> {
@@ -317,7 +326,7 @@ impl<'t> Rows<'t> {
     }
 
     /// The next row and the line on which it begins.
-    fn next(&mut self) -> Result<Option<(usize, Vec<Zeroizing<String>>)>, String> {
+    fn next(&mut self) -> Result<Option<(usize, Row)>, String> {
         loop {
             let rest = &self.text.as_bytes()[self.place..];
             let blank = rest.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();

@@ -106,7 +106,7 @@ fn errors_name_line_and_element_and_not_the_value() {
     says(plain(&ty, "1 2 3 4\n"), "3 elements expected, 4 given");
     says(plain(&list(2, order()), "1 2 3\n4 5\n"), "line 2, element 1: 3 values expected, 2 given");
     says(plain(&list(2, order()), "1 2 3\n4 5 999\n"), "line 2, element 1: at.1: does not fit");
-    says(csv(&ty, "a,b\n1,2\n", &[]), "1 columns expected, 2 given");
+    says(csv(&ty, "a,b\n1,2\n", &[]), "2 columns in the row, 1 needed");
     says(csv(&ty, "a,b\n1,2\n", &["c"]), "no column `c`");
     says(csv(&ty, "a,b\n1,2\n3\n", &["b"]), "line 3, element 1: the row has too few cells");
     says(csv(&ty, "12a\n1\n2\n", &[]), "line 1, element 0");
