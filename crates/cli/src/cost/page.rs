@@ -151,7 +151,7 @@ fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             shown.push('\u{202f}');
         }
         shown.push(digit);
