@@ -10,10 +10,12 @@
 //! * [`softspoken`]: Roy's generator, which computes more and sends less, and [`pprf`], the trees it
 //!   grows on;
 //! * [`generator`]: which of them a session uses;
+//! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 
 pub mod base;
 pub mod checks;
+pub mod codes;
 mod columns;
 pub mod cot;
 pub mod generator;
@@ -23,7 +25,9 @@ mod oracle;
 pub mod pprf;
 pub mod setup;
 pub mod softspoken;
+pub mod vole;
 
+pub use codes::Code;
 pub use columns::{Columns, Correction, Workspace};
 pub use cot::{CotReceiver, CotSender};
 pub use generator::{BlockBits, Generator, draw_bytes};

@@ -66,10 +66,15 @@ type Value = [Block; 2];
 /// Bytes of a [`Value`] and of the hash.
 const VALUE: usize = 32;
 
-/// Bytes of the planter's message: two sums for each level of each tree but the first ones, a τ for
-/// each tree, and h. The same for every k.
+/// Bytes of the planter's message for the trees of one Δ, the same for every k.
 pub const fn message_bytes(k: BlockBits) -> usize {
-    k.trees() * tree_bytes(k) + VALUE
+    message_bytes_of(k, k.trees())
+}
+
+/// Bytes of the planter's message for some number of trees: two sums for each level of each tree but
+/// the first ones, a τ for each tree, and h.
+pub(crate) const fn message_bytes_of(k: BlockBits, trees: usize) -> usize {
+    trees * tree_bytes(k) + VALUE
 }
 
 const fn tree_bytes(k: BlockBits) -> usize {
@@ -123,11 +128,35 @@ impl LevelKeys<'_> {
     }
 }
 
+/// For each tree the label of a leaf. Wiped on drop.
+pub(crate) struct Points(Zeroizing<Vec<u8>>);
+
+impl Points {
+    /// The blocks of Δ.
+    pub fn blocks(k: BlockBits, delta: &Delta) -> Self {
+        let block = |tree| block_of(k, **delta, tree) as u8;
+        Points(Zeroizing::new((0..k.trees()).map(block).collect()))
+    }
+
+    /// These labels, of k ≤ 8 bits.
+    pub fn new(labels: Zeroizing<Vec<u8>>) -> Self {
+        Points(labels)
+    }
+
+    fn zeros(trees: usize) -> Self {
+        Points(Zeroizing::new(vec![0; trees]))
+    }
+
+    fn of(&self, tree: usize) -> u128 {
+        self.0[tree].into()
+    }
+}
+
 /// The seeds of all leaves of all trees, tree by tree. Wiped on drop.
 pub(crate) struct Leaves {
     pub k: BlockBits,
-    /// A tree's seeds are in the order of y ⊕ this's block.
-    pub delta: Delta,
+    /// A tree's seeds are in the order of y ⊕ this.
+    points: Points,
     seeds: Zeroizing<Vec<Block>>,
     /// A digest of the planter's message: what makes a challenge depend on the trees.
     pub binding: [u8; 32],
@@ -140,7 +169,7 @@ impl Leaves {
         let hash = TweakedHash::new(start);
         self.seeds.chunks_exact(self.k.leaves()).enumerate().map(move |(tree, seeds)| {
             let mut out = Zeroizing::new(seeds.to_vec());
-            let tweaks = tweaks(tree, 0, seeds.len(), block_of(self.k, *self.delta, tree));
+            let tweaks = tweaks(tree, 0, seeds.len(), self.points.of(tree));
             hash.hash_with(&tweaks, 1, &mut out);
             out
         })
@@ -152,14 +181,21 @@ pub struct Planted(pub(crate) Leaves);
 
 /// The puncturer's leaves, which exist only if the check passed: those of a tree in the order y ⊕
 /// Δ's block, with zero in place of number 0, which it does not know.
-pub struct Punctured(pub(crate) Leaves);
+pub struct Punctured(pub(crate) Leaves, pub(crate) Delta);
 
 /// Plants the trees: returns the leaves and the message that lets the peer have all but one of
 /// each.
 pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec<u8>) {
+    let (leaves, message) = plant_all(ground, pairs);
+    (Planted(leaves), message)
+}
+
+/// As [`plant`], for any number of trees, of k pairs each.
+pub(crate) fn plant_all(ground: Ground<'_>, pairs: &[[Block; 2]]) -> (Leaves, Vec<u8>) {
     let k = ground.k;
-    let mut message = Vec::with_capacity(message_bytes(k));
-    let mut seeds = Zeroizing::new(Vec::with_capacity(k.trees() * k.leaves()));
+    let trees = pairs.len() / k.bits();
+    let mut message = Vec::with_capacity(message_bytes_of(k, trees));
+    let mut seeds = Zeroizing::new(Vec::with_capacity(trees * k.leaves()));
     let mut all = ground.hasher(HASH);
     let mut level_keys = ground.level_keys();
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
@@ -181,7 +217,7 @@ pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec
     }
     message.extend(all.finalize().as_bytes());
     let binding = *blake3::hash(&message).as_bytes();
-    (Planted(Leaves { k, delta: Delta::default(), seeds, binding }), message)
+    (Leaves { k, points: Points::zeros(trees), seeds, binding }, message)
 }
 
 /// Punctures the trees at `delta`'s blocks, with the seeds `chosen` by Δ's bits from the base OTs'
@@ -197,24 +233,37 @@ pub fn puncture(
     message: &[u8],
     verdicts: &Verdicts,
 ) -> Result<Punctured> {
-    if message.len() != message_bytes(ground.k) {
+    let points = Points::blocks(ground.k, delta);
+    let leaves = puncture_all(ground, points, chosen, message, verdicts)?;
+    Ok(Punctured(leaves, delta.clone()))
+}
+
+/// As [`puncture`], for any number of trees, at these points.
+pub(crate) fn puncture_all(
+    ground: Ground<'_>,
+    points: Points,
+    chosen: &[Block],
+    message: &[u8],
+    verdicts: &Verdicts,
+) -> Result<Leaves> {
+    if message.len() != message_bytes_of(ground.k, points.0.len()) {
         let text = format!("a message of {} bytes for punctured trees", message.len());
         return Err(Error::InvalidInput(text));
     }
-    let (seeds, passed) = descend(ground, delta, chosen, message);
+    let (seeds, passed) = descend(ground, &points, chosen, message);
     verdicts.pass(passed, ground.planter, PUNCTURED_TREE)?;
     let binding = *blake3::hash(message).as_bytes();
-    Ok(Punctured(Leaves { k: ground.k, delta: delta.clone(), seeds, binding }))
+    Ok(Leaves { k: ground.k, points, seeds, binding })
 }
 
 /// The puncturer's leaves, and whether the check passed.
 fn descend(
     ground: Ground<'_>,
-    delta: &Delta,
-    chosen: &[Block; COLUMNS],
+    points: &Points,
+    chosen: &[Block],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, bool) {
-    let (seeds, hash) = descend_hash(ground, delta, chosen, message);
+    let (seeds, hash) = descend_hash(ground, points, chosen, message);
     let sent: [u8; VALUE] = message[message.len() - VALUE..].try_into().expect("32 bytes");
     // The comparison is in constant time.
     (seeds, hash == blake3::Hash::from_bytes(sent))
@@ -223,17 +272,17 @@ fn descend(
 /// The puncturer's leaves, and the hash of all f(v) as it finds them.
 fn descend_hash(
     ground: Ground<'_>,
-    delta: &Delta,
-    chosen: &[Block; COLUMNS],
+    points: &Points,
+    chosen: &[Block],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, blake3::Hash) {
     let k = ground.k;
-    let mut seeds = Zeroizing::new(Vec::with_capacity(k.trees() * k.leaves()));
+    let mut seeds = Zeroizing::new(Vec::with_capacity(points.0.len() * k.leaves()));
     let mut all = ground.hasher(HASH);
     let mut level_keys = ground.level_keys();
     let trees = chosen.chunks_exact(k.bits()).zip(message.chunks_exact(tree_bytes(k)));
     for (tree, (chosen, message)) in trees.enumerate() {
-        let growth = Growth::new(ground, tree, block_of(k, **delta, tree));
+        let growth = Growth::new(ground, tree, points.of(tree));
         let (sums, tau) = message.split_at(tree_bytes(k) - VALUE);
         let nodes = growth.descend(&mut level_keys, chosen, sums);
         let mut tree_seeds = growth.seeds(&nodes);

@@ -154,7 +154,7 @@ impl Sender {
         verdicts: Arc<Verdicts>,
     ) -> Self {
         Sender {
-            delta: trees.0.delta.clone(),
+            delta: trees.1.clone(),
             forest: Forest::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
             verdicts,

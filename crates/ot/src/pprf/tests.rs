@@ -19,6 +19,15 @@ fn chosen(pairs: &Pairs, delta: Block) -> [Block; COLUMNS] {
     std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize])
 }
 
+fn descend(
+    ground: Ground<'_>,
+    delta: &Delta,
+    chosen: &[Block],
+    message: &[u8],
+) -> (Zeroizing<Vec<Block>>, bool) {
+    super::descend(ground, &Points::blocks(ground.k, delta), chosen, message)
+}
+
 fn fails(k: BlockBits, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
     !descend(ground(k), &Delta::new(delta), &chosen(pairs, delta), message).1
 }
@@ -230,7 +239,8 @@ fn a_guess_of_the_whole_block() {
         message[tree_bytes(k) - VALUE..tree_bytes(k)].fill(0);
         let guessed = delta_of(guess);
         let chosen_by_guess = chosen(&pairs, guessed);
-        let (_, hash) = descend_hash(ground(k), &Delta::new(guessed), &chosen_by_guess, &message);
+        let points = Points::blocks(k, &Delta::new(guessed));
+        let (_, hash) = descend_hash(ground(k), &points, &chosen_by_guess, &message);
         let end = message.len() - VALUE;
         message[end..].copy_from_slice(hash.as_bytes());
         for d in 0..k.leaves() {

@@ -1,0 +1,406 @@
+//! XOR-homomorphic commitments to strings of 128 bits, from subspace vector OLE
+//! ([`symbolon_ot::vole`]).
+//!
+//! The *receiver* holds Δ. A commitment is, in the notation of that module, a string u and a row V at
+//! the *committer*, and W = V ⊕ (u·G)∗Δ at the receiver. The XOR of commitments is the XOR of their
+//! strings and rows, on each side by itself. All commitments of a session are under one Δ, also
+//! those of different lanes, and can be XORed.
+//!
+//! * [`Committer::commit_random`]: to random strings, n − 128 bits each;
+//! * [`Committer::commit_chosen`]: x for a random u sends x ⊕ u besides, 16 bytes each, and the
+//!   receiver adds ((x ⊕ u)·G)∗Δ to its row;
+//! * [`Committer::open`]: any number of XORs of commitments at once, 16 bytes each and 32 for all;
+//! * [`Committer::prove`]: the same where the receiver already knows what it should find, as when it
+//!   has garbled a circuit again from its seed: 32 bytes for all.
+//!
+//! The committer only sends, and the receiver only receives.
+//!
+//! # Openings
+//! For claimed strings u*, an honest receiver can compute the committer's rows itself: V = W ⊕
+//! (u*·G)∗Δ. So the proof of an opening is a hash of all rows V, in order. It needs no challenge.
+//!
+//! *Binding.* Suppose that a string u* is not what the committer is bound to. Then V* = W ⊕ (u*·G)∗Δ
+//! depends on Δ at no less than d places of the code, and takes another value for each of theirs. A
+//! committer that is accepted for two of these values has found a collision of BLAKE3. So it passes
+//! for one of them, with probability q^-d = 2^(−k·d) ≤ 2^-ρ. This counts the guesses that it has made
+//! elsewhere: [`symbolon_ot::vole`] has the argument for all checks under one Δ together. It covers
+//! any number of openings of the same or different XORs: to open one commitment in two ways, or to
+//! open an XOR to something else than the XOR of what its parts open to, is to open some commitment to
+//! what the committer is not bound to. A committer whose guess fails has no further try, as the
+//! verdicts under one Δ are shared, and all later checks fail.
+//!
+//! The paper's way would be to open random linear combinations of the rows, under coefficients that
+//! are drawn once all strings are fixed: n·k hashes of ρ bits or more, several kilobytes. Here it is 32
+//! bytes, and no coin or challenge.
+//!
+//! *Hiding.* The hash is a function of the opened strings and of what the receiver has. So openings
+//! reveal the opened strings alone, whatever Δ a cheating receiver chose in the set-up.
+//!
+//! # When commitments may be used
+//! Those that a call returns have passed the consistency check. Opened values may be used when
+//! [`Receiver::open`] returns; with [`Receiver::opening`], in pieces, only after its `finish`.
+
+use blake3::Hasher;
+use symbolon_ot::vole::{self, Prover, Verifier};
+use symbolon_ot::{CotReceiver, CotSender};
+use symbolon_primitives::{Block, Prg};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::{Zeroize, Zeroizing};
+
+mod rows;
+
+pub use rows::{Commitments, Committed};
+pub use symbolon_ot::vole::{Ends, FieldBits, Params};
+
+/// The name of the check of new commitments in `PeerMisbehaved`.
+pub const CHECK_COMMIT: &str = vole::CHECK;
+
+/// The name of the check of openings in `PeerMisbehaved`.
+pub const CHECK_OPEN: &str = "commitment opening";
+
+/// Bytes of the proof that ends an opening of any number of commitments.
+pub const PROOF: usize = 32;
+
+/// k where nothing else is asked for.
+pub const DEFAULT_K: FieldBits = FieldBits::Four;
+
+/// Strings in one message.
+const PIECE: usize = vole::MAX_DRAW;
+
+/// Bytes on the wire, headers of messages not counted, for commitments to `n` random strings.
+pub fn random_bytes(params: &Params, n: usize) -> usize {
+    let rest = match n % PIECE {
+        0 => 0,
+        rest => params.draw_bytes(rest),
+    };
+    n / PIECE * params.draw_bytes(PIECE) + rest
+}
+
+/// Bytes on the wire, headers of messages not counted, for commitments to `n` chosen strings.
+pub fn chosen_bytes(params: &Params, n: usize) -> usize {
+    random_bytes(params, n) + 16 * n
+}
+
+/// What the hash of an opening starts from: both parties, the lane, and how many there were before.
+struct Openings {
+    session: [u8; 32],
+    committer: u16,
+    receiver: u16,
+    lane: u64,
+    next: u64,
+}
+
+impl Openings {
+    fn of(ends: Ends<'_>, lane: u64) -> Openings {
+        let Ends { session, prover: committer, verifier: receiver } = ends;
+        Openings { session: *session, committer, receiver, lane, next: 0 }
+    }
+
+    fn begin(&mut self) -> Hasher {
+        let mut hasher = Hasher::new_derive_key("symbolon commitments 1: opening");
+        hasher.update(&self.session);
+        hasher.update(&self.committer.to_le_bytes()).update(&self.receiver.to_le_bytes());
+        hasher.update(&self.lane.to_le_bytes()).update(&self.next.to_le_bytes());
+        self.next += 1;
+        hasher
+    }
+}
+
+/// The side that commits and opens, on one lane.
+pub struct Committer {
+    prover: Prover,
+    openings: Openings,
+}
+
+impl Committer {
+    /// The committers of `lanes` lanes, from one draw of correlated OT of which this party is the
+    /// *sender*. The peer calls [`Receiver::set_up`] with the receiver of that same correlated OT.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the draw's check fails; `Transport` when the peer is gone.
+    pub fn set_up(
+        channel: &mut Channel,
+        session: &[u8; 32],
+        params: &Params,
+        cot: &mut dyn CotSender,
+        lanes: usize,
+    ) -> Result<Vec<Committer>> {
+        let provers = vole::set_up_prover(channel, session, params, cot, lanes)?;
+        let ends = Ends { session, prover: channel.me(), verifier: channel.peer() };
+        Ok(Committer::of(provers, ends))
+    }
+
+    /// The committers of all lanes from their provers.
+    pub fn of(provers: Vec<Prover>, ends: Ends<'_>) -> Vec<Committer> {
+        let one = |(prover, lane)| Committer { prover, openings: Openings::of(ends, lane) };
+        provers.into_iter().zip(1..).map(one).collect()
+    }
+
+    /// The code and the field.
+    pub fn params(&self) -> &Params {
+        self.prover.params()
+    }
+
+    /// Commits to `n` random strings.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn commit_random(&mut self, channel: &mut Channel, n: usize) -> Result<Committed> {
+        let mut new = Committed::new(self.params());
+        let (values, rows) = new.room(n);
+        let words = self.params().row_words();
+        for (values, rows) in values.chunks_mut(PIECE).zip(rows.chunks_mut(PIECE * words)) {
+            self.prover.draw(channel, values, rows)?;
+        }
+        Ok(new)
+    }
+
+    /// Commits to these strings.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn commit_chosen(&mut self, channel: &mut Channel, values: &[Block]) -> Result<Committed> {
+        let mut new = self.commit_random(channel, values.len())?;
+        for (own, chosen) in new.values_mut().chunks_mut(PIECE).zip(values.chunks(PIECE)) {
+            let add = |(own, chosen): (&Block, &Block)| *own ^ *chosen;
+            let differences: Vec<Block> = own.iter().zip(chosen).map(add).collect();
+            channel.send("commitments: chosen", Block::as_bytes(&differences))?;
+            own.copy_from_slice(chosen);
+        }
+        Ok(new)
+    }
+
+    /// Opens these commitments.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn open(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
+        let mut opening = self.opening();
+        opening.send(channel, committed)?;
+        opening.finish(channel)
+    }
+
+    /// Proves what these commitments are to, to a receiver that knows it already.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn prove(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
+        let mut opening = self.opening();
+        opening.add(committed);
+        opening.finish(channel)
+    }
+
+    /// Begins an opening in pieces, with one proof at its end.
+    pub fn opening(&mut self) -> OwnOpening {
+        OwnOpening { hasher: self.openings.begin() }
+    }
+}
+
+/// The committer's side of an opening. Dropped without [`finish`](OwnOpening::finish), it fails at
+/// the receiver.
+pub struct OwnOpening {
+    hasher: Hasher,
+}
+
+impl OwnOpening {
+    /// Commitments whose strings the receiver knows.
+    pub fn add(&mut self, committed: &Committed) {
+        self.hasher.update(bytemuck::cast_slice(committed.rows()));
+    }
+
+    /// Sends the strings of these commitments.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn send(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
+        for values in committed.values().chunks(PIECE) {
+            channel.send("commitments: opened", Block::as_bytes(values))?;
+        }
+        self.add(committed);
+        Ok(())
+    }
+
+    /// Sends the proof.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn finish(self, channel: &mut Channel) -> Result<()> {
+        channel.send("commitments: proof", self.hasher.finalize().as_bytes())
+    }
+}
+
+impl Drop for OwnOpening {
+    fn drop(&mut self) {
+        self.hasher.zeroize();
+    }
+}
+
+/// The side that is committed to, on one lane.
+pub struct Receiver {
+    verifier: Verifier,
+    openings: Openings,
+}
+
+impl Receiver {
+    /// The receivers of `lanes` lanes under one random Δ, from one draw of correlated OT of which
+    /// this party is the *receiver*. The peer calls [`Committer::set_up`].
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the check of the committer's trees fails; `Transport` when the peer is
+    /// gone.
+    pub fn set_up(
+        channel: &mut Channel,
+        session: &[u8; 32],
+        params: &Params,
+        cot: &mut dyn CotReceiver,
+        lanes: usize,
+        prg: &mut Prg,
+    ) -> Result<Vec<Receiver>> {
+        let verifiers = vole::set_up_verifier(channel, session, params, cot, lanes, prg)?;
+        let ends = Ends { session, prover: channel.peer(), verifier: channel.me() };
+        Ok(Receiver::of(verifiers, ends))
+    }
+
+    /// The receivers of all lanes from their verifiers.
+    pub fn of(verifiers: Vec<Verifier>, ends: Ends<'_>) -> Vec<Receiver> {
+        let one = |(verifier, lane)| Receiver { verifier, openings: Openings::of(ends, lane) };
+        verifiers.into_iter().zip(1..).map(one).collect()
+    }
+
+    /// The code and the field.
+    pub fn params(&self) -> &Params {
+        self.verifier.params()
+    }
+
+    /// Receives commitments to `n` random strings.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when they are not consistent, or a check under this Δ has failed before;
+    /// `Transport` when the peer is gone.
+    pub fn commit_random(&mut self, channel: &mut Channel, n: usize) -> Result<Commitments> {
+        let mut new = Commitments::new(self.params());
+        let words = self.params().row_words();
+        for rows in new.room(n).chunks_mut(PIECE * words) {
+            self.verifier.draw(channel, rows.len() / words, rows)?;
+        }
+        Ok(new)
+    }
+
+    /// Receives commitments to `n` strings of the committer's choice.
+    ///
+    /// # Errors
+    /// As [`Receiver::commit_random`].
+    pub fn commit_chosen(&mut self, channel: &mut Channel, n: usize) -> Result<Commitments> {
+        let mut new = self.commit_random(channel, n)?;
+        let words = self.params().row_words();
+        for rows in new.rows_mut().chunks_mut(PIECE * words) {
+            let mut differences = vec![Block::ZERO; rows.len() / words];
+            channel.recv_into("commitments: chosen", Block::as_bytes_mut(&mut differences))?;
+            for (row, difference) in rows.chunks_exact_mut(words).zip(differences) {
+                self.verifier.add_public(difference, row);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Receives and checks the strings of these commitments.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when one of them is not what was committed to, or a check under this Δ has
+    /// failed before; `Transport` when the peer is gone.
+    pub fn open(&mut self, channel: &mut Channel, commitments: &Commitments) -> Result<Vec<Block>> {
+        let mut opening = self.opening();
+        let values = opening.receive(channel, commitments)?;
+        opening.finish(channel)?;
+        Ok(values)
+    }
+
+    /// Checks that these commitments are to these strings.
+    ///
+    /// # Errors
+    /// As [`Receiver::open`]; `InvalidInput` when there are not as many strings as commitments.
+    pub fn verify(
+        &mut self,
+        channel: &mut Channel,
+        commitments: &Commitments,
+        values: &[Block],
+    ) -> Result<()> {
+        let mut opening = self.opening();
+        opening.add(commitments, values)?;
+        opening.finish(channel)
+    }
+
+    /// Begins an opening in pieces, with one proof at its end.
+    pub fn opening(&mut self) -> TheirOpening<'_> {
+        TheirOpening { hasher: self.openings.begin(), verifier: &self.verifier }
+    }
+}
+
+/// The receiver's side of an opening.
+pub struct TheirOpening<'a> {
+    hasher: Hasher,
+    verifier: &'a Verifier,
+}
+
+impl TheirOpening<'_> {
+    /// Commitments to strings that are known.
+    ///
+    /// # Errors
+    /// `InvalidInput` when there are not as many strings as commitments.
+    pub fn add(&mut self, commitments: &Commitments, values: &[Block]) -> Result<()> {
+        if values.len() != commitments.len() {
+            let (values, commitments) = (values.len(), commitments.len());
+            let text = format!("{values} strings for {commitments} commitments");
+            return Err(Error::InvalidInput(text));
+        }
+        let words = self.verifier.params().row_words();
+        // As many rows as the hash takes in at once.
+        const ROWS: usize = 128;
+        let mut rows = Zeroizing::new(Vec::with_capacity(ROWS * words));
+        for (known, values) in commitments.rows().chunks(ROWS * words).zip(values.chunks(ROWS)) {
+            rows.clear();
+            rows.extend_from_slice(known);
+            for (row, value) in rows.chunks_exact_mut(words).zip(values) {
+                self.verifier.add_public(*value, row);
+            }
+            self.hasher.update(bytemuck::cast_slice(&rows));
+        }
+        Ok(())
+    }
+
+    /// Receives the strings of these commitments, which are not to be used before
+    /// [`finish`](TheirOpening::finish).
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn receive(
+        &mut self,
+        channel: &mut Channel,
+        commitments: &Commitments,
+    ) -> Result<Vec<Block>> {
+        let mut values = vec![Block::ZERO; commitments.len()];
+        for values in values.chunks_mut(PIECE) {
+            channel.recv_into("commitments: opened", Block::as_bytes_mut(values))?;
+        }
+        self.add(commitments, &values)?;
+        Ok(values)
+    }
+
+    /// Receives the proof and checks it.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a string is not what was committed to, or a check under this Δ has
+    /// failed before; `Transport` when the peer is gone.
+    pub fn finish(self, channel: &mut Channel) -> Result<()> {
+        let proof = channel.recv_array::<PROOF>("commitments: proof")?;
+        // The comparison is in constant time.
+        let passed = self.hasher.finalize() == blake3::Hash::from_bytes(proof);
+        self.verifier.pass(passed, channel.peer(), CHECK_OPEN)
+    }
+}
+
+impl Drop for TheirOpening<'_> {
+    fn drop(&mut self) {
+        self.hasher.zeroize();
+    }
+}

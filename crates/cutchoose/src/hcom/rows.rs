@@ -1,0 +1,252 @@
+//! Commitments in memory, and as bytes for a store.
+//!
+//! XORs are taken on both sides in the same order: what a commitment is, is its place in the list.
+
+use symbolon_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::Params;
+
+/// Commitments at the committer: strings, and their rows of V. Wiped on drop.
+#[derive(Clone)]
+pub struct Committed {
+    words: usize,
+    values: Zeroizing<Vec<Block>>,
+    rows: Zeroizing<Vec<u64>>,
+}
+
+/// Commitments at the receiver: rows of W. Wiped on drop.
+#[derive(Clone)]
+pub struct Commitments {
+    words: usize,
+    rows: Zeroizing<Vec<u64>>,
+}
+
+impl Committed {
+    /// None yet, for these parameters.
+    pub fn new(params: &Params) -> Committed {
+        let (values, rows) = Default::default();
+        Committed { words: params.row_words(), values, rows }
+    }
+
+    /// `n` more, to be filled in.
+    pub(super) fn room(&mut self, n: usize) -> (&mut [Block], &mut [u64]) {
+        let first = self.len();
+        self.values.resize(first + n, Block::ZERO);
+        self.rows.resize((first + n) * self.words, 0);
+        (&mut self.values[first..], &mut self.rows[first * self.words..])
+    }
+
+    pub(super) fn values_mut(&mut self) -> &mut [Block] {
+        &mut self.values
+    }
+
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The strings.
+    pub fn values(&self) -> &[Block] {
+        &self.values
+    }
+
+    /// The string of commitment `i`.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn value(&self, i: usize) -> Block {
+        self.values[i]
+    }
+
+    /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
+    ///
+    /// # Panics
+    /// If there is no such commitment, or one is of other parameters.
+    pub fn push_xor(&mut self, parts: &[(&Committed, usize)]) {
+        same_words(self.words, parts.iter().map(|(from, _)| from.words));
+        let (value, row) = self.room(1);
+        for (from, i) in parts {
+            value[0] ^= from.values[*i];
+            xor(row, &from.rows, *i);
+        }
+    }
+
+    /// Appends a commitment of another list.
+    ///
+    /// # Panics
+    /// As [`Committed::push_xor`].
+    pub fn push(&mut self, from: &Committed, i: usize) {
+        self.push_xor(&[(from, i)]);
+    }
+
+    /// Appends all of another list.
+    ///
+    /// # Panics
+    /// If they are of other parameters.
+    pub fn append(&mut self, other: &Committed) {
+        same_words(self.words, [other.words]);
+        self.values.extend_from_slice(&other.values);
+        self.rows.extend_from_slice(&other.rows);
+    }
+
+    /// Removes the last ones, so that `n` remain, if there are more.
+    pub fn truncate(&mut self, n: usize) {
+        self.values.truncate(n);
+        self.rows.truncate(n.saturating_mul(self.words));
+    }
+
+    /// Takes those from number `at` on.
+    ///
+    /// # Panics
+    /// If there are fewer than `at`.
+    #[must_use]
+    pub fn split_off(&mut self, at: usize) -> Committed {
+        let values = Zeroizing::new(self.values[at..].to_vec());
+        let rows = Zeroizing::new(self.rows[at * self.words..].to_vec());
+        self.truncate(at);
+        Committed { words: self.words, values, rows }
+    }
+
+    /// Bytes of a commitment in a store.
+    pub fn record_bytes(params: &Params) -> usize {
+        16 + 8 * params.row_words()
+    }
+
+    /// Appends commitment `i` to `record`, as [`record_bytes`](Committed::record_bytes) bytes.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn write_record(&self, i: usize, record: &mut Vec<u8>) {
+        record.extend_from_slice(&self.values[i].to_bytes());
+        record.extend_from_slice(bytemuck::cast_slice(&self.rows[i * self.words..][..self.words]));
+    }
+
+    /// Appends the commitment of a record.
+    ///
+    /// # Panics
+    /// If the record has another length.
+    pub fn push_record(&mut self, record: &[u8]) {
+        let (head, row) = record.split_at(16);
+        let (value, new) = self.room(1);
+        value[0] = Block::from_bytes(head.try_into().expect("16 bytes"));
+        bytemuck::cast_slice_mut(new).copy_from_slice(row);
+    }
+}
+
+impl Commitments {
+    /// None yet, for these parameters.
+    pub fn new(params: &Params) -> Commitments {
+        Commitments { words: params.row_words(), rows: Zeroizing::default() }
+    }
+
+    /// `n` more, to be filled in.
+    pub(super) fn room(&mut self, n: usize) -> &mut [u64] {
+        let first = self.rows.len();
+        self.rows.resize(first + n * self.words, 0);
+        &mut self.rows[first..]
+    }
+
+    pub(super) fn rows(&self) -> &[u64] {
+        &self.rows
+    }
+
+    pub(super) fn rows_mut(&mut self) -> &mut [u64] {
+        &mut self.rows
+    }
+
+    /// Their number.
+    pub fn len(&self) -> usize {
+        self.rows.len() / self.words
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Appends the XOR of these commitments; of none, a commitment to 0 that both sides know.
+    ///
+    /// # Panics
+    /// If there is no such commitment, or one is of other parameters.
+    pub fn push_xor(&mut self, parts: &[(&Commitments, usize)]) {
+        same_words(self.words, parts.iter().map(|(from, _)| from.words));
+        let row = self.room(1);
+        parts.iter().for_each(|(from, i)| xor(row, &from.rows, *i));
+    }
+
+    /// Appends a commitment of another list.
+    ///
+    /// # Panics
+    /// As [`Commitments::push_xor`].
+    pub fn push(&mut self, from: &Commitments, i: usize) {
+        self.push_xor(&[(from, i)]);
+    }
+
+    /// Appends all of another list.
+    ///
+    /// # Panics
+    /// If they are of other parameters.
+    pub fn append(&mut self, other: &Commitments) {
+        same_words(self.words, [other.words]);
+        self.rows.extend_from_slice(&other.rows);
+    }
+
+    /// Removes the last ones, so that `n` remain, if there are more.
+    pub fn truncate(&mut self, n: usize) {
+        self.rows.truncate(n.saturating_mul(self.words));
+    }
+
+    /// Takes those from number `at` on.
+    ///
+    /// # Panics
+    /// If there are fewer than `at`.
+    #[must_use]
+    pub fn split_off(&mut self, at: usize) -> Commitments {
+        let rows = Zeroizing::new(self.rows[at * self.words..].to_vec());
+        self.truncate(at);
+        Commitments { words: self.words, rows }
+    }
+
+    /// Bytes of a commitment in a store.
+    pub fn record_bytes(params: &Params) -> usize {
+        8 * params.row_words()
+    }
+
+    /// Appends commitment `i` to `record`, as [`record_bytes`](Commitments::record_bytes) bytes.
+    ///
+    /// # Panics
+    /// If there is no such commitment.
+    pub fn write_record(&self, i: usize, record: &mut Vec<u8>) {
+        record.extend_from_slice(bytemuck::cast_slice(&self.rows[i * self.words..][..self.words]));
+    }
+
+    /// Appends the commitment of a record.
+    ///
+    /// # Panics
+    /// If the record has another length.
+    pub fn push_record(&mut self, record: &[u8]) {
+        bytemuck::cast_slice_mut(self.room(1)).copy_from_slice(record);
+    }
+}
+
+fn same_words(words: usize, others: impl IntoIterator<Item = usize>) {
+    assert!(others.into_iter().all(|other| other == words), "commitments of other parameters");
+}
+
+/// Adds row `i` of `rows`, which are as long as `row`.
+fn xor(row: &mut [u64], rows: &[u64], i: usize) {
+    let words = row.len();
+    for (row, other) in row.iter_mut().zip(&rows[i * words..][..words]) {
+        *row ^= other;
+    }
+}

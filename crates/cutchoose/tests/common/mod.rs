@@ -1,0 +1,177 @@
+//! Sessions of commitments, from known seeds or from nothing.
+#![allow(dead_code, missing_docs)]
+
+use std::time::Duration;
+
+use symbolon_cutchoose::hcom::{
+    Commitments, Committed, Committer, Ends, FieldBits, Params, Receiver,
+};
+use symbolon_ot::vole;
+use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_transport::bend::{Action, FnBend, fresh};
+use symbolon_transport::{Channel, Error, Meter, memory_pair};
+
+pub const SESSION: [u8; 32] = [4; 32];
+
+/// A generator that is the same for the same number, as long as this process lives.
+pub fn prg(number: u128) -> Prg {
+    Prg::from_seed(Block(fresh(number)))
+}
+
+/// Connected channels of parties 0 and 1. The time-out only bounds a test that hangs.
+pub fn channels() -> (Channel, Channel) {
+    let (mut a, mut b) = memory_pair(Meter::new(), Meter::new());
+    a.set_timeout(Duration::from_secs(20));
+    b.set_timeout(Duration::from_secs(20));
+    (a, b)
+}
+
+pub fn params(k: FieldBits, rho: u32) -> Params {
+    Params::new(k, rho).unwrap()
+}
+
+/// Bytes sent, without headers.
+pub fn payload_sent(channel: &Channel) -> u64 {
+    let report = channel.meter().report();
+    report.iter().map(|phase| phase.bytes_sent - 8 * phase.messages_sent).sum()
+}
+
+/// Commitments without base OTs: party 0 commits, party 1 receives. The committer only sends, so
+/// both sides run one after the other on one thread.
+pub struct Session {
+    pub committer: Committer,
+    pub receiver: Receiver,
+    pub channels: (Channel, Channel),
+    /// Bit j of place i is bit i·k + j.
+    pub delta: BitVec,
+}
+
+impl Session {
+    pub fn new(params: &Params, seed: u128) -> Session {
+        let delta = BitVec::random(params.columns(), &mut prg(seed ^ 1 << 64));
+        Session::with(params, seed, delta, |_| {}).unwrap()
+    }
+
+    /// With this Δ, and a bent message of the set-up.
+    pub fn with(
+        params: &Params,
+        seed: u128,
+        delta: BitVec,
+        bend: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Session, Error> {
+        let mut prg = prg(seed);
+        let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+        let pairs: Vec<[Block; 2]> =
+            (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
+        let chosen: Vec<Block> =
+            pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
+        let (provers, mut message) = vole::plant(ends, params, &pairs, 1)?;
+        bend(&mut message);
+        let verifiers = vole::puncture(ends, params, (&delta, &chosen), &message, 1)?;
+        let committer = Committer::of(provers, ends).pop().unwrap();
+        let receiver = Receiver::of(verifiers, ends).pop().unwrap();
+        Ok(Session { committer, receiver, channels: channels(), delta })
+    }
+
+    pub fn random(&mut self, n: usize) -> Result<(Committed, Commitments), Error> {
+        let committed = self.committer.commit_random(&mut self.channels.0, n)?;
+        self.channels.0.flush()?;
+        Ok((committed, self.receiver.commit_random(&mut self.channels.1, n)?))
+    }
+
+    pub fn chosen(&mut self, values: &[Block]) -> Result<(Committed, Commitments), Error> {
+        let committed = self.committer.commit_chosen(&mut self.channels.0, values)?;
+        self.channels.0.flush()?;
+        Ok((committed, self.receiver.commit_chosen(&mut self.channels.1, values.len())?))
+    }
+
+    /// The committer opens one list, the receiver another.
+    pub fn open(
+        &mut self,
+        committed: &Committed,
+        commitments: &Commitments,
+    ) -> Result<Vec<Block>, Error> {
+        self.committer.open(&mut self.channels.0, committed)?;
+        self.channels.0.flush()?;
+        self.receiver.open(&mut self.channels.1, commitments)
+    }
+
+    /// The same for values that are known.
+    pub fn prove(
+        &mut self,
+        committed: &Committed,
+        commitments: &Commitments,
+        values: &[Block],
+    ) -> Result<(), Error> {
+        self.committer.prove(&mut self.channels.0, committed)?;
+        self.channels.0.flush()?;
+        self.receiver.verify(&mut self.channels.1, commitments, values)
+    }
+
+    /// Makes the committer change one message.
+    pub fn bend_message(
+        &mut self,
+        kind: &'static str,
+        mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
+    ) {
+        let bend = FnBend::new().on_message(kind, 0, move |payload| {
+            f(payload);
+            Action::Send
+        });
+        self.channels.0.set_bend(Box::new(bend));
+    }
+
+    /// Makes the committer change its state at a named point.
+    pub fn bend_state(
+        &mut self,
+        point: &'static str,
+        mut f: impl FnMut(&mut [u8]) + Send + 'static,
+    ) {
+        let bend = FnBend::new().on_state(move |at, data| {
+            if at == point {
+                f(data);
+            }
+        });
+        self.channels.0.set_bend(Box::new(bend));
+    }
+}
+
+/// A list like this one, in which the commitments are changed: string, and words of the row.
+pub fn forged(
+    params: &Params,
+    list: &Committed,
+    mut f: impl FnMut(usize, &mut u128, &mut [u64]),
+) -> Committed {
+    let mut out = Committed::new(params);
+    for i in 0..list.len() {
+        let mut record = Vec::new();
+        list.write_record(i, &mut record);
+        let mut value = list.value(i).0;
+        let mut row: Vec<u64> = record[16..]
+            .chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().unwrap()))
+            .collect();
+        f(i, &mut value, &mut row);
+        record.clear();
+        record.extend_from_slice(&value.to_le_bytes());
+        row.iter().for_each(|word| record.extend_from_slice(&word.to_le_bytes()));
+        out.push_record(&record);
+    }
+    out
+}
+
+/// The places of the code at which a string's codeword is 1.
+pub fn places(params: &Params, value: Block) -> Vec<usize> {
+    let message = (0..128).filter(|i| value.0 >> i & 1 == 1);
+    let sums = params.code().sums().iter().enumerate();
+    let parity = sums.filter(|(_, sum)| (value & **sum).0.count_ones() % 2 == 1);
+    message.chain(parity.map(|(i, _)| 128 + i)).collect()
+}
+
+/// A string of which the codeword has just the code's distance as its weight.
+pub fn lightest(params: &Params) -> Block {
+    let distance = params.code().distance();
+    let pairs = (0..128).flat_map(|i| (0..i).map(move |j| 1u128 << i | 1 << j));
+    let values = (0..128).map(|i| 1 << i).chain(pairs);
+    values.map(Block).find(|value| places(params, *value).len() == distance).unwrap()
+}

@@ -1,0 +1,353 @@
+//! Committers that cheat, at small parameters where guesses of Δ often succeed, and at real ones.
+//!
+//! A guess is always that Δ is 0, or 1 where that is said, at the places in question. The first tests
+//! look into the receiver and assert that a cheat is caught exactly when the guess is wrong; then
+//! rates are compared with the predicted ones.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{Session, forged, lightest, params, places};
+use symbolon_cutchoose::hcom::{
+    CHECK_COMMIT, CHECK_OPEN, Commitments, Committed, FieldBits, Params,
+};
+use symbolon_ot::pprf;
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::Error;
+use symbolon_transport::bend::{Rate, assert_noticed};
+
+const ROWS: usize = 100;
+
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 256 that are thrown away.
+const STRIDE: usize = 48;
+
+fn caught<T>(result: Result<T, Error>, check: &str) {
+    assert_noticed(&result, 0, check);
+}
+
+/// Whether Δ is `ones` at all k bits of these places.
+fn delta_is(session: &Session, params: &Params, places: &[usize], ones: bool) -> bool {
+    let k = params.k().bits();
+    places.iter().all(|place| (0..k).all(|j| session.delta.get(place * k + j) == ones))
+}
+
+/// A committer whose corrections are wrong at these parity places, in the last row alone, and who
+/// guesses that Δ is all ones there, or zeros.
+///
+/// The last row's coefficients are (0, 1), so that the adaption needs no χ.
+fn wrong_corrections(session: &mut Session, params: &Params, parity: &[usize], ones: bool) {
+    let (parity, k, columns) = (parity.to_vec(), params.k().bits(), params.columns());
+    let bend = symbolon_transport::bend::FnBend::new().on_state(move |at, data| {
+        for place in &parity {
+            if at == "commitments: correction" {
+                data[(place - 128 + 1) * STRIDE - 1] ^= 0x80;
+            } else if at == "commitments: hashes" && ones {
+                (0..k).for_each(|j| data[16 * (columns + place * k + j) + 15] ^= 0x80);
+            }
+        }
+    });
+    session.channels.0.set_bend(Box::new(bend));
+}
+
+#[test]
+fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
+    for (k, rho) in [(FieldBits::One, 4), (FieldBits::Two, 8), (FieldBits::Four, 40)] {
+        let params = params(k, rho);
+        let mut passed = 0;
+        for seed in 0..60 {
+            let mut session = Session::new(&params, seed);
+            let place = 128 + seed as usize % params.code().parity_bits();
+            let ones = seed % 2 == 1;
+            wrong_corrections(&mut session, &params, &[place], ones);
+            let result = session.random(ROWS);
+            if delta_is(&session, &params, &[place], ones) {
+                assert!(result.is_ok());
+                passed += 1;
+            } else {
+                caught(result, CHECK_COMMIT);
+                // After that the session is dead, though the committer is honest again.
+                session.bend_state("none", |_| {});
+                caught(session.random(ROWS), CHECK_COMMIT);
+            }
+        }
+        assert!(passed > 0 || k == FieldBits::Four);
+    }
+}
+
+/// Wrong corrections at places of the whole code: nobody guesses that much.
+#[test]
+fn wrong_corrections_everywhere() {
+    for k in FieldBits::ALL {
+        for rho in [40, 64, 80] {
+            let params = params(k, rho);
+            let mut session = Session::new(&params, 1);
+            let all: Vec<usize> = (128..params.code().length()).collect();
+            session.bend_state("commitments: correction", move |c| c.fill(0x5a));
+            caught(session.random(ROWS), CHECK_COMMIT);
+            assert!(all.len() * k.bits() >= 32);
+        }
+    }
+}
+
+/// A correction changed on its way gives another challenge.
+#[test]
+fn another_correction_than_the_challenge_s() {
+    let params = params(FieldBits::Two, 40);
+    for at in [0, 1_000, 69 * STRIDE - 1] {
+        let mut session = Session::new(&params, 2);
+        session.bend_message("commitments: correction", move |c| c[at] ^= 1);
+        caught(session.random(ROWS), CHECK_COMMIT);
+    }
+}
+
+/// A wrong combination of the strings, a wrong digest, all of it made up.
+#[test]
+fn a_wrong_check() {
+    for k in FieldBits::ALL {
+        let params = params(k, 40);
+        let bytes = params.check_bytes();
+        for at in (0..bytes).step_by(97).chain([bytes - 1, bytes - 32]) {
+            let mut session = Session::new(&params, at as u128);
+            session.bend_state("commitments: check", move |check| check[at] ^= 1);
+            caught(session.random(ROWS), CHECK_COMMIT);
+        }
+        let mut session = Session::new(&params, 3);
+        session.bend_state("commitments: check", |check| check.fill(3));
+        caught(session.random(ROWS), CHECK_COMMIT);
+    }
+}
+
+/// Short and long messages, of every kind.
+#[test]
+fn short_and_long_messages() {
+    let params = params(FieldBits::Four, 40);
+    for longer in [false, true] {
+        let bent = |kind| {
+            let mut session = Session::new(&params, 4);
+            session.bend_message(kind, move |message: &mut Vec<u8>| {
+                if longer {
+                    message.push(0);
+                } else {
+                    message.pop();
+                }
+            });
+            session
+        };
+        for kind in ["commitments: correction", "commitments: check", "commitments: chosen"] {
+            caught(bent(kind).chosen(&[Block(1); 3]), "message framing");
+        }
+        for kind in ["commitments: opened", "commitments: proof"] {
+            let mut session = bent(kind);
+            let (own, theirs) = session.random(3).unwrap();
+            caught(session.open(&own, &theirs), "message framing");
+        }
+    }
+}
+
+/// A wrong string is opened, with the honest proof: it passes exactly if Δ is 0 wherever the
+/// codewords differ; with a proof for ones exactly if it is all ones there.
+#[test]
+fn a_wrong_string_is_caught_unless_delta_is_guessed() {
+    for (k, rho) in [(FieldBits::One, 4), (FieldBits::Two, 4), (FieldBits::Four, 40)] {
+        let params = params(k, rho);
+        let difference = lightest_or_one(&params);
+        let changed = places(&params, difference);
+        let mut passed = 0;
+        for seed in 0..80 {
+            let mut session = Session::new(&params, 500 + seed);
+            let ones = seed % 2 == 1;
+            let (own, theirs) = session.random(10).unwrap();
+            let lie = lying(&params, &own, 3, difference, ones);
+            let result = session.open(&lie, &theirs);
+            if delta_is(&session, &params, &changed, ones) {
+                assert_eq!(result.unwrap(), lie.values());
+                passed += 1;
+            } else {
+                caught(result, CHECK_OPEN);
+            }
+        }
+        assert!(passed > 0 || k == FieldBits::Four);
+    }
+}
+
+fn lightest_or_one(params: &Params) -> Block {
+    if params.code().distance() <= 4 { lightest(params) } else { Block::ONE }
+}
+
+/// The list with `difference` added to one string, and its row made to fit a Δ that is all ones
+/// where the codewords differ, if `ones`, or zeros.
+fn lying(params: &Params, own: &Committed, at: usize, difference: Block, ones: bool) -> Committed {
+    let (k, changed) = (params.k().bits(), places(params, difference));
+    forged(params, own, |i, value, row| {
+        if i == at {
+            *value ^= difference.0;
+            for column in changed.iter().flat_map(|place| place * k..(place + 1) * k) {
+                row[column / 64] ^= u64::from(ones) << (column % 64);
+            }
+        }
+    })
+}
+
+/// With real parameters a wrong string is caught always: sent, or known to the receiver.
+#[test]
+fn wrong_strings_at_real_parameters() {
+    for k in FieldBits::ALL {
+        for rho in [40, 64, 80] {
+            let params = params(k, rho);
+            for bit in [0, 64, 127] {
+                let mut session = Session::new(&params, bit);
+                let (own, theirs) = session.random(10).unwrap();
+                let lie = lying(&params, &own, 5, Block(1 << bit), bit == 64);
+                if bit == 127 {
+                    caught(session.prove(&own, &theirs, lie.values()), CHECK_OPEN);
+                } else {
+                    caught(session.open(&lie, &theirs), CHECK_OPEN);
+                }
+                // The session is dead.
+                caught(session.open(&own, &theirs), CHECK_OPEN);
+            }
+        }
+    }
+}
+
+/// A commitment opened first rightly, then to another string; and in one opening to both.
+#[test]
+fn a_commitment_is_not_opened_in_two_ways() {
+    for k in FieldBits::ALL {
+        let params = params(k, 40);
+        let mut session = Session::new(&params, 6);
+        let (own, theirs) = session.random(10).unwrap();
+        session.open(&own, &theirs).unwrap();
+        let lie = lying(&params, &own, 2, Block(1), true);
+        caught(session.open(&lie, &theirs), CHECK_OPEN);
+
+        let mut session = Session::new(&params, 7);
+        let (own, theirs) = session.random(10).unwrap();
+        let (mut twice, mut twice_theirs) = (own.clone(), theirs.clone());
+        twice.append(&lying(&params, &own, 2, Block(1), false));
+        twice_theirs.append(&theirs);
+        caught(session.open(&twice, &twice_theirs), CHECK_OPEN);
+    }
+}
+
+/// Another XOR than agreed: of other commitments, one too many, or in another order.
+#[test]
+fn a_forged_xor() {
+    let params = params(FieldBits::Four, 40);
+    type Parts = &'static [usize];
+    let cases: [(Parts, Parts); 4] =
+        [(&[0, 1], &[0, 2]), (&[0, 1, 2], &[0, 1]), (&[], &[4]), (&[5], &[])];
+    for (claimed, agreed) in cases {
+        let mut session = Session::new(&params, 8);
+        let (own, theirs) = session.random(10).unwrap();
+        let (mut xor, mut xor_theirs) = (Committed::new(&params), Commitments::new(&params));
+        xor.push_xor(&claimed.iter().map(|i| (&own, *i)).collect::<Vec<_>>());
+        xor_theirs.push_xor(&agreed.iter().map(|i| (&theirs, *i)).collect::<Vec<_>>());
+        caught(session.open(&xor, &xor_theirs), CHECK_OPEN);
+    }
+    let mut session = Session::new(&params, 9);
+    let (own, theirs) = session.random(2).unwrap();
+    let mut swapped = Committed::new(&params);
+    swapped.push(&own, 1);
+    swapped.push(&own, 0);
+    caught(session.open(&swapped, &theirs), CHECK_OPEN);
+}
+
+/// A proof of an earlier opening, a wrong one, and a changed string on its way.
+#[test]
+fn a_wrong_proof() {
+    let params = params(FieldBits::Two, 40);
+    let mut session = Session::new(&params, 10);
+    let (own, theirs) = session.random(4).unwrap();
+    // The receiver has one opening more behind it.
+    drop(session.receiver.opening());
+    caught(session.open(&own, &theirs), CHECK_OPEN);
+    for at in [0, 31] {
+        let mut session = Session::new(&params, 11);
+        let (own, theirs) = session.random(4).unwrap();
+        session.bend_message("commitments: proof", move |proof| proof[at] ^= 0x10);
+        caught(session.open(&own, &theirs), CHECK_OPEN);
+    }
+    for kind in ["commitments: opened", "commitments: chosen"] {
+        let mut session = Session::new(&params, 12);
+        session.bend_message(kind, |values| values[17] ^= 1);
+        let (own, theirs) = session.chosen(&[Block(2); 4]).unwrap();
+        caught(session.open(&own, &theirs), CHECK_OPEN);
+    }
+}
+
+/// Trees of the set-up that are wrong: a total, the hash.
+#[test]
+fn wrong_trees_of_commitments() {
+    for k in [FieldBits::Two, FieldBits::Four] {
+        let params = params(k, 40);
+        for last in [true, false] {
+            let delta = BitVec::zeros(params.columns());
+            let result = Session::with(&params, 13, delta, |message| {
+                let at = if last { message.len() - 1 } else { message.len() - 33 };
+                message[at] ^= 1;
+            });
+            caught(result.map(drop), pprf::CHECK);
+        }
+    }
+}
+
+/// A wrong sum in a tree is caught exactly if Δ makes the receiver use it.
+#[test]
+fn a_wrong_sum_of_a_tree_of_commitments() {
+    let params = params(FieldBits::Two, 40);
+    for seed in 0..20 {
+        let delta = BitVec::random(params.columns(), &mut common::prg(seed));
+        let unused = !delta.get(1);
+        let result = Session::with(&params, 14, delta, |message| message[0] ^= 1).map(drop);
+        if unused {
+            assert!(result.is_ok());
+        } else {
+            caught(result, pprf::CHECK);
+        }
+    }
+}
+
+/// How often a cheat passes that guesses Δ at `wrong` parity places in the consistency check and
+/// then, if it was not caught, opens the lightest word's place to another string, with the guessed
+/// places among those where the codewords differ.
+fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
+    let difference = lightest(params);
+    let changed = places(params, difference);
+    let parity: Vec<usize> = changed.iter().copied().filter(|place| *place >= 128).collect();
+    let (mut undetected, mut opened) = (Rate::default(), Rate::default());
+    for seed in 0..runs {
+        let mut session = Session::new(params, 10_000 + u128::from(seed));
+        wrong_corrections(&mut session, params, &parity[..wrong], false);
+        let Ok((own, theirs)) = session.random(ROWS) else {
+            undetected.note(false);
+            opened.note(false);
+            continue;
+        };
+        undetected.note(true);
+        let lie = lying(params, &own, 0, difference, false);
+        opened.note(session.open(&lie, &theirs).is_ok());
+    }
+    (undetected, opened)
+}
+
+/// Guesses in the consistency check and in the opening add up: 2^(−k·wrong) to pass the first, and
+/// 2^(−k·d) in the end, however they are spread.
+#[test]
+fn a_guess_anywhere_costs_the_same() {
+    for (k, rho, wrong, runs) in [
+        (FieldBits::One, 4, 0, 1_000),
+        (FieldBits::One, 4, 1, 1_000),
+        (FieldBits::One, 4, 2, 1_000),
+        (FieldBits::Two, 4, 1, 1_000),
+    ] {
+        let params = params(k, rho);
+        let (bits, d) = (k.bits() as i32, params.code().distance() as i32);
+        let (undetected, opened) = equivocated(&params, wrong, runs);
+        let (pass, open) = (0.5f64.powi(bits * wrong as i32), 0.5f64.powi(bits * d));
+        undetected.assert_predicted(pass, &format!("k = {bits}, {wrong} wrong corrections pass"));
+        opened.assert_predicted(open, &format!("k = {bits}, opened after {wrong} guesses"));
+        opened.assert_tells(open, 2.0 * open);
+        opened.assert_tells(open, 0.0);
+    }
+}

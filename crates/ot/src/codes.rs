@@ -1,0 +1,262 @@
+//! Binary linear codes of dimension 128 with a proven minimum distance, in systematic form: a
+//! message of 128 bits is followed by its parity bits.
+//!
+//! No table is copied: [`Code::with_distance`] derives the shortest code among these two kinds, over
+//! GF(2^8) or GF(2^9).
+//!
+//! # Extended and shortened BCH codes
+//! Let α generate the multiplicative group of GF(2^m), of order N = 2^m − 1, and let g be the
+//! product of the minimal polynomials of α, α², …, α^(d−2), for an even d. The multiples of g of
+//! degree below N are a code of dimension N − deg g.
+//!
+//! *Distance.* A word c of weight w ≤ d − 2 with c(α^i) = 0 for i = 1 … d − 2 would make w columns
+//! of a Vandermonde matrix, (α^(i·j)) for the places j where c is 1, linearly dependent; but their
+//! determinant is a product of differences of distinct elements, and not 0. So the distance is at
+//! least d − 1 (the BCH bound). One more bit, the parity of all others, makes every weight even, so
+//! that it is at least d. To fix message bits at 0 and leave them out (*shortening*) removes words
+//! and places where the others are 0: the distance does not fall. The message is at the highest
+//! degrees, x^r·u(x), and the parity bits are x^r·u(x) mod g, with r = deg g.
+//!
+//! # Construction X
+//! Let C₂ ⊂ C₁ be two such codes before the shortening, C₁ for d − 2 and C₂ for d, so that g₁
+//! divides g₂. To a word c of C₁, whose weight with its parity bit is at least d − 2, a tail is
+//! appended: the q = deg g₂ − deg g₁ bits of (c mod g₂)/g₁, and the parity of these, which is the
+//! code [q + 1, q, 2]. If c is in C₂ then the tail is 0 and the weight at least d. Otherwise the tail
+//! is not 0, its weight is at least 2, and the weight in all is at least d − 2 + 2.
+//!
+//! | d | code |
+//! | --- | --- |
+//! | 10 | [161, 128], BCH over GF(2^8) |
+//! | 16 | [185, 128], BCH over GF(2^8) |
+//! | 20 | [197, 128], BCH over GF(2^8) |
+//! | 32 | [245, 128], BCH over GF(2^8) |
+//! | 40 | [262, 128], construction X over GF(2^8) |
+//! | 64 | [390, 128], BCH over GF(2^9) |
+//! | 80 | [420, 128], BCH over GF(2^9) |
+
+use symbolon_primitives::Block;
+
+/// Message bits.
+pub const DIMENSION: usize = 128;
+
+/// A systematic binary linear code of dimension [`DIMENSION`].
+#[derive(Clone)]
+pub struct Code {
+    distance: usize,
+    /// For each parity bit, the message bits of which it is the sum.
+    sums: Vec<Block>,
+    /// For each four message bits and each of their 16 values, the parity bits, in words.
+    table: Vec<u64>,
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}, {DIMENSION}, {}]", self.length(), self.distance)
+    }
+}
+
+impl Code {
+    /// The largest distance there is a code for.
+    pub const MAX_DISTANCE: usize = 80;
+
+    /// The shortest of the codes above with a distance of at least `distance`; `None` for 0 and
+    /// beyond [`Code::MAX_DISTANCE`].
+    pub fn with_distance(distance: usize) -> Option<Code> {
+        if distance == 0 || distance > Code::MAX_DISTANCE {
+            return None;
+        }
+        let distance = distance.next_multiple_of(2);
+        let fields = [Field::new(8, 0x11d), Field::new(9, 0x211)];
+        let codes = fields.iter().flat_map(|field| {
+            [bch(field, distance), construction_x(field, distance)].into_iter().flatten()
+        });
+        let rows = codes.min_by_key(|rows| rows[0].len())?;
+        Some(Code::from_rows(distance, &rows))
+    }
+
+    fn from_rows(distance: usize, rows: &[Vec<bool>]) -> Code {
+        let parity = rows[0].len();
+        let sum = |i: usize| {
+            let bits = rows.iter().enumerate().map(|(j, row)| u128::from(row[i]) << j);
+            Block(bits.fold(0, |sum, bit| sum | bit))
+        };
+        let sums: Vec<Block> = (0..parity).map(sum).collect();
+        let words = parity.div_ceil(64);
+        let mut table = vec![0; 32 * 16 * words];
+        for (at, entry) in table.chunks_exact_mut(words).enumerate() {
+            let (nibble, value) = (at / 16, at % 16);
+            for (j, row) in rows[4 * nibble..][..4].iter().enumerate() {
+                for i in (0..parity).filter(|i| value >> j & 1 == 1 && row[*i]) {
+                    entry[i / 64] ^= 1 << (i % 64);
+                }
+            }
+        }
+        Code { distance, sums, table }
+    }
+
+    /// The minimum distance that is proven.
+    pub fn distance(&self) -> usize {
+        self.distance
+    }
+
+    /// The bits of a codeword.
+    pub fn length(&self) -> usize {
+        DIMENSION + self.parity_bits()
+    }
+
+    /// The bits of a codeword that are not the message's.
+    pub fn parity_bits(&self) -> usize {
+        self.sums.len()
+    }
+
+    /// For each parity bit, the message bits of which it is the sum.
+    pub fn sums(&self) -> &[Block] {
+        &self.sums
+    }
+
+    /// The parity bits of a message that is public: which entries of a table are read depends on it.
+    /// `out` is ⌈parity bits / 64⌉ words.
+    ///
+    /// # Panics
+    /// If `out` has another length.
+    pub fn parity_of_public(&self, message: Block, out: &mut [u64]) {
+        let words = self.parity_bits().div_ceil(64);
+        assert_eq!(out.len(), words, "words for {} parity bits", self.parity_bits());
+        out.fill(0);
+        for (nibble, entries) in self.table.chunks_exact(16 * words).enumerate() {
+            let value = (message.0 >> (4 * nibble)) as usize & 15;
+            for (out, entry) in out.iter_mut().zip(&entries[value * words..]) {
+                *out ^= entry;
+            }
+        }
+    }
+}
+
+/// GF(2^m) by powers of a generator.
+struct Field {
+    exp: Vec<usize>,
+    log: Vec<usize>,
+}
+
+impl Field {
+    /// The field modulo a primitive polynomial.
+    fn new(bits: u32, polynomial: usize) -> Field {
+        let order = (1 << bits) - 1;
+        let (mut exp, mut log) = (Vec::with_capacity(order), vec![0; order + 1]);
+        let mut x = 1;
+        for power in 0..order {
+            exp.push(x);
+            log[x] = power;
+            x <<= 1;
+            if x > order {
+                x ^= polynomial;
+            }
+        }
+        assert_eq!(x, 1, "the polynomial is primitive");
+        Field { exp, log }
+    }
+
+    /// N, the order of the multiplicative group.
+    fn order(&self) -> usize {
+        self.exp.len()
+    }
+
+    fn mul(&self, a: usize, b: usize) -> usize {
+        if a == 0 || b == 0 {
+            return 0;
+        }
+        self.exp[(self.log[a] + self.log[b]) % self.order()]
+    }
+
+    /// The generator polynomial of the BCH code with the roots α, …, α^(d−2), lowest degree first.
+    fn generator(&self, distance: usize) -> Vec<bool> {
+        let mut is_root = vec![false; self.order()];
+        for mut power in 1..distance - 1 {
+            // All conjugates of α^power are roots of its minimal polynomial.
+            while !is_root[power] {
+                is_root[power] = true;
+                power = 2 * power % self.order();
+            }
+        }
+        let mut product = vec![1];
+        for root in (0..self.order()).filter(|power| is_root[*power]).map(|power| self.exp[power]) {
+            // Times x + root.
+            product.push(0);
+            for i in (0..product.len()).rev() {
+                let lower = if i == 0 { 0 } else { product[i - 1] };
+                product[i] = lower ^ self.mul(product[i], root);
+            }
+        }
+        assert!(product.iter().all(|x| *x < 2), "conjugates have their product over GF(2)");
+        product.into_iter().map(|x| x == 1).collect()
+    }
+}
+
+/// x^power mod g.
+fn power_modulo(power: usize, g: &[bool]) -> Vec<bool> {
+    let mut x = vec![false; power + 1];
+    x[power] = true;
+    divide(x, g).1
+}
+
+/// Quotient and remainder of polynomials; the divisor's highest coefficient is not 0.
+fn divide(mut dividend: Vec<bool>, divisor: &[bool]) -> (Vec<bool>, Vec<bool>) {
+    let degree = divisor.len() - 1;
+    let mut quotient = vec![false; dividend.len().saturating_sub(degree)];
+    for at in (0..quotient.len()).rev() {
+        if dividend[at + degree] {
+            quotient[at] = true;
+            for (i, bit) in divisor.iter().enumerate() {
+                dividend[at + i] ^= bit;
+            }
+        }
+    }
+    dividend.resize(degree, false);
+    (quotient, dividend)
+}
+
+fn parity(bits: &[bool]) -> bool {
+    bits.iter().fold(false, |sum, bit| sum ^ bit)
+}
+
+/// The parity bits of all messages of weight 1, or nothing if the dimension is below 128.
+fn bch(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
+    let g = field.generator(distance);
+    let degree = g.len() - 1;
+    if field.order() - degree < DIMENSION {
+        return None;
+    }
+    let row = |i| {
+        let mut row = power_modulo(degree + i, &g);
+        // The message's own bit is one more.
+        row.push(!parity(&row));
+        row
+    };
+    Some((0..DIMENSION).map(row).collect())
+}
+
+/// The same by construction X.
+fn construction_x(field: &Field, distance: usize) -> Option<Vec<Vec<bool>>> {
+    if distance < 4 {
+        return None;
+    }
+    let (g1, g2) = (field.generator(distance - 2), field.generator(distance));
+    let mut rows = bch(field, distance - 2)?;
+    let degree = g1.len() - 1;
+    for (i, row) in rows.iter_mut().enumerate() {
+        let mut word = row[..degree].to_vec();
+        word.resize(degree + i + 1, false);
+        word[degree + i] = true;
+        let (mut tail, rest) = divide(divide(word, &g2).1, &g1);
+        assert!(!rest.contains(&true), "words of the larger code are multiples of its generator");
+        tail.resize(g2.len() - g1.len(), false);
+        let last = parity(&tail);
+        row.extend(tail);
+        row.push(last);
+    }
+    Some(rows)
+}
+
+#[cfg(test)]
+#[path = "codes/tests.rs"]
+mod tests;

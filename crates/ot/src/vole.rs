@@ -1,0 +1,494 @@
+//! Subspace vector OLE over a binary linear code: what XOR-homomorphic commitments are made of.
+//! SoftSpokenOT (Roy, CRYPTO 2022), Figs. 8 and 9, for the systematic codes of [`crate::codes`].
+//!
+//! Let the code have n places and the distance d, and let q = 2^k. The *verifier* holds Δ, an element
+//! of GF(2)^k for each place. A draw of some number of rows gives the *prover* random strings u of
+//! 128 bits and rows V, and the verifier rows W; a row has k bits for each place, and
+//!
+//! ```text
+//! W = V ⊕ (u·G) ∗ Δ        k bits of W at place i:  V_i ⊕ (u·G)_i·Δ_i
+//! ```
+//!
+//! Correlated OT ([`crate::cot`]) is the same with the repetition code, where u is one chosen bit and
+//! G repeats it 128 times. The two share the trees ([`crate::pprf`]), the streams of their leaves,
+//! the column hash and the verdicts. They are not one generic piece of code, because most else
+//! differs: correlated OT sends a correction for every column, as its bits are chosen, and all
+//! hashes of columns, which other parties verify too. Its messages and its inner loop stay as they
+//! are.
+//!
+//! # The columns
+//! Each place has a tree of q leaves, or for k = 1 a pair of seeds. As in [`crate::softspoken`], with
+//! r_y the stream of leaf y:
+//!
+//! ```text
+//! prover:   u'_i = ⊕_y r_y         V_{i,j} = ⊕_{y: bit j of y is 1} r_y
+//! verifier:                        W_{i,j} = V_{i,j} ⊕ Δ_{i,j}·u'_i
+//! ```
+//!
+//! The columns u' of the first 128 places are the strings: they are random, and need no correction.
+//! For each parity place i the prover sends C_i = u'_i ⊕ (u·G)_i, and the verifier adds Δ_{i,j}·C_i
+//! to W_{i,j}. So a string takes n − 128 bits. C_i is hidden by the leaf of place i that the verifier
+//! lacks.
+//!
+//! # The check
+//! A cheating prover may send any C. Let u_i be the column at place i after the correction, so that W
+//! = V ⊕ u_i·Δ_i there; the check of the trees makes sure that u_i is well-defined for all values of
+//! Δ_i that are still possible. With h rows of coefficients χ, of GF(2^128) each, as in
+//! [`crate::cot`]:
+//!
+//! ```text
+//! prover sends     ũ_i = Σ χ_k·u_{i,k}  for the first 128 places; a digest of all ṽ_{i,j} = Σ χ_k·v_{i,j,k}
+//! verifier takes   (w̃_{i,j} ⊕ Δ_{i,j}·(ũ·G)_i)  for all i, j, and compares the digest
+//! ```
+//!
+//! An honest verifier can compute every ṽ itself, so a digest of 32 bytes does for all columns. If
+//! the prover is accepted for two values of Δ that differ in a place where its sum is not (ũ·G)_i,
+//! then it has a collision of BLAKE3, as what is hashed differs. So let B be the set of places where
+//! Σ χ_k·u_{i,k} ≠ (ũ·G)_i: it passes for one value of Δ_i at each of them, with probability
+//! 2^(−k·|B|), and has then guessed these Δ_i.
+//!
+//! *The other places are a codeword.* If |B| < d then, but for a small probability, there are unique
+//! strings u with u_i = (u·G)_i in all rows and all places i outside B. For suppose that the columns
+//! outside some B are not of this form. Then there is λ in the dual code, supported outside B, with z =
+//! Σ λ_i·u_i ≠ 0, while Σ λ_i·(ũ·G)_i = 0. It passes only if χ maps z to 0. That has probability
+//! 2^(-128·h): χ is independent of z, and its last h blocks are the identity. There are C(n, |B|)
+//! sets B, so such a prover passes with at most
+//!
+//! ```text
+//! Σ_{b<d} C(n, b)·2^(−k·b) · 2^(-128·h)
+//! ```
+//!
+//! for each challenge it tries. h is the smallest number that makes this at most 2^-128: two for
+//! every code but those of k = 1 at ρ = 64 and 80, which take three. (With h = 1 it would be 2^-12
+//! for k = 1 at ρ = 40.) That argument stands by itself; we do not rely on the loss in the paper's
+//! Theorem 4.5, which was revised in November 2025. The strings are unique as the code without B has
+//! a distance of at least d − |B| > 0.
+//!
+//! # What is binding
+//! The strings u outside B are what the prover is bound to. To pass for u* ≠ u in any later check of
+//! W ⊕ (u*·G)∗Δ, it needs Δ_i at all places where the codewords differ, which are at least d, and it
+//! knows those in B. Every check is passed for one value of each Δ_i in question, or for a subset of
+//! its values in the check of the trees, and nothing else depends on Δ until the first failure, which
+//! ends everything ([`Verdicts`]). So all guesses together are right with probability q^-d at most:
+//! k·d ≥ ρ makes it 2^-ρ. It does not matter how they are spread over draws and checks, and a guess
+//! that was right gains nothing for another place.
+//!
+//! # Hiding
+//! ũ reveals 128·h linear functions of the strings. They are hidden by 128·h more rows, whose
+//! coefficients are the identity, and which are thrown away. The digest is a function
+//! of ũ and of what the verifier has. A cheating verifier's Δ are the choices it made in the base
+//! OTs, so whatever it does afterwards, it lacks one leaf of each tree.
+//!
+//! # The challenge
+//! χ comes from a transcript with the corrections and the trees, as in [`crate::cot`]. Grinding the
+//! hash gains nothing, because what depends on χ is as improbable as above; a guess of Δ does not
+//! depend on χ.
+//!
+//! # Codes and costs
+//! | k | code for ρ = 40 | bits sent for a string | AES blocks for a string, prover | base OTs |
+//! | --- | --- | --- | --- | --- |
+//! | 1 | [262, 128, 40] | 134 | 4.1 | 262 |
+//! | 2 | [197, 128, 20] | 69 | 6.2 | 394 |
+//! | 4 | [161, 128, 10] | 33 | 20.1 | 644 |
+//!
+//! A draw of any size takes 128·h rows and [`Params::check_bytes`] more: for h = 2 and the largest
+//! draw, 2^15, that is 1 % and 0.13 bytes a string.
+
+use std::sync::Arc;
+
+use blake3::Hasher;
+use symbolon_primitives::{Block, Transcript};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
+
+use crate::codes::{Code, DIMENSION};
+use crate::columns::xor_if;
+use crate::cot::Verdicts;
+use crate::generator::BlockBits;
+
+mod forest;
+mod matrix;
+mod seeds;
+
+use forest::Forest;
+use matrix::{Matrix, add_parity};
+pub use seeds::{Ends, plant, puncture, set_up_prover, set_up_verifier};
+
+/// The name of the check in `PeerMisbehaved`.
+pub const CHECK: &str = "commitment consistency";
+
+/// The largest draw.
+pub const MAX_DRAW: usize = 1 << 15;
+
+const DIGEST: usize = 32;
+
+/// k, the bits of Δ at one place of the code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldBits {
+    /// A pair of seeds for each place.
+    One,
+    /// Trees of 4 leaves.
+    Two,
+    /// Trees of 16 leaves.
+    Four,
+}
+
+impl FieldBits {
+    /// All of them.
+    pub const ALL: [FieldBits; 3] = [FieldBits::One, FieldBits::Two, FieldBits::Four];
+
+    /// k.
+    pub const fn bits(self) -> usize {
+        match self {
+            FieldBits::One => 1,
+            FieldBits::Two => 2,
+            FieldBits::Four => 4,
+        }
+    }
+
+    /// The trees' parameter; none for pairs of seeds.
+    const fn trees(self) -> Option<BlockBits> {
+        match self {
+            FieldBits::One => None,
+            FieldBits::Two => Some(BlockBits::Two),
+            FieldBits::Four => Some(BlockBits::Four),
+        }
+    }
+}
+
+/// A code and the field it is used with.
+#[derive(Clone, Debug)]
+pub struct Params {
+    k: FieldBits,
+    code: Arc<Code>,
+    /// h, the rows of coefficients in the check.
+    hashes: usize,
+}
+
+impl Params {
+    /// The shortest code with k·d ≥ `rho`.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a ρ of 0, or one for which there is no code.
+    pub fn new(k: FieldBits, rho: u32) -> Result<Params> {
+        let distance = (rho as usize).div_ceil(k.bits());
+        let code = Code::with_distance(distance).ok_or_else(|| {
+            let bits = k.bits();
+            Error::InvalidInput(format!("commitments with k = {bits} at ρ = {rho}: no code"))
+        })?;
+        let mut hashes = 1;
+        while chances(&code, k) > (128.0 * (hashes as f64 - 1.0)).exp2() {
+            hashes += 1;
+        }
+        Ok(Params { k, code: Arc::new(code), hashes })
+    }
+
+    /// k.
+    pub fn k(&self) -> FieldBits {
+        self.k
+    }
+
+    /// The code.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The bits of Δ and of a row of V or W, which is also the number of base OTs: n·k.
+    pub fn columns(&self) -> usize {
+        self.code.length() * self.k.bits()
+    }
+
+    /// Words of a row of V or W; bits beyond [`Params::columns`] are 0.
+    pub fn row_words(&self) -> usize {
+        self.columns().div_ceil(64)
+    }
+
+    /// Bytes of the check's message: ũ, and a digest.
+    pub fn check_bytes(&self) -> usize {
+        self.hashes * DIMENSION * 16 + DIGEST
+    }
+
+    /// The bytes of one column in a draw of `n` rows, with those that hide ũ.
+    fn column_bytes(&self, n: usize) -> usize {
+        (n.next_multiple_of(128) + 128 * self.hashes) / 8
+    }
+
+    /// Bytes on the wire, headers of messages not counted, for one draw of `n` rows.
+    pub fn draw_bytes(&self, n: usize) -> usize {
+        self.code.parity_bits() * self.column_bytes(n) + self.check_bytes()
+    }
+
+    /// The bits of the codeword of a public string, k times each, as a row.
+    fn spread(&self, value: Block, row: &mut [u64]) {
+        let code = &self.code;
+        let mut word = [0u64; MAX_WORDS];
+        (word[0], word[1]) = (value.0 as u64, (value.0 >> 64) as u64);
+        let words = code.length().div_ceil(64);
+        code.parity_of_public(value, &mut word[2..words]);
+        let k = self.k.bits();
+        for (at, row) in row.iter_mut().enumerate() {
+            let from = word[at / k] >> (at % k * (64 / k));
+            *row = match self.k {
+                FieldBits::One => from,
+                FieldBits::Two => 3 * apart2(from),
+                FieldBits::Four => 15 * apart4(from),
+            };
+        }
+    }
+}
+
+/// Σ_{b<d} C(n, b)·2^(−k·b): see the check in the module's introduction.
+fn chances(code: &Code, k: FieldBits) -> f64 {
+    let (mut choose, mut sum) = (1.0f64, 0.0f64);
+    for b in 0..code.distance() {
+        sum += choose;
+        choose *= (code.length() - b) as f64 / (b + 1) as f64 / (1 << k.bits()) as f64;
+    }
+    sum
+}
+
+/// Words of the longest codeword.
+const MAX_WORDS: usize = 8;
+
+/// The low 32 bits, each at twice its place.
+fn apart2(x: u64) -> u64 {
+    let x = (x & 0xffff_ffff | x << 16) & 0x0000_ffff_0000_ffff;
+    let x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+    let x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let x = (x | x << 2) & 0x3333_3333_3333_3333;
+    (x | x << 1) & 0x5555_5555_5555_5555
+}
+
+/// The low 16 bits, each at four times its place.
+fn apart4(x: u64) -> u64 {
+    let x = (x & 0xffff | x << 24) & 0x0000_00ff_0000_00ff;
+    let x = (x | x << 12) & 0x000f_000f_000f_000f;
+    let x = (x | x << 6) & 0x0303_0303_0303_0303;
+    (x | x << 3) & 0x1111_1111_1111_1111
+}
+
+/// h rows of χ, for columns of `stride` bytes; the last h blocks are the identity.
+fn coefficients(
+    transcript: &mut Transcript,
+    digest: &[u8; DIGEST],
+    hashes: usize,
+    stride: usize,
+) -> Vec<Vec<Block>> {
+    transcript.absorb("correction", digest);
+    let mut prg = transcript.challenge("chi").into_prg();
+    let blocks = stride / 16;
+    let mut row = |hash| {
+        let mut chi = vec![Block::ZERO; blocks];
+        prg.fill_blocks(&mut chi);
+        for (i, last) in chi[blocks - hashes..].iter_mut().enumerate() {
+            *last = if i == hash { Block::ONE } else { Block::ZERO };
+        }
+        chi
+    };
+    (0..hashes).map(&mut row).collect()
+}
+
+fn digest_of(hashes: &[Block]) -> blake3::Hash {
+    let mut hasher = Hasher::new_derive_key("symbolon vector ole 1: hashes of columns");
+    hasher.update(Block::as_bytes(hashes)).finalize()
+}
+
+/// Refuses draws that are too large or do not fit their output.
+fn check_draw(params: &Params, n: usize, rows: usize) -> Result<()> {
+    if n > MAX_DRAW || rows != n * params.row_words() {
+        return Err(Error::InvalidInput(format!(
+            "a draw of {n} rows into {rows} words; at most {MAX_DRAW} rows"
+        )));
+    }
+    Ok(())
+}
+
+/// The side that gets strings. It only sends.
+pub struct Prover {
+    forest: Forest,
+    transcript: Transcript,
+    /// u' and C, one after another.
+    strings: Matrix,
+    v: Matrix,
+}
+
+impl Prover {
+    fn new(forest: Forest, transcript: Transcript) -> Prover {
+        Prover { forest, transcript, strings: Matrix::default(), v: Matrix::default() }
+    }
+
+    /// The code and the field.
+    pub fn params(&self) -> &Params {
+        &self.forest.params
+    }
+
+    /// Draws as many strings as there is room for in `values`, with their rows of V in `rows`, of
+    /// [`Params::row_words`] each.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone; `InvalidInput` when the lengths do not fit or there are
+    /// more than [`MAX_DRAW`].
+    pub fn draw(
+        &mut self,
+        channel: &mut Channel,
+        values: &mut [Block],
+        rows: &mut [u64],
+    ) -> Result<()> {
+        let Prover { forest, transcript, strings, v } = self;
+        let params = forest.params.clone();
+        check_draw(&params, values.len(), rows.len())?;
+        let stride = params.column_bytes(values.len());
+        strings.reset(params.code.length(), stride);
+        v.reset(params.columns(), stride);
+        forest.draw_all(strings.columns_mut(), v.columns_mut(), stride);
+        let (own, correction) = strings.columns_mut().split_at_mut(DIMENSION * stride);
+        let correction = &mut correction[..params.code.parity_bits() * stride];
+        add_parity(&params.code, own, correction, stride);
+        channel.bend_state("commitments: correction", correction);
+        channel.send("commitments: correction", correction)?;
+
+        let digest = forest.digest(correction);
+        let chi = coefficients(transcript, &digest, params.hashes, stride);
+        let mut check = Zeroizing::new(Vec::with_capacity(params.check_bytes()));
+        check.extend_from_slice(Block::as_bytes(&strings.hash(DIMENSION, &chi)));
+        let mut hashes = v.hash(params.columns(), &chi);
+        channel.bend_state("commitments: hashes", Block::as_bytes_mut(&mut hashes));
+        check.extend_from_slice(digest_of(&hashes).as_bytes());
+        channel.bend_state("commitments: check", &mut check);
+        transcript.absorb("check", &check);
+        channel.send("commitments: check", &check)?;
+
+        strings.rows(2, values.len(), bytemuck::cast_slice_mut(values));
+        v.rows(params.row_words(), values.len(), rows);
+        Ok(())
+    }
+}
+
+/// The side that holds Δ. It only receives.
+pub struct Verifier {
+    forest: Forest,
+    delta: Zeroizing<Vec<u64>>,
+    transcript: Transcript,
+    verdicts: Arc<Verdicts>,
+    w: Matrix,
+    scratch: Zeroizing<Vec<u8>>,
+    correction: Vec<u8>,
+}
+
+impl Verifier {
+    fn new(
+        forest: Forest,
+        delta: Zeroizing<Vec<u64>>,
+        transcript: Transcript,
+        verdicts: Arc<Verdicts>,
+    ) -> Verifier {
+        Verifier {
+            forest,
+            delta,
+            transcript,
+            verdicts,
+            w: Matrix::default(),
+            scratch: Zeroizing::default(),
+            correction: Vec::new(),
+        }
+    }
+
+    /// The code and the field.
+    pub fn params(&self) -> &Params {
+        &self.forest.params
+    }
+
+    /// Draws `n` rows of W, which are to be used only if this returns.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the check fails, or another one under this Δ did before; `Transport`
+    /// when the peer is gone; `InvalidInput` as [`Prover::draw`].
+    pub fn draw(&mut self, channel: &mut Channel, n: usize, rows: &mut [u64]) -> Result<()> {
+        let params = self.forest.params.clone();
+        check_draw(&params, n, rows.len())?;
+        let stride = params.column_bytes(n);
+        self.scratch.resize(stride, 0);
+        self.w.reset(params.columns(), stride);
+        // The own part needs nothing from the peer: it is done while the message is on its way.
+        self.forest.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
+        self.correction.resize(params.code.parity_bits() * stride, 0);
+        channel.recv_into("commitments: correction", &mut self.correction)?;
+        let (k, first) = (params.k.bits(), DIMENSION * params.k.bits());
+        let parity = self.w.columns_mut().chunks_exact_mut(stride).enumerate().skip(first);
+        for (column, w) in parity.take(params.columns() - first) {
+            let correction = &self.correction[(column - first) / k * stride..][..stride];
+            xor_if(w, correction, delta_bit(&self.delta, column));
+        }
+
+        let digest = self.forest.digest(&self.correction);
+        let chi = coefficients(&mut self.transcript, &digest, params.hashes, stride);
+        let check = channel.recv("commitments: check", params.check_bytes())?;
+        self.transcript.absorb("check", &check);
+        let passed = self.agrees(&check, &chi);
+        self.verdicts.pass(passed, channel.peer(), CHECK)?;
+        self.w.rows(params.row_words(), n, rows);
+        Ok(())
+    }
+
+    /// Whether the digest is that of w̃ ⊕ Δ∗(ũ·G).
+    fn agrees(&self, check: &[u8], chi: &[Vec<Block>]) -> bool {
+        let params = self.params();
+        let (sent, digest) = check.split_at(check.len() - DIGEST);
+        let block = |bytes: &[u8]| Block::from_bytes(bytes.try_into().expect("16 bytes"));
+        let sent: Vec<Block> = sent.chunks_exact(16).map(block).collect();
+        let mut hashes = self.w.hash(params.columns(), chi);
+        let k = params.k.bits();
+        for (hashes, sent) in hashes.chunks_exact_mut(params.columns()).zip(sent.chunks(DIMENSION))
+        {
+            let parity = params.code.sums().iter().map(|bits| {
+                let among = (0..DIMENSION).filter(|i| bits.0 >> i & 1 == 1);
+                among.fold(Block::ZERO, |sum, i| sum ^ sent[i])
+            });
+            let word = sent.iter().copied().chain(parity);
+            for (place, (hashes, bit)) in hashes.chunks_exact_mut(k).zip(word).enumerate() {
+                for (j, hash) in hashes.iter_mut().enumerate() {
+                    *hash ^= bit.select(delta_bit(&self.delta, place * k + j));
+                }
+            }
+        }
+        // The comparison is in constant time.
+        let digest: [u8; DIGEST] = digest.try_into().expect("32 bytes");
+        digest_of(&hashes) == blake3::Hash::from_bytes(digest)
+    }
+
+    /// Adds (value·G)∗Δ to a row: from W's row, for the prover's own string, that makes V's.
+    ///
+    /// `value` is public.
+    ///
+    /// # Panics
+    /// If the row has not [`Params::row_words`].
+    pub fn add_public(&self, value: Block, row: &mut [u64]) {
+        let mut word = [0; MAX_ROW_WORDS];
+        let word = &mut word[..self.params().row_words()];
+        assert_eq!(row.len(), word.len(), "words of a row");
+        self.params().spread(value, word);
+        for ((row, word), delta) in row.iter_mut().zip(word).zip(self.delta.iter()) {
+            *row ^= *word & delta;
+        }
+    }
+
+    /// Lets a check by the caller through only if it passed, and all checks under this Δ before it
+    /// did.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` by `peer`, or by the first who failed.
+    pub fn pass(&self, passed: bool, peer: u16, check: &'static str) -> Result<()> {
+        self.verdicts.pass(passed, peer, check)
+    }
+}
+
+/// Words of the longest row: 420 places with k = 1, 197 with 4.
+const MAX_ROW_WORDS: usize = 16;
+
+fn delta_bit(delta: &[u64], column: usize) -> bool {
+    delta[column / 64] >> (column % 64) & 1 == 1
+}
+
+#[cfg(test)]
+#[path = "vole/tests.rs"]
+mod tests;

@@ -1,0 +1,211 @@
+//! From base OTs to provers and verifiers.
+//!
+//! The verifier's choices in n·k random OTs are the bits of its Δ. These OTs come from correlated
+//! OTs of an existing session, in which the prover is the sender: K and K ⊕ Δ_cot are hashed to the
+//! pair, M to the chosen one, as in [`crate::setup`]. The draw's own check has passed before the
+//! prover uses the seeds.
+//!
+//! With several lanes, every lane has streams of its own from the same seeds, under the same Δ.
+
+use std::sync::Arc;
+
+use symbolon_primitives::{BitVec, Block, Prg, Transcript, watch};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
+
+use super::forest::Forest;
+use super::{Params, Prover, Verifier, delta_bit};
+use crate::cot::Verdicts;
+use crate::oracle::Oracle;
+use crate::pprf::{self, Ground, Points};
+use crate::{CotReceiver, CotSender, Workspace};
+
+/// One direction of one session.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// The session.
+    pub session: &'a [u8; 32],
+    /// The prover's party number.
+    pub prover: u16,
+    /// The verifier's party number.
+    pub verifier: u16,
+}
+
+impl Ends<'_> {
+    /// The session's own trees, apart from those of correlated OT.
+    fn session(&self) -> [u8; 32] {
+        blake3::derive_key("symbolon vector ole 1: session", self.session)
+    }
+
+    pub(super) fn transcript(&self, params: &Params, lane: u64) -> Transcript {
+        let mut transcript = Transcript::new("symbolon vector ole 1", self.session);
+        transcript.absorb("prover", &self.prover.to_le_bytes());
+        transcript.absorb("verifier", &self.verifier.to_le_bytes());
+        transcript.absorb("lane", &lane.to_le_bytes());
+        let code = params.code();
+        for number in [params.k().bits(), code.length(), code.distance()] {
+            transcript.absorb("code", &(number as u64).to_le_bytes());
+        }
+        transcript
+    }
+
+    fn ground<'a>(&self, session: &'a [u8; 32], params: &Params) -> Option<Ground<'a>> {
+        let k = params.k().trees()?;
+        Some(Ground { session, planter: self.prover, puncturer: self.verifier, k })
+    }
+}
+
+/// Bytes of the prover's message to [`puncture`]; none for k = 1.
+fn message_bytes(params: &Params) -> usize {
+    params.k().trees().map_or(0, |k| pprf::message_bytes_of(k, params.code().length()))
+}
+
+/// The provers of `lanes` lanes, from [`Params::columns`] pairs of seeds, and the message that the
+/// verifier needs.
+///
+/// # Errors
+/// `InvalidInput` for another number of pairs.
+pub fn plant(
+    ends: Ends<'_>,
+    params: &Params,
+    pairs: &[[Block; 2]],
+    lanes: usize,
+) -> Result<(Vec<Prover>, Vec<u8>)> {
+    check_seeds(params, pairs.len())?;
+    let session = ends.session();
+    let (leaves, message) = match ends.ground(&session, params) {
+        None => (None, Vec::new()),
+        Some(ground) => {
+            let (leaves, message) = pprf::plant_all(ground, pairs);
+            (Some(leaves), message)
+        }
+    };
+    let prover = |lane| {
+        let forest = match &leaves {
+            None => Forest::pairs(params, pairs, lane),
+            Some(leaves) => Forest::leaves(params, leaves, lane),
+        };
+        Prover::new(forest, ends.transcript(params, lane))
+    };
+    Ok(((1..=lanes as u64).map(prover).collect(), message))
+}
+
+/// The verifiers of `lanes` lanes, from Δ (bit j of place i is bit i·k + j), the seeds that its bits
+/// chose, and the prover's message.
+///
+/// # Errors
+/// `PeerMisbehaved` (by the prover) when the check of the trees fails; `InvalidInput` for lengths
+/// that do not fit.
+pub fn puncture(
+    ends: Ends<'_>,
+    params: &Params,
+    (delta, chosen): (&BitVec, &[Block]),
+    message: &[u8],
+    lanes: usize,
+) -> Result<Vec<Verifier>> {
+    check_seeds(params, chosen.len())?;
+    check_seeds(params, delta.len())?;
+    if message.len() != message_bytes(params) {
+        let text = format!("a message of {} bytes for commitments' trees", message.len());
+        return Err(Error::InvalidInput(text));
+    }
+    let verdicts = Verdicts::new();
+    let mut words = Zeroizing::new(delta.words().to_vec());
+    words.resize(params.row_words(), 0);
+    watch::tell("commitm. Delta", bytemuck::cast_slice(&words));
+    let session = ends.session();
+    let leaves = match ends.ground(&session, params) {
+        None => None,
+        Some(ground) => {
+            let k = params.k().bits();
+            let bit = |column| u8::from(delta_bit(&words, column));
+            let label = |place| (0..k).fold(0, |label, j| label | bit(place * k + j) << j);
+            let labels = Zeroizing::new((0..params.code().length()).map(label).collect());
+            let points = Points::new(labels);
+            Some(pprf::puncture_all(ground, points, chosen, message, &verdicts)?)
+        }
+    };
+    let verifier = |lane| {
+        let forest = match &leaves {
+            None => Forest::chosen(params, chosen, lane),
+            Some(leaves) => Forest::leaves(params, leaves, lane),
+        };
+        let transcript = ends.transcript(params, lane);
+        Verifier::new(forest, words.clone(), transcript, Arc::clone(&verdicts))
+    };
+    Ok((1..=lanes as u64).map(verifier).collect())
+}
+
+fn check_seeds(params: &Params, seeds: usize) -> Result<()> {
+    if seeds != params.columns() {
+        let text = format!("{seeds} seeds for a Δ of {} bits", params.columns());
+        return Err(Error::InvalidInput(text));
+    }
+    Ok(())
+}
+
+/// The context of the hash that makes seeds of correlated OTs.
+const SEED: &str = "symbolon vector ole 1: seed";
+
+fn seed(oracle: &mut Oracle, session: &[u8; 32], index: usize, row: Block) -> Block {
+    let row = Zeroizing::new(row.to_bytes());
+    let digest = Zeroizing::new(oracle.digest(&[session, &(index as u64).to_le_bytes(), &*row]));
+    Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes"))
+}
+
+/// The provers of `lanes` lanes, from a draw of correlated OT of which this party is the sender; to
+/// be run against [`set_up_verifier`].
+///
+/// # Errors
+/// `PeerMisbehaved` when the draw's check fails; `Transport` when the peer is gone.
+pub fn set_up_prover(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    params: &Params,
+    cot: &mut dyn CotSender,
+    lanes: usize,
+) -> Result<Vec<Prover>> {
+    let mut keys = Zeroizing::new(vec![Block::ZERO; params.columns()]);
+    cot.extend(channel, &mut keys, &mut Workspace::default())?;
+    let (delta, mut oracle) = (cot.delta(), Oracle::new(SEED));
+    let pair = |(i, key): (usize, &Block)| {
+        [*key, *key ^ **delta].map(|row| seed(&mut oracle, session, i, row))
+    };
+    let pairs: Zeroizing<Vec<[Block; 2]>> =
+        Zeroizing::new(keys.iter().enumerate().map(pair).collect());
+    let ends = Ends { session, prover: channel.me(), verifier: channel.peer() };
+    let (provers, message) = plant(ends, params, &pairs, lanes)?;
+    if !message.is_empty() {
+        channel.send("commitments: trees", &message)?;
+    }
+    channel.flush()?;
+    Ok(provers)
+}
+
+/// The verifiers of `lanes` lanes under a random Δ, from a draw of correlated OT of which this party
+/// is the receiver; to be run against [`set_up_prover`].
+///
+/// # Errors
+/// `PeerMisbehaved` when the check of the trees fails; `Transport` when the peer is gone.
+pub fn set_up_verifier(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    params: &Params,
+    cot: &mut dyn CotReceiver,
+    lanes: usize,
+    prg: &mut Prg,
+) -> Result<Vec<Verifier>> {
+    let delta = Zeroizing::new(BitVec::random(params.columns(), prg));
+    let mut macs = Zeroizing::new(vec![Block::ZERO; params.columns()]);
+    cot.extend(channel, &delta, &mut macs, &mut Workspace::default())?;
+    channel.flush()?;
+    let mut oracle = Oracle::new(SEED);
+    let one = |(i, row): (usize, &Block)| seed(&mut oracle, session, i, *row);
+    let chosen: Zeroizing<Vec<Block>> = Zeroizing::new(macs.iter().enumerate().map(one).collect());
+    let message = match message_bytes(params) {
+        0 => Vec::new(),
+        bytes => channel.recv("commitments: trees", bytes)?,
+    };
+    let ends = Ends { session, prover: channel.peer(), verifier: channel.me() };
+    puncture(ends, params, (&delta, &chosen), &message, lanes)
+}
