@@ -81,10 +81,8 @@ fn wrong_corrections_everywhere() {
         for rho in [40, 64, 80] {
             let params = params(k, rho);
             let mut session = Session::new(&params, 1);
-            let all: Vec<usize> = (128..params.code().length()).collect();
             session.bend_state("commitments: correction", move |c| c.fill(0x5a));
             caught(session.random(ROWS), CHECK_COMMIT);
-            assert!(all.len() * k.bits() >= 32);
         }
     }
 }
@@ -336,10 +334,10 @@ fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
 #[test]
 fn a_guess_anywhere_costs_the_same() {
     for (k, rho, wrong, runs) in [
-        (FieldBits::One, 4, 0, 1_000),
-        (FieldBits::One, 4, 1, 1_000),
-        (FieldBits::One, 4, 2, 1_000),
-        (FieldBits::Two, 4, 1, 1_000),
+        (FieldBits::One, 4, 0, 1_500),
+        (FieldBits::One, 4, 1, 1_500),
+        (FieldBits::One, 4, 2, 1_500),
+        (FieldBits::Two, 4, 1, 1_500),
     ] {
         let params = params(k, rho);
         let (bits, d) = (k.bits() as i32, params.code().distance() as i32);
