@@ -122,13 +122,23 @@ impl Code {
     pub fn parity_of_public(&self, message: Block, out: &mut [u64]) {
         let words = self.parity_bits().div_ceil(64);
         assert_eq!(out.len(), words, "words for {} parity bits", self.parity_bits());
-        out.fill(0);
-        for (nibble, entries) in self.table.chunks_exact(16 * words).enumerate() {
-            let value = (message.0 >> (4 * nibble)) as usize & 15;
-            for (out, entry) in out.iter_mut().zip(&entries[value * words..]) {
-                *out ^= entry;
-            }
+        match words {
+            1 => self.sum_entries::<1>(message, out),
+            2 => self.sum_entries::<2>(message, out),
+            3 => self.sum_entries::<3>(message, out),
+            4 => self.sum_entries::<4>(message, out),
+            5 => self.sum_entries::<5>(message, out),
+            _ => unreachable!("no code has more parity bits"),
         }
+    }
+
+    fn sum_entries<const WORDS: usize>(&self, message: Block, out: &mut [u64]) {
+        let mut sum = [0; WORDS];
+        for (nibble, entries) in self.table.as_chunks::<WORDS>().0.chunks_exact(16).enumerate() {
+            let entry = &entries[(message.0 >> (4 * nibble)) as usize & 15];
+            sum.iter_mut().zip(entry).for_each(|(sum, entry)| *sum ^= entry);
+        }
+        out.copy_from_slice(&sum);
     }
 }
 
@@ -171,13 +181,13 @@ impl Field {
     /// The generator polynomial of the BCH code with the roots α, …, α^(d−2), lowest degree first.
     fn generator(&self, distance: usize) -> Vec<bool> {
         let mut is_root = vec![false; self.order()];
-        for mut power in 1..distance - 1 {
+        (1..distance - 1).for_each(|mut power| {
             // All conjugates of α^power are roots of its minimal polynomial.
             while !is_root[power] {
                 is_root[power] = true;
                 power = 2 * power % self.order();
             }
-        }
+        });
         let mut product = vec![1];
         for root in (0..self.order()).filter(|power| is_root[*power]).map(|power| self.exp[power]) {
             // Times x + root.
