@@ -334,10 +334,10 @@ fn equivocated(params: &Params, wrong: usize, runs: u64) -> (Rate, Rate) {
 #[test]
 fn a_guess_anywhere_costs_the_same() {
     for (k, rho, wrong, runs) in [
-        (FieldBits::One, 4, 0, 1_500),
-        (FieldBits::One, 4, 1, 1_500),
-        (FieldBits::One, 4, 2, 1_500),
-        (FieldBits::Two, 4, 1, 1_500),
+        (FieldBits::One, 4, 0, 1_300),
+        (FieldBits::One, 4, 1, 1_300),
+        (FieldBits::One, 4, 2, 1_300),
+        (FieldBits::Two, 4, 1, 1_300),
     ] {
         let params = params(k, rho);
         let (bits, d) = (k.bits() as i32, params.code().distance() as i32);
