@@ -47,19 +47,16 @@ use symbolon_primitives::{Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::checks::OPENING;
+use crate::messages::{CHOSEN, OPENED, PROOF};
+
 mod rows;
 
 pub use rows::{Commitments, Committed};
 pub use symbolon_ot::vole::{Ends, FieldBits, Params};
 
-/// The name of the check of new commitments in `PeerMisbehaved`.
-pub const CHECK_COMMIT: &str = vole::CHECK;
-
-/// The name of the check of openings in `PeerMisbehaved`.
-pub const CHECK_OPEN: &str = "commitment opening";
-
 /// Bytes of the proof that ends an opening of any number of commitments.
-pub const PROOF: usize = 32;
+pub const PROOF_BYTES: usize = 32;
 
 /// k where nothing else is asked for.
 pub const DEFAULT_K: FieldBits = FieldBits::Four;
@@ -164,7 +161,7 @@ impl Committer {
         for (own, chosen) in new.values_mut().chunks_mut(PIECE).zip(values.chunks(PIECE)) {
             let add = |(own, chosen): (&Block, &Block)| *own ^ *chosen;
             let differences: Vec<Block> = own.iter().zip(chosen).map(add).collect();
-            channel.send("commitments: chosen", Block::as_bytes(&differences))?;
+            channel.send(CHOSEN, Block::as_bytes(&differences))?;
             own.copy_from_slice(chosen);
         }
         Ok(new)
@@ -214,7 +211,7 @@ impl OwnOpening {
     /// `Transport` when the peer is gone.
     pub fn send(&mut self, channel: &mut Channel, committed: &Committed) -> Result<()> {
         for values in committed.values().chunks(PIECE) {
-            channel.send("commitments: opened", Block::as_bytes(values))?;
+            channel.send(OPENED, Block::as_bytes(values))?;
         }
         self.add(committed);
         Ok(())
@@ -225,7 +222,7 @@ impl OwnOpening {
     /// # Errors
     /// `Transport` when the peer is gone.
     pub fn finish(self, channel: &mut Channel) -> Result<()> {
-        channel.send("commitments: proof", self.hasher.finalize().as_bytes())
+        channel.send(PROOF, self.hasher.finalize().as_bytes())
     }
 }
 
@@ -295,7 +292,7 @@ impl Receiver {
         let words = self.params().row_words();
         for rows in new.rows_mut().chunks_mut(PIECE * words) {
             let mut differences = vec![Block::ZERO; rows.len() / words];
-            channel.recv_into("commitments: chosen", Block::as_bytes_mut(&mut differences))?;
+            channel.recv_into(CHOSEN, Block::as_bytes_mut(&mut differences))?;
             for (row, difference) in rows.chunks_exact_mut(words).zip(differences) {
                 self.verifier.add_public(difference, row);
             }
@@ -380,7 +377,7 @@ impl TheirOpening<'_> {
     ) -> Result<Vec<Block>> {
         let mut values = vec![Block::ZERO; commitments.len()];
         for values in values.chunks_mut(PIECE) {
-            channel.recv_into("commitments: opened", Block::as_bytes_mut(values))?;
+            channel.recv_into(OPENED, Block::as_bytes_mut(values))?;
         }
         self.add(commitments, &values)?;
         Ok(values)
@@ -392,10 +389,10 @@ impl TheirOpening<'_> {
     /// `PeerMisbehaved` when a string is not what was committed to, or a check under this Δ has
     /// failed before; `Transport` when the peer is gone.
     pub fn finish(self, channel: &mut Channel) -> Result<()> {
-        let proof = channel.recv_array::<PROOF>("commitments: proof")?;
+        let proof = channel.recv_array::<PROOF_BYTES>(PROOF)?;
         // The comparison is in constant time.
         let passed = self.hasher.finalize() == blake3::Hash::from_bytes(proof);
-        self.verifier.pass(passed, channel.peer(), CHECK_OPEN)
+        self.verifier.pass(passed, channel.peer(), OPENING)
     }
 }
 

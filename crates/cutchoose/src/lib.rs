@@ -7,9 +7,11 @@
 
 mod bounds;
 mod chance;
+pub mod checks;
 pub mod draw;
 pub mod games;
 pub mod hcom;
+pub mod messages;
 
 pub use draw::{Buckets, CheckSet};
 pub use games::{Costs, Game, Goal, Sizes};

@@ -5,7 +5,7 @@ mod common;
 
 use common::{SESSION, Session, channels, params, payload_sent, prg};
 use symbolon_cutchoose::hcom::{
-    Commitments, Committed, Committer, FieldBits, PROOF, Receiver, chosen_bytes, random_bytes,
+    Commitments, Committed, Committer, FieldBits, PROOF_BYTES, Receiver, chosen_bytes, random_bytes,
 };
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{Generator, setup};
@@ -129,7 +129,7 @@ fn bytes_are_those_of_the_formula() {
             let sent = |session: &Session| payload_sent(&session.channels.0) as usize;
             assert_eq!(sent(&session), random_bytes(&params, n));
             session.open(&committed, &commitments).unwrap();
-            assert_eq!(sent(&session), random_bytes(&params, n) + 16 * n + PROOF);
+            assert_eq!(sent(&session), random_bytes(&params, n) + 16 * n + PROOF_BYTES);
             let mut session = Session::new(&params, 6);
             session.chosen(&vec![Block(1); n]).unwrap();
             assert_eq!(sent(&session), chosen_bytes(&params, n));

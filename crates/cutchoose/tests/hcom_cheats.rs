@@ -8,20 +8,20 @@
 mod common;
 
 use common::{Session, forged, lightest, params, places};
-use symbolon_cutchoose::hcom::{
-    CHECK_COMMIT, CHECK_OPEN, Commitments, Committed, FieldBits, Params,
-};
-use symbolon_ot::pprf;
+use symbolon_cutchoose::checks::OPENING;
+use symbolon_cutchoose::hcom::{Commitments, Committed, FieldBits, Params};
+use symbolon_ot::checks::{CONSISTENCY, PUNCTURED_TREE};
 use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::Error;
 use symbolon_transport::bend::{Rate, assert_noticed};
+use symbolon_transport::checks::FRAMING;
+use symbolon_transport::{Check, Error};
 
 const ROWS: usize = 100;
 
 /// Bytes of a column for draws of `ROWS`: 128 rows and the 256 that are thrown away.
 const STRIDE: usize = 48;
 
-fn caught<T>(result: Result<T, Error>, check: &str) {
+fn caught<T>(result: Result<T, Error>, check: Check) {
     assert_noticed(&result, 0, check);
 }
 
@@ -64,10 +64,10 @@ fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
                 assert!(result.is_ok());
                 passed += 1;
             } else {
-                caught(result, CHECK_COMMIT);
+                caught(result, CONSISTENCY);
                 // After that the session is dead, though the committer is honest again.
                 session.bend_state("none", |_| {});
-                caught(session.random(ROWS), CHECK_COMMIT);
+                caught(session.random(ROWS), CONSISTENCY);
             }
         }
         assert!(passed > 0 || k == FieldBits::Four);
@@ -82,7 +82,7 @@ fn wrong_corrections_everywhere() {
             let params = params(k, rho);
             let mut session = Session::new(&params, 1);
             session.bend_state("commitments: correction", move |c| c.fill(0x5a));
-            caught(session.random(ROWS), CHECK_COMMIT);
+            caught(session.random(ROWS), CONSISTENCY);
         }
     }
 }
@@ -94,7 +94,7 @@ fn another_correction_than_the_challenge_s() {
     for at in [0, 1_000, 69 * STRIDE - 1] {
         let mut session = Session::new(&params, 2);
         session.bend_message("commitments: correction", move |c| c[at] ^= 1);
-        caught(session.random(ROWS), CHECK_COMMIT);
+        caught(session.random(ROWS), CONSISTENCY);
     }
 }
 
@@ -107,11 +107,11 @@ fn a_wrong_check() {
         for at in (0..bytes).step_by(97).chain([bytes - 1, bytes - 32]) {
             let mut session = Session::new(&params, at as u128);
             session.bend_state("commitments: check", move |check| check[at] ^= 1);
-            caught(session.random(ROWS), CHECK_COMMIT);
+            caught(session.random(ROWS), CONSISTENCY);
         }
         let mut session = Session::new(&params, 3);
         session.bend_state("commitments: check", |check| check.fill(3));
-        caught(session.random(ROWS), CHECK_COMMIT);
+        caught(session.random(ROWS), CONSISTENCY);
     }
 }
 
@@ -132,12 +132,12 @@ fn short_and_long_messages() {
             session
         };
         for kind in ["commitments: correction", "commitments: check", "commitments: chosen"] {
-            caught(bent(kind).chosen(&[Block(1); 3]), "message framing");
+            caught(bent(kind).chosen(&[Block(1); 3]), FRAMING);
         }
         for kind in ["commitments: opened", "commitments: proof"] {
             let mut session = bent(kind);
             let (own, theirs) = session.random(3).unwrap();
-            caught(session.open(&own, &theirs), "message framing");
+            caught(session.open(&own, &theirs), FRAMING);
         }
     }
 }
@@ -161,7 +161,7 @@ fn a_wrong_string_is_caught_unless_delta_is_guessed() {
                 assert_eq!(result.unwrap(), lie.values());
                 passed += 1;
             } else {
-                caught(result, CHECK_OPEN);
+                caught(result, OPENING);
             }
         }
         assert!(passed > 0 || k == FieldBits::Four);
@@ -197,12 +197,12 @@ fn wrong_strings_at_real_parameters() {
                 let (own, theirs) = session.random(10).unwrap();
                 let lie = lying(&params, &own, 5, Block(1 << bit), bit == 64);
                 if bit == 127 {
-                    caught(session.prove(&own, &theirs, lie.values()), CHECK_OPEN);
+                    caught(session.prove(&own, &theirs, lie.values()), OPENING);
                 } else {
-                    caught(session.open(&lie, &theirs), CHECK_OPEN);
+                    caught(session.open(&lie, &theirs), OPENING);
                 }
                 // The session is dead.
-                caught(session.open(&own, &theirs), CHECK_OPEN);
+                caught(session.open(&own, &theirs), OPENING);
             }
         }
     }
@@ -217,14 +217,14 @@ fn a_commitment_is_not_opened_in_two_ways() {
         let (own, theirs) = session.random(10).unwrap();
         session.open(&own, &theirs).unwrap();
         let lie = lying(&params, &own, 2, Block(1), true);
-        caught(session.open(&lie, &theirs), CHECK_OPEN);
+        caught(session.open(&lie, &theirs), OPENING);
 
         let mut session = Session::new(&params, 7);
         let (own, theirs) = session.random(10).unwrap();
         let (mut twice, mut twice_theirs) = (own.clone(), theirs.clone());
         twice.append(&lying(&params, &own, 2, Block(1), false));
         twice_theirs.append(&theirs);
-        caught(session.open(&twice, &twice_theirs), CHECK_OPEN);
+        caught(session.open(&twice, &twice_theirs), OPENING);
     }
 }
 
@@ -241,14 +241,14 @@ fn a_forged_xor() {
         let (mut xor, mut xor_theirs) = (Committed::new(&params), Commitments::new(&params));
         xor.push_xor(&claimed.iter().map(|i| (&own, *i)).collect::<Vec<_>>());
         xor_theirs.push_xor(&agreed.iter().map(|i| (&theirs, *i)).collect::<Vec<_>>());
-        caught(session.open(&xor, &xor_theirs), CHECK_OPEN);
+        caught(session.open(&xor, &xor_theirs), OPENING);
     }
     let mut session = Session::new(&params, 9);
     let (own, theirs) = session.random(2).unwrap();
     let mut swapped = Committed::new(&params);
     swapped.push(&own, 1);
     swapped.push(&own, 0);
-    caught(session.open(&swapped, &theirs), CHECK_OPEN);
+    caught(session.open(&swapped, &theirs), OPENING);
 }
 
 /// A proof of an earlier opening, a wrong one, and a changed string on its way.
@@ -259,18 +259,18 @@ fn a_wrong_proof() {
     let (own, theirs) = session.random(4).unwrap();
     // The receiver has one opening more behind it.
     drop(session.receiver.opening());
-    caught(session.open(&own, &theirs), CHECK_OPEN);
+    caught(session.open(&own, &theirs), OPENING);
     for at in [0, 31] {
         let mut session = Session::new(&params, 11);
         let (own, theirs) = session.random(4).unwrap();
         session.bend_message("commitments: proof", move |proof| proof[at] ^= 0x10);
-        caught(session.open(&own, &theirs), CHECK_OPEN);
+        caught(session.open(&own, &theirs), OPENING);
     }
     for kind in ["commitments: opened", "commitments: chosen"] {
         let mut session = Session::new(&params, 12);
         session.bend_message(kind, |values| values[17] ^= 1);
         let (own, theirs) = session.chosen(&[Block(2); 4]).unwrap();
-        caught(session.open(&own, &theirs), CHECK_OPEN);
+        caught(session.open(&own, &theirs), OPENING);
     }
 }
 
@@ -285,7 +285,7 @@ fn wrong_trees_of_commitments() {
                 let at = if last { message.len() - 1 } else { message.len() - 33 };
                 message[at] ^= 1;
             });
-            caught(result.map(drop), pprf::CHECK);
+            caught(result.map(drop), PUNCTURED_TREE);
         }
     }
 }
@@ -301,7 +301,7 @@ fn a_wrong_sum_of_a_tree_of_commitments() {
         if unused {
             assert!(result.is_ok());
         } else {
-            caught(result, pprf::CHECK);
+            caught(result, PUNCTURED_TREE);
         }
     }
 }

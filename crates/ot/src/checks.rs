@@ -7,4 +7,6 @@ symbolon_transport::checks! {
         "other choice bits in some columns of the correlated OT extension than in the rest";
     pub PUNCTURED_TREE = "punctured-tree-consistency", "punctured tree consistency":
         "a GGM tree whose leaves do not match its hash, to learn bits of Δ";
+    pub CONSISTENCY = "commitment-consistency", "commitment consistency":
+        "commitments whose rows are no codewords";
 }

@@ -43,4 +43,25 @@ symbolon_transport::messages! {
         carries: "x̃ and the hash of each of the 128 columns",
         step: "Roy22, consistency",
     }
+    pub COMMITMENT_TREES = "commitments: trees" {
+        phase: "set-up",
+        route: "committer → receiver",
+        length: "n·(32·(k − 1) + 32) + 32, none for k = 1",
+        carries: "for the GGM tree of each of n places of the code two sums per level and the check's τ; a hash of all leaves",
+        step: "Roy22, punctured PRF",
+    }
+    pub CORRECTION = "commitments: correction" {
+        phase: "function-independent",
+        route: "committer → receiver",
+        length: "16·(n − 128)·(⌈m/128⌉ + h), h = 2 or 3",
+        carries: "for m strings, the corrections of the parity places of a code of length n",
+        step: "Roy22, Fig. 8",
+    }
+    pub VOLE_CHECK = "commitments: check" {
+        phase: "function-independent",
+        route: "committer → receiver",
+        length: "2048·h + 32",
+        carries: "the hashes of the strings' 128 columns, and a digest of the hashes of all columns",
+        step: "Roy22, Fig. 8",
+    }
 }

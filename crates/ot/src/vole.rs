@@ -98,13 +98,15 @@ use std::sync::Arc;
 
 use blake3::Hasher;
 use symbolon_primitives::{Block, Transcript};
-use symbolon_transport::{Channel, Error, Result};
+use symbolon_transport::{Channel, Check, Error, Result};
 use zeroize::Zeroizing;
 
+use crate::checks::CONSISTENCY;
 use crate::codes::{Code, DIMENSION};
 use crate::columns::xor_if;
 use crate::cot::Verdicts;
 use crate::generator::BlockBits;
+use crate::messages::{CORRECTION, VOLE_CHECK};
 
 mod forest;
 mod matrix;
@@ -113,9 +115,6 @@ mod seeds;
 use forest::Forest;
 use matrix::{Matrix, add_parity};
 pub use seeds::{Ends, plant, puncture, set_up_prover, set_up_verifier};
-
-/// The name of the check in `PeerMisbehaved`.
-pub const CHECK: &str = "commitment consistency";
 
 /// The largest draw.
 pub const MAX_DRAW: usize = 1 << 15;
@@ -345,7 +344,7 @@ impl Prover {
         let correction = &mut correction[..params.code.parity_bits() * stride];
         add_parity(&params.code, own, correction, stride);
         channel.bend_state("commitments: correction", correction);
-        channel.send("commitments: correction", correction)?;
+        channel.send(CORRECTION, correction)?;
 
         let digest = forest.digest(correction);
         let chi = coefficients(transcript, &digest, params.hashes, stride);
@@ -356,7 +355,7 @@ impl Prover {
         check.extend_from_slice(digest_of(&hashes).as_bytes());
         channel.bend_state("commitments: check", &mut check);
         transcript.absorb("check", &check);
-        channel.send("commitments: check", &check)?;
+        channel.send(VOLE_CHECK, &check)?;
 
         strings.rows(2, values.len(), bytemuck::cast_slice_mut(values));
         v.rows(params.row_words(), values.len(), rows);
@@ -412,7 +411,7 @@ impl Verifier {
         // The own part needs nothing from the peer: it is done while the message is on its way.
         self.forest.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
         self.correction.resize(params.code.parity_bits() * stride, 0);
-        channel.recv_into("commitments: correction", &mut self.correction)?;
+        channel.recv_into(CORRECTION, &mut self.correction)?;
         let (k, first) = (params.k.bits(), DIMENSION * params.k.bits());
         let parity = self.w.columns_mut().chunks_exact_mut(stride).enumerate().skip(first);
         for (column, w) in parity.take(params.columns() - first) {
@@ -422,10 +421,10 @@ impl Verifier {
 
         let digest = self.forest.digest(&self.correction);
         let chi = coefficients(&mut self.transcript, &digest, params.hashes, stride);
-        let check = channel.recv("commitments: check", params.check_bytes())?;
+        let check = channel.recv(VOLE_CHECK, params.check_bytes())?;
         self.transcript.absorb("check", &check);
         let passed = self.agrees(&check, &chi);
-        self.verdicts.pass(passed, channel.peer(), CHECK)?;
+        self.verdicts.pass(passed, channel.peer(), CONSISTENCY)?;
         self.w.rows(params.row_words(), n, rows);
         Ok(())
     }
@@ -477,7 +476,7 @@ impl Verifier {
     ///
     /// # Errors
     /// `PeerMisbehaved` by `peer`, or by the first who failed.
-    pub fn pass(&self, passed: bool, peer: u16, check: &'static str) -> Result<()> {
+    pub fn pass(&self, passed: bool, peer: u16, check: Check) -> Result<()> {
         self.verdicts.pass(passed, peer, check)
     }
 }

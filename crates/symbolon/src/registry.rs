@@ -33,6 +33,11 @@ pub fn sections() -> Vec<Section> {
         ),
         section("Oblivious transfer", symbolon_ot::messages::ALL, symbolon_ot::checks::ALL),
         section(
+            "Cut-and-choose",
+            symbolon_cutchoose::messages::ALL,
+            symbolon_cutchoose::checks::ALL,
+        ),
+        section(
             "Preprocessing and the dealer",
             symbolon_preprocessing::messages::ALL,
             symbolon_preprocessing::checks::ALL,

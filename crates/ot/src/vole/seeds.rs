@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 use super::forest::Forest;
 use super::{Params, Prover, Verifier, delta_bit};
 use crate::cot::Verdicts;
+use crate::messages::COMMITMENT_TREES;
 use crate::oracle::Oracle;
 use crate::pprf::{self, Ground, Points};
 use crate::{CotReceiver, CotSender, Workspace};
@@ -176,7 +177,7 @@ pub fn set_up_prover(
     let ends = Ends { session, prover: channel.me(), verifier: channel.peer() };
     let (provers, message) = plant(ends, params, &pairs, lanes)?;
     if !message.is_empty() {
-        channel.send("commitments: trees", &message)?;
+        channel.send(COMMITMENT_TREES, &message)?;
     }
     channel.flush()?;
     Ok(provers)
@@ -204,7 +205,7 @@ pub fn set_up_verifier(
     let chosen: Zeroizing<Vec<Block>> = Zeroizing::new(macs.iter().enumerate().map(one).collect());
     let message = match message_bytes(params) {
         0 => Vec::new(),
-        bytes => channel.recv("commitments: trees", bytes)?,
+        bytes => channel.recv(COMMITMENT_TREES, bytes)?,
     };
     let ends = Ends { session, prover: channel.peer(), verifier: channel.me() };
     puncture(ends, params, (&delta, &chosen), &message, lanes)

@@ -1,0 +1,6 @@
+//! The checks of this crate.
+
+symbolon_transport::checks! {
+    pub OPENING = "commitment-opening", "commitment opening":
+        "a string, or an XOR of strings, that is not what was committed to";
+}
