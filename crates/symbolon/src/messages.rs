@@ -32,6 +32,13 @@ symbolon_transport::messages! {
         carries: "a hash of all reports, and the settled garbling scheme and OT extension",
         step: "",
     }
+    pub NEXT_CIRCUIT = "next circuit" {
+        phase: "set-up",
+        route: ALL_TO_ALL,
+        length: "8 + 32",
+        carries: "how many circuits the session has had, and the digest of the next one",
+        step: "",
+    }
     pub HOLDINGS = "stored items" {
         phase: "stored",
         route: ALL_TO_ALL,

@@ -15,12 +15,9 @@ use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::Session;
-use crate::{config::check_parties, report::SETUP};
+use crate::{config::check_parties, messages::NEXT_CIRCUIT, report::SETUP};
 
 const DOMAIN: &str = "symbolon 2026 job id v1";
-
-/// The message that announces a circuit.
-const NEXT: &str = "next circuit";
 
 /// Which circuit of a session, and which one that is.
 struct Announcement {
@@ -48,12 +45,12 @@ impl Announcement {
     fn compare(&self, peers: &mut [Channel]) -> Result<()> {
         let own = self.encode();
         for peer in peers.iter_mut() {
-            peer.send(NEXT, &own)?;
+            peer.send(NEXT_CIRCUIT, &own)?;
             peer.flush()?;
         }
         let several = peers.len() > 1;
         for peer in peers.iter_mut() {
-            let theirs = peer.recv_array::<{ Self::BYTES }>(NEXT)?;
+            let theirs = peer.recv_array::<{ Self::BYTES }>(NEXT_CIRCUIT)?;
             if theirs == own {
                 continue;
             }
