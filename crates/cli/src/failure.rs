@@ -1,10 +1,14 @@
 //! How the command ends when it does not end well: a sentence, a hint, an exit code.
 
 use symbolon::{
-    AttemptCause, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason, shortage,
+    AttemptCause, Culprit, DEALER, Error, ErrorClass, Refusal, Shortage, Subject, TransportReason,
+    shortage,
 };
 
-use crate::{interrupt, results::one_line};
+use crate::{
+    interrupt,
+    results::{one_line, print_json},
+};
 
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -52,6 +56,23 @@ impl Class {
         }
     }
 
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Usage => "usage",
+            Class::Peer => "peer",
+            Class::Incompatible => "incompatible",
+            Class::Misbehaved => "misbehaved",
+            Class::Assert => "assert",
+            Class::Interrupted => "interrupted",
+            Class::Internal => "internal",
+            Class::System => "system",
+            Class::Killed => "killed",
+            Class::Stopped => "stopped",
+            Class::Unwritten => "unwritten",
+        }
+    }
+
     /// Of several parties' failures the one that weighs most is told: others follow from it.
     pub fn weight(self) -> u8 {
         match self {
@@ -78,20 +99,87 @@ pub struct Failure {
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
+    /// What exactly went wrong within the class, for programs; the class's own name if that is all.
+    pub code: String,
+    /// The code of the check that failed.
+    pub check: Option<String>,
+    /// Whom the error names, accused or not.
+    pub party: Option<Named>,
+}
+
+/// A party or the dealer.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum Named {
+    /// A party, by its number.
+    Party(u16),
+    /// `dealer`, or `unknown` where a check cannot tell peers apart.
+    Other(String),
+}
+
+impl From<Culprit> for Named {
+    fn from(culprit: Culprit) -> Self {
+        match culprit {
+            Culprit::Party(party) => Named::Party(party),
+            Culprit::Dealer => Named::Other("dealer".to_string()),
+            Culprit::Unknown => Named::Other("unknown".to_string()),
+        }
+    }
+}
+
+/// A failure as `--json` prints it.
+#[derive(serde::Serialize)]
+struct FailureJson<'a> {
+    format: &'static str,
+    class: Class,
+    exit_code: u8,
+    code: &'a str,
+    check: Option<&'a str>,
+    party: Option<&'a Named>,
+    text: &'a str,
+    hint: Option<&'a str>,
 }
 
 /// The result of a command.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
+    /// A failure of which no more is known than its class.
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        let (message, code) = (message.into(), class.name().to_string());
+        Failure { class, message, hint: None, code, check: None, party: None }
+    }
+
+    /// Prints it as JSON.
+    ///
+    /// # Errors
+    /// As [`print_json`].
+    pub fn print_json(&self) -> Outcome<()> {
+        print_json(&FailureJson {
+            format: "symbolon-failure-1",
+            class: self.class,
+            exit_code: self.class.code(),
+            code: &self.code,
+            check: self.check.as_deref(),
+            party: self.party.as_ref(),
+            text: &self.message,
+            hint: self.hint.as_deref(),
+        })
+    }
+
+    /// The same failure in another class.
+    pub fn in_class(self, class: Class) -> Self {
+        Failure { class, code: class.name().to_string(), ..self }
+    }
+
     /// The command line, a file or a value is unusable.
     pub fn usage(message: impl Into<String>) -> Self {
-        Failure { class: Class::Usage, message: message.into(), hint: None }
+        Failure::new(Class::Usage, message)
     }
 
     /// An assert of the program failed: the outputs are zero.
     pub fn assert(message: impl Into<String>) -> Self {
-        Failure { class: Class::Assert, ..Failure::usage(message) }
+        Failure::new(Class::Assert, message)
     }
 
     /// The operating system refused something: for want of what it has none left of, or because it
@@ -102,21 +190,21 @@ impl Failure {
             Some(Shortage::Disk) => Class::Unwritten,
             None => Class::Usage,
         };
-        Failure { class, ..Failure::usage(format!("{what}: {error}")) }.with_own_hint()
+        Failure::new(class, format!("{what}: {error}")).with_own_hint()
     }
 
     /// Results could not be written.
     pub fn unwritten(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let failure = Failure::io(what, error);
         match failure.class {
-            Class::Usage => Failure { class: Class::Unwritten, ..failure },
+            Class::Usage => failure.in_class(Class::Unwritten),
             _ => failure,
         }
     }
 
     /// This machine has no more of something.
     pub fn system(message: impl Into<String>) -> Self {
-        Failure { class: Class::System, ..Failure::usage(message) }.with_own_hint()
+        Failure::new(Class::System, message).with_own_hint()
     }
 
     /// What to do about a class of failures, where that is always the same.
@@ -130,7 +218,7 @@ impl Failure {
 
     /// A defect of this program.
     pub fn internal(message: impl Into<String>) -> Self {
-        Failure { class: Class::Internal, message: message.into(), hint: None }
+        Failure::new(Class::Internal, message)
     }
 
     /// The same failure with advice.
@@ -154,10 +242,17 @@ impl std::fmt::Display for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         if error == Error::Cancelled {
-            return Failure { class: Class::Interrupted, ..Failure::usage("interrupted") };
+            return Failure::new(Class::Interrupted, "interrupted");
         }
-        let class = error.class().into();
-        Failure { class, message: error.to_string(), hint: hint(&error) }.with_own_hint()
+        Failure {
+            class: error.class().into(),
+            message: error.to_string(),
+            hint: hint(&error),
+            code: error.code().to_string(),
+            check: error.check().map(|check| check.code().to_string()),
+            party: error.culprit().map(Named::from),
+        }
+        .with_own_hint()
     }
 }
 
@@ -319,6 +414,8 @@ mod tests {
 
     use super::*;
 
+    const A_CHECK: Check = Check::new("a-check", "x", "");
+
     #[test]
     fn every_class_has_its_own_code() {
         let classes = [
@@ -338,9 +435,26 @@ mod tests {
         let documented = include_str!("../../../docs/cli.md");
         for class in classes {
             let code = class.code();
-            assert!(documented.contains(&format!("| {code} | ")), "{code} is not in the table");
+            let row = format!("| {code} | `{}` | ", class.name());
+            assert!(documented.contains(&row), "{row} is not in the table");
+            let json = serde_json::to_string(&class).unwrap();
+            assert_eq!(json, format!("\"{}\"", class.name()));
             assert!(crate::args::EXIT_CODES.contains(&format!("\n  {code} ")), "{code}");
         }
+    }
+
+    #[test]
+    fn a_failed_check_is_told_with_its_code_and_its_culprit() {
+        let of = |culprit: Culprit| Failure::from(Error::misbehaved(culprit, A_CHECK));
+        let failure = of(Culprit::Party(2));
+        assert_eq!(failure.code, "check-failed");
+        assert_eq!(failure.check.as_deref(), Some("a-check"));
+        let named = |culprit| serde_json::to_string(&of(culprit).party).unwrap();
+        let all = [Culprit::Party(2), Culprit::Dealer, Culprit::Unknown].map(named);
+        assert_eq!(all, ["2", "\"dealer\"", "\"unknown\""]);
+        let sent = serde_json::to_string(&failure).unwrap();
+        let come: Failure = serde_json::from_str(&sent).unwrap();
+        assert_eq!((come.check, come.party), (failure.check, failure.party));
     }
 
     #[test]
@@ -368,7 +482,7 @@ mod tests {
     #[test]
     fn errors_map_to_whose_turn_it_is() {
         let cases = [
-            (Error::misbehaved(1, Check::new("a-check", "x", "")), Class::Misbehaved),
+            (Error::misbehaved(1, A_CHECK), Class::Misbehaved),
             (Error::incompatible("rho", "40", "80"), Class::Incompatible),
             (Error::transport(1, TransportReason::Closed), Class::Peer),
             (Error::invalid_input("x"), Class::Usage),

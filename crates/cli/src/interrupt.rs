@@ -41,7 +41,7 @@ pub fn check() -> Outcome<()> {
     if SIGNAL.load(Ordering::SeqCst) == 0 {
         return Ok(());
     }
-    Err(Failure { class: Class::Interrupted, ..Failure::usage("interrupted") })
+    Err(Failure::new(Class::Interrupted, "interrupted"))
 }
 
 /// As a shell has it: 128 and the signal's number.

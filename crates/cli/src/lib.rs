@@ -43,6 +43,9 @@ use crate::results::tell;
 
 /// Does what the command line says; its exit code is the process's.
 pub fn main() -> ExitCode {
+    if std::env::args_os().any(|word| word == "--json") {
+        results::want_json();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return refusal::refuse(&error),
@@ -70,13 +73,18 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if !silent {
-                tell(&format!("{failure}\n"));
-            }
-            ExitCode::from(failure.class.code())
-        }
+        Err(failure) if silent => ExitCode::from(failure.class.code()),
+        Err(failure) => report(&failure),
     }
+}
+
+/// Tells of a failure, as JSON too if that was asked for; returns the exit code.
+fn report(failure: &failure::Failure) -> ExitCode {
+    tell(&format!("{failure}\n"));
+    if results::lacks_json() {
+        let _ = failure.print_json();
+    }
+    ExitCode::from(failure.class.code())
 }
 
 /// Reads a settings file as `symbolon run --config` does, and opens nothing that it names.

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::failure::Failure;
-use crate::results::tell;
+use crate::results::lacks_json;
 
 /// Prints help, or what is wrong with the command line.
 pub fn refuse(error: &clap::Error) -> ExitCode {
@@ -24,7 +24,11 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         | ErrorKind::ArgumentConflict => {
             let _ = error.print();
-            return ExitCode::from(crate::failure::Class::Usage.code());
+            let failure = Failure::usage("the arguments are incomplete or exclude each other");
+            if lacks_json() {
+                let _ = failure.print_json();
+            }
+            return ExitCode::from(failure.class.code());
         }
         ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::InvalidSubcommand => {
@@ -39,8 +43,7 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         _ => Failure::usage("the command line cannot be understood")
             .with_hint("see `symbolon --help`, and the --help of each command"),
     };
-    tell(&format!("{failure}\n"));
-    ExitCode::from(failure.class.code())
+    crate::report(&failure)
 }
 
 /// The new name of an option, subcommand or key of settings that had another name in an earlier

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits_string, to_hex};
@@ -333,11 +334,26 @@ pub fn print(text: &str) -> Outcome<()> {
     }
 }
 
+/// Whether the command is to print JSON, and whether it has.
+static JSON_WANTED: AtomicBool = AtomicBool::new(false);
+static JSON_PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// Has a failure printed as JSON, if nothing else was by then.
+pub fn want_json() {
+    JSON_WANTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether standard output is to have a JSON document and has none.
+pub fn lacks_json() -> bool {
+    JSON_WANTED.load(Ordering::Relaxed) && !JSON_PRINTED.load(Ordering::Relaxed)
+}
+
 /// Prints a result as one JSON document.
 ///
 /// # Errors
 /// As [`print()`].
 pub fn print_json(result: &impl Serialize) -> Outcome<()> {
+    JSON_PRINTED.store(true, Ordering::Relaxed);
     let mut text = serde_json::to_string_pretty(result)
         .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
     text.push('\n');

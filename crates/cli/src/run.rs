@@ -13,6 +13,7 @@ use crate::play::{Course, Part, Played};
 use crate::progress::Progress;
 use crate::results::{
     AskedJson, ChoiceJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
+    want_json,
 };
 use crate::settings::Settings;
 use crate::source::Loaded;
@@ -27,6 +28,9 @@ use crate::values::{Given, Reading, Resolved, Saves, only_own, resolve};
 /// A usage failure before the peer is troubled; otherwise as the library has them.
 pub fn command(args: &RunArgs) -> Outcome<()> {
     let settings = Settings::of(args)?;
+    if settings.json {
+        want_json();
+    }
     let (tuning, party) = who(&settings)?;
     let parties = meet::count(&settings)?;
     if settings.spec.circuit.is_empty() {

@@ -246,7 +246,7 @@ fn ended(party: PartyId, status: std::process::ExitStatus) -> Failure {
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         let message = format!("party {party}'s process was killed by signal {signal}");
         let hint = "somebody ended it, or the system did, which it does when memory runs out";
-        return Failure { class: Class::Killed, ..Failure::usage(message).with_hint(hint) };
+        return Failure::new(Class::Killed, message).with_hint(hint);
     }
     let code = status.code().map_or(String::new(), |code| format!(", with exit code {code}"));
     Failure::internal(format!("party {party}'s process ended without a word{code}"))
@@ -311,7 +311,7 @@ impl Stage {
                 let message = format!("party {party}'s process is stopped");
                 let hint = "something stopped it, as SIGSTOP and a debugger do";
                 let failure = Failure::usage(message).with_hint(hint);
-                *end = Some(Err(Failure { class: Class::Stopped, ..failure }));
+                *end = Some(Err(failure.in_class(Class::Stopped)));
             }
         }
         Ok(())
@@ -390,9 +390,9 @@ mod tests {
 
     #[test]
     fn the_worst_failure_is_told() {
-        let peer = || Failure { class: Class::Peer, message: "gone".into(), hint: None };
-        let cheat = || Failure { class: Class::Misbehaved, message: "cheat".into(), hint: None };
-        let stopped = || Failure { class: Class::Stopped, message: "stopped".into(), hint: None };
+        let peer = || Failure::new(Class::Peer, "gone");
+        let cheat = || Failure::new(Class::Misbehaved, "cheat");
+        let stopped = || Failure::new(Class::Stopped, "stopped");
         for ends in [
             vec![Some(Err(peer())), Some(Err(cheat()))],
             vec![Some(Err(cheat())), None],

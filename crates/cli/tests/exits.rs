@@ -165,3 +165,22 @@ fn control_characters_in_names_reach_no_terminal() {
     assert!(!json.out.contains(['\x1b', '\u{9b}', '\u{202e}']), "{:?}", json.out);
     assert_eq!(json.json()["circuit"], *evil);
 }
+
+#[test]
+fn a_failure_is_json_where_json_was_asked_for() {
+    let of = |words: &[&str], exit: i32| {
+        let json = symbolon(words).expect(exit).json();
+        assert_eq!(json["format"], "symbolon-failure-1");
+        assert_eq!(json["exit_code"], exit);
+        assert!(json["check"].is_null());
+        [&json["class"], &json["code"], &json["party"]].map(|value| value.to_string())
+    };
+    let usage = [r#""usage""#, r#""usage""#, "null"];
+    assert_eq!(of(&["circuit", "info", "no such circuit", "--json"], 2), usage);
+    assert_eq!(of(&["circuit", "info", "add:8", "--json", "--colour"], 2), usage);
+    assert_eq!(of(&["circuit", "info", "--json"], 2), usage);
+    let run = ["run", "add:8", "--party", "0", "--transport", "tcp", "--input", "x=1", "--json"];
+    let alone = [&run[..], &["--connect", "127.0.0.1:9", "--timeout", "0.4"]].concat();
+    assert_eq!(of(&alone, 3), [r#""peer""#, r#""no-answer""#, "1"]);
+    assert_eq!(symbolon(&["circuit", "info", "no such circuit"]).expect(2).out, "");
+}
