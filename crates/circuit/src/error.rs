@@ -1,7 +1,10 @@
 //! What can be wrong with a circuit, a circuit file or a value.
 
+use symbolon_errors::{Classified, ErrorClass};
+
 /// An error in a circuit, a circuit file, or a value for one of its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum CircuitError {
     /// A circuit file that cannot be read as one; names the line and the reason.
     #[error("line {line}: {reason}")]
@@ -27,6 +30,21 @@ pub enum CircuitError {
     /// No built-in circuit has this name, or its parameters are out of range.
     #[error("{0}")]
     Unknown(String),
+}
+
+impl Classified for CircuitError {
+    fn class(&self) -> ErrorClass {
+        ErrorClass::Usage
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            CircuitError::Parse { .. } => "circuit-file",
+            CircuitError::Invalid(_) => "invalid-circuit",
+            CircuitError::Value { .. } => "invalid-value",
+            CircuitError::Unknown(_) => "unknown-circuit",
+        }
+    }
 }
 
 impl CircuitError {

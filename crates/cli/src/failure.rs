@@ -259,7 +259,7 @@ impl From<Error> for Failure {
 impl From<ErrorClass> for Class {
     fn from(class: ErrorClass) -> Self {
         match class {
-            ErrorClass::Usage => Class::Usage,
+            ErrorClass::Usage | ErrorClass::Store => Class::Usage,
             ErrorClass::Peer => Class::Peer,
             ErrorClass::Incompatible => Class::Incompatible,
             ErrorClass::Misbehaved => Class::Misbehaved,

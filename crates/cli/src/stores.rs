@@ -5,17 +5,13 @@ use std::path::Path;
 use symbolon::store::{Kind, Protection, State, Store, StoreError, create_key_file};
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
-use crate::failure::{Class, Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::results::{print, print_json, tell};
 use crate::table::{align, bytes};
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let class = match &error {
-            StoreError::Full { .. } => Class::Unwritten,
-            _ => Class::Usage,
-        };
-        Failure { class, ..Failure::usage(error.to_string()) }
+        symbolon::Error::from(error).into()
     }
 }
 

@@ -17,7 +17,7 @@ impl Writer<'_> {
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.0
             .write_all(bytes)
-            .map_err(|e| Error::store(format!("cannot write what was prepared: {e}")))
+            .map_err(|e| Error::stored_io(format!("cannot write what was prepared: {e}"), e))
     }
 
     pub fn u64(&mut self, value: u64) -> Result<()> {
@@ -43,7 +43,7 @@ impl Reader<'_> {
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         self.0.read_exact(bytes).map_err(|e| match e.kind() {
             ErrorKind::UnexpectedEof => damaged("it ends early"),
-            _ => unreadable(&e),
+            _ => unreadable(e),
         })
     }
 
@@ -101,7 +101,7 @@ impl Reader<'_> {
                 Ok(0) => return Ok(()),
                 Ok(_) => return Err(damaged("it is longer than it should be")),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(unreadable(&e)),
+                Err(e) => return Err(unreadable(e)),
             }
         }
     }
@@ -127,6 +127,6 @@ pub(crate) fn damaged(why: &str) -> Error {
     Error::store(format!("stored material is damaged, or was made for something else: {why}"))
 }
 
-fn unreadable(error: &std::io::Error) -> Error {
-    Error::store(format!("cannot read stored material: {error}"))
+fn unreadable(error: std::io::Error) -> Error {
+    Error::stored_io(format!("cannot read stored material: {error}"), error)
 }

@@ -2,6 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use symbolon_errors::{Classified, ErrorClass, Shortage, shortage_below};
 
 use crate::ItemId;
 
@@ -94,7 +97,8 @@ pub enum StoreError {
         /// The file or directory that cannot be written.
         path: PathBuf,
         /// What the operating system said.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// The disk, or this user's share of it, is full.
     #[error("no room to write {} ({why}): free some, for instance by collecting what is used, and try \
@@ -103,7 +107,8 @@ pub enum StoreError {
         /// The file that could not be written.
         path: PathBuf,
         /// What the operating system said.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// The operating system refused something else.
     #[error("cannot {what} {}: {why}", path.display())]
@@ -113,7 +118,8 @@ pub enum StoreError {
         /// The file or directory.
         path: PathBuf,
         /// What the operating system said.
-        why: String,
+        #[source]
+        why: Cause,
     },
     /// A file that all items depend on is damaged, missing, from another store, or older than the
     /// rest.
@@ -185,6 +191,73 @@ pub enum StoreError {
     Invalid(String),
 }
 
+/// An error of the operating system. Two are equal if they say the same.
+#[derive(Clone, Debug)]
+pub struct Cause(Arc<io::Error>);
+
+impl From<&io::Error> for Cause {
+    fn from(error: &io::Error) -> Self {
+        Cause(Arc::new(match error.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(error.kind(), error.to_string()),
+        }))
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Cause {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Cause {}
+
+impl Classified for StoreError {
+    /// [`ErrorClass::System`] when the system has run out of something.
+    fn class(&self) -> ErrorClass {
+        match (self, shortage_below(self)) {
+            (StoreError::Full { .. }, _) | (_, Some(Shortage::Disk)) => ErrorClass::Unwritten,
+            (_, Some(Shortage::System)) => ErrorClass::System,
+            _ => ErrorClass::Store,
+        }
+    }
+
+    fn code(&self) -> &'static str {
+        match self {
+            StoreError::NotAStore { .. } => "store-missing",
+            StoreError::NotCreated { .. } => "store-not-created",
+            StoreError::Locked { .. } => "store-locked",
+            StoreError::Version { .. } => "store-version",
+            StoreError::Elsewhere { .. } => "store-moved",
+            StoreError::PutBack { .. } => "store-restored",
+            StoreError::Unsafe { .. } => "store-unsafe",
+            StoreError::ReadOnly { .. } => "store-read-only",
+            StoreError::Full { .. } => "disk-full",
+            StoreError::Io { .. } => "store-io",
+            StoreError::Damaged { .. } => "store-damaged",
+            StoreError::DamagedItem { .. } => "item-damaged",
+            StoreError::Unknown { .. } => "item-unknown",
+            StoreError::AlreadyUsed { .. } => "item-used",
+            StoreError::Void { .. } => "item-void",
+            StoreError::DeadGroup { .. } => "group-dead",
+            StoreError::Exists { .. } => "item-exists",
+            StoreError::Invalid(_) => "store-request",
+        }
+    }
+}
+
 /// ", frame 3", or nothing.
 struct Frame(Option<u64>);
 
@@ -203,7 +276,7 @@ impl StoreError {
         use io::ErrorKind::{
             FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
         };
-        let (path, why) = (path.to_path_buf(), error.to_string());
+        let (path, why) = (path.to_path_buf(), Cause::from(error));
         match error.kind() {
             StorageFull | QuotaExceeded | FileTooLarge => StoreError::Full { path, why },
             ReadOnlyFilesystem | PermissionDenied => StoreError::ReadOnly { path, why },
@@ -226,7 +299,7 @@ impl StoreError {
             Err(other) => StoreError::Io {
                 what: "read or write",
                 path: PathBuf::from("the store"),
-                why: other.to_string(),
+                why: Cause::from(&other),
             },
         }
     }
@@ -235,5 +308,27 @@ impl StoreError {
 impl From<StoreError> for io::Error {
     fn from(error: StoreError) -> Self {
         io::Error::other(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortage_of_descriptors_is_about_this_machine_and_not_about_the_store() {
+        let path = Path::new("store");
+        let class = |code| {
+            let error = StoreError::io("open", path, &io::Error::from_raw_os_error(code));
+            // Also on its way through a reader.
+            let back = StoreError::from_io(io::Error::from(error.clone()));
+            assert_eq!(back.class(), error.class());
+            error.class()
+        };
+        assert_eq!([class(24), class(23)], [ErrorClass::System; 2]);
+        assert_eq!(
+            [class(28), class(13), class(5)],
+            [ErrorClass::Unwritten, ErrorClass::Store, ErrorClass::Store,]
+        );
     }
 }

@@ -11,7 +11,7 @@ use symbolon_primitives::{Secret, stack, watch};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::access::Mode;
-use crate::{Result, StoreError, access, hexed};
+use crate::{Cause, Result, StoreError, access, hexed};
 
 /// No key file is longer, in bytes.
 const MAX_KEY_FILE: u64 = 64 << 10;
@@ -130,7 +130,7 @@ pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     getrandom::fill(&mut bytes).map_err(|e| StoreError::Io {
         what: "get",
         path: PathBuf::from("randomness"),
-        why: e.to_string(),
+        why: Cause::from(&std::io::Error::other(e.to_string())),
     })?;
     Ok(bytes)
 }

@@ -124,7 +124,7 @@ mod taken;
 mod upkeep;
 
 pub use draft::{Draft, SectionWriter};
-pub use error::{Result, StoreError};
+pub use error::{Cause, Result, StoreError};
 pub use keys::{Protection, create_key_file};
 pub use record::State;
 pub use stamp::{

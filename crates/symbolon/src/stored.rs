@@ -43,7 +43,7 @@ use symbolon_store::{
     DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Section, Store,
     StoreError, Taken,
 };
-use symbolon_transport::{Error, Fault, Result};
+use symbolon_transport::{Error, Result};
 
 use crate::choice::Wishes;
 use crate::config::Config;
@@ -541,10 +541,7 @@ fn or_give_up<T>(done: Result<T>, network: &mut Network) -> Result<T> {
 }
 
 fn failed(error: StoreError) -> Error {
-    match error {
-        StoreError::Full { .. } => Error::Full(Fault::new("disk-full", error.to_string())),
-        _ => Error::store(error.to_string()),
-    }
+    error.into()
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::reason::Sentence;
 use crate::text::{Printable, SHOWN};
+use symbolon_errors::{Classified, ErrorClass};
+
 use crate::{Check, Culprit, Fault, Refusal, Subject, TransportReason};
 
 /// The result of everything that involves a peer.
@@ -58,40 +60,18 @@ pub enum Error {
     Internal(String),
 }
 
-/// Whose turn it is to act on an error. The command's exit codes follow from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorClass {
-    /// The caller's: an argument, a file or a store is unusable.
-    Usage,
-    /// The peer's: it is absent, gone, silent, or holds another key.
-    Peer,
-    /// Both sides': they were asked for different computations.
-    Incompatible,
-    /// Nobody's: a peer cheated, or somebody changed its bytes.
-    Misbehaved,
-    /// This program's: a defect.
-    Internal,
-    /// This machine's: it has no file descriptors, memory or threads left.
-    System,
-    /// This machine's: a disk is full.
-    Unwritten,
-    /// Nobody's: the caller cancelled the run.
-    Interrupted,
-}
-
-impl ErrorClass {
-    /// A stable name for programs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            ErrorClass::Usage => "usage",
-            ErrorClass::Peer => "peer",
-            ErrorClass::Incompatible => "incompatible",
-            ErrorClass::Misbehaved => "misbehaved",
-            ErrorClass::Internal => "internal",
-            ErrorClass::System => "system",
-            ErrorClass::Unwritten => "unwritten",
-            ErrorClass::Interrupted => "interrupted",
+/// An error of a crate below: its class decides the variant, and it stays reachable as the source.
+impl<E: Classified> From<E> for Error {
+    fn from(error: E) -> Self {
+        let (class, text) = (error.class(), error.to_string());
+        let fault = Fault::new(error.code(), text.clone());
+        match class {
+            ErrorClass::Store => Error::Store(fault.caused_by(error)),
+            ErrorClass::System => Error::System(fault.caused_by(error)),
+            ErrorClass::Unwritten => Error::Full(fault.caused_by(error)),
+            ErrorClass::Interrupted => Error::Cancelled,
+            ErrorClass::Internal => Error::Internal(text),
+            _ => Error::InvalidInput(text),
         }
     }
 }
@@ -155,7 +135,8 @@ impl Error {
                 reason: TransportReason::Refused(Refusal::SameParty(_)), ..
             } => ErrorClass::Incompatible,
             Error::Transport { .. } => ErrorClass::Peer,
-            Error::InvalidInput(_) | Error::Store(_) => ErrorClass::Usage,
+            Error::InvalidInput(_) => ErrorClass::Usage,
+            Error::Store(_) => ErrorClass::Store,
             Error::System(_) => ErrorClass::System,
             Error::Full(_) => ErrorClass::Unwritten,
             Error::Cancelled => ErrorClass::Interrupted,
@@ -291,7 +272,7 @@ mod tests {
             Error::of_system(&error, format!("cannot open it: {error}"), Error::Store)
         };
         let classes = [24, 28, 2].map(|code| system(code).class());
-        assert_eq!(classes, [ErrorClass::System, ErrorClass::Unwritten, ErrorClass::Usage]);
+        assert_eq!(classes, [ErrorClass::System, ErrorClass::Unwritten, ErrorClass::Store]);
         let error = system(24);
         let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
         assert_eq!(cause.and_then(io::Error::raw_os_error), Some(24));

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
+use symbolon_errors::{Shortage, shortage, shortage_below};
+
 use crate::Error;
 
 /// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below it.
@@ -73,32 +75,17 @@ impl PartialEq for Fault {
 
 impl Eq for Fault {}
 
-/// A resource of which the operating system has none left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shortage {
-    /// File descriptors or memory.
-    System,
-    /// Room on a disk, or in this user's share of it.
-    Disk,
-}
-
-/// The resource that an error of the operating system says has run out, if it is about one.
-pub fn shortage(error: &io::Error) -> Option<Shortage> {
-    use io::ErrorKind;
-    /// ENFILE and EMFILE, the same on all Unix systems; the standard library has no name for them.
-    const DESCRIPTORS: [i32; 2] = [23, 24];
-    let code = error.raw_os_error()?;
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            Some(Shortage::Disk)
-        }
-        ErrorKind::OutOfMemory => Some(Shortage::System),
-        _ if cfg!(unix) && DESCRIPTORS.contains(&code) => Some(Shortage::System),
-        _ => None,
-    }
-}
-
 impl Error {
+    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a resource
+    /// has run out, otherwise [`Error::Store`].
+    pub fn stored_io(text: impl Into<String>, cause: io::Error) -> Self {
+        match shortage_below(&cause) {
+            Some(Shortage::System) => Error::System(Fault::new("system", text).caused_by(cause)),
+            Some(Shortage::Disk) => Error::Full(Fault::new("disk-full", text).caused_by(cause)),
+            None => Error::Store(Fault::new("store-io", text).caused_by(cause)),
+        }
+    }
+
     /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has run
     /// out, otherwise `otherwise`.
     pub(crate) fn of_system(

@@ -75,8 +75,8 @@ pub use check::{Check, Culprit};
 pub use descriptors::descriptor_limit;
 pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
-pub use error::{DEALER, Error, ErrorClass, Result};
-pub use fault::{Fault, Shortage, shortage};
+pub use error::{DEALER, Error, Result};
+pub use fault::Fault;
 pub use guests::{Admit, Guest, Guests, TurnedAway};
 pub use handshake::{
     Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
@@ -90,6 +90,7 @@ pub use memory::{memory_lanes, memory_pair};
 pub use message::{Kind, Message};
 pub use meter::{FIRST_PHASE, Meter, PhaseReport};
 pub use reason::{AttemptCause, LastAttempt, Refusal, Subject, TransportReason};
+pub use symbolon_errors::{Classified, ErrorClass, Shortage, shortage};
 pub use wire::tag;
 
 #[cfg(test)]
