@@ -78,7 +78,7 @@ fn both_ways(channel: &mut Channel) -> Result<()> {
 fn stream(a: &mut Channel, b: &mut Channel, size: usize, total: usize) -> Result<Duration> {
     let begun = Instant::now();
     thread::scope(|scope| {
-        let receiver = scope.spawn(move || {
+        let receiver = scope.spawn(move || -> Result<()> {
             let mut buffer = vec![0; size];
             for _ in 0..total / size {
                 b.recv_into("data", &mut buffer)?;
@@ -101,7 +101,7 @@ fn stream(a: &mut Channel, b: &mut Channel, size: usize, total: usize) -> Result
 fn ping_pong(a: &mut Channel, b: &mut Channel, times: u32) -> Result<Duration> {
     let begun = Instant::now();
     thread::scope(|scope| {
-        let answering = scope.spawn(move || {
+        let answering = scope.spawn(move || -> Result<()> {
             for _ in 0..times {
                 let message = b.recv_array::<16>("q")?;
                 b.send("a", &message)?;
