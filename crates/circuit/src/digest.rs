@@ -11,6 +11,7 @@
 //!           | 3 | 4 int:u32 frac:u32 | 5 list of type        (Bool, Fixed, Tuple)
 //!           | 6 name list of (name type)                     (Struct)
 //!           | 7 name list of (name list of type)             (Enum)
+//!           | 8 | 9                                          (F32, F64)
 //! receivers = 0 | 1 list of u16                              (All, Only)
 //! component = inputs:u32 wires:u32 steps calls args outputs  (each a list)
 //! step      = 0 a b out | 1 a b out | 2 a out | 3 value:u8 out | 4 call | 5 lookup
@@ -134,6 +135,8 @@ impl Encoder {
                 self.ty(elem);
             }
             Type::Bool => self.tag(3),
+            Type::F32 => self.tag(8),
+            Type::F64 => self.tag(9),
             Type::Fixed { int, frac } => {
                 self.tag(4);
                 self.numbers([*int, *frac]);

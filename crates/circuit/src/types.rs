@@ -28,6 +28,10 @@ pub enum Type {
         /// Bits behind it.
         frac: u32,
     },
+    /// A binary floating-point number of IEEE 754: 32 bits.
+    F32,
+    /// The same of 64 bits.
+    F64,
     /// Parts side by side, the first on the lowest wires.
     Tuple(Vec<Type>),
     /// As a tuple, with names.
@@ -60,6 +64,8 @@ impl Type {
             Type::Uint(width) | Type::Int(width) => u64::from(*width),
             Type::Array { len, elem } => u64::from(*len).saturating_mul(elem.width()),
             Type::Bool => 1,
+            Type::F32 => 32,
+            Type::F64 => 64,
             Type::Fixed { int, frac } => u64::from(*int) + u64::from(*frac),
             Type::Tuple(parts) => sum(parts),
             Type::Struct { fields, .. } => {
@@ -111,6 +117,8 @@ impl std::fmt::Display for Type {
             Type::Int(width) => write!(f, "int{width}"),
             Type::Array { len, elem } => write!(f, "{elem}[{len}]"),
             Type::Bool => f.write_str("bool"),
+            Type::F32 => f.write_str("f32"),
+            Type::F64 => f.write_str("f64"),
             Type::Fixed { int, frac } => write!(f, "fixed<{int}, {frac}>"),
             Type::Tuple(parts) => {
                 f.write_str("(")?;

@@ -1,4 +1,4 @@
-//! Addition, subtraction, multiplication, counting.
+//! Addition, subtraction, schoolbook multiplication, counting.
 //!
 //! Carries are majorities, which cost one AND, and sums are free.
 
@@ -32,7 +32,7 @@ impl Gates {
     }
 
     /// `x + y + carry` modulo 2^n, without the AND of the last carry.
-    fn add_modular(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Word {
+    pub(super) fn add_modular(&mut self, x: &[Bit], y: &[Bit], carry: Bit) -> Word {
         same_width(x, y);
         let Some(last) = x.len().checked_sub(1) else { return Word::zero(0) };
         let (low, carry) = self.add_with_carry(&x[..last], &y[..last], carry);
@@ -95,29 +95,59 @@ impl Gates {
         (sum.collect(), carries)
     }
 
-    /// The sum of any number of words of `width` bits modulo 2^n; n - 1 ANDs for each but one.
+    /// The sum of any number of words of `width` bits modulo 2^n; k words take fewer than
+    /// (n - 1)(k - 1) ANDs.
     pub fn sum(&mut self, width: usize, terms: &[&[Bit]]) -> Word {
-        let mut terms: Vec<Word> = terms.iter().map(|term| term.to_vec().into()).collect();
-        while terms.len() > 2 {
-            let rest = terms.len() % 3;
-            let mut next = terms.split_off(terms.len() - rest);
-            for three in terms.chunks_exact(3) {
-                let (sum, carries) = self.carry_save(&three[0], &three[1], &three[2]);
-                next.extend([sum, carries]);
-            }
-            terms = next;
-        }
-        match terms.as_slice() {
-            [] => Word::zero(width),
-            [one] => one.clone(),
-            [one, other, ..] => self.add(one, other),
-        }
+        terms.iter().for_each(|term| assert_eq!(term.len(), width, "words of different widths"));
+        let column = |place: usize| terms.iter().map(|term| term[place]).collect();
+        self.sum_columns((0..width).map(column).collect())
     }
 
-    /// `x · y` modulo 2^n, for signed and unsigned integers alike; n² - n + 1 ANDs.
-    pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        same_width(x, y);
-        self.mul_add(x, y, &Word::zero(x.len()))
+    /// The sum of bits that are 2^i each in column i, modulo 2^n for n columns. A full adder takes
+    /// three bits of a column, so a column of t bits, carries included, takes t/2 ANDs.
+    pub(super) fn sum_columns(&mut self, mut columns: Vec<Vec<Bit>>) -> Word {
+        let Some(top) = columns.pop() else { return Word::zero(0) };
+        let (mut sum, carries) = self.sum_low_columns(columns);
+        let top = top.iter().chain(&carries).fold(Bit::ZERO, |sum, &bit| self.xor_bit(sum, bit));
+        sum.push(top);
+        sum.into()
+    }
+
+    /// As [`sum_columns`](Self::sum_columns), with the carries out of the top column.
+    pub(super) fn sum_low_columns(&mut self, columns: Vec<Vec<Bit>>) -> (Vec<Bit>, Vec<Bit>) {
+        let mut sum = Vec::with_capacity(columns.len() + 1);
+        let mut carries: Vec<Bit> = Vec::new();
+        for (place, mut column) in columns.into_iter().enumerate() {
+            column.append(&mut carries);
+            let ones = column.iter().filter(|bit| **bit == Bit::ONE).count();
+            column.retain(|bit| bit.as_constant().is_none());
+            carries.extend(std::iter::repeat_n(Bit::ONE, ones / 2));
+            // A constant comes last: added to one bit it costs nothing, to two as much as none.
+            let constant = Bit::constant(ones % 2 == 1);
+            // The earliest bits first and sums at the back keep chains of ANDs short.
+            let mut next = 0;
+            while column.len() - next > 1 {
+                let third = column.get(next + 2).copied();
+                let (bit, carry) =
+                    self.full_adder(column[next], column[next + 1], third.unwrap_or(constant));
+                carries.push(carry);
+                if third.is_none() {
+                    column.truncate(next);
+                    sum.push(bit);
+                    break;
+                }
+                next += 3;
+                column.push(bit);
+            }
+            if let Some(&bit) = column.get(next) {
+                let (bit, carry) = self.full_adder(bit, constant, Bit::ZERO);
+                carries.push(carry);
+                sum.push(bit);
+            } else if sum.len() == place {
+                sum.push(constant);
+            }
+        }
+        (sum, carries)
     }
 
     /// `x · y + z` modulo 2^n; n² ANDs.
@@ -131,13 +161,6 @@ impl Gates {
             sum[i..].copy_from_slice(&high);
         }
         sum
-    }
-
-    /// The whole product `x · y` of unsigned integers, as wide as both together; for n and m bits
-    /// 2nm - n ANDs.
-    pub fn mul_full(&mut self, x: &[Bit], y: &[Bit]) -> Word {
-        let zero = |width| Word::zero(width);
-        self.mul_full_add(x, y, &zero(x.len()), &zero(y.len()))
     }
 
     /// `x · y + z + t` of unsigned integers, which always fits in the widths of `x` and `y`

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::bit::{Bit, Word};
 use super::lookup::Lookups;
+use super::multiply::Products;
 use super::subcircuit::Subcircuit;
 use super::table::{GateTable, Key};
 use crate::{Call, Step, Wire, WireRange};
@@ -27,6 +28,7 @@ pub struct Gates {
     /// Where each callee stands in `callees`, by its identity.
     pub(super) callee_places: HashMap<usize, u32>,
     pub(super) lookups: Lookups,
+    pub(super) products: Products,
     /// The runs of wires that are inputs. A gap of one unused wire follows each run, so that
     /// wires that are neighbours here are still neighbours once the inputs have been moved to the
     /// front.
@@ -50,6 +52,7 @@ impl Gates {
             callees: Vec::new(),
             callee_places: HashMap::new(),
             lookups: Lookups::default(),
+            products: Products::default(),
             inputs: Vec::new(),
             next_wire: 0,
             too_large: false,

@@ -24,8 +24,10 @@ mod array;
 mod bit;
 mod compare;
 mod divide;
+mod float;
 mod gates;
 mod lookup;
+mod multiply;
 mod network;
 mod shift;
 mod subcircuit;
@@ -35,6 +37,7 @@ mod table;
 use std::ops::{Deref, DerefMut};
 
 pub use bit::{Bit, Word};
+pub use float::{F32, F64, Format};
 pub use gates::Gates;
 pub use network::sorting_network;
 pub use subcircuit::{ComponentBuilder, Subcircuit};

@@ -104,11 +104,49 @@ fn multiplication() {
                 g.mul_add(x, y, y),
                 g.mul_full_add(x, y, y, x),
                 g.mul_full(x, x),
+                g.mul(x, x),
+                g.mul_in_parts(x, y),
+                g.mul_in_parts(x, x),
             ]
         },
         |width, x, y| {
             let m = mask(width);
-            vec![(x * y) & m, x * y, (x * y + y) & m, x * y + x + y, x * x]
+            let low = (x * y) & m;
+            vec![low, x * y, (x * y + y) & m, x * y + x + y, x * x, (x * x) & m, low, (x * x) & m]
+        },
+    );
+}
+
+#[test]
+fn multiplication_of_extended_and_constant_words() {
+    agrees(
+        |g, x, y| {
+            let wide = x.width() + 9;
+            let c = |value: u128| Word::constant(x.width(), value);
+            let mut words = vec![
+                g.mul(&x.resize_signed(wide), &y.resize_signed(wide)),
+                g.mul(&x.resize_signed(wide), &y.resize(wide)),
+                g.mul(&x.resize_signed(2 * x.width()), &y.resize_signed(2 * x.width())),
+                g.mul(&x.shl(1), &y.shl(2)),
+            ];
+            words.extend([1, 10, 0x77, 0xfff0, u128::MAX].map(|v| g.mul(x, &c(v))));
+            words.extend([3, 255].map(|v| g.mul(&c(v), y)));
+            words
+        },
+        |width, x, y| {
+            let (m, wide) = (mask(width), mask(width + 9));
+            let (sx, sy) = (signed(x, width), signed(y, width));
+            let product = sx.wrapping_mul(sy) as u128;
+            let double = mask(2 * width);
+            let mut words = vec![
+                product & wide,
+                (sx.wrapping_mul(y as i128)) as u128 & wide,
+                product & double,
+                x.wrapping_mul(y).wrapping_mul(8) & m,
+            ];
+            words.extend([1, 10, 0x77, 0xfff0, u128::MAX].map(|v| x.wrapping_mul(v) & m));
+            words.extend([3, 255].map(|v| y.wrapping_mul(v & m) & m));
+            words
         },
     );
 }
@@ -119,15 +157,49 @@ fn division() {
         |g, x, y| {
             let (q, r) = g.div_rem(x, y);
             let (sq, sr) = g.div_rem_signed(x, y);
-            vec![q, r, sq, sr]
+            vec![q, r, sq, sr, g.sqrt(x), g.sqrt(&x.resize(x.width() + 1))]
         },
         |width, x, y| {
             let m = mask(width);
+            let root = x.isqrt();
             if y == 0 {
-                return vec![m, x, m, x];
+                return vec![m, x, m, x, root, root];
             }
             let (sx, sy) = (signed(x, width), signed(y, width));
-            vec![x / y, x % y, (sx / sy) as u128 & m, (sx % sy) as u128 & m]
+            vec![x / y, x % y, (sx / sy) as u128 & m, (sx % sy) as u128 & m, root, root]
+        },
+    );
+}
+
+#[test]
+fn division_of_words_with_constants() {
+    agrees(
+        |g, x, y| {
+            let width = x.width();
+            let narrow = y.slice(0..width.div_ceil(2)).resize(width);
+            let even = y.shl(1);
+            let mut words = Vec::new();
+            for divisor in [&narrow, &even, &narrow.shl(1)] {
+                let (q, r) = g.div_rem(x, divisor);
+                words.extend([q, r]);
+            }
+            let (q, r) = g.div_rem(&x.shr(2), y);
+            words.extend([q, r]);
+            for divisor in [0, 1, 2, 3, 10, 12, 255] {
+                let (q, r) = g.div_rem(x, &Word::constant(width, divisor));
+                words.extend([q, r]);
+            }
+            words
+        },
+        |width, x, y| {
+            let m = mask(width);
+            let narrow = y & mask(width.div_ceil(2));
+            let mut pairs = vec![(x, narrow), (x, y << 1 & m), (x, narrow << 1 & m), (x >> 2, y)];
+            pairs.extend([0, 1, 2, 3, 10, 12, 255].map(|divisor| (x, divisor & m)));
+            pairs
+                .into_iter()
+                .flat_map(|(x, y)| if y == 0 { [m, x] } else { [x / y, x % y] })
+                .collect()
         },
     );
 }
@@ -202,10 +274,38 @@ fn costs_are_those_documented() {
     assert_eq!(cost(64, |g, x, y| g.add(x, y)), 63);
     assert_eq!(cost(64, |g, x, y| g.sub(x, y)), 63);
     assert_eq!(cost(64, |g, x, _| g.neg(x)), 62);
-    assert_eq!(cost(64, |g, x, y| g.mul(x, y)), 4033);
-    assert_eq!(cost(64, |g, x, y| g.mul_full(x, y)), 2 * 64 * 64 - 64);
-    assert!(cost(64, |g, x, y| g.div_rem(x, y).1) <= 64 * 64 + 3 * 64);
-    assert!(cost(64, |g, x, y| g.div_rem_signed(x, y).0) <= 64 * 64 + 6 * 64);
+    assert_eq!(cost(8, |g, x, y| g.mul(x, y)), 57);
+    assert_eq!(cost(64, |g, x, y| g.mul_add(x, y, &Word::zero(64))), 4033);
+    for (most, name, found) in [
+        (3469, "mul", cost(64, |g, x, y| g.mul(x, y))),
+        (4912, "mul_full", cost(64, |g, x, y| g.mul_full(x, y))),
+        (2840, "square", cost(64, |g, x, _| g.mul_full(x, x))),
+        (
+            3330,
+            "div_rem",
+            cost(64, |g, x, y| {
+                let (q, r) = g.div_rem(x, y);
+                Word::join([&q, &r])
+            }),
+        ),
+        (
+            3600,
+            "div_rem_signed",
+            cost(64, |g, x, y| {
+                let (q, r) = g.div_rem_signed(x, y);
+                Word::join([&q, &r])
+            }),
+        ),
+        (600, "sqrt", cost(64, |g, x, _| g.sqrt(x))),
+        (130, "times 10", cost(64, |g, x, _| g.mul(x, &Word::constant(64, 10)))),
+        (130, "times 2^20 - 1", cost(64, |g, x, _| g.mul(x, &Word::constant(64, 0xf_ffff)))),
+        (260, "by 10", cost(64, |g, x, _| g.div_rem(x, &Word::constant(64, 10)).0)),
+        (0, "by 16", cost(64, |g, x, _| g.div_rem(x, &Word::constant(64, 16)).0)),
+        (1100, "by 8 bits", cost(64, |g, x, y| g.div_rem(x, &y.resize(8).resize(64)).0)),
+    ] {
+        eprintln!("{name} {found}");
+        assert!(found <= most, "{name}: {found} of {most}");
+    }
     assert_eq!(cost(64, |g, x, y| g.lt(x, y).into()), 64);
     assert_eq!(cost(64, |g, x, y| g.le_signed(x, y).into()), 64);
     assert_eq!(cost(64, |g, x, y| g.eq(x, y).into()), 63);

@@ -85,7 +85,7 @@ pub(super) static ENTRIES: &[Entry] = &[
     Entry {
         name: "mul",
         parameters: ":W with W bits, 1 to 16384",
-        description: "x * y modulo 2^W",
+        description: "x * y modulo 2^W, by Karatsuba's method where it is cheaper",
         example: "mul:64",
         form: Form::Size { range: 1..=16_384, default: None, build: arith::mul },
     },

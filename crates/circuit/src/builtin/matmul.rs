@@ -38,7 +38,7 @@ fn dot_product(size: usize, width: usize) -> Result<Subcircuit, CircuitError> {
     let mut c = ComponentBuilder::new(format!("dot-product-{size}x{width}"));
     let row = c.input(size * width).split(width);
     let column = c.input(size * width).split(width);
-    let mut sum = c.mul(&row[0], &column[0]);
+    let mut sum = c.mul_add(&row[0], &column[0], &Word::zero(width));
     for (x, y) in row.iter().zip(&column).skip(1) {
         sum = c.call_one(&accumulate, &[x, y, &sum]);
     }

@@ -15,6 +15,8 @@ pub(super) fn typed_compound(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Res
             "false" | "0" => bits.push(false),
             _ => return Err("expected `true` or `false`".into()),
         },
+        Type::F32 => float::<f32>(text, |x| x.to_bits().into(), 32, bits)?,
+        Type::F64 => float::<f64>(text, f64::to_bits, 64, bits)?,
         Type::Fixed { int, frac } => fixed(text, *int as usize, *frac as usize, bits)?,
         Type::Tuple(parts) => all(parts, without_brackets(text)?, bits)?,
         Type::Struct { fields, .. } => structure(fields, text, bits)?,
@@ -96,6 +98,21 @@ fn variant(ty: &Type, text: &str, bits: &mut Vec<bool>) -> Result<(), String> {
     tag(number);
     let payload = without_brackets(payload)?;
     all(&variants[number].1, payload, bits)
+}
+
+/// The nearest floating-point number, ties to the even one; `inf` and `NaN` as they are, also as
+/// texts, since JSON has no such numbers.
+fn float<T: std::str::FromStr>(
+    text: &str,
+    to_bits: fn(T) -> u64,
+    width: usize,
+    bits: &mut Vec<bool>,
+) -> Result<(), String> {
+    let text = unquoted(text);
+    let number: T = text.parse().map_err(|_| "not a decimal number, `inf` or `NaN`")?;
+    let value = to_bits(number);
+    bits.extend((0..width).map(|place| value >> place & 1 == 1));
+    Ok(())
 }
 
 /// The nearest fixed-point number, ties to the even one.

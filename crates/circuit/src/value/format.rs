@@ -12,11 +12,12 @@ pub enum Value {
     Array(Vec<Value>),
     /// A truth value.
     Bool(bool),
-    /// A fixed-point number, in decimal and exact.
+    /// A fixed-point number, in decimal and exact, or a floating-point one, the shortest decimal
+    /// that is read as the same.
     Fraction(String),
     /// No value, of an optional one.
     Null,
-    /// A variant without payload.
+    /// A variant without payload, or a floating-point number that JSON has no form for.
     Name(String),
     /// The fields of a structure; or a variant's name with its payload.
     Object(Vec<(String, Value)>),
@@ -73,6 +74,8 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
             Value::Array(bits.chunks(width).map(|bits| format_value(elem, bits)).collect())
         }
         Type::Bool => Value::Bool(bits[0]),
+        Type::F32 => float(f32::from_bits(number(bits) as u32)),
+        Type::F64 => float(f64::from_bits(number(bits))),
         Type::Fixed { frac, .. } => fixed(*frac as usize, bits),
         Type::Tuple(parts) => Value::Array(parts_of(parts.iter(), bits)),
         Type::Struct { fields, .. } => {
@@ -92,6 +95,20 @@ pub fn format_value(ty: &Type, bits: &[bool]) -> Value {
                 _ => Value::Object(vec![(name.clone(), Value::Array(values))]),
             }
         }
+    }
+}
+
+/// The number that some bits are, the first the least significant.
+fn number(bits: &[bool]) -> u64 {
+    bits.iter().rev().fold(0, |number, &bit| number << 1 | u64::from(bit))
+}
+
+/// The shortest decimal that is read as the same number.
+fn float(x: impl Copy + std::fmt::Debug + Into<f64>) -> Value {
+    if x.into().is_finite() {
+        Value::Fraction(format!("{x:?}"))
+    } else {
+        Value::Name(format!("{x:?}"))
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `1,2,3`, `[1, 2, 0x3]` | arrays | one value per element, or one bracketed list per inner array |
 //! | `true`, `false`, `1`, `0` | truth values | |
 //! | `1.25`, `-3` | fixed-point numbers | the nearest one, ties to the even one |
+//! | `1.25`, `-3e-5`, `inf`, `NaN` | floating-point numbers | the nearest one, ties to the even one |
 //! | `[1, true]` | tuples | one value per part |
 //! | `{"at": [1, 2], "class": 3}` | structures | one value per field, in any order |
 //! | `null`, or a value | optional values | |

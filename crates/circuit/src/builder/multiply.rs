@@ -1,0 +1,430 @@
+//! Multiplication: schoolbook rows for narrow words, Karatsuba above.
+//!
+//! A product of n by m bits is cut to its low w bits. For each such size [`Products`] knows the
+//! cheapest way, found by comparing the costs of all ways once.
+
+use std::collections::HashMap;
+
+use super::arith::same_width;
+use super::bit::{Bit, Word};
+use super::gates::Gates;
+use super::subcircuit::{ComponentBuilder, Subcircuit};
+
+/// Products with operands at least this wide become components where components are asked for.
+const PART: usize = 32;
+
+/// How a product is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One row for each bit of the narrower factor.
+    Rows,
+    /// Three products of halves, or of this many low bits and the rest.
+    Karatsuba(usize),
+    /// Products of halves without the high one, which a cut product does not need.
+    Halves(usize),
+    /// The wider factor in two parts, the first this wide.
+    Split(usize),
+}
+
+/// The cheapest ways to multiply, by the widths of both factors (the wider first) and the product,
+/// and whether it is a square.
+#[derive(Default)]
+pub(super) struct Products {
+    ways: HashMap<(usize, usize, usize, bool), (u64, Way)>,
+}
+
+impl Products {
+    /// The cheapest way and its AND gates. For a square n = m.
+    fn best(&mut self, n: usize, m: usize, w: usize, square: bool) -> (u64, Way) {
+        let w = w.min(n + m);
+        let (n, m) = (n.min(w), m.min(w));
+        let (n, m) = (n.max(m), n.min(m));
+        if m == 0 {
+            return (0, Way::Rows);
+        }
+        if let Some(&known) = self.ways.get(&(n, m, w, square)) {
+            return known;
+        }
+        let mut best = (if square { square_rows(n, w) } else { rows(n, m, w) }, Way::Rows);
+        if m > 3 {
+            for way in self.candidates(n, m, w) {
+                let cost = self.cost(n, m, w, square, way);
+                if cost < best.0 {
+                    best = (cost, way);
+                }
+            }
+        }
+        self.ways.insert((n, m, w, square), best);
+        best
+    }
+
+    fn candidates(&self, n: usize, m: usize, w: usize) -> Vec<Way> {
+        let half = n.div_ceil(2);
+        let mut ways = Vec::new();
+        if m > half && w >= 2 * half {
+            ways.push(Way::Karatsuba(half));
+        }
+        let low = w.div_ceil(2);
+        if m > low && w <= 2 * low {
+            ways.push(Way::Halves(low));
+        }
+        if n > m {
+            ways.push(Way::Split(m));
+        }
+        ways
+    }
+
+    fn cost(&mut self, n: usize, m: usize, w: usize, square: bool, way: Way) -> u64 {
+        match way {
+            Way::Rows => u64::MAX,
+            Way::Karatsuba(h) => {
+                let rest = w - h;
+                let parts = self.best(h, h, 2 * h, square).0
+                    + self.best(n - h, m - h, rest, square).0
+                    + self.best(h, h, rest, square).0;
+                let differences = (2 * h - 1) * if square { 1 } else { 2 };
+                let sums = h.min(rest) + rest + rest.min(2 * h);
+                parts + (differences + sums) as u64
+            }
+            Way::Halves(h) => {
+                let low = self.best(h, h, 2 * h, square).0;
+                let rest = w - h;
+                if square {
+                    let cross = self.best(h, n - h, rest.saturating_sub(1), false).0;
+                    return low + cross + rest as u64;
+                }
+                low + self.best(n - h, h, rest, false).0
+                    + self.best(h, m - h, rest, false).0
+                    + 2 * rest as u64
+            }
+            Way::Split(h) => {
+                self.best(h, m, w, false).0 + self.best(n - h, m, w - h, false).0 + (w - h) as u64
+            }
+        }
+    }
+}
+
+/// The AND gates of schoolbook multiplication.
+fn rows(n: usize, m: usize, w: usize) -> u64 {
+    let row = |i: usize| n.min(w - i) as u64;
+    (0..m).map(|i| row(i) + if i > 0 { row(i) - u64::from(i + n >= w) } else { 0 }).sum()
+}
+
+/// The AND gates of a schoolbook square: each product of two bits once.
+fn square_rows(n: usize, w: usize) -> u64 {
+    let mut bits = vec![0u64; w];
+    let mut ands = 0;
+    for i in 0..n {
+        if 2 * i < w {
+            bits[2 * i] += 1;
+        }
+        for j in i + 1..n {
+            if i + j + 1 < w {
+                bits[i + j + 1] += 1;
+                ands += 1;
+            }
+        }
+    }
+    let mut carries = 0;
+    for (place, bits) in bits.into_iter().enumerate() {
+        carries = if place + 1 < w { (bits + carries) / 2 } else { 0 };
+        ands += carries;
+    }
+    ands
+}
+
+/// The products that are components already, by their widths and whether they are squares.
+type Parts = HashMap<(usize, usize, usize, bool), Subcircuit>;
+
+impl Gates {
+    /// `x · y` modulo 2^n, for signed and unsigned integers alike: n² - n + 1 ANDs for narrow
+    /// words, fewer by Karatsuba's method for wide ones, for squares, and where bits are constants
+    /// or copies of the sign.
+    pub fn mul(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        same_width(x, y);
+        self.multiply(x, y, &mut None)
+    }
+
+    /// The whole product `x · y` of unsigned integers, as wide as both together: for n bits each
+    /// 2n² - n ANDs where they are narrow, fewer where they are wide.
+    pub fn mul_full(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        self.unsigned(x, y, x.len() + y.len(), &mut None)
+    }
+
+    /// As [`mul`](Self::mul), with wide products as calls of components, each of which stands in
+    /// the circuit once: for words of some hundred bits and more.
+    pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
+        same_width(x, y);
+        self.multiply(x, y, &mut Some(Parts::new()))
+    }
+
+    /// The product of two words modulo the width of each. Words extended by copies of their sign
+    /// are multiplied without the copies.
+    fn multiply(&mut self, x: &[Bit], y: &[Bit], parts: &mut Option<Parts>) -> Word {
+        let w = x.len();
+        let (a, b) = (magnitude(x), magnitude(y));
+        let correction = |own: usize, other: usize| {
+            if own == w { 0 } else { other.min(w - own) + (w - own) }
+        };
+        let cost = self.products.best(a, b, w, false).0
+            + (correction(a, b) + correction(b, a) + w.saturating_sub(a + b)) as u64;
+        let constants = is_constant(x) || is_constant(y);
+        if constants || cost >= self.products.best(trimmed(x), trimmed(y), w, x == y).0 {
+            return self.unsigned(x, y, w, parts);
+        }
+        // x = x' - 2^a·s and y = y' - 2^b·t give x'y' - 2^a·s·y' - 2^b·t·x' + 2^(a+b)·s·t.
+        let mut product = self.unsigned(&x[..a], &y[..b], w, parts);
+        for (sign, low, other) in [(x[w - 1], a, &y[..b]), (y[w - 1], b, &x[..a])] {
+            if low < w {
+                let masked = self.and_each(sign, &other[..other.len().min(w - low)]);
+                let high = self.sub(&product[low..], &masked.resize(w - low));
+                product[low..].copy_from_slice(&high);
+            }
+        }
+        if a < w && b < w && a + b < w {
+            let both = self.and_bit(x[w - 1], y[w - 1]);
+            let high = self.add(&product[a + b..], &Word::from(both).resize(w - a - b));
+            product[a + b..].copy_from_slice(&high);
+        }
+        product
+    }
+
+    /// The low `w` bits of a product of unsigned integers, with zeros above the product.
+    fn unsigned(&mut self, x: &[Bit], y: &[Bit], w: usize, parts: &mut Option<Parts>) -> Word {
+        let (x, y) = (&x[..trimmed(x)], &y[..trimmed(y)]);
+        let zeros = |word: &[Bit]| word.iter().take_while(|bit| **bit == Bit::ZERO).count();
+        let shift = zeros(x) + zeros(y);
+        if x.is_empty() || y.is_empty() || shift >= w {
+            return Word::zero(w);
+        }
+        let (x, y) = (&x[zeros(x)..], &y[zeros(y)..]);
+        let (x, y) = (&x[..x.len().min(w - shift)], &y[..y.len().min(w - shift)]);
+        let constants =
+            |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
+        let product = if is_constant(x) {
+            self.times_constant(y, x, w - shift)
+        } else if is_constant(y) {
+            self.times_constant(x, y, w - shift)
+        } else if constants(x) + constants(y) > 0 {
+            // Rows are made for the bits of the second factor.
+            let (x, y) = if constants(x) > constants(y) { (y, x) } else { (x, y) };
+            self.rows(x, y, w - shift)
+        } else {
+            self.product(x, y, w - shift, parts)
+        };
+        std::iter::repeat_n(Bit::ZERO, shift).chain(product.resize(w - shift).to_vec()).collect()
+    }
+
+    /// A product with a constant: as few additions and subtractions as its non-adjacent form has.
+    fn times_constant(&mut self, x: &[Bit], factor: &[Bit], w: usize) -> Word {
+        let digit = |place: usize| factor.get(place) == Some(&Bit::ONE);
+        // Digit i of the non-adjacent form of c is digit i + 1 of 3c less that of c.
+        let mut terms: Vec<(usize, bool)> = Vec::new();
+        let mut carry = false;
+        let mut place = 0;
+        while place < w && (place < factor.len() || carry) {
+            let odd = digit(place) != carry;
+            if odd {
+                // A run of ones becomes a subtraction at its end and an addition above it.
+                carry = digit(place + 1);
+                terms.push((place, carry));
+            } else {
+                carry = carry && digit(place);
+            }
+            place += 1;
+        }
+        let wide = w.min(x.len() + factor.len());
+        let ones = (0..factor.len().min(w)).filter(|&place| digit(place)).count();
+        let signed: usize = terms.iter().rev().skip(1).map(|term| wide - term.0).sum();
+        if ones.saturating_sub(1) * x.len() <= signed {
+            return self.rows(x, factor, w);
+        }
+        let shifted = |by: usize| {
+            let word: Word = x.to_vec().into();
+            word.resize(wide.max(x.len())).shl(by).resize(wide)
+        };
+        let mut sum = Word::zero(wide);
+        for &(place, negative) in terms.iter().rev() {
+            let term = shifted(place);
+            sum = if negative { self.sub(&sum, &term) } else { self.add(&sum, &term) };
+        }
+        sum.resize(w)
+    }
+
+    /// The low `w` bits by rows, one for each bit of `y`.
+    fn rows(&mut self, x: &[Bit], y: &[Bit], w: usize) -> Word {
+        let w = w.min(x.len() + y.len());
+        let mut sum = Word::zero(w);
+        for (i, &factor) in y.iter().enumerate().take(w) {
+            let row = self.and_each(factor, &x[..x.len().min(w - i)]);
+            let end = (i + x.len() + 1).min(w);
+            let high = self.add(&sum[i..end], &row.resize(end - i));
+            sum[i..end].copy_from_slice(&high);
+        }
+        sum
+    }
+
+    /// The low `w` bits of a product, which may be narrower; a component's call if it is wide and
+    /// components are asked for.
+    fn product(&mut self, x: &[Bit], y: &[Bit], w: usize, parts: &mut Option<Parts>) -> Word {
+        let w = w.min(x.len() + y.len());
+        let (x, y) = (&x[..x.len().min(w)], &y[..y.len().min(w)]);
+        let (x, y) = if x.len() < y.len() { (y, x) } else { (x, y) };
+        let square = x == y;
+        let Some(known) = parts.as_mut().filter(|_| y.len() >= PART) else {
+            return self.product_here(x, y, w, parts);
+        };
+        let size = (x.len(), y.len(), w, square);
+        let part = match known.get(&size) {
+            Some(part) => part.clone(),
+            None => {
+                let mut c = ComponentBuilder::new(format!("multiply-{}x{}", x.len(), y.len()));
+                let own_x = c.input(x.len());
+                let own_y = if square { own_x.clone() } else { c.input(y.len()) };
+                let product = c.product_here(&own_x, &own_y, w, parts);
+                c.output(&product);
+                let Ok(part) = c.finish() else {
+                    self.too_large = true;
+                    return Word::zero(w);
+                };
+                if let Some(known) = parts {
+                    known.insert(size, part.clone());
+                }
+                part
+            }
+        };
+        if square { self.call_one(&part, &[x]) } else { self.call_one(&part, &[x, y]) }
+    }
+
+    /// As [`product`](Self::product), in gates, for `x` at least as wide as `y` and neither wider
+    /// than the product.
+    fn product_here(&mut self, x: &[Bit], y: &[Bit], w: usize, parts: &mut Option<Parts>) -> Word {
+        if y.is_empty() {
+            return Word::zero(w);
+        }
+        let square = x == y;
+        match self.products.best(x.len(), y.len(), w, square).1 {
+            Way::Rows if square => self.square_rows(x, w),
+            Way::Rows => self.rows(x, y, w),
+            Way::Karatsuba(h) => self.karatsuba(x, y, w, h, parts),
+            Way::Halves(h) => self.halves(x, y, w, h, parts),
+            Way::Split(h) => {
+                let low = self.product(&x[..h], y, w, parts).resize(w);
+                let high = self.product(&x[h..], y, w - h, parts).resize(w - h);
+                let high = self.add(&low[h..], &high);
+                Word::join([&low.slice(0..h), &high])
+            }
+        }
+    }
+
+    /// A square: each product of two different bits once, at twice its weight.
+    fn square_rows(&mut self, x: &[Bit], w: usize) -> Word {
+        let mut columns = vec![Vec::new(); w];
+        for i in 0..x.len() {
+            if 2 * i < w {
+                columns[2 * i].push(x[i]);
+            }
+            for j in i + 1..x.len().min((w.saturating_sub(1)).saturating_sub(i)) {
+                let both = self.and_bit(x[i], x[j]);
+                columns[i + j + 1].push(both);
+            }
+        }
+        self.sum_columns(columns)
+    }
+
+    /// With x = x₁·2^h + x₀, and y likewise, the middle of the product is
+    /// x₁y₁ + x₀y₀ - (x₁ - x₀)(y₁ - y₀): three products instead of four.
+    fn karatsuba(
+        &mut self,
+        x: &[Bit],
+        y: &[Bit],
+        w: usize,
+        h: usize,
+        parts: &mut Option<Parts>,
+    ) -> Word {
+        let rest = w - h;
+        let low = self.product(&x[..h], &y[..h], 2 * h, parts).resize(2 * h);
+        let high = self.product(&x[h..], &y[h..], rest, parts).resize(rest);
+        let (dx, x_negative) = self.distance(&x[h..], &x[..h]);
+        let (dy, y_negative) = self.distance(&y[h..], &y[..h]);
+        let middle = self.product(&dx, &dy, rest, parts);
+        // The middle product is subtracted where both differences have one sign: its complement is
+        // added, and one.
+        let negative = !self.xor_bit(x_negative, y_negative);
+        // The columns from h on. The upper half of `low` and the lower half of `high` stand next
+        // to each other twice: their sum is made once.
+        let reach = h.min(rest);
+        let (shared, carry) = self.add_with_carry(&low[h..h + reach], &high[..reach], Bit::ZERO);
+        let mut columns = vec![Vec::with_capacity(4); rest.min(2 * h)];
+        for (place, column) in columns.iter_mut().enumerate() {
+            let own = if place < h { low[place] } else { high[place] };
+            let middle = middle.get(place).copied().unwrap_or(Bit::ZERO);
+            let middle = self.xor_bit(middle, negative);
+            column.extend([own, shared[place % h], middle]);
+        }
+        columns[0].push(negative);
+        if rest > h {
+            columns[h].push(carry);
+        }
+        let (mut sum, carries) = if rest > 2 * h {
+            self.sum_low_columns(columns)
+        } else {
+            (self.sum_columns(columns).to_vec(), Vec::new())
+        };
+        if rest > 2 * h {
+            // What goes on to the top: all carries, less one if the complement was added. It is
+            // from 0 to 3.
+            let count = self.popcount(&[&carries[..], &[carry]].concat()).resize(2);
+            let less = self.sub(&count, &Word::from(negative).resize(2));
+            let top = self.add(&high[h..rest - h], &less.resize(rest - 2 * h));
+            sum.extend_from_slice(&top);
+        }
+        Word::join([&low.slice(0..h), &sum.into()])
+    }
+
+    /// `|x - y|`, as wide as `y`, and whether `x < y`, for an `x` that is no wider.
+    fn distance(&mut self, x: &[Bit], y: &[Bit]) -> (Word, Bit) {
+        let x: Word = x.to_vec().into();
+        let (difference, negative) = self.sub_with_borrow(&x.resize(y.len()), y);
+        (self.neg_if(negative, &difference), negative)
+    }
+
+    /// A product cut to twice `h` bits or one less: x₀y₀ whole, and the low bits of x₁y₀ + x₀y₁.
+    fn halves(
+        &mut self,
+        x: &[Bit],
+        y: &[Bit],
+        w: usize,
+        h: usize,
+        parts: &mut Option<Parts>,
+    ) -> Word {
+        let rest = w - h;
+        let low = self.product(&x[..h], &y[..h], w, parts).resize(w);
+        let high = if x == y {
+            let cross = self.product(&x[..h], &x[h..], rest - 1, parts).resize(rest - 1);
+            let twice = Word::join([&Word::zero(1), &cross]);
+            self.add(&low[h..], &twice)
+        } else {
+            let one = self.product(&x[h..], &y[..h], rest, parts).resize(rest);
+            let other = self.product(&x[..h], &y[h..], rest, parts).resize(rest);
+            self.sum(rest, &[&low[h..], &one, &other])
+        };
+        Word::join([&low.slice(0..h), &high])
+    }
+}
+
+/// How many bits are left without the constant zeros at the top.
+fn trimmed(word: &[Bit]) -> usize {
+    word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |place| place + 1)
+}
+
+/// How many bits stand below the sign, if it is there more than once, else all.
+fn magnitude(word: &[Bit]) -> usize {
+    let Some((&sign, low)) = word.split_last() else { return 0 };
+    let copies = low.iter().rev().take_while(|bit| **bit == sign).count();
+    if copies == 0 { word.len() } else { low.len() - copies }
+}
+
+fn is_constant(word: &[Bit]) -> bool {
+    word.iter().all(|bit| bit.as_constant().is_some())
+}
