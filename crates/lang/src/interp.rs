@@ -1,23 +1,27 @@
 //! The reference: computes with numbers what `lower` writes as gates, and shares no operation with
 //! it. It also evaluates constants.
 
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 use num_bigint::{BigInt, Sign};
 
 use crate::ast::{BinaryOp, UnaryOp};
+use crate::numbers::{self, fraction, whole};
 use crate::tir::{
     Expr, Instance, Intrinsic, Kind, Over, Pattern, PatternKind, Place, Step, Stmt, Tir, TyRef,
 };
 use crate::ty::{Shape, Shapes, TyId, clog2};
 
 /// A value. Integers are in the range of their type; fixed-point numbers are scaled to integers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `bool`.
     Bool(bool),
     /// A number.
     Int(BigInt),
+    /// The bits of a floating-point number.
+    Float(u64),
     /// The parts of a tuple, a structure or an array.
     List(Vec<Value>),
     /// A variant and its payload.
@@ -114,10 +118,7 @@ impl<'a> Interp<'a> {
     fn eval(&mut self, frame: &mut Frame<'_>, expr: &Expr) -> Done<Value> {
         self.step(1)?;
         match &expr.kind {
-            Kind::Int(value) => match self.shape(frame, expr.ty) {
-                Shape::Fixed(_, frac) => Ok(Value::Int(value << *frac)),
-                _ => Ok(Value::Int(value.clone())),
-            },
+            Kind::Int(value) => Ok(whole(self.shape(frame, expr.ty), value)),
             Kind::Fraction(text) => Ok(fraction(self.shape(frame, expr.ty), text)),
             Kind::Const(value) => Ok(Value::clone(value)),
             Kind::Local(local) => {
@@ -393,7 +394,7 @@ impl<'a> Interp<'a> {
 /// How many parts a value has, itself included: what copying it costs.
 fn size(value: &Value) -> u64 {
     match value {
-        Value::Bool(_) | Value::Int(_) => 1,
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => 1,
         Value::List(parts) | Value::Variant(_, parts) => 1 + parts.iter().map(size).sum::<u64>(),
     }
 }
@@ -453,6 +454,9 @@ fn wrapped(shape: &Shape, value: BigInt) -> Value {
 fn unary(shapes: &Shapes, ty: TyId, op: UnaryOp, value: Value) -> Value {
     match (op, shapes.shape(ty), value) {
         (UnaryOp::Neg, shape, Value::Int(value)) => wrapped(shape, -value),
+        (UnaryOp::Neg, Shape::Float(precision), Value::Float(bits)) => {
+            Value::Float(bits ^ 1 << (precision.bits() - 1))
+        }
         (UnaryOp::Not, shape, Value::Int(value)) => wrapped(shape, -value - 1),
         (UnaryOp::Not, _, Value::Bool(value)) => Value::Bool(!value),
         (UnaryOp::Not, Shape::Array(element, _), Value::List(parts)) => {
@@ -469,16 +473,20 @@ fn divide(a: &BigInt, b: &BigInt) -> (BigInt, BigInt) {
 
 fn binary(shapes: &Shapes, ty: TyId, amount: TyId, op: BinaryOp, a: Value, b: Value) -> Value {
     use BinaryOp::*;
+    let order = || numbers::order(shapes, ty, &a, &b);
     match op {
-        Eq => return Value::Bool(a == b),
-        Ne => return Value::Bool(a != b),
-        Lt => return Value::Bool(a < b),
-        Le => return Value::Bool(a <= b),
-        Gt => return Value::Bool(a > b),
-        Ge => return Value::Bool(a >= b),
+        Eq => return Value::Bool(order() == Some(Ordering::Equal)),
+        Ne => return Value::Bool(order() != Some(Ordering::Equal)),
+        Lt => return Value::Bool(order().is_some_and(Ordering::is_lt)),
+        Le => return Value::Bool(order().is_some_and(Ordering::is_le)),
+        Gt => return Value::Bool(order().is_some_and(Ordering::is_gt)),
+        Ge => return Value::Bool(order().is_some_and(Ordering::is_ge)),
         _ => {}
     }
     let shape = shapes.shape(ty);
+    if let (Value::Float(a), Value::Float(b), Shape::Float(precision)) = (&a, &b, shape) {
+        return Value::Float(numbers::compute(*precision, op, *a, *b));
+    }
     match (a, b) {
         (Value::Bool(a), Value::Bool(b)) => Value::Bool(match op {
             And => a & b,
@@ -531,6 +539,9 @@ fn shift(
 }
 
 fn cast(from: &Shape, to: &Shape, value: Value) -> Value {
+    if let Some(value) = numbers::cast(from, to, &value) {
+        return value;
+    }
     let (value, from_frac) = match (value, from) {
         (Value::Bool(value), _) if *to == Shape::Bool => return Value::Bool(value),
         (Value::Bool(value), _) => (BigInt::from(u8::from(value)), 0),
@@ -547,6 +558,7 @@ pub fn zero_value(shapes: &Shapes, ty: TyId) -> Value {
     match shapes.shape(ty) {
         Shape::Bool => Value::Bool(false),
         Shape::Int(..) | Shape::Fixed(..) => Value::Int(BigInt::ZERO),
+        Shape::Float(_) => Value::Float(0),
         Shape::Tuple(_) | Shape::Struct(..) => {
             Value::List(shapes.parts(ty).iter().map(|part| zero_value(shapes, *part)).collect())
         }
@@ -569,6 +581,9 @@ pub fn encode(shapes: &Shapes, ty: TyId, value: &Value, bits: &mut Vec<bool>) {
             let width = shapes.width(ty) as u32;
             let value = wrap(value.clone(), false, width);
             bits.extend((0..u64::from(width)).map(|place| value.bit(place)));
+        }
+        (Shape::Float(precision), Value::Float(value)) => {
+            bits.extend((0..precision.bits()).map(|place| value >> place & 1 == 1));
         }
         (Shape::Tuple(_) | Shape::Struct(..), Value::List(values)) => {
             let parts = shapes.parts(ty);
@@ -610,6 +625,10 @@ pub fn decode(shapes: &Shapes, ty: TyId, bits: &[bool]) -> Value {
                 bytes[place / 8] |= 1 << (place % 8);
             }
             wrapped(shapes.shape(ty), BigInt::from_bytes_le(Sign::Plus, &bytes))
+        }
+        Shape::Float(precision) => {
+            let bits = bits[..precision.bits() as usize].iter().rev();
+            Value::Float(bits.fold(0, |number, &bit| number << 1 | u64::from(bit)))
         }
         Shape::Tuple(_) | Shape::Struct(..) => Value::List(take(&shapes.parts(ty), bits)),
         Shape::Array(element, len) => Value::List(take(&vec![*element; *len as usize], bits)),
@@ -664,36 +683,15 @@ fn intrinsic(
         (Intrinsic::Clog2, _, [n]) => {
             Value::Int(u64::try_from(*n).map_or(0, |n| u64::from(clog2(n))).into())
         }
+        (Intrinsic::Sqrt, [Value::Float(bits)], _) => match shape {
+            Shape::Float(precision) => Value::Float(numbers::sqrt(*precision, *bits)),
+            _ => zero_value(shapes, result),
+        },
+        (Intrinsic::Sqrt, _, [number]) => wrapped(shape, number.sqrt()),
+        (Intrinsic::Before, [a, b], _) => {
+            Value::Bool(numbers::total_order(shapes, types[0], a, b).is_lt())
+        }
         (Intrinsic::AbsDiff, _, [a, b]) => Value::Int(if a > b { *a - *b } else { *b - *a }),
         _ => zero_value(shapes, result),
     }
-}
-
-/// The value of a literal fraction.
-pub fn fraction(shape: &Shape, text: &str) -> Value {
-    let frac = if let Shape::Fixed(_, frac) = shape { *frac } else { 0 };
-    Value::Int(scaled(text, frac).unwrap_or_default())
-}
-
-/// The number that a fraction's text is, times 2^`frac`, rounded to nearest, ties to even.
-pub fn scaled(text: &str, frac: u32) -> Option<BigInt> {
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
-        None => (text, 0),
-    };
-    if exponent.unsigned_abs() > 20_000 {
-        return None;
-    }
-    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{part}");
-    let number = BigInt::parse_bytes(digits.as_bytes(), 10)? << frac;
-    let exponent = exponent - part.len() as i32;
-    let power = BigInt::from(10).pow(exponent.unsigned_abs());
-    if exponent >= 0 {
-        return Some(number * power);
-    }
-    let (floor, rest) = (&number / &power, &number % &power);
-    let twice = rest * 2;
-    let up = twice > power || (twice == power && floor.bit(0));
-    Some(if up { floor + 1 } else { floor })
 }

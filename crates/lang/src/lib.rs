@@ -17,6 +17,7 @@ pub mod lex;
 mod library;
 mod lower;
 pub mod lsp;
+mod numbers;
 pub mod parse;
 mod program;
 mod references;

@@ -139,6 +139,10 @@ pub enum Intrinsic {
     Clog2,
     /// The absolute difference of two integers, unsigned.
     AbsDiff,
+    /// The square root: of an integer rounded down, of a floating-point number to the nearest.
+    Sqrt,
+    /// Whether one value comes before another in the total order, which sorts use.
+    Before,
 }
 
 /// What a loop goes over.

@@ -13,6 +13,8 @@ pub enum Ty {
     Int(bool, Len),
     /// `fixed<I, F>`.
     Fixed(Len, Len),
+    /// `f32`, `f64`.
+    Float(Precision),
     /// A tuple; the unit when empty.
     Tuple(Vec<Ty>),
     /// An array.
@@ -23,6 +25,33 @@ pub enum Ty {
     Var(u32),
     /// Stands for an error that is reported already; fits everything.
     Error,
+}
+
+/// The two formats of floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// `f32`.
+    Single,
+    /// `f64`.
+    Double,
+}
+
+impl Precision {
+    /// How many bits a number has.
+    pub fn bits(self) -> u32 {
+        match self {
+            Precision::Single => 32,
+            Precision::Double => 64,
+        }
+    }
+
+    /// The type's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Precision::Single => "f32",
+            Precision::Double => "f64",
+        }
+    }
 }
 
 /// A constant in a type.
@@ -68,6 +97,8 @@ pub enum Shape {
     Int(bool, u32),
     /// Integer and fraction bits.
     Fixed(u32, u32),
+    /// A floating-point number.
+    Float(Precision),
     /// Parts side by side, the first on the lowest wires.
     Tuple(Vec<TyId>),
     /// Elements side by side.
@@ -121,6 +152,7 @@ impl Shapes {
             Shape::Bool => Some(1),
             Shape::Int(_, width) => Some(u64::from(*width)),
             Shape::Fixed(int, frac) => Some(u64::from(*int) + u64::from(*frac)),
+            Shape::Float(precision) => Some(u64::from(precision.bits())),
             Shape::Tuple(parts) => sum(parts),
             Shape::Array(element, len) => self.width(*element).checked_mul(*len),
             Shape::Struct(_, fields) => {
@@ -150,6 +182,19 @@ impl Shapes {
     /// How many bits a type has.
     pub fn width(&self, id: TyId) -> u64 {
         self.shapes[id.0 as usize].1
+    }
+
+    /// Whether a floating-point number is part of a type.
+    pub fn has_float(&self, id: TyId) -> bool {
+        let any = |parts: &[TyId]| parts.iter().any(|&part| self.has_float(part));
+        match self.shape(id) {
+            Shape::Float(_) => true,
+            Shape::Bool | Shape::Int(..) | Shape::Fixed(..) => false,
+            Shape::Tuple(parts) => any(parts),
+            Shape::Array(element, _) => self.has_float(*element),
+            Shape::Struct(_, fields) => fields.iter().any(|field| self.has_float(field.1)),
+            Shape::Enum(_, variants) => variants.iter().any(|variant| any(&variant.1)),
+        }
     }
 
     /// The parts of a tuple or a structure, or none.

@@ -247,3 +247,84 @@ fn a_bound_is_demanded() {
         errors_of("fn main(a: [bool; 2] from 0) -> (r: bool to all) { std::ml::dot(a, a) }");
     assert!(found.contains("is no `Num`"), "{found}");
 }
+
+/// What the processor makes of two numbers, in the order in which the programs below give it.
+fn host(x: f64, y: f64) -> String {
+    let (a, b) = (x as f32, y as f32);
+    let show = |x: f64| if x.is_finite() { format!("{x:?}") } else { format!("\"{x:?}\"") };
+    let single = |x: f32| if x.is_finite() { format!("{x:?}") } else { format!("\"{x:?}\"") };
+    let doubles = [x + y, x - y, x * y, x / y, x.sqrt()].map(show).join(", ");
+    let singles = [a + b, a - b, a * b, a / b, a.sqrt()].map(single).join(", ");
+    let truths = [x < y, x <= y, x == y, x != y, x > y, x >= y].map(|t| t.to_string()).join(", ");
+    let integers = format!("{}, {}, {}", x as i32, x as u8, a as i64);
+    format!("[[{doubles}], [{singles}], [{truths}], [{integers}]]")
+}
+
+#[test]
+fn floats_equal_the_processors() {
+    let text = "fn main(x: f64 from 0, y: f64 from 1)
+        -> (r: ([f64; 5], [f32; 5], [bool; 6], (i32, u8, i64)) to all) {
+        let (a, b) = (x as f32, y as f32);
+        (
+            [x + y, x - y, x * y, x / y, std::float::sqrt(x)],
+            [a + b, a - b, a * b, a / b, std::float::sqrt(a)],
+            [x < y, x <= y, x == y, x != y, x > y, x >= y],
+            (x as i32, x as u8, a as i64),
+        )
+    }";
+    let circuit = circuit(text);
+    let hard = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        0.1,
+        1e-310,
+        -5e-324,
+        1e308,
+        3.4e38,
+        1e-45,
+        255.5,
+        -2147483649.0,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
+    for x in hard {
+        for y in hard {
+            let inputs = [format!("{x:?}"), format!("{y:?}")];
+            let found = bits(&circuit, &[&inputs[0], &inputs[1]]);
+            assert_eq!(found, [host(x, y)], "{x:?} {y:?}");
+        }
+    }
+}
+
+#[test]
+fn floats_in_sorts_and_compound_values() {
+    let text = "fn main(x: [f32; 6] from 0)
+        -> (s: [f32; 6] to all, less: bool to all, same: bool to all, none: bool to all) {
+        let zero: (f32, bool) = (0.0, true);
+        let other = (-0.0f32, true);
+        (
+            std::sort::sort(x),
+            (x[0], 1u8) < (x[1], 0u8),
+            zero == other && Some(x[2]) != None,
+            Some(x[3]) < Some(x[3]) || Some(x[3]) == Some(x[3]),
+        )
+    }";
+    let out = compute(text, &["[2.5, 3, -0.0, NaN, 0, -inf]"]);
+    let expected = ["[\"-inf\", -0.0, 0.0, 2.5, 3.0, \"NaN\"]", "true", "true", "false"];
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn float_literals_take_the_type_they_need() {
+    let text = "const C: f32 = 0.1;
+        fn main(x: f64 from 0) -> (a: f32 to all, b: f64 to all, c: f64 to all, n: bool to all) {
+            (C + 2, x * 1e300, std::float::copysign(3.0, -x), std::float::is_nan(x / 0))
+        }";
+    assert_eq!(compute(text, &["0"]), ["2.1", "0.0", "-3.0", "true"]);
+    assert!(errors_of("fn main(x: f32 from 0) -> (y: f32 to all) { x + 1e39 }").contains("E04"));
+    assert!(errors_of("fn main(x: f32 from 0) -> (y: f32 to all) { x % 2.0 }").contains("E03"));
+    assert!(errors_of("fn main(x: f32 from 0) -> (y: f64 to all) { x }").contains("as f64"));
+}

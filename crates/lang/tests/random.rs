@@ -35,6 +35,7 @@ enum Ty {
     Bool,
     Int(bool, u32),
     Fixed(u32, u32),
+    Float(u32),
     Tuple(Vec<Ty>),
     Array(Box<Ty>, usize),
     Option(Box<Ty>),
@@ -50,6 +51,7 @@ impl Ty {
             Ty::Bool => "bool".into(),
             Ty::Int(signed, width) => format!("{}{width}", if *signed { 'i' } else { 'u' }),
             Ty::Fixed(int, frac) => format!("fixed<{int}, {frac}>"),
+            Ty::Float(width) => format!("f{width}"),
             Ty::Tuple(parts) => {
                 let parts: Vec<String> = parts.iter().map(|part| part.text() + ",").collect();
                 format!("({})", parts.join(" "))
@@ -86,19 +88,20 @@ struct Writer {
 
 impl Writer {
     fn ty(&mut self, depth: u32) -> Ty {
-        match self.random.below(if depth == 0 { 5 } else { 11 }) {
+        match self.random.below(if depth == 0 { 6 } else { 12 }) {
             0 => Ty::Bool,
             // Few widths, so that values flow from one place to another.
             1 | 2 => Ty::Int(false, [1, 3, 6, 8][self.random.below(4)]),
             3 => Ty::Int(true, [1, 4, 8][self.random.below(3)]),
             4 => Ty::Fixed(3, 2 * self.random.below(2) as u32),
-            5 => {
+            5 => Ty::Float([32, 32, 64][self.random.below(3)]),
+            6 => {
                 let parts = 1 + self.random.below(3);
                 Ty::Tuple((0..parts).map(|_| self.ty(depth - 1)).collect())
             }
-            6 | 7 => Ty::Array(Box::new(self.ty(depth - 1)), 1 + self.random.below(4)),
-            8 => Ty::Option(Box::new(self.ty(depth - 1))),
-            9 => Ty::Enum,
+            7 | 8 => Ty::Array(Box::new(self.ty(depth - 1)), 1 + self.random.below(4)),
+            9 => Ty::Option(Box::new(self.ty(depth - 1))),
+            10 => Ty::Enum,
             _ => Ty::Struct,
         }
     }
@@ -147,6 +150,10 @@ impl Writer {
             Ty::Fixed(int, _) => {
                 let value = self.random.below(1 << (int - 1));
                 format!("({value} as {})", ty.text())
+            }
+            Ty::Float(width) => {
+                let digits = ["0.0", "1.5", "-0.1", "3e38", "1e-40", "-2e-3", "16777217.0"];
+                format!("({}f{width})", digits[self.random.below(digits.len())])
             }
             Ty::Tuple(parts) => {
                 let parts: Vec<String> =
@@ -201,6 +208,7 @@ impl Writer {
                 let op = ["+", "-", "*", "/", "%"][self.random.below(5)];
                 format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
             }
+            Ty::Float(width) => self.float(ty, *width, depth),
             Ty::Array(element, len) => match self.random.below(3) {
                 0 if matches!(**element, Ty::Bool | Ty::Int(..)) => {
                     let op = ["&", "|", "^"][self.random.below(3)];
@@ -289,10 +297,31 @@ impl Writer {
         }
     }
 
+    fn float(&mut self, ty: &Ty, width: u32, depth: u32) -> String {
+        match self.random.below(8) {
+            0 => format!("(-{})", self.expr(ty, depth)),
+            1 => format!("std::float::sqrt({})", self.expr(ty, depth)),
+            2 | 3 => {
+                let from = match self.random.below(4) {
+                    0 => Ty::Bool,
+                    1 => Ty::Float(96 - width),
+                    2 => Ty::Fixed(3, 2),
+                    _ => Ty::Int(self.random.one_in(2), 1 + self.random.below(40) as u32),
+                };
+                format!("(({}) as {})", self.expr(&from, depth), ty.text())
+            }
+            _ => {
+                let op = ["+", "-", "*", "/"][self.random.below(4)];
+                format!("({} {op} {})", self.expr(ty, depth), self.expr(ty, depth))
+            }
+        }
+    }
+
     fn number(&mut self, ty: &Ty, signed: bool, depth: u32) -> String {
         match self.random.below(8) {
             0 => {
-                let from = match self.random.below(3) {
+                let from = match self.random.below(4) {
+                    3 => Ty::Float(if self.random.one_in(2) { 32 } else { 64 }),
                     0 => Ty::Bool,
                     1 => Ty::Fixed(1 + self.random.below(4) as u32, self.random.below(4) as u32),
                     _ => Ty::Int(self.random.one_in(2), 1 + self.random.below(14) as u32),
@@ -427,6 +456,7 @@ fn program(seed: u64) -> String {
         [Ty::Bool, Ty::Int(false, 6), Ty::Int(false, 8), Ty::Int(true, 4), Ty::Int(true, 8)];
     let mut parts = parts.to_vec();
     parts.push(Ty::Fixed(3, 2));
+    parts.push(Ty::Float(32));
     parts.push(writer.ty(2));
     writer.result = Ty::Tuple(parts);
     let mut text = HEAD.to_string();

@@ -109,6 +109,8 @@ impl FnCx<'_, '_> {
             "__mul_wide" if std => Intrinsic::MulWide,
             "__divrem" if std => Intrinsic::DivRem,
             "__abs_diff" if std => Intrinsic::AbsDiff,
+            "__sqrt" if std => Intrinsic::Sqrt,
+            "__before" if std => Intrinsic::Before,
             _ => return None,
         };
         let values: Vec<Expr> = values.iter().map(|value| self.expr(value, None)).collect();

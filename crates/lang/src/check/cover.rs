@@ -114,7 +114,7 @@ impl Search<'_> {
                 let parts = self.shapes.parts(types[0]);
                 self.form(&rows, row, types, 0, &parts)
             }
-            Shape::Array(..) | Shape::Fixed(..) => {
+            Shape::Array(..) | Shape::Fixed(..) | Shape::Float(_) => {
                 let rows: Vec<Vec<Cell>> = rows.iter().map(|row| row[1..].to_vec()).collect();
                 self.useful(&rows, rest, &types[1..])
             }

@@ -369,9 +369,8 @@ impl FnCx<'_, '_> {
                 let b = self.check(b, &ty);
                 let constant = a.constant && b.constant;
                 match op {
-                    Add | Sub | Mul | Div | Rem => {
-                        self.checks.push((Check::Num, ty.clone(), span));
-                    }
+                    Add | Sub | Mul | Div => self.checks.push((Check::Num, ty.clone(), span)),
+                    Rem => self.checks.push((Check::Remainder, ty.clone(), span)),
                     And | Or | Xor => self.checks.push((Check::Bits, ty.clone(), span)),
                     _ => {}
                 }

@@ -4,7 +4,7 @@ use super::FnCx;
 use crate::ast;
 use crate::diag::Code;
 use crate::source::Span;
-use crate::ty::{Arg, Len, Ty};
+use crate::ty::{Arg, Len, Precision, Ty};
 
 use super::types::{Env, Mini};
 
@@ -58,6 +58,8 @@ pub(super) enum Pending {
 pub(super) enum Check {
     /// A number.
     Num,
+    /// A number that has remainders.
+    Remainder,
     /// An integer.
     Int,
     /// A signed number.
@@ -185,8 +187,8 @@ impl FnCx<'_, '_> {
             (Ty::Var(var), ty) | (ty, Ty::Var(var)) => {
                 let fits = match self.vars[var as usize].1 {
                     VarKind::Any => !self.occurs(var, &ty),
-                    VarKind::Int => matches!(ty, Ty::Int(..) | Ty::Fixed(..)),
-                    VarKind::Fraction => matches!(ty, Ty::Fixed(..)),
+                    VarKind::Int => matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Float(_)),
+                    VarKind::Fraction => matches!(ty, Ty::Fixed(..) | Ty::Float(_)),
                 };
                 if fits {
                     self.vars[var as usize].0 = Some(ty);
@@ -194,6 +196,7 @@ impl FnCx<'_, '_> {
                 fits
             }
             (Ty::Bool, Ty::Bool) => true,
+            (Ty::Float(a), Ty::Float(b)) => a == b,
             (Ty::Int(s, a), Ty::Int(t, b)) => s == t && self.unify_len(a, b),
             (Ty::Fixed(i, f), Ty::Fixed(j, g)) => self.unify_len(i, j) && self.unify_len(f, g),
             (Ty::Tuple(a), Ty::Tuple(b)) => {
@@ -220,7 +223,7 @@ impl FnCx<'_, '_> {
         self.settle();
         let (wanted, is) = (self.show(expected), self.show(found));
         let message = format!("expected `{wanted}`, found `{is}`");
-        let numbers = |ty: &Ty| matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Bool);
+        let numbers = |ty: &Ty| matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Float(_) | Ty::Bool);
         let both = numbers(&self.shallow(expected)) && numbers(&self.shallow(found));
         let cast = both && !matches!(self.shallow(expected), Ty::Bool);
         let error = self.diagnostic(Code::Type, span, message);
@@ -309,16 +312,20 @@ impl FnCx<'_, '_> {
                 continue;
             }
             let (fits, expected) = match &check {
-                Check::Num => (matches!(ty, Ty::Int(..) | Ty::Fixed(..)), "a number"),
+                Check::Num => (is_number(&ty), "a number"),
+                Check::Remainder => {
+                    (matches!(ty, Ty::Int(..) | Ty::Fixed(..)), "an integer or a `fixed`")
+                }
                 Check::Int => (matches!(ty, Ty::Int(..)), "an integer"),
                 Check::Signed => {
-                    (matches!(ty, Ty::Int(true, _) | Ty::Fixed(..)), "a signed number")
+                    let signed = matches!(ty, Ty::Int(true, _) | Ty::Fixed(..) | Ty::Float(_));
+                    (signed, "a signed number")
                 }
                 Check::Bits => (is_bits(&ty), "`bool`, an integer or an array of these"),
                 Check::Cast(to) => {
                     let to = self.resolve(to);
-                    let from = matches!(ty, Ty::Bool | Ty::Int(..) | Ty::Fixed(..));
-                    let fits = from && matches!(to, Ty::Int(..) | Ty::Fixed(..) | Ty::Error);
+                    let from = ty == Ty::Bool || is_number(&ty);
+                    let fits = from && (is_number(&to) || to == Ty::Error);
                     let fits = fits || (ty == Ty::Bool && to == Ty::Bool);
                     (fits, "a `bool` or a number, converted to a number")
                 }
@@ -340,6 +347,16 @@ impl FnCx<'_, '_> {
     }
 
     fn check_fraction(&mut self, text: &str, ty: &Ty, span: Span) {
+        if let Ty::Float(precision) = *ty {
+            let infinite = match precision {
+                Precision::Single => text.parse::<f32>().is_ok_and(f32::is_infinite),
+                Precision::Double => text.parse::<f64>().is_ok_and(f64::is_infinite),
+            };
+            if infinite {
+                self.error(Code::Constant, span, "this number is too large");
+            }
+            return;
+        }
         let Ty::Fixed(Len::Known(int), Len::Known(frac)) = *ty else {
             if !matches!(ty, Ty::Var(_)) {
                 let shown = self.show(ty);
@@ -348,7 +365,7 @@ impl FnCx<'_, '_> {
             }
             return;
         };
-        match crate::interp::scaled(text, frac as u32) {
+        match crate::numbers::scaled(text, frac as u32) {
             None => self.error(Code::Constant, span, "this number is too large or too small"),
             Some(value) if value.bits() >= int + frac && int + frac > 0 => {
                 let shown = self.show(ty);
@@ -383,6 +400,11 @@ impl FnCx<'_, '_> {
             VarKind::Fraction => "a fraction",
         })
     }
+}
+
+/// Whether `+` takes values of a type.
+pub(super) fn is_number(ty: &Ty) -> bool {
+    matches!(ty, Ty::Int(..) | Ty::Fixed(..) | Ty::Float(_))
 }
 
 fn is_bits(ty: &Ty) -> bool {

@@ -186,6 +186,7 @@ impl<'a> Cx<'a> {
             Ty::Bool => Shape::Bool,
             Ty::Int(signed, Len::Known(width)) => Shape::Int(*signed, *width as u32),
             Ty::Fixed(Len::Known(int), Len::Known(frac)) => Shape::Fixed(*int as u32, *frac as u32),
+            Ty::Float(precision) => Shape::Float(*precision),
             Ty::Tuple(parts) => Shape::Tuple(self.shapes_of(parts, span, depth)?),
             Ty::Array(element, Len::Known(len)) => {
                 Shape::Array(self.shape_at(element, span, depth + 1)?, *len)
@@ -257,6 +258,7 @@ impl<'a> Cx<'a> {
                 }
             }
             Ty::Fixed(int, frac) => format!("fixed<{}, {}>", len(int), len(frac)),
+            Ty::Float(precision) => precision.name().into(),
             Ty::Tuple(parts) if parts.len() == 1 => format!("({},)", self.show(&parts[0], var)),
             Ty::Tuple(parts) => {
                 format!("({})", list(parts.iter().map(|part| self.show(part, var)).collect()))
@@ -519,10 +521,11 @@ impl<'c, 'a> FnCx<'c, 'a> {
                 continue;
             };
             let fits = match &*bound.name {
-                "Num" => matches!(ty, Ty::Int(..) | Ty::Fixed(..)),
+                "Num" => infer::is_number(ty),
+                "Float" => matches!(ty, Ty::Float(_)),
                 "Int" => matches!(ty, Ty::Int(..)),
                 _ => {
-                    let message = "a bound is `Num` or `Int`";
+                    let message = "a bound is `Num`, `Int` or `Float`";
                     self.error(Code::Name, bound.span, message);
                     continue;
                 }

@@ -9,7 +9,7 @@ use crate::diag::Code;
 use crate::interp::Value;
 use crate::program::Def;
 use crate::source::Span;
-use crate::ty::{Arg, Len, MAX_WIDTH, Ty};
+use crate::ty::{Arg, Len, MAX_WIDTH, Precision, Ty};
 
 /// Where names of types and constants are looked up.
 #[derive(Clone)]
@@ -89,15 +89,8 @@ impl FnCx<'_, '_> {
                 ("bool", []) => return Ty::Bool,
                 ("usize", []) => return Ty::size(),
                 ("_", []) => return self.any(),
-                ("f32" | "f64", []) => {
-                    let error = self.diagnostic(
-                        Code::Type,
-                        path.span,
-                        format!("`{}` is not part of the language yet", only.name),
-                    );
-                    self.cx.errors.push(error.help("use `fixed<I, F>`"));
-                    return Ty::Error;
-                }
+                ("f32", []) => return Ty::Float(Precision::Single),
+                ("f64", []) => return Ty::Float(Precision::Double),
                 ("u" | "i", [width]) => {
                     let width = self.convert_const(width, env);
                     let width = self.width(width, path.span, MAX_WIDTH);
@@ -433,7 +426,7 @@ pub(super) fn has_var(ty: &Ty) -> bool {
     let unknown = |len: &Len| matches!(len, Len::Var(_));
     match ty {
         Ty::Var(_) => true,
-        Ty::Bool | Ty::Error => false,
+        Ty::Bool | Ty::Float(_) | Ty::Error => false,
         Ty::Int(_, width) => unknown(width),
         Ty::Fixed(int, frac) => unknown(int) || unknown(frac),
         Ty::Tuple(parts) => parts.iter().any(has_var),

@@ -7,7 +7,9 @@ use super::places::constant;
 use super::{Done, Failed, Frame, Machine};
 use crate::ast::BinaryOp;
 use crate::diag::Code;
-use crate::interp::{Interp, Stop, Value, decode, encode, fraction};
+use crate::interp::Value;
+use crate::interp::{Interp, Stop, decode, encode};
+use crate::numbers::{fraction, whole};
 use crate::source::Span;
 use crate::tir::{Expr, Intrinsic, Kind};
 use crate::ty::{Shape, TyId};
@@ -31,11 +33,8 @@ impl Machine<'_, '_, '_> {
         let ty = frame.instance.types[expr.ty as usize];
         match &expr.kind {
             Kind::Int(value) => {
-                let value = match self.lower.tir.shapes.shape(ty) {
-                    Shape::Fixed(_, frac) => value << *frac,
-                    _ => value.clone(),
-                };
-                Ok(self.constant_word(ty, &Value::Int(value)))
+                let value = whole(self.lower.tir.shapes.shape(ty), value);
+                Ok(self.constant_word(ty, &value))
             }
             Kind::Fraction(text) => {
                 let value = fraction(self.lower.tir.shapes.shape(ty), text);
@@ -100,7 +99,9 @@ impl Machine<'_, '_, '_> {
                 }
                 let bits: u64 = words.iter().map(|word| word.width() as u64).sum();
                 let gates = match op {
-                    Intrinsic::MulWide | Intrinsic::DivRem => bits.saturating_mul(bits) * 2,
+                    Intrinsic::MulWide | Intrinsic::DivRem | Intrinsic::Sqrt => {
+                        bits.saturating_mul(bits) * 2
+                    }
                     _ => (bits + self.width(ty) as u64).saturating_mul(5),
                 };
                 let constant = words.iter().all(|word| constant(word).is_some());
@@ -218,7 +219,9 @@ impl Machine<'_, '_, '_> {
             _ => 0,
         };
         let known = |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
+        let is_float = matches!(self.lower.tir.shapes.shape(ty), Shape::Float(_));
         let gates = match op {
+            _ if is_float => 100_000,
             BinaryOp::Mul if frac == 0 => {
                 let rows = (a.len() - known(a)).min(b.len() - known(b)).max(1) as u64;
                 rows.saturating_mul(a.len() as u64).saturating_mul(4)

@@ -8,6 +8,7 @@ mod calls;
 mod control;
 mod count;
 mod eval;
+mod float;
 mod ops;
 mod places;
 mod ports;

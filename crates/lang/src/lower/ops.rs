@@ -4,6 +4,7 @@ use num_bigint::BigInt;
 use symbolon_circuit::builder::{Bit, Word};
 
 use super::Machine;
+use super::float::format;
 use super::places::constant;
 use crate::ast::{BinaryOp, UnaryOp};
 use crate::interp::Value;
@@ -11,13 +12,20 @@ use crate::tir::Intrinsic;
 use crate::ty::{Shape, TyId};
 
 impl Machine<'_, '_, '_> {
-    fn shape(&self, ty: TyId) -> Shape {
+    pub(super) fn shape(&self, ty: TyId) -> Shape {
         self.lower.tir.shapes.shape(ty).clone()
     }
 
     pub(super) fn unary(&mut self, op: UnaryOp, ty: TyId, value: &[Bit]) -> Word {
         match (op, self.shape(ty)) {
             (UnaryOp::Neg, Shape::Int(..) | Shape::Fixed(..)) => self.gates.neg(value),
+            (UnaryOp::Neg, Shape::Float(_)) => {
+                let mut negative: Word = value.to_vec().into();
+                if let Some(sign) = negative.last_mut() {
+                    *sign = !*sign;
+                }
+                negative
+            }
             _ => value.iter().map(|&bit| !bit).collect(),
         }
     }
@@ -31,6 +39,9 @@ impl Machine<'_, '_, '_> {
         b: &[Bit],
     ) -> Word {
         use BinaryOp::*;
+        if self.lower.tir.shapes.has_float(ty) && !matches!(op, And | Or | Xor) {
+            return self.float_binary(op, ty, a, b);
+        }
         match op {
             And => return self.gates.and(a, b),
             Or => return self.gates.or(a, b),
@@ -46,7 +57,7 @@ impl Machine<'_, '_, '_> {
             _ => {}
         }
         match (op, self.shape(ty)) {
-            (Mul, Shape::Int(..)) => self.mul(a, b),
+            (Mul, Shape::Int(..)) => self.gates.mul(a, b),
             (Mul, Shape::Fixed(_, frac)) => {
                 let wide = a.len() + frac as usize;
                 let (a, b) = (extend(a, wide, true), extend(b, wide, true));
@@ -85,21 +96,8 @@ impl Machine<'_, '_, '_> {
         }
     }
 
-    /// A product modulo 2^n; bits that are known to be zero cost nothing.
-    fn mul(&mut self, a: &[Bit], b: &[Bit]) -> Word {
-        let width = a.len();
-        let (short_a, short_b) = (trimmed(a), trimmed(b));
-        if short_a.len() + short_b.len() <= width {
-            return self.gates.mul_full(short_a, short_b).resize(width);
-        }
-        // Rows are made for the bits of the second factor.
-        let constants =
-            |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
-        if constants(a) > constants(b) { self.gates.mul(b, a) } else { self.gates.mul(a, b) }
-    }
-
-    /// Whether a value of any type comes before another.
-    fn less(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
+    /// Whether a value of any type comes before another in the total order.
+    pub(super) fn less(&mut self, ty: TyId, a: &[Bit], b: &[Bit]) -> Bit {
         let (a, b) = (self.key(ty, a), self.key(ty, b));
         self.gates.lt(&a, &b)
     }
@@ -115,6 +113,7 @@ impl Machine<'_, '_, '_> {
                 }
                 key
             }
+            Shape::Float(precision) => self.gates.float_key(format(precision), word),
             Shape::Array(element, len) => self.keys(&vec![element; len as usize], word),
             Shape::Tuple(parts) => self.keys(&parts, word),
             Shape::Struct(_, fields) => {
@@ -179,6 +178,9 @@ impl Machine<'_, '_, '_> {
     }
 
     pub(super) fn cast(&mut self, from: TyId, to: TyId, word: &[Bit]) -> Word {
+        if let Some(value) = self.float_cast(from, to, word) {
+            return value;
+        }
         let (signed, from_frac) = match self.shape(from) {
             Shape::Int(signed, _) => (signed, 0),
             Shape::Fixed(_, frac) => (true, frac as usize),
@@ -229,6 +231,11 @@ impl Machine<'_, '_, '_> {
                 let n = constant(word).unwrap_or(0) as u64;
                 Word::constant(width, u128::from(crate::ty::clog2(n)))
             }
+            (Intrinsic::Sqrt, [word]) => match self.shape(types[0]) {
+                Shape::Float(precision) => self.gates.float_sqrt(format(precision), word),
+                _ => self.gates.sqrt(word).resize(width),
+            },
+            (Intrinsic::Before, [a, b]) => self.less(types[0], a, b).into(),
             (Intrinsic::AbsDiff, [a, b]) => {
                 let signed = matches!(self.shape(types[0]), Shape::Int(true, _));
                 let a = extend(a, a.width() + 1, signed);
@@ -244,7 +251,9 @@ impl Machine<'_, '_, '_> {
     /// variant does not use is zero.
     pub(super) fn sanitise(&mut self, ty: TyId, word: &[Bit]) -> Word {
         match self.shape(ty) {
-            Shape::Bool | Shape::Int(..) | Shape::Fixed(..) => word.to_vec().into(),
+            Shape::Bool | Shape::Int(..) | Shape::Fixed(..) | Shape::Float(_) => {
+                word.to_vec().into()
+            }
             Shape::Array(element, len) => self.sanitise_all(&vec![element; len as usize], word),
             Shape::Tuple(_) | Shape::Struct(..) => {
                 let parts = self.lower.tir.shapes.parts(ty);
@@ -284,13 +293,7 @@ impl Machine<'_, '_, '_> {
     }
 }
 
-fn extend(word: &[Bit], width: usize, signed: bool) -> Word {
+pub(super) fn extend(word: &[Bit], width: usize, signed: bool) -> Word {
     let word: Word = word.to_vec().into();
     if signed { word.resize_signed(width) } else { word.resize(width) }
-}
-
-/// Without the constant zeros at the top.
-fn trimmed(word: &[Bit]) -> &[Bit] {
-    let used = word.iter().rposition(|bit| *bit != Bit::ZERO).map_or(0, |place| place + 1);
-    &word[..used]
 }

@@ -7,7 +7,7 @@ use super::{Costs, Done, Failed, Lower, Machine, calls};
 use crate::diag::{Code, Diagnostics};
 use crate::source::Span;
 use crate::tir::Tir;
-use crate::ty::{Shape, Shapes, TyId};
+use crate::ty::{Precision, Shape, Shapes, TyId};
 
 /// Whose an input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,8 @@ pub fn port_type(shapes: &Shapes, ty: TyId) -> Type {
         Shape::Int(false, width) => Type::Uint(*width),
         Shape::Int(true, width) => Type::Int(*width),
         Shape::Fixed(int, frac) => Type::Fixed { int: *int, frac: *frac },
+        Shape::Float(Precision::Single) => Type::F32,
+        Shape::Float(Precision::Double) => Type::F64,
         Shape::Tuple(parts) => Type::Tuple(all(parts)),
         Shape::Array(element, len) => {
             Type::Array { len: *len as u32, elem: Box::new(port_type(shapes, *element)) }
