@@ -10,6 +10,7 @@ mod error;
 pub mod eval;
 mod ir;
 mod lower;
+mod optimise;
 pub mod plan;
 pub mod reference;
 mod shared;
@@ -28,6 +29,7 @@ pub use ir::{
     Wire, WireRange,
 };
 pub use lower::lower_lookups;
+pub use optimise::optimise;
 pub use plan::{And, Batch, Cursor, Layer, Layered, Linear, LookupGate, LookupGates, Plan};
 pub use stats::{LookupCount, Stats};
 pub use table::Table;

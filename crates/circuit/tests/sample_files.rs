@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha1::Digest;
 use symbolon_circuit::bristol::{self, Format};
-use symbolon_circuit::{Circuit, Stats, eval_ports};
+use symbolon_circuit::{Circuit, Plan, Stats, eval_ports, eval_words, optimise};
 
 /// The folder with the files, or `None` when it is not there.
 fn folder() -> Option<PathBuf> {
@@ -181,5 +181,36 @@ fn adder_of_the_old_format() {
     for (a, b) in PAIRS {
         let (a, b) = (a & 0xffff_ffff, b & 0xffff_ffff);
         assert_eq!(eval(&circuit, &[number(a, 32), number(b, 32)]), number(a + b, 33));
+    }
+}
+
+#[test]
+fn optimised_files_compute_the_same_with_fewer_gates() {
+    for (name, format, most) in [
+        ("bristol/AES-non-expanded.txt", Format::Old, 6_800),
+        ("bristol/adder_32bit.txt", Format::Old, 31),
+        ("bristol-fashion/adder64.txt", Format::Fashion, 63),
+        ("bristol-fashion/mult64.txt", Format::Fashion, 4_033),
+        ("bristol-fashion/sha256.txt", Format::Fashion, 22_573),
+        ("bristol-fashion/zero_equal.txt", Format::Fashion, 63),
+    ] {
+        let Some(circuit) = load(name, format) else { return };
+        let better = optimise(&circuit).expect("it fits");
+        let (before, after) = (Stats::of(&circuit).and, Stats::of(&better).and);
+        eprintln!("{name}: {before} ANDs, then {after}");
+        assert!(after <= before && after <= most, "{name}: {before}, then {after}");
+        let width: u64 = circuit.inputs().iter().map(|input| input.ty.width()).sum();
+        let (plan, other) = (Plan::new(&circuit), Plan::new(&better));
+        let mut state = 1u64;
+        for _ in 0..4 {
+            let words: Vec<u64> = (0..width)
+                .map(|_| {
+                    state =
+                        state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    state ^ state << 32
+                })
+                .collect();
+            assert_eq!(eval_words(&plan, &words), eval_words(&other, &words), "{name}");
+        }
     }
 }

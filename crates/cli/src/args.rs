@@ -573,6 +573,8 @@ pub enum CircuitCommand {
     Eval(EvalArgs),
     /// Write a circuit as a Bristol file
     Export(ExportArgs),
+    /// Write a circuit with fewer AND gates as a Bristol file; tells how many there were and are
+    Optimise(ExportArgs),
 }
 
 /// Arguments of `circuit info`.
@@ -643,7 +645,7 @@ pub struct ExportArgs {
     #[command(flatten)]
     pub program: ProgramArgs,
     /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
 

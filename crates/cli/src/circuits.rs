@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use serde::Serialize;
 use symbolon::circuit::{
     Circuit, LookupCount, Plan, Receivers, Stats, bristol, builtin, eval_ports, lower_lookups,
-    parse_value,
+    optimise, parse_value,
 };
 
 use symbolon_lang::cost::{ComponentCost, component_costs};
@@ -27,7 +27,8 @@ pub fn command(command: &CircuitCommand) -> Outcome<()> {
         CircuitCommand::List => list(),
         CircuitCommand::Info(args) => info(args),
         CircuitCommand::Eval(args) => eval(args),
-        CircuitCommand::Export(args) => export(args),
+        CircuitCommand::Export(args) => export(args, false),
+        CircuitCommand::Optimise(args) => export(args, true),
     }
 }
 
@@ -272,7 +273,7 @@ pub fn eval(args: &EvalArgs) -> Outcome<()> {
     failure
 }
 
-fn export(args: &ExportArgs) -> Outcome<()> {
+fn export(args: &ExportArgs, optimised: bool) -> Outcome<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         program: args.program.clone(),
@@ -281,6 +282,12 @@ fn export(args: &ExportArgs) -> Outcome<()> {
     let mut circuit = spec.load_for_all()?.0.circuit;
     if args.gates {
         circuit = lower_lookups(&circuit);
+    }
+    if optimised {
+        let before = Stats::of(&circuit).and;
+        circuit = optimise(&circuit)
+            .map_err(|error| Failure::usage(format!("cannot optimise: {error}")))?;
+        tell(&format!("AND gates: {before}, now {}\n", Stats::of(&circuit).and));
     }
     let write = |out: &mut dyn Write| {
         let mut out = BufWriter::with_capacity(1 << 16, out);

@@ -1,5 +1,8 @@
 //! Floats against the processor.
 
+use rustc_apfloat::ieee::{Double, Single};
+use rustc_apfloat::{Float, FloatConvert, Round};
+
 use super::*;
 use crate::builder::{Builder, and_count};
 use crate::{Circuit, Plan, Receivers, Type, eval_words};
@@ -174,6 +177,64 @@ fn compare_all(seed: u64, count: usize) {
 #[test]
 fn operations_equal_the_processors() {
     compare_all(1, 6_000);
+}
+
+/// The same against a library that computes with integers.
+fn compare_with_apfloat<F: Float>(f: Format, seed: u64, count: usize) {
+    let cases = pairs(f, &mut Random(seed), count);
+    let value = |bits: u64| F::from_bits(bits.into());
+    let bits = |x: F| if x.is_nan() { f.nan() } else { x.to_bits() as u64 };
+    let near = Round::NearestTiesToEven;
+    type Model<F> = fn(F, F, Round) -> F;
+    let operations: [(&str, Binary, Model<F>); 4] = [
+        ("add", Gates::float_add, |x, y, round| x.add_r(y, round).value),
+        ("sub", Gates::float_sub, |x, y, round| x.sub_r(y, round).value),
+        ("mul", Gates::float_mul, |x, y, round| x.mul_r(y, round).value),
+        ("div", Gates::float_div, |x, y, round| x.div_r(y, round).value),
+    ];
+    for (name, op, model) in operations {
+        let circuit = binary(f, op);
+        check(name, &circuit, &cases, |x| bits(model(value(x[0]), value(x[1]), near)));
+    }
+    let order = |x: &[u64]| value(x[0]).partial_cmp(&value(x[1]));
+    check("lt", &binary(f, LESS), &cases, |x| order(x).is_some_and(|o| o.is_lt()).into());
+    check("le", &binary(f, NOT_MORE), &cases, |x| order(x).is_some_and(|o| o.is_le()).into());
+    check("eq", &binary(f, EQUAL), &cases, |x| order(x).is_some_and(|o| o.is_eq()).into());
+}
+
+fn convert_with_apfloat(seed: u64, count: usize) {
+    let mut random = Random(seed);
+    let (singles, doubles) = (pairs(F32, &mut random, count), pairs(F64, &mut random, count));
+    let widen = circuit(&[32, 32], |g, x| g.float_convert(F32, F64, &x[0]));
+    check("f32 as f64", &widen, &singles, |x| {
+        let value: Double = Single::from_bits(x[0].into()).convert(&mut false).value;
+        if value.is_nan() { F64.nan() } else { value.to_bits() as u64 }
+    });
+    let narrow = circuit(&[64, 64], |g, x| g.float_convert(F64, F32, &x[0]));
+    check("f64 as f32", &narrow, &doubles, |x| {
+        let value: Single = Double::from_bits(x[0].into()).convert(&mut false).value;
+        if value.is_nan() { F32.nan() } else { value.to_bits() as u64 }
+    });
+    let cut = circuit(&[64, 64], |g, x| g.float_to_int(F64, &x[0], (37, true), 0));
+    check("f64 as i37", &cut, &doubles, |x| {
+        let value = Double::from_bits(x[0].into()).to_i128_r(37, Round::TowardZero, &mut false);
+        value.value as u64 & ((1 << 37) - 1)
+    });
+}
+
+#[test]
+fn operations_equal_a_soft_float_library() {
+    compare_with_apfloat::<Single>(F32, 5, 3_000);
+    compare_with_apfloat::<Double>(F64, 6, 3_000);
+    convert_with_apfloat(7, 3_000);
+}
+
+#[test]
+#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+fn operations_equal_a_soft_float_library_a_million_times() {
+    compare_with_apfloat::<Single>(F32, 8, 1_000_000);
+    compare_with_apfloat::<Double>(F64, 9, 1_000_000);
+    convert_with_apfloat(10, 1_000_000);
 }
 
 #[test]

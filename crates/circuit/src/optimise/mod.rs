@@ -1,0 +1,144 @@
+//! Fewer AND gates for the same function.
+//!
+//! Every component is written anew with constants folded, equal gates merged and dead ones left out.
+//! Then *cuts* are rewritten, round by round: a wire is a function of a few others, its leaves; if
+//! that function has a circuit with fewer ANDs than would go with the wire's cone, it replaces the
+//! cone. XORs are free, so functions that differ by an affine one cost the same (`affine`).
+//!
+//! Gates stay in their components, and a round that saves nothing is dropped, so the result never
+//! has more AND gates.
+
+mod affine;
+mod cuts;
+
+use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count};
+use crate::{Circuit, CircuitError, Component, Step, Table, Wire};
+
+/// Components with more steps are folded and merged, but their cuts are not rewritten.
+pub const MAX_STEPS: usize = 1 << 22;
+
+/// Rounds of rewriting at most; mostly the third finds nothing.
+const ROUNDS: usize = 8;
+
+/// The same function with fewer AND gates, or as many. Ports stay as they are.
+///
+/// # Errors
+/// [`CircuitError::Invalid`] when a component has more wires than the builder numbers.
+pub fn optimise(circuit: &Circuit) -> Result<Circuit, CircuitError> {
+    let mut best = rewrite(circuit, &mut |_| Vec::new())?;
+    for _ in 0..ROUNDS {
+        let next = rewrite(&best, &mut |component| {
+            if component.steps.len() > MAX_STEPS { Vec::new() } else { cuts::choose(component) }
+        })?;
+        if and_count(&next) >= and_count(&best) {
+            break;
+        }
+        best = next;
+    }
+    // What folding and merging cannot do better is left as it was.
+    Ok(if and_count(&best) < and_count(circuit) { best } else { circuit.clone() })
+}
+
+/// What replaces a wire's gate: a function of other wires.
+struct Replacement {
+    wire: Wire,
+    leaves: Vec<Wire>,
+    /// The truth table: bit i is the value where the leaves are the bits of i.
+    function: u64,
+}
+
+/// Writes the circuit anew, with these replacements, which are in the order of their steps.
+fn rewrite(
+    circuit: &Circuit,
+    choose: &mut dyn FnMut(&Component) -> Vec<Replacement>,
+) -> Result<Circuit, CircuitError> {
+    let (main, others) = circuit.components().split_last().expect("a circuit has a main component");
+    let mut parts: Vec<Subcircuit> = Vec::with_capacity(others.len());
+    for component in others {
+        let mut c = ComponentBuilder::new(component.name.clone());
+        let inputs = c.input(component.inputs as usize);
+        let outputs = write(&mut c, component, inputs, &parts, circuit.tables(), choose);
+        c.output(&outputs);
+        parts.push(c.finish()?);
+    }
+    let mut b = Builder::new(circuit.name());
+    let inputs: Vec<Word> = circuit
+        .inputs()
+        .iter()
+        .map(|input| b.input(input.name.clone(), input.ty.clone(), input.owner))
+        .collect();
+    let outputs = write(&mut b, main, Word::join(&inputs), &parts, circuit.tables(), choose);
+    let mut start = 0;
+    for output in circuit.outputs() {
+        let end = start + output.ty.width() as usize;
+        let word = outputs.slice(start..end);
+        b.output(output.name.clone(), &word, output.ty.clone(), output.to.clone());
+        start = end;
+    }
+    b.finish()
+}
+
+/// Writes a component's steps; gives its outputs.
+fn write(
+    g: &mut Gates,
+    component: &Component,
+    inputs: Word,
+    parts: &[Subcircuit],
+    tables: &[Table],
+    choose: &mut dyn FnMut(&Component) -> Vec<Replacement>,
+) -> Word {
+    let mut bits = vec![Bit::ZERO; component.wires as usize];
+    bits[..inputs.width()].copy_from_slice(&inputs);
+    let replacements = choose(component);
+    let mut replacements = replacements.iter().peekable();
+    for step in &component.steps {
+        let out = match *step {
+            Step::Xor { out, .. } | Step::And { out, .. } => out,
+            Step::Inv { a, out } => {
+                bits[out as usize] = !bits[a as usize];
+                continue;
+            }
+            Step::Const { value, out } => {
+                bits[out as usize] = Bit::constant(value);
+                continue;
+            }
+            Step::Call(index) => {
+                let call = component.calls[index as usize];
+                let ranges = &component.call_args[call.first_arg as usize..];
+                let args: Word = ranges[..call.arg_count as usize]
+                    .iter()
+                    .flat_map(|range| range.first..range.first + range.len)
+                    .map(|wire| bits[wire as usize])
+                    .collect();
+                let outputs = g.call_one(&parts[call.component as usize], &[&args]);
+                let first = call.first_output as usize;
+                bits[first..first + outputs.width()].copy_from_slice(&outputs);
+                continue;
+            }
+            Step::Lookup(index) => {
+                let lookup = component.lookups[index as usize];
+                let inputs = component.inputs_of(lookup).iter();
+                let inputs: Word = inputs.map(|&wire| bits[wire as usize]).collect();
+                let outputs = g.lookup(&tables[lookup.table as usize], &inputs);
+                let first = lookup.first_output as usize;
+                bits[first..first + outputs.width()].copy_from_slice(&outputs);
+                continue;
+            }
+        };
+        bits[out as usize] = match replacements.next_if(|next| next.wire == out) {
+            Some(Replacement { leaves, function, .. }) => {
+                let leaves: Vec<Bit> = leaves.iter().map(|&wire| bits[wire as usize]).collect();
+                affine::write(g, &leaves, *function)
+            }
+            None => match *step {
+                Step::Xor { a, b, .. } => g.xor_bit(bits[a as usize], bits[b as usize]),
+                Step::And { a, b, .. } => g.and_bit(bits[a as usize], bits[b as usize]),
+                _ => unreachable!("other steps are written above"),
+            },
+        };
+    }
+    component.outputs.iter().map(|&wire| bits[wire as usize]).collect()
+}
+
+#[cfg(test)]
+mod tests;

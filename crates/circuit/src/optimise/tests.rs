@@ -1,0 +1,108 @@
+//! The same function with fewer gates.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::builtin::by_name;
+use crate::{Receivers, Type, reference};
+
+/// Evaluates both on inputs that differ from call to call.
+fn same_function(one: &Circuit, other: &Circuit, rounds: u64) {
+    let width: u64 = one.inputs().iter().map(|input| input.ty.width()).sum();
+    let mut state = 1u64;
+    for _ in 0..rounds {
+        let bits: Vec<bool> = (0..width)
+            .map(|_| {
+                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                state >> 63 == 1
+            })
+            .collect();
+        assert_eq!(reference::eval(one, &bits), reference::eval(other, &bits));
+    }
+}
+
+#[test]
+fn textbook_adders_lose_their_extra_gates() {
+    // Carries as (x ∧ y) ∨ (c ∧ (x ⊕ y)): two ANDs and an OR a bit.
+    let mut b = Builder::new("adder");
+    let (x, y) = (b.input("x", Type::Uint(32), 0), b.input("y", Type::Uint(32), 1));
+    let (mut sum, mut carry) = (Vec::new(), Bit::ZERO);
+    for i in 0..32 {
+        let half = b.xor_bit(x[i], y[i]);
+        sum.push(b.xor_bit(half, carry));
+        let both = b.and_bit(x[i], y[i]);
+        let through = b.and_bit(half, carry);
+        carry = b.or_bit(both, through);
+    }
+    b.output("sum", &sum.into(), Type::Uint(32), Receivers::All);
+    let circuit = b.finish().unwrap();
+    assert!(and_count(&circuit) > 80);
+    let better = optimise(&circuit).unwrap();
+    same_function(&circuit, &better, 50);
+    assert_eq!(and_count(&better), 31);
+}
+
+#[test]
+fn selections_by_two_products_become_one() {
+    let mut b = Builder::new("choose");
+    let x = b.input("x", Type::Uint(16), 0);
+    let y = b.input("y", Type::Uint(16), 1);
+    let choice = b.input("choice", Type::Uint(1), 1)[0];
+    let (left, right) = (b.and_each(choice, &x), b.and_each(!choice, &y));
+    let chosen = b.or(&left, &right);
+    b.output("chosen", &chosen, Type::Uint(16), Receivers::All);
+    let circuit = b.finish().unwrap();
+    let better = optimise(&circuit).unwrap();
+    same_function(&circuit, &better, 50);
+    assert_eq!(and_count(&better), 16);
+}
+
+#[test]
+fn built_in_circuits_keep_their_function_and_do_not_grow() {
+    for name in ["aes128", "aes128:sbox", "mul:40", "div:16", "cbcmac:2", "sort:8x8", "random:400"]
+    {
+        let circuit = by_name(name).unwrap();
+        let better = optimise(&circuit).unwrap();
+        assert!(and_count(&better) <= and_count(&circuit), "{name}");
+        assert_eq!(better.inputs(), circuit.inputs());
+        same_function(&circuit, &better, 8);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn random_circuits_keep_their_function(
+        operations in prop::collection::vec((0u8..4, any::<[u8; 3]>()), 1..120),
+    ) {
+        let mut b = Builder::new("random");
+        let x = b.input("x", Type::Uint(6), 0);
+        let mut bits = x.to_vec();
+        for (operation, places) in operations {
+            let pick = |i: usize| {
+                let bit = bits[bits.len() - 1 - usize::from(places[i] >> 1) % bits.len().min(12)];
+                if places[i] & 1 == 1 { !bit } else { bit }
+            };
+            let (x, y, z) = (pick(0), pick(1), pick(2));
+            let bit = match operation {
+                0 => b.xor_bit(x, y),
+                1 => b.and_bit(x, y),
+                2 => b.or_bit(x, y),
+                _ => {
+                    let (one, other) = (b.and_bit(x, y), b.and_bit(x, z));
+                    b.xor_bit(one, other)
+                }
+            };
+            bits.push(bit);
+        }
+        let outputs: Word = bits.iter().rev().take(5).copied().collect();
+        b.output("y", &outputs, Type::Uint(outputs.width() as u32), Receivers::All);
+        let circuit = b.finish().unwrap();
+        let better = optimise(&circuit).unwrap();
+        prop_assert!(and_count(&better) <= and_count(&circuit));
+        for place in 0..64 {
+            let bits: Vec<bool> = (0..6).map(|i| place >> i & 1 == 1).collect();
+            prop_assert_eq!(reference::eval(&better, &bits), reference::eval(&circuit, &bits));
+        }
+    }
+}
