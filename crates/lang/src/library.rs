@@ -1,7 +1,7 @@
 //! The library `std`, written in the language itself.
 
 /// The modules, by path without `std/` and `.sym`.
-const MODULES: [(&str, &str); 12] = [
+const MODULES: [(&str, &str); 13] = [
     ("prelude", include_str!("std/prelude.sym")),
     ("bits", include_str!("std/bits.sym")),
     ("crypto", include_str!("std/crypto.sym")),
@@ -11,6 +11,7 @@ const MODULES: [(&str, &str); 12] = [
     ("ml", include_str!("std/ml.sym")),
     ("num", include_str!("std/num.sym")),
     ("psi", include_str!("std/psi.sym")),
+    ("shuffle", include_str!("std/shuffle.sym")),
     ("sort", include_str!("std/sort.sym")),
     ("stats", include_str!("std/stats.sym")),
     ("text", include_str!("std/text.sym")),

@@ -148,6 +148,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("f64 multiply", "(a: f64 from 0, b: f64 from 1) -> (r: f64 to all) { a * b }", "19626"),
     ("f64 divide", "(a: f64 from 0, b: f64 from 1) -> (r: f64 to all) { a / b }", "82269"),
     ("`float::sqrt` f64", "(a: f64 from 0) -> (r: f64 to all) { std::float::sqrt(a) }", "91504"),
+    ("`float::exp` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::exp(a) }", "11409"),
+    ("`float::ln` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::ln(a) }", "8878"),
     ("i32 as f32", "(a: i32 from 0) -> (r: f32 to all) { a as f32 }", ""),
     ("f32 as i32", "(a: f32 from 0) -> (r: i32 to all) { a as i32 }", ""),
     ("f64 as f32", "(a: f64 from 0) -> (r: f32 to all) { a as f32 }", ""),

@@ -328,3 +328,129 @@ fn float_literals_take_the_type_they_need() {
     assert!(errors_of("fn main(x: f32 from 0) -> (y: f32 to all) { x % 2.0 }").contains("E03"));
     assert!(errors_of("fn main(x: f32 from 0) -> (y: f64 to all) { x }").contains("as f64"));
 }
+
+/// The bytes that a program gives, in hexadecimal.
+fn hex_of(text: &str, inputs: &[&str]) -> String {
+    let out = compute(text, inputs).swap_remove(0);
+    let bytes = out.trim_matches(['[', ']']).split(", ");
+    bytes.map(|byte| format!("{:02x}", byte.parse::<u8>().expect("a byte"))).collect()
+}
+
+#[test]
+fn published_digests() {
+    let long = (0..150u8).collect::<Vec<u8>>();
+    for (function, bytes, text, digest) in [
+        ("sha1", 20, &b"abc"[..], "a9993e364706816aba3e25717850c26c9cd0d89d"),
+        (
+            "sha512",
+            64,
+            b"abc",
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+             2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+        ),
+        (
+            "sha3_256",
+            32,
+            b"abc",
+            "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532",
+        ),
+        ("sha512", 64, &long, &sha512_hex(&long)),
+    ] {
+        let program = format!(
+            "fn main(t: [u8; {}] from 0) -> (d: [u8; {bytes}] to all) {{ std::crypto::{function}(t) }}",
+            text.len()
+        );
+        assert_eq!(hex_of(&program, &[&format!("{text:?}")]), digest, "{function}");
+    }
+}
+
+fn sha512_hex(text: &[u8]) -> String {
+    use sha2::Digest;
+    sha2::Sha512::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn chacha20_and_hmac_as_published() {
+    let key: Vec<u8> = (0..32).collect();
+    let nonce = [0, 0, 0, 9, 0, 0, 0, 0x4a, 0, 0, 0, 0];
+    let block = "fn main(k: [u8; 32] from 0, n: [u8; 12] from 1) -> (b: [u8; 70] to all) {
+        std::crypto::chacha20(k, 1, n, [0; 70])
+    }";
+    let stream = hex_of(block, &[&format!("{key:?}"), &format!("{nonce:?}")]);
+    let expected = "10f1e7e4d13b5915500fdd1fa32071c4c7d1f4c733c068030422aa9ac3d46c4e\
+                    d2826446079faa0914c2d705d98b02a2b5129cd1de164eb9cbd083e8a2503c4e";
+    assert_eq!(stream[..128], *expected);
+    let mac = "fn main(k: [u8; 4] from 0, t: [u8; 28] from 1) -> (m: [u8; 32] to all) {
+        std::crypto::hmac_sha256(k, t)
+    }";
+    let (key, text) = (b"Jefe", b"what do ya want for nothing?");
+    assert_eq!(
+        hex_of(mac, &[&format!("{key:?}"), &format!("{text:?}")]),
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+    );
+}
+
+#[test]
+fn switches_reach_every_permutation() {
+    for (n, switches, permutations) in [(1, 0, 1), (2, 1, 2), (3, 3, 6), (4, 5, 24), (5, 8, 120)] {
+        let text = format!(
+            "fn main(a: [u4; {n}] from 0, s: [bool; {switches}] from 1) -> (r: [u4; {n}] to all) {{
+                std::shuffle::permute(a, s)
+            }}"
+        );
+        if switches == 0 {
+            // No input has no bits.
+            continue;
+        }
+        let circuit = circuit(&text);
+        let items: Vec<u64> = (1..=n).collect();
+        let mut reached = std::collections::BTreeSet::new();
+        for setting in 0..1u32 << switches {
+            let setting: Vec<bool> = (0..switches).map(|i| setting >> i & 1 == 1).collect();
+            let out = bits(&circuit, &[&list(&items), &format!("{setting:?}")]).swap_remove(0);
+            let mut sorted: Vec<u64> =
+                out.trim_matches(['[', ']']).split(", ").map(|x| x.parse().unwrap()).collect();
+            sorted.sort_unstable();
+            assert_eq!(sorted, items, "{setting:?}");
+            reached.insert(out);
+        }
+        assert_eq!(reached.len(), permutations, "{n}");
+        assert_eq!(and_count(&circuit), 4 * switches as u64);
+    }
+}
+
+/// How far a result is from the true value, in units of its last place.
+fn ulps(result: f32, truth: f64) -> f64 {
+    if f64::from(result) == truth || result.is_nan() && truth.is_nan() {
+        return 0.0;
+    }
+    let next = f32::from_bits(result.abs().to_bits() + 1) - result.abs();
+    (f64::from(result) - truth).abs() / f64::from(next)
+}
+
+#[test]
+fn exp_and_ln_are_within_a_unit_of_the_last_place() {
+    let text = "fn main(x: f32 from 0) -> (e: f32 to all, l: f32 to all) {
+        (std::float::exp(x), std::float::ln(x))
+    }";
+    let circuit = circuit(text);
+    let read = |text: &str| text.trim_matches('"').parse::<f32>().expect("a number");
+    let mut cases = vec![0.0, -0.0, 1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 1e-45, 3.4e38];
+    cases.extend([88.72283, 88.72284, -103.97, -104.5, -87.4, -200.0, 0.99999994, 1.0000001]);
+    let words = numbers(7, 1200, 1 << 31);
+    for pair in words.chunks(2) {
+        let unit = pair[1] as f32 / (1u64 << 30) as f32 - 1.0;
+        cases.push(match pair[0] % 3 {
+            0 => unit * 100.0,
+            1 => 1.0 + unit / (1 << (pair[0] / 3 % 20)) as f32,
+            _ => f32::from_bits(pair[1] as u32 & 0x7fff_ffff),
+        });
+    }
+    for x in cases {
+        let out = bits(&circuit, &[&format!("{x:?}")]);
+        let (e, l) = (f64::from(x).exp(), f64::from(x).ln());
+        let (e, l) = if e > f64::from(f32::MAX) { (f64::INFINITY, l) } else { (e, l) };
+        assert!(ulps(read(&out[0]), e) < 1.0, "exp({x:?}) = {} for {e}", out[0]);
+        assert!(ulps(read(&out[1]), l) < 1.0, "ln({x:?}) = {} for {l}", out[1]);
+    }
+}

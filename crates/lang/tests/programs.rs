@@ -163,3 +163,14 @@ fn ten_errors_are_told_at_once() {
     assert_eq!(found.matches("error[").count(), 10, "{found}");
     assert!(found.contains("help: convert it: `as u8`"), "{found}");
 }
+
+#[test]
+fn a_prefix_binds_tighter_than_a_cast() {
+    let text =
+        "fn main(x: i4 from 0, c: bool from 1) -> (n: i8 to all, t: u4 to all, m: i8 to all) {
+        (-x as i8, !c as u4, -3 as i8)
+    }";
+    // Of the least number the opposite is itself.
+    assert_eq!(run(text, &["-8", "true"]), ["-8", "0", "-3"]);
+    assert_eq!(run(text, &["5", "false"]), ["-5", "1", "-3"]);
+}

@@ -198,7 +198,7 @@ fn division_of_words_with_constants() {
             pairs.extend([0, 1, 2, 3, 10, 12, 255].map(|divisor| (x, divisor & m)));
             pairs
                 .into_iter()
-                .flat_map(|(x, y)| if y == 0 { [m, x] } else { [x / y, x % y] })
+                .flat_map(|(x, y)| [x.checked_div(y).unwrap_or(m), x.checked_rem(y).unwrap_or(x)])
                 .collect()
         },
     );

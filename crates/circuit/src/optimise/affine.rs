@@ -73,7 +73,7 @@ static RECIPES: LazyLock<HashMap<u64, Recipe>> = LazyLock::new(|| {
 pub(super) fn complexity(function: u64) -> Option<u32> {
     let form = transform(function) & !AFFINE;
     if let Some(quadratic) = Quadratic::of(form) {
-        return Some(quadratic.factors().0.len() as u32);
+        return Some(quadratic.factors().len() as u32);
     }
     let (key, _) = compact(form)?;
     RECIPES.contains_key(&key).then_some(2)
@@ -107,7 +107,7 @@ pub(super) fn write(g: &mut Gates, leaves: &[Bit], function: u64) -> Bit {
     // What the ANDs give, as a bit and as a form; the rest is affine.
     let (mut result, mut made) = (Bit::ZERO, 0);
     if let Some(quadratic) = Quadratic::of(form & !AFFINE) {
-        for (a, b) in quadratic.factors().0 {
+        for (a, b) in quadratic.factors() {
             let (x, y) = (sum(g, a), sum(g, b));
             let product = g.and_bit(x, y);
             result = g.xor_bit(result, product);
@@ -128,11 +128,11 @@ pub(super) fn write(g: &mut Gates, leaves: &[Bit], function: u64) -> Bit {
         let first_table = table(a) & table(b);
         let mut factors = [Bit::ZERO; 2];
         let mut value = u64::MAX;
-        for place in 0..2 {
+        for (place, factor) in factors.iter_mut().enumerate() {
             let set = spread(recipe.second[place]);
             let with = recipe.with_first[place];
             let linear = sum(g, set);
-            factors[place] = if with { g.xor_bit(linear, first) } else { linear };
+            *factor = if with { g.xor_bit(linear, first) } else { linear };
             value &= table(set) ^ if with { first_table } else { 0 };
         }
         result = g.and_bit(factors[0], factors[1]);
@@ -182,9 +182,8 @@ impl Quadratic {
         Some(Quadratic(neighbours))
     }
 
-    /// Products of linear forms whose sum it is but for an affine part, as few as can be (Dickson),
-    /// and what is left, which is nothing.
-    fn factors(mut self) -> (Vec<(u8, u8)>, [u8; VARIABLES]) {
+    /// Products of linear forms whose sum it is but for an affine part, as few as can be (Dickson).
+    fn factors(mut self) -> Vec<(u8, u8)> {
         let mut factors = Vec::new();
         while let Some(i) = (0..VARIABLES).find(|&i| self.0[i] != 0) {
             // x·A + y·B + x·y = (x + B)(y + A) + A·B: both variables leave the rest.
@@ -204,7 +203,7 @@ impl Quadratic {
                 }
             }
         }
-        (factors, self.0)
+        factors
     }
 }
 

@@ -85,10 +85,14 @@ impl FnCx<'_, '_> {
             }
             ExprKind::Unary(op, operand) => self.unary(*op, operand, hint, span),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, hint, span),
-            ExprKind::Cast(value, ty) => {
+            ExprKind::Cast(operand, ty) => {
                 let to = self.own_type(ty);
-                let value = self.expr(value, None);
+                let value = self.expr(operand, None);
                 let from = self.ty_of(&value);
+                // A negated literal has no type of its own that is signed.
+                if is_negated_literal(operand) {
+                    self.unify(&from, &to);
+                }
                 self.checks.push((Check::Cast(to.clone()), from, span));
                 let constant = value.constant;
                 self.node(Kind::Cast(Box::new(value)), &to, constant, span)
@@ -551,4 +555,10 @@ impl FnCx<'_, '_> {
             Arg::Const(len) => matches!(len, Len::Known(_)),
         })
     }
+}
+
+/// Whether this is `-` and a literal without a type.
+fn is_negated_literal(expr: &ast::Expr) -> bool {
+    let ExprKind::Unary(UnaryOp::Neg, operand) = &expr.kind else { return false };
+    matches!(operand.kind, ExprKind::Int(_, None) | ExprKind::Float(_, None))
 }

@@ -125,18 +125,23 @@ impl Parser<'_> {
         Some((op, 1))
     }
 
+    /// A prefix binds tighter than `as`, as in Rust: `-x as u8` converts `-x`.
     fn unary(&mut self, mode: Mode) -> Parsed<Expr> {
+        let value = self.prefix(mode)?;
+        self.casts(value)
+    }
+
+    fn prefix(&mut self, mode: Mode) -> Parsed<Expr> {
         let start = self.span();
         for (text, op) in [("-", UnaryOp::Neg), ("!", UnaryOp::Not)] {
             if self.eat(text) {
-                let operand = self.nested(|p| p.unary(mode))?;
+                let operand = self.nested(|p| p.prefix(mode))?;
                 let span = start.to(operand.span);
                 return Ok(Expr { kind: ExprKind::Unary(op, Box::new(operand)), span });
             }
         }
         let primary = self.primary_in(mode)?;
-        let value = self.postfix_from(primary, mode)?;
-        self.casts(value)
+        self.postfix_from(primary, mode)
     }
 
     fn casts(&mut self, mut value: Expr) -> Parsed<Expr> {
