@@ -188,7 +188,7 @@ fn adder_of_the_old_format() {
 fn optimised_files_compute_the_same_with_fewer_gates() {
     for (name, format, most) in [
         ("bristol/AES-non-expanded.txt", Format::Old, 6_800),
-        ("bristol/adder_32bit.txt", Format::Old, 31),
+        ("bristol/adder_32bit.txt", Format::Old, 32),
         ("bristol-fashion/adder64.txt", Format::Fashion, 63),
         ("bristol-fashion/mult64.txt", Format::Fashion, 4_033),
         ("bristol-fashion/sha256.txt", Format::Fashion, 22_573),

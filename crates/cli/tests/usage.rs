@@ -234,6 +234,23 @@ fn circuits_are_listed_described_and_evaluated() {
 }
 
 #[test]
+fn optimised_files_compute_the_same_with_fewer_gates() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = |words: &[&str]| symbolon_in(folder.path(), "", words);
+    // A carry as two products; one is enough.
+    let carry = "4 7\n1 3\n1 1\n\n2 1 0 1 3 XOR\n2 1 3 2 4 AND\n2 1 0 1 5 AND\n2 1 4 5 6 XOR\n";
+    std::fs::write(folder.path().join("carry.txt"), carry).unwrap();
+    here(&["circuit", "optimise", "carry.txt", "-o", "fewer.txt"]).expect(0).says(&["2, now 1"]);
+    let text = std::fs::read_to_string(folder.path().join("fewer.txt")).unwrap();
+    assert_eq!(text.lines().filter(|line| line.ends_with(" AND")).count(), 1);
+    for value in 0..8 {
+        let value = format!("0={value}");
+        let eval = |file| here(&["circuit", "eval", file, "--input", &value]).expect(0).out;
+        assert_eq!(eval("fewer.txt"), eval("carry.txt"), "{value}");
+    }
+}
+
+#[test]
 fn exported_circuits_compute_the_same() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("x.txt"), " 0xff\n").unwrap();

@@ -454,3 +454,32 @@ fn exp_and_ln_are_within_a_unit_of_the_last_place() {
         assert!(ulps(read(&out[1]), l) < 1.0, "ln({x:?}) = {} for {l}", out[1]);
     }
 }
+
+#[test]
+fn casts_of_wide_numbers_reach_the_ends_of_floats() {
+    let text = "fn main(x: u200 from 0, y: fixed<2, 200> from 0, z: f32 from 1)
+        -> (a: f32 to all, b: f32 to all, c: u200 to all, d: fixed<2, 200> to all) {
+        (x as f32, y as f32, z as u200, z as fixed<2, 200>)
+    }";
+    let circuit = circuit(text);
+    let least = 2f64.powi(-149);
+    let exact = |x: f64| format!("{x:.200}");
+    let trimmed = |x: f64| exact(x).trim_end_matches('0').to_string();
+    let most = "340282346638528859811704183484516925440";
+    // The largest number, and halfway to the next, which would be 2^128.
+    let cases = [
+        (most, exact(least), "3.4028235e38", [r#"3.4028235e38"#, "1e-45", most, "1.9999"]),
+        (
+            "340282356779733661637539395458142568448",
+            exact(least / 2.0),
+            "1e-45",
+            [r#""inf""#, "0.0", "0", &trimmed(least)],
+        ),
+        ("1", exact(least * 0.75), "-2.5", ["1.0", "1e-45", "0", "-2.0"]),
+    ];
+    for (x, y, z, expected) in cases {
+        let out = bits(&circuit, &[x, &y, z]);
+        assert_eq!(out[..3], expected[..3], "{x} {y} {z}");
+        assert!(out[3].starts_with(expected[3]), "{} is not {}", out[3], expected[3]);
+    }
+}
