@@ -1,7 +1,6 @@
 //! F_prep (YWZ20 Fig. 1), which is F_Pre (WRK17 Fig. 1) for two parties: authenticated bits, shares
 //! and AND triples.
 
-use symbolon_interaction::{confirm_broadcasts, toss_coin};
 use symbolon_ot::{
     Generator,
     cot::{GlobalKey, MAX_DRAW},
@@ -15,7 +14,10 @@ use crate::{
     aand::combine,
     abit::{self, AuthBitGenerator},
     ashare_check, bucketing,
-    laand::{self, BatchInputs, LeakyAndGenerator, LeakyTriples, Width},
+    laand::{
+        self, BatchInputs, LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Sampled,
+        Width,
+    },
     shares::{lsb_of_delta, resize_for_overwrite},
     threads,
 };
@@ -45,8 +47,8 @@ pub struct Preprocessor {
     chunk: usize,
     prg: Prg,
     batches: u64,
-    /// Kept between batches: memory touched for the first time is dear.
-    leaky: LeakyTriples,
+    /// Kept between batches: the first touch of new memory is slow.
+    laand: LaAndWorkspace,
     buckets: combine::Scratch,
 }
 
@@ -93,7 +95,7 @@ impl Preprocessor {
             chunk: laand::chunk(generator),
             prg,
             batches: 0,
-            leaky: LeakyTriples::default(),
+            laand: LaAndWorkspace::default(),
             buckets: combine::Scratch::default(),
         };
         if parties > 2 {
@@ -155,8 +157,8 @@ impl Preprocessor {
             let ((lane, channels), mut part) = work;
             lane.bits().draw(channels, &part.bits, &mut part.macs, &mut part.keys)
         })?;
-        first_failure(ended)?;
-        self.confirm(lanes)?;
+        threads::first_failure(ended)?;
+        laand::confirm_logs(&self.lanes, &mut lanes[0])?;
         Ok(memory)
     }
 
@@ -243,44 +245,21 @@ impl Preprocessor {
         if batch.triples == 0 {
             return Ok(Triples::default());
         }
+        let peers = lanes[0].len();
         let inputs = BatchInputs { y: given.is_some(), onto: onto.is_some() };
-        let room = self.buckets.room((batch, lanes[0].len()), given, onto);
+        let output = self.buckets.room((batch, peers), given, onto);
         let width = Width::for_rho(self.rho);
-        self.leaky.reset((batch, lanes[0].len()), width, room, inputs);
-        let parts = laand::split(&mut self.leaky, lanes.len(), (self.chunk, width));
-        let bits = generate(&mut self.lanes, lanes, parts)?;
-        self.leaky.set_bits(bits);
-        self.confirm(lanes)?;
+        let of = LaAndBatch { batch, peers, width, chunk: self.chunk, inputs };
+        let sampled = Sampled::sample(&mut self.laand, output, of, &mut self.lanes, lanes)?;
         let threads = lanes.len().min(batch.leaky().div_ceil(self.chunk));
         let channels = &mut lanes[0];
-        let mut finish = laand::Finish {
-            session: &self.session,
-            delta: &self.delta,
-            width,
-            batch: self.batches,
-            prg: &mut self.prg,
-            threads,
-        };
-        laand::finish(channels, &mut self.leaky, &mut finish)?;
-        let number = self.batches;
-        let coin = toss_coin(channels, &self.session, 2 * number + 1, &mut self.prg)?;
+        let confirmed = sampled.confirm(&self.lanes, channels)?;
+        let (session, delta, number) = (&self.session, &self.delta, self.batches);
+        let check = LaAndCheck { session, delta, batch: number, prg: &mut self.prg, threads };
+        let leaky = confirmed.check(channels, check)?;
         self.batches += 1;
-        let output = self.leaky.take_output();
-        let combine = combine::Combine {
-            leaky: &self.leaky,
-            batch,
-            session: &self.session,
-            number,
-            delta: &self.delta,
-            threads,
-        };
-        combine.run(channels, coin, output)
-    }
-
-    /// Makes sure that all parties saw the same broadcasts on every lane.
-    fn confirm(&self, lanes: &mut [Vec<Channel>]) -> Result<()> {
-        let digests: Vec<[u8; 32]> = self.lanes.iter().map(LeakyAndGenerator::log_digest).collect();
-        confirm_broadcasts(&mut lanes[0], blake3::hash(&digests.concat()).as_bytes())
+        let combine = combine::Combine { leaky, session, number, delta, threads };
+        combine.run(channels, &mut self.prg)
     }
 }
 
@@ -316,28 +295,6 @@ impl<'a> DrawPart<'a> {
     fn is_empty(&self) -> bool {
         self.bits.is_empty() && self.keys.iter().all(|keys| keys.is_empty())
     }
-}
-
-/// Makes leaky triples up to their check, a part on each lane; returns their own bits, part by
-/// part.
-fn generate(
-    lanes: &mut [LeakyAndGenerator],
-    channels: &mut [Vec<Channel>],
-    mut parts: Vec<laand::Part<'_>>,
-) -> Result<Vec<[BitVec; 4]>> {
-    let work = lanes.iter_mut().zip(channels).zip(&mut parts);
-    let ended = threads::each(work, |((lane, channels), part)| lane.generate(channels, part))?;
-    first_failure(ended)?;
-    Ok(parts.into_iter().map(|part| part.bits).collect())
-}
-
-/// The first error, but a failed check before any other: it is the better news than the channel
-/// that broke because of it.
-fn first_failure(ended: Vec<Result<()>>) -> Result<()> {
-    let mut failed = ended.into_iter().filter_map(Result::err);
-    let Some(first) = failed.next() else { return Ok(()) };
-    let caught = |error: &Error| matches!(error, Error::PeerMisbehaved { .. });
-    if caught(&first) { Err(first) } else { Err(failed.find(caught).unwrap_or(first)) }
 }
 
 #[cfg(test)]

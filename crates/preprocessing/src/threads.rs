@@ -28,6 +28,15 @@ pub(crate) fn each<P: Send, R: Send>(
     })
 }
 
+/// The first error, but a failed check before any other: it says more than the broken channel that
+/// follows from it.
+pub(crate) fn first_failure(ended: Vec<Result<()>>) -> Result<()> {
+    let mut failed = ended.into_iter().filter_map(Result::err);
+    let Some(first) = failed.next() else { return Ok(()) };
+    let caught = |error: &Error| matches!(error, Error::PeerMisbehaved { .. });
+    if caught(&first) { Err(first) } else { Err(failed.find(caught).unwrap_or(first)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,8 +25,9 @@
 //! # Threads
 //! Each thread has some of the buckets.
 
+use symbolon_interaction::toss_coin;
 use symbolon_primitives::records::{Buckets, sum_buckets};
-use symbolon_primitives::{BitVec, Block, Challenge, Delta, rows_of_bytes};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;
 
@@ -38,7 +39,7 @@ use crate::{
     },
     bucketing::Batch,
     checks,
-    laand::{D_BIT, LeakyTriples, X_BIT, Y_BIT, Z_BIT},
+    laand::{Checked, D_BIT, X_BIT, Y_BIT, Z_BIT},
     messages::{BUCKETING_D, BUCKETING_MACS},
     open_bits::OpeningLabels,
     threads,
@@ -49,8 +50,7 @@ pub const OPENED: OpeningLabels = OpeningLabels { kind: BUCKETING_D, check: chec
 
 /// A batch of leaky triples to be combined, and the number of threads, which all parties share.
 pub(crate) struct Combine<'a> {
-    pub leaky: &'a LeakyTriples,
-    pub batch: Batch,
+    pub leaky: Checked<'a>,
     pub session: &'a SessionId,
     /// Number of this batch in the session.
     pub number: u64,
@@ -107,20 +107,23 @@ struct BucketBits {
 }
 
 impl Combine<'_> {
-    /// Makes triples by the buckets that `challenge` draws, in the memory of `triples`, which
-    /// holds the anchors of an anchored batch.
+    /// Tosses the coin that assigns the triples to buckets, and combines them.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when an opened d has no valid MAC; `Transport` when a peer is gone.
-    pub fn run(
-        &self,
-        channels: &mut [Channel],
-        challenge: Challenge,
-        mut triples: Triples,
-    ) -> Result<Triples> {
-        let (seed, coin) = challenge.into_block_and_mark();
-        let order = shuffled(self.batch, seed, self.threads)?;
-        if self.batch.anchored {
+    /// `PeerMisbehaved` when the coin toss fails or an opened d has no valid MAC; `Transport` when
+    /// a peer is gone.
+    pub fn run(self, channels: &mut [Channel], prg: &mut Prg) -> Result<Triples> {
+        let coin = toss_coin(channels, self.session, 2 * self.number + 1, prg)?;
+        self.run_with(channels, coin)
+    }
+
+    /// The same with the buckets that `coin` draws.
+    pub(crate) fn run_with(mut self, channels: &mut [Channel], coin: Challenge) -> Result<Triples> {
+        let mut triples = self.leaky.take_output();
+        let batch = self.leaky.batch();
+        let (seed, coin) = coin.into_block_and_mark();
+        let order = shuffled(batch, seed, self.threads)?;
+        if batch.anchored {
             let keys = &mut triples.a.towards[0].keys;
             channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
         } else {
@@ -151,7 +154,7 @@ impl Combine<'_> {
         a.clear_auths(0);
         c.clear_auths(0);
         for (peer, Towards { macs, keys }) in b.towards.iter_mut().enumerate() {
-            let firsts = order.iter().step_by(self.batch.bucket);
+            let firsts = order.iter().step_by(self.leaky.batch().bucket);
             for ((mac, key), &first) in macs.iter_mut().zip(keys).zip(firsts) {
                 [*mac, *key] = self.leaky.y_shares().get(first as usize, peer);
             }
@@ -172,7 +175,7 @@ impl Combine<'_> {
         };
         let seeds: Vec<Block> = channels.iter().zip(theirs).map(seed).collect();
         let opening = mac_check::MacCheck {
-            batch: self.batch,
+            batch: self.leaky.batch(),
             order,
             y_shares: self.leaky.y_shares(),
             firsts: &firsts.towards,
@@ -185,22 +188,22 @@ impl Combine<'_> {
 
     /// How many words of bits, a bit for each bucket, a thread has.
     fn words(&self) -> usize {
-        self.batch.triples.div_ceil(PIECE).div_ceil(self.threads)
+        self.leaky.batch().triples.div_ceil(PIECE).div_ceil(self.threads)
     }
 
     /// How many triples of each bucket are not its first.
     fn others(&self) -> usize {
-        self.batch.bucket - 1
+        self.leaky.batch().bucket - 1
     }
 
     /// The shuffled triples, thread by thread.
     fn members<'a>(&self, order: &'a [u32]) -> impl Iterator<Item = &'a [u32]> {
-        order.chunks(self.words() * PIECE * self.batch.shuffled())
+        order.chunks(self.words() * PIECE * self.leaky.batch().shuffled())
     }
 
     /// Gathers all bits, and adds up the own bits of all sums but the products with d.
     fn gather(&self, order: &[u32], triples: &mut Triples) -> Result<BucketBits> {
-        let (n, words, others) = (self.batch.triples, self.words(), self.others());
+        let (n, words, others) = (self.leaky.batch().triples, self.words(), self.others());
         let mut bits = BucketBits {
             factors: Zeroizing::new(BitVec::zeros(n * others)),
             d: BitVec::zeros(n * others),
@@ -215,18 +218,18 @@ impl Combine<'_> {
             sums: vec![(D_BIT, corrections)],
         };
         let mut parts: Vec<_> = factors.zip(d).zip(corrections).map(gathering).collect();
-        for (shares, bit) in outputs(triples, self.batch.anchored, [X_BIT, Y_BIT, Z_BIT]) {
+        for (shares, bit) in outputs(triples, self.leaky.batch().anchored, [X_BIT, Y_BIT, Z_BIT]) {
             for (part, words) in parts.iter_mut().zip(shares.bits.words_mut().chunks_mut(words)) {
                 part.sums.push((bit, words));
             }
         }
-        let (anchors, shuffled) = self.leaky.packed().split_at(self.batch.anchors());
+        let (anchors, shuffled) = self.leaky.packed().split_at(self.leaky.batch().anchors());
         let size = words * PIECE;
         let parts = self.members(order).zip(parts).zip((0..).step_by(size));
         threads::each(parts, |((members, mut part), first)| {
             // Empty in a batch without anchors.
             let anchors = &anchors[first.min(anchors.len())..];
-            part.run((anchors, shuffled), members, self.batch);
+            part.run((anchors, shuffled), members, self.leaky.batch());
         })?;
         Ok(bits)
     }
@@ -377,7 +380,7 @@ struct SumPart<'a> {
 
 impl SumPart<'_> {
     fn run(&mut self, of: &Combine<'_>, bits: &BucketBits) {
-        let (size, others) = (of.batch.shuffled(), of.others());
+        let (size, others) = (of.leaky.batch().shuffled(), of.others());
         for first in (0..self.members.len() / size).step_by(PIECE) {
             let rest = &self.members[first * size..];
             let members = &rest[..rest.len().min(PIECE * size)];
@@ -392,7 +395,7 @@ impl SumPart<'_> {
                     absorbing: size > others,
                     d: &bits.d.words()[bits_from..],
                     corrected: bits.corrections.words()[word],
-                    correction: of.leaky.correcting(peer),
+                    correction: of.leaky.correction(peer),
                     // The first peer's turn asks for the records of all.
                     ahead: if peer == 0 { asked_for(rest, size) } else { &[] },
                 };

@@ -95,7 +95,7 @@ fn parties_with(
             chunk: laand::CHUNK,
             prg: Prg::from_seed(prg.block()),
             batches: 0,
-            leaky: LeakyTriples::default(),
+            laand: LaAndWorkspace::default(),
             buckets: combine::Scratch::default(),
         };
         Party { open, lanes: channels, seeds: own_seeds }

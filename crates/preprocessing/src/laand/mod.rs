@@ -40,39 +40,46 @@
 //! step 5: it goes unnoticed exactly when x = 0, and then z = 0 is right. That is the guess of x
 //! again.
 //!
+//! # States
+//! A batch is [`Sampled`] (steps 1 to 4b), then `Confirmed` (all parties saw the same broadcasts),
+//! then [`Checked`] (step 5); each state is consumed by the next step. Only a [`Checked`] batch can
+//! be combined, and the coin that draws its buckets is tossed there. The memory is a borrowed
+//! [`LaAndWorkspace`].
+//!
+//! # Chunks
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
 //! the U is sent `LOOKAHEAD` chunks before the peer's is used, so that a long link is kept full.
 
 mod anchors;
-mod triples;
+mod batch;
+mod check;
 mod width;
+mod workspace;
 mod y_shares;
 
 use std::ops::Range;
 
-use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
 use symbolon_ot::{BlockBits, Generator};
-use symbolon_primitives::records::{Place, Rows, lay_out};
+use symbolon_primitives::records::{Place, Record, Rows, lay_out};
 use symbolon_primitives::{
-    BitVec, Block, Challenge, Delta, Prg, Slab, TweakedHash, add_key_where, add_where,
-    derive_block, gf128,
+    BitVec, Block, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block,
 };
-use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
+use symbolon_transport::{Channel, Result, SessionId};
 use zeroize::Zeroize;
 
 use crate::{
     abit::{self, AuthBitGenerator},
-    checks::{LEAKY_AND, LEAKY_AND_D, LEAKY_AND_V},
-    messages::{LEAKY_D, LEAKY_D_COMMITMENT, LEAKY_U, LEAKY_V, LEAKY_V_COMMITMENT},
-    threads,
+    messages::LEAKY_U,
 };
 use anchors::{Anchors, SampledAnchors};
 use width::Word;
+use workspace::Part;
 use y_shares::YSharesMut;
 
-pub(crate) use triples::{BatchInputs, D_BIT, X_BIT, Y_BIT, Z_BIT};
-pub use triples::{LeakyTriples, Record};
+pub(crate) use batch::{BatchInputs, Checked, LaAndBatch, Sampled, confirm_logs};
+pub(crate) use check::LaAndCheck;
 pub use width::Width;
+pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
 pub(crate) use y_shares::YShares;
 
 /// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With three correlated OTs per triple a column is 25 cache lines: whole ones,
@@ -99,58 +106,6 @@ const BLOCK: usize = 512;
 /// How many chunks the first message of a chunk runs ahead of its second: with small chunks it
 /// takes several to keep a long link full.
 const LOOKAHEAD: usize = 6;
-
-const D: CommitOpenLabels =
-    CommitOpenLabels { commit: LEAKY_D_COMMITMENT, open: LEAKY_D, check: LEAKY_AND_D };
-
-const V: CommitOpenLabels =
-    CommitOpenLabels { commit: LEAKY_V_COMMITMENT, open: LEAKY_V, check: LEAKY_AND_V };
-
-/// Where one lane writes its part of a batch.
-pub(crate) struct Part<'a> {
-    /// The anchors of the part, which are its first triples.
-    anchors: Anchors<'a>,
-    /// The records of the other triples.
-    records: &'a mut [Record],
-    /// The y of the other triples.
-    y_shares: YSharesMut<'a>,
-    /// How many triples there are.
-    len: usize,
-    /// Memory for the S of all triples, of `width` bits each.
-    s: &'a mut [Block],
-    /// How many triples a chunk has.
-    chunk: usize,
-    /// The length of U and S.
-    width: Width,
-    /// The own bits of x, y, r and d of this part, filled by the lane.
-    pub bits: [BitVec; 4],
-}
-
-/// Splits `triples` into one part per lane, each a whole number of chunks of `chunk` triples but
-/// the last, and with U of `width`.
-pub(crate) fn split<'a>(
-    triples: &'a mut LeakyTriples,
-    lanes: usize,
-    (chunk, width): (usize, Width),
-) -> Vec<Part<'a>> {
-    let chunks = triples.len().div_ceil(chunk).max(1);
-    let size = chunks.div_ceil(lanes) * chunk;
-    let (mut anchors, mut records) =
-        (Anchors::of(&mut triples.output, triples.anchors, triples.inputs), &mut *triples.records);
-    let (mut y_shares, mut s) = (triples.y_shares.all(), &mut *triples.s);
-    let all = triples.len;
-    let part = |first| {
-        let len = size.min(all - first);
-        let anchors = anchors.take_first(len);
-        let behind = len - anchors.len();
-        let bits = std::array::from_fn(|_| BitVec::zeros(0));
-        let y_shares = y_shares.take_first(behind);
-        let records = records.split_off_mut(..behind * triples.peers).expect("a record for each");
-        let s = s.split_off_mut(..width.blocks(len)).expect("an S for each");
-        Part { anchors, bits, records, y_shares, len, s, chunk, width }
-    };
-    (0..all).step_by(size).map(part).collect()
-}
 
 /// Where the authenticated bits of a chunk of `n` triples are in its draw: all x, then the y of all
 /// but the first `given` triples, then all r.
@@ -509,102 +464,7 @@ impl LeakyAndGenerator {
     }
 }
 
-/// The first `n` words of this memory.
-fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
-    &bytemuck::cast_slice(memory)[..n]
-}
-
 /// This memory as words.
 fn words_mut<W: Word>(memory: &mut [Block]) -> &mut [W] {
     bytemuck::cast_slice_mut(memory)
-}
-
-/// What the rest of step 4 and step 5 need to know.
-pub(crate) struct Finish<'a> {
-    pub session: &'a SessionId,
-    pub delta: &'a Delta,
-    pub width: Width,
-    /// Number of this batch in the session.
-    pub batch: u64,
-    pub prg: &'a mut Prg,
-    /// On how many threads V is summed up.
-    pub threads: usize,
-}
-
-/// The rest of step 4 and step 5: d committed and opened, then the check of all triples at once.
-pub(crate) fn finish(
-    channels: &mut [Channel],
-    triples: &mut LeakyTriples,
-    by: &mut Finish<'_>,
-) -> Result<()> {
-    let n = triples.len();
-    let mut d = std::mem::take(&mut triples.d);
-    let opened = commit_and_open(channels, &D, by.session, by.batch, &d.to_bytes(), by.prg)?;
-    for (channel, theirs) in channels.iter().zip(opened) {
-        let theirs = BitVec::from_bytes(n, &theirs)
-            .ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
-        d.xor_assign(&theirs);
-    }
-
-    let challenge = toss_coin(channels, by.session, 2 * by.batch, by.prg)?;
-    let key = (by.delta, challenge);
-    let mut v = match by.width {
-        Width::Half => combination(words::<u64>(&triples.s, n), &d, key, by.threads),
-        Width::Whole => combination(words::<Block>(&triples.s, n), &d, key, by.threads),
-    }?;
-    channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
-    let opened = commit_and_open(channels, &V, by.session, by.batch, &v.to_bytes(), by.prg)?;
-    for theirs in opened {
-        v ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
-    }
-    if v != Block::ZERO {
-        // With two parties it is the peer; with more, V does not tell whose it is.
-        let culprit = Culprit::among(channels);
-        return Err(Error::misbehaved(culprit, LEAKY_AND));
-    }
-
-    // ⟨z⟩ = ⟨r⟩ ⊕ d.
-    triples.correct(&d, channels[0].me() == 0, by.delta);
-    Ok(())
-}
-
-/// Products of [`combination`] that are added up at a time.
-const SUMMED: usize = 2048;
-
-/// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
-fn combination<W: Word>(
-    s: &[W],
-    d: &BitVec,
-    (delta, challenge): (&Delta, Challenge),
-    threads: usize,
-) -> Result<Block> {
-    let seed = challenge.into_block();
-    let size = s.len().div_ceil(threads).next_multiple_of(SUMMED);
-    let parts = s.chunks(size).zip((0..).step_by(size));
-    let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, (seed, first)))?;
-    Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
-}
-
-/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ
-/// χ_t·d_t)·Δ_i.
-fn sum_of_products<W: Word>(
-    s: &[W],
-    d: &BitVec,
-    delta: &Delta,
-    (seed, first): (Block, usize),
-) -> Block {
-    let mut prg = Prg::from_public_seed(seed);
-    prg.skip(first as u128);
-    let mut chi = vec![Block::ZERO; SUMMED];
-    // Σ χ_t·d_t, where t with the same rest share a place.
-    let mut chosen = vec![Block::ZERO; SUMMED];
-    let mut v = Block::ZERO;
-    for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
-        let chi = &mut chi[..s.len()];
-        prg.fill_blocks(chi);
-        add_where(&mut chosen[..s.len()], d, first, chi);
-        v ^= W::inner_product(s, chi);
-    }
-    let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
-    v ^ gf128::inner_product(&[chosen], &[W::low(**delta).widen()])
 }

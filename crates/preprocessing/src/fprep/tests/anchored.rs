@@ -133,8 +133,8 @@ fn wrong_u_on_an_anchored_triple() {
         mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
         let (open, result) = &ended[usize::from(1 - cheater)];
-        caught.note(open.leaky.own_bits(3)[0]);
-        if open.leaky.own_bits(3)[0] {
+        caught.note(open.laand.own_x(3));
+        if open.laand.own_x(3) {
             let expected = Error::misbehaved(cheater, checks::LEAKY_AND);
             assert_eq!(result.as_ref().err(), Some(&expected));
         } else {
@@ -160,7 +160,7 @@ fn another_factor_than_the_given_one() {
             }
             open.triples_on(lanes, anchored(7, 3), shares, None)
         });
-        let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.leaky.own_bits(3)[0]);
+        let x: bool = ended.iter().fold(false, |x, (open, _)| x ^ open.laand.own_x(3));
         let honest = &ended[0].1;
         caught.note(x);
         if x {

@@ -124,7 +124,7 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
         }
     });
     let (victim, cheater) = (&ended[0], &ended[CHEATER]);
-    let right = places.iter().all(|&place| !victim.0.leaky.own_bits(place)[0]);
+    let right = places.iter().all(|&place| !victim.0.laand.own_x(place));
     let Ok(of_victim) = &victim.1 else {
         assert!(!right, "caught by right guesses");
         return Outcome::Caught;
@@ -150,7 +150,7 @@ fn known(
 ) -> Vec<usize> {
     let key = |place: usize| match anchors.get(place) {
         Some(&anchor) => Block::from_bytes(anchor),
-        None => open.leaky.records().get((place - anchors.len()) as u32, 0).x[1],
+        None => open.laand.records().get((place - anchors.len()) as u32, 0).x[1],
     };
     let keys: Vec<Block> = places.iter().map(|&place| key(place)).collect();
     let won = |k: &usize| is_sum(made.a.towards[0].keys[*k], &keys, batch.bucket);
@@ -179,7 +179,7 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
         for number in 0..batches {
             let made = open.triples(lanes, batch);
             if !cheats {
-                right.lock().unwrap().push(places.iter().all(|&p| !open.leaky.own_bits(p)[0]));
+                right.lock().unwrap().push(places.iter().all(|&p| !open.laand.own_x(p)));
             }
             let made = made?;
             let mut won = won.lock().unwrap();

@@ -28,7 +28,7 @@ struct Ended {
 impl Ended {
     /// Own bits of x of the honest party.
     fn x(&self, triple: usize) -> bool {
-        self.open.leaky.own_bits(triple)[0]
+        self.open.laand.own_x(triple)
     }
 
     #[track_caller]

@@ -90,7 +90,7 @@ fn a_guess_of_delta_and_then_one_of_x() {
         let right = guess.is_right(deltas[1 - cheater]);
         let caught = match right {
             false => Some(symbolon_ot::checks::EXTENSION),
-            true => ended[1 - cheater].0.leaky.own_bits(triple)[0].then_some(checks::LEAKY_AND),
+            true => ended[1 - cheater].0.laand.own_x(triple).then_some(checks::LEAKY_AND),
         };
         unnoticed.note(caught.is_none());
         match caught {
@@ -192,7 +192,7 @@ fn guesses_on_two_lanes() {
         let right = guess.is_right(deltas[1 - cheater]);
         if !right {
             mesh::assert_caught(&results(ended), &[cheater as u16], symbolon_ot::checks::EXTENSION);
-        } else if ended[1 - cheater].0.leaky.own_bits(0)[0] {
+        } else if ended[1 - cheater].0.laand.own_x(0) {
             mesh::assert_caught(&results(ended), &[cheater as u16], checks::LEAKY_AND);
         } else {
             assert_harmless(&results(ended), &deltas);
@@ -218,7 +218,7 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
         // The state is changed at the channel to the first peer.
         mesh::cheat(&mut parties[1].lanes, 0, state("leaky AND: S", move |s| s[place] ^= bit));
         let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
-        let x = ended[usize::from(VICTIM)].0.leaky.own_bits(place / U)[0];
+        let x = ended[usize::from(VICTIM)].0.laand.own_x(place / U);
         caught.note(!x);
         match x {
             false => mesh::assert_caught_by_all(&results(ended), &[0, 1], checks::LEAKY_AND),
@@ -401,7 +401,7 @@ fn a_guess_in_the_set_up_and_one_later() {
             mesh::assert_caught(&ended, &[0], symbolon_ot::checks::EXTENSION);
             continue;
         };
-        let x = open.leaky.own_bits(0)[0];
+        let x = open.laand.own_x(0);
         unnoticed.note(!x);
         let made: Vec<Result<Triples>> =
             ended.into_iter().map(|ended| ended.and_then(|(_, made)| made)).collect();

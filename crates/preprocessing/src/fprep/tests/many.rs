@@ -29,7 +29,7 @@ struct Ended {
 impl Ended {
     /// A party's own bit of x.
     fn x(&self, party: u16, triple: usize) -> bool {
-        self.opens[usize::from(party)].leaky.own_bits(triple)[0]
+        self.opens[usize::from(party)].laand.own_x(triple)
     }
 
     #[track_caller]

@@ -5,7 +5,6 @@ use symbolon_primitives::{Transcript, TweakedHash, derive_block};
 use super::*;
 use crate::aand::combine::Combine;
 use crate::aand::shuffle;
-use crate::laand::Finish;
 use crate::reference::{self, Shared};
 
 /// One party's part of a share, as [`pairs`] needs it: peers in their places.
@@ -29,33 +28,29 @@ fn challenge() -> symbolon_primitives::Challenge {
 fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snapshot> {
     let peers = lanes[0].len();
     let width = Width::for_rho(open.rho);
-    let room = open.buckets.room((batch, peers), None, None);
-    open.leaky.reset((batch, peers), width, room, BatchInputs::default());
-    let parts = laand::split(&mut open.leaky, lanes.len(), (open.chunk, width));
-    let bits = generate(&mut open.lanes, lanes, parts)?;
-    open.leaky.set_bits(bits);
+    let output = open.buckets.room((batch, peers), None, None);
+    let inputs = BatchInputs::default();
+    let of = LaAndBatch { batch, peers, width, chunk: open.chunk, inputs };
+    let sampled = Sampled::sample(&mut open.laand, output, of, &mut open.lanes, lanes)?;
     let triples = 0..batch.leaky();
-    let drawn = triples.clone().map(|t| drawn(&open.leaky, t)).collect();
-    let s = triples.map(|t| open.leaky.s_of(t, width)).collect();
-    open.confirm(lanes)?;
+    let drawn = triples.clone().map(|t| drawn(&sampled, (t, peers))).collect();
+    let s = triples.map(|t| sampled.s_of(t)).collect();
     let channels = &mut lanes[0];
-    let (session, delta) = (&open.session, open.delta.clone());
-    let prg = &mut open.prg;
-    let mut finish = Finish { session, delta: &delta, width, batch: 0, prg, threads: 1 };
-    laand::finish(channels, &mut open.leaky, &mut finish)?;
-    let output = open.leaky.take_output();
-    let leaky = &open.leaky;
-    let combine = Combine { leaky, batch, session, number: 0, delta: &delta, threads: 2 };
-    let triples = combine.run(channels, challenge(), output)?;
+    let confirmed = sampled.confirm(&open.lanes, channels)?;
+    let (session, delta) = (&open.session, &open.delta);
+    let check = LaAndCheck { session, delta, batch: 0, prg: &mut open.prg, threads: 1 };
+    let leaky = confirmed.check(channels, check)?;
+    let combine = Combine { leaky, session, number: 0, delta, threads: 2 };
+    let triples = combine.run_with(channels, challenge())?;
     let order = shuffle::shuffled(batch, challenge().into_block(), 1)?;
     Ok(Snapshot { drawn, s, triples, order })
 }
 
 /// x, y and r of leaky triple `t`.
-fn drawn(leaky: &LeakyTriples, t: usize) -> [OfParty; 3] {
+fn drawn(leaky: &Sampled<'_>, (t, peers): (usize, usize)) -> [OfParty; 3] {
     let bits = leaky.own_bits(t);
     let mut auths = [const { Vec::new() }; 3];
-    for peer in 0..leaky.peers() {
+    for peer in 0..peers {
         for (auths, auth) in auths.iter_mut().zip(leaky.auths_of(t, peer)) {
             auths.push(auth);
         }

@@ -137,10 +137,13 @@ fn a_failed_check_is_told_before_a_broken_channel() {
         [vec![broken(), caught()], vec![caught(), broken()], vec![Ok(()), caught(), broken()]]
     {
         assert!(matches!(
-            first_failure(ended),
+            crate::threads::first_failure(ended),
             Err(Error::PeerMisbehaved { culprit: Culprit::Party(1), .. })
         ));
     }
-    assert!(matches!(first_failure(vec![Ok(()), broken()]), Err(Error::Internal(_))));
-    assert!(first_failure(vec![Ok(()), Ok(())]).is_ok());
+    assert!(matches!(
+        crate::threads::first_failure(vec![Ok(()), broken()]),
+        Err(Error::Internal(_))
+    ));
+    assert!(crate::threads::first_failure(vec![Ok(()), Ok(())]).is_ok());
 }

@@ -1,0 +1,185 @@
+//! A batch of leaky triples on its way through Fig. 14: `Sampled`, `Confirmed`, `Checked`. Each
+//! state is consumed by the step to the next one, so no step can be left out or repeated.
+
+use symbolon_interaction::confirm_broadcasts;
+use symbolon_primitives::records::Records;
+use symbolon_primitives::{BitVec, Block, Delta};
+use symbolon_transport::{Channel, Result};
+
+use super::{LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Width, YShares};
+use crate::{Triples, bucketing::Batch, threads};
+
+/// One batch of leaky triples to be made.
+#[derive(Clone, Copy)]
+pub(crate) struct LaAndBatch {
+    pub batch: Batch,
+    pub peers: usize,
+    /// The length of U and S.
+    pub width: Width,
+    /// How many triples a chunk has.
+    pub chunk: usize,
+    pub inputs: BatchInputs,
+}
+
+/// Which shares of a batch's triples are given before the batch is made.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BatchInputs {
+    /// The y of its anchors.
+    pub y: bool,
+    /// Shares to which the products are added, in the memory of the products.
+    pub onto: bool,
+}
+
+/// After steps 1 to 4b: x, y, r and S of all triples, and the own d. Other parties may have seen
+/// other broadcasts.
+pub(crate) struct Sampled<'a> {
+    memory: &'a mut LaAndWorkspace,
+    of: LaAndBatch,
+    /// Memory for the sums of the buckets. It holds the anchors.
+    output: Triples,
+    /// The own d.
+    d: BitVec,
+}
+
+impl<'a> Sampled<'a> {
+    /// Steps 1 to 4b, on each lane a part. `output` has room for the batch's triples, and holds the
+    /// shares that `of.inputs` says are given.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when a peer is gone.
+    pub fn sample(
+        memory: &'a mut LaAndWorkspace,
+        mut output: Triples,
+        of: LaAndBatch,
+        generators: &mut [LeakyAndGenerator],
+        lanes: &mut [Vec<Channel>],
+    ) -> Result<Self> {
+        memory.reset(&of);
+        let mut parts = memory.split(&mut output, &of, lanes.len());
+        let work = generators.iter_mut().zip(lanes).zip(&mut parts);
+        let ended = threads::each(work, |((generator, channels), part)| {
+            generator.generate(channels, part)
+        })?;
+        threads::first_failure(ended)?;
+        let bits = parts.into_iter().map(|part| part.bits).collect();
+        let d = memory.set_bits(bits);
+        if of.batch.anchored && !of.inputs.y {
+            output.b.bits = memory.y_bits(of.batch.anchors());
+        }
+        Ok(Sampled { memory, of, output, d })
+    }
+
+    /// Compares the broadcasts of all lanes with all parties.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a party saw something else; `Transport` when a peer is gone.
+    pub fn confirm(
+        self,
+        generators: &[LeakyAndGenerator],
+        channels: &mut [Channel],
+    ) -> Result<Confirmed<'a>> {
+        confirm_logs(generators, channels)?;
+        Ok(Confirmed(self))
+    }
+}
+
+/// A sampled batch of which all parties saw the same broadcasts: d may be committed to.
+pub(crate) struct Confirmed<'a>(Sampled<'a>);
+
+impl<'a> Confirmed<'a> {
+    /// The rest of step 4, and step 5: d is opened, and all triples are checked at once.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when the check fails, or a peer opens something else than it committed to;
+    /// `Transport` when a peer is gone.
+    pub fn check(self, channels: &mut [Channel], mut by: LaAndCheck<'_>) -> Result<Checked<'a>> {
+        let Confirmed(Sampled { memory, of, output, d }) = self;
+        let d = by.run(channels, (memory.s(), of.width), d)?;
+        // ⟨z⟩ = ⟨r⟩ ⊕ d: party 0's bit changes, and the others' keys for it.
+        let own = channels[0].me() == 0;
+        memory.pack(&d, own);
+        let correction = if own { Delta::default() } else { by.delta.clone() };
+        Ok(Checked { memory, batch: of.batch, output, correction })
+    }
+}
+
+/// A batch that passed step 5: z = x ∧ y in every triple. Only now may the coin be tossed that
+/// assigns the triples to buckets.
+pub(crate) struct Checked<'a> {
+    memory: &'a LaAndWorkspace,
+    batch: Batch,
+    output: Triples,
+    /// What a record's key for z lacks where d is 1: Δ if the first peer is party 0, otherwise
+    /// nothing.
+    correction: Delta,
+}
+
+impl Checked<'_> {
+    pub fn batch(&self) -> Batch {
+        self.batch
+    }
+
+    /// The memory for the sums of the buckets, with the anchors in it.
+    pub fn take_output(&mut self) -> Triples {
+        std::mem::take(&mut self.output)
+    }
+
+    /// MACs and keys of the y of the shuffled triples.
+    pub fn y_shares(&self) -> &YShares {
+        self.memory.y_shares()
+    }
+
+    /// MACs and keys of x and z of the shuffled triples. A key for z still lacks
+    /// [`correction`](Checked::correction) where d is 1.
+    pub fn records(&self) -> Records<'_> {
+        self.memory.records()
+    }
+
+    /// What is added to the key for the z of peer number `peer` where d is 1.
+    pub fn correction(&self, peer: usize) -> Block {
+        self.correction.select(peer == 0)
+    }
+
+    /// For each triple its bits in a byte.
+    pub fn packed(&self) -> &[u8] {
+        self.memory.packed()
+    }
+}
+
+/// Compares the digests of all lanes' broadcast logs with all parties.
+pub(crate) fn confirm_logs(
+    generators: &[LeakyAndGenerator],
+    channels: &mut [Channel],
+) -> Result<()> {
+    let digests: Vec<[u8; 32]> = generators.iter().map(LeakyAndGenerator::log_digest).collect();
+    confirm_broadcasts(channels, blake3::hash(&digests.concat()).as_bytes())
+}
+
+#[cfg(test)]
+impl Sampled<'_> {
+    /// The own bits of x, y, r of a triple.
+    pub(crate) fn own_bits(&self, triple: usize) -> [bool; 3] {
+        self.memory.own_bits(triple)
+    }
+
+    /// The low bits of S_i of a triple.
+    pub(crate) fn s_of(&self, triple: usize) -> Block {
+        match self.of.width {
+            Width::Half => Block(bytemuck::cast_slice::<_, u64>(self.memory.s())[triple].into()),
+            Width::Whole => self.memory.s()[triple],
+        }
+    }
+
+    /// MAC and key of a triple's x, y and r with peer number `peer`. Of y there must be all bits.
+    pub(crate) fn auths_of(&self, triple: usize, peer: usize) -> [[Block; 2]; 3] {
+        let Some(shuffled) = triple.checked_sub(self.of.batch.anchors()) else {
+            let Triples { a, b, c } = &self.output;
+            return [a, b, c].map(|shares| {
+                let share = shares.pair(triple, peer);
+                [share.mac, share.key]
+            });
+        };
+        let record = self.memory.records().get(shuffled as u32, peer);
+        [record.x, self.memory.y_shares().get(shuffled, peer), record.z]
+    }
+}

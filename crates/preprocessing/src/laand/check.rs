@@ -1,0 +1,113 @@
+//! The rest of step 4 and step 5 of Fig. 14: d is committed to and opened, then all triples of a
+//! batch are checked at once.
+
+use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, add_where, gf128};
+use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
+
+use super::width::{Width, Word};
+use crate::checks::{LEAKY_AND, LEAKY_AND_D, LEAKY_AND_V};
+use crate::messages::{LEAKY_D, LEAKY_D_COMMITMENT, LEAKY_V, LEAKY_V_COMMITMENT};
+use crate::threads;
+
+const D: CommitOpenLabels =
+    CommitOpenLabels { commit: LEAKY_D_COMMITMENT, open: LEAKY_D, check: LEAKY_AND_D };
+
+const V: CommitOpenLabels =
+    CommitOpenLabels { commit: LEAKY_V_COMMITMENT, open: LEAKY_V, check: LEAKY_AND_V };
+
+/// What the check of a batch needs besides the triples.
+pub(crate) struct LaAndCheck<'a> {
+    pub session: &'a SessionId,
+    pub delta: &'a Delta,
+    /// Number of this batch in the session.
+    pub batch: u64,
+    pub prg: &'a mut Prg,
+    /// On how many threads V is summed up.
+    pub threads: usize,
+}
+
+impl LaAndCheck<'_> {
+    /// Opens d, of which these are the own bits, and checks all triples with these S, which have
+    /// `width` bits each; returns d.
+    pub(super) fn run(
+        &mut self,
+        channels: &mut [Channel],
+        (s, width): (&[Block], Width),
+        mut d: BitVec,
+    ) -> Result<BitVec> {
+        let n = d.len();
+        let opened =
+            commit_and_open(channels, &D, self.session, self.batch, &d.to_bytes(), self.prg)?;
+        for (channel, theirs) in channels.iter().zip(opened) {
+            let theirs = BitVec::from_bytes(n, &theirs)
+                .ok_or_else(|| Error::misbehaved(channel.peer(), D.check))?;
+            d.xor_assign(&theirs);
+        }
+
+        let challenge = toss_coin(channels, self.session, 2 * self.batch, self.prg)?;
+        let key = (self.delta, challenge);
+        let mut v = match width {
+            Width::Half => combination(words::<u64>(s, n), &d, key, self.threads),
+            Width::Whole => combination(words::<Block>(s, n), &d, key, self.threads),
+        }?;
+        channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
+        let opened =
+            commit_and_open(channels, &V, self.session, self.batch, &v.to_bytes(), self.prg)?;
+        for theirs in opened {
+            v ^= Block::from_bytes(theirs.try_into().expect("as long as ours"));
+        }
+        if v != Block::ZERO {
+            // With two parties it is the peer; with more, V does not tell whose it is.
+            let culprit = Culprit::among(channels);
+            return Err(Error::misbehaved(culprit, LEAKY_AND));
+        }
+        Ok(d)
+    }
+}
+
+/// The first `n` words of this memory.
+fn words<W: Word>(memory: &[Block], n: usize) -> &[W] {
+    &bytemuck::cast_slice(memory)[..n]
+}
+
+/// Products of [`combination`] that are added up at a time.
+const SUMMED: usize = 2048;
+
+/// V_i = Σ χ_t·T_i,t with T_i,t = S_i,t ⊕ d_t·Δ_i, where S and Δ have w bits.
+fn combination<W: Word>(
+    s: &[W],
+    d: &BitVec,
+    (delta, challenge): (&Delta, Challenge),
+    threads: usize,
+) -> Result<Block> {
+    let seed = challenge.into_block();
+    let size = s.len().div_ceil(threads).next_multiple_of(SUMMED);
+    let parts = s.chunks(size).zip((0..).step_by(size));
+    let sums = threads::each(parts, |(s, first)| sum_of_products(s, d, delta, (seed, first)))?;
+    Ok(sums.into_iter().fold(Block::ZERO, |sum, part| sum ^ part))
+}
+
+/// The part of V_i that belongs to the triples from number `first` on: Σ χ_t·S_i,t ⊕ (Σ
+/// χ_t·d_t)·Δ_i.
+fn sum_of_products<W: Word>(
+    s: &[W],
+    d: &BitVec,
+    delta: &Delta,
+    (seed, first): (Block, usize),
+) -> Block {
+    let mut prg = Prg::from_public_seed(seed);
+    prg.skip(first as u128);
+    let mut chi = vec![Block::ZERO; SUMMED];
+    // Σ χ_t·d_t, where t with the same rest share a place.
+    let mut chosen = vec![Block::ZERO; SUMMED];
+    let mut v = Block::ZERO;
+    for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
+        let chi = &mut chi[..s.len()];
+        prg.fill_blocks(chi);
+        add_where(&mut chosen[..s.len()], d, first, chi);
+        v ^= W::inner_product(s, chi);
+    }
+    let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
+    v ^ gf128::inner_product(&[chosen], &[W::low(**delta).widen()])
+}
