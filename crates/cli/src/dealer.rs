@@ -7,7 +7,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use clap::Args;
-use symbolon::dealer::{Admit, Dealing, Event, Hall, Limits, Rules, Summary, TurnedAway, serve};
+use symbolon::dealer::{
+    AdmissionPolicy, DealerServer, Dealing, Event, Limits, ServerLimits, Summary, TurnedAway, serve,
+};
 use symbolon::{Dealer, Fingerprint, Identity, Listener};
 
 use crate::args::{EXIT_CODES, LocalTransport, RemoteTransport};
@@ -73,10 +75,10 @@ pub struct DealerArgs {
     #[arg(long, value_name = "N", default_value_t = Limits::default().input_bits)]
     pub max_input_bits: u64,
     /// The most sessions that are dealt to at a time, each by a thread
-    #[arg(long, value_name = "N", default_value_t = Rules::default().running)]
+    #[arg(long, value_name = "N", default_value_t = ServerLimits::default().running)]
     pub at_once: usize,
     /// Seconds that a session waits for its last party; parties' --timeout must be longer
-    #[arg(long, value_name = "SECONDS", default_value_t = Rules::default().patience.as_secs_f64())]
+    #[arg(long, value_name = "SECONDS", default_value_t = ServerLimits::default().join_timeout.as_secs_f64())]
     pub patience: f64,
 }
 
@@ -117,8 +119,13 @@ fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
     if args.at_once == 0 {
         return Err(Failure::usage("--at-once takes at least 1"));
     }
-    let limits = Limits { and_gates: args.max_gates, input_bits: args.max_input_bits };
-    let rules = Rules { limits, patience, running: args.at_once, ..Rules::default() };
+    let per_session = Limits { and_gates: args.max_gates, input_bits: args.max_input_bits };
+    let limits = ServerLimits {
+        per_session,
+        join_timeout: patience,
+        running: args.at_once,
+        ..ServerLimits::default()
+    };
     if args.transport == Some(RemoteTransport::Tcp) {
         if args.key.is_some() || !args.allowed.is_empty() {
             return Err(Failure::usage("plain TCP uses no key and no fingerprint")
@@ -128,7 +135,7 @@ fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
             "warning: plain TCP is neither private nor authenticated: anybody on the way can read all that is \
              dealt, and anybody may take any party's seat\n",
         );
-        return Ok(Dealing { identity: None, admit: Admit::Anybody, rules });
+        return Ok(Dealing { identity: None, admit: AdmissionPolicy::Anybody, limits });
     }
     let key = args.key.as_ref().ok_or_else(|| {
         Failure::usage("TLS needs the dealer's identity: --key FILE")
@@ -136,18 +143,18 @@ fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
     })?;
     let identity = Identity::load(key)?;
     let admit = match (args.allow_any, &args.allowed[..]) {
-        (true, _) => Admit::Anybody,
+        (true, _) => AdmissionPolicy::Anybody,
         (false, []) => {
             return Err(Failure::usage("who may come? Say --allow FINGERPRINT for every party")
                 .with_hint("or --allow-any: a key gets no other seat than its own either way"));
         }
         (false, prints) => {
             let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));
-            Admit::Keys(keys.collect::<Outcome<_>>()?)
+            AdmissionPolicy::Keys(keys.collect::<Outcome<_>>()?)
         }
     };
     tell(&format!("the parties need this fingerprint: {}\n", identity.fingerprint()));
-    Ok(Dealing { identity: Some(identity), admit, rules })
+    Ok(Dealing { identity: Some(identity), admit, limits })
 }
 
 /// One line for people.
@@ -226,7 +233,7 @@ pub struct House {
 
 enum Way {
     Door(Peer),
-    Hall(Arc<Hall>),
+    InProcess(Arc<DealerServer>),
 }
 
 impl House {
@@ -238,8 +245,8 @@ impl House {
         tell(TRUST);
         let stop = Arc::new(AtomicBool::new(false));
         if transport == LocalTransport::Memory {
-            let hall = Hall::new(Rules::default(), |_| ())?;
-            return Ok(House { way: Way::Hall(Arc::new(hall)), stop, thread: None });
+            let server = DealerServer::new(ServerLimits::default(), |_| ())?;
+            return Ok(House { way: Way::InProcess(Arc::new(server)), stop, thread: None });
         }
         let identity = match transport {
             LocalTransport::Tls => Some(Identity::generate()?),
@@ -250,7 +257,8 @@ impl House {
             address: Some(door.local_addr().to_string()),
             fingerprint: identity.as_ref().map(|key| key.fingerprint().to_string()),
         };
-        let dealing = Dealing { identity, admit: Admit::Anybody, rules: Rules::default() };
+        let dealing =
+            Dealing { identity, admit: AdmissionPolicy::Anybody, limits: ServerLimits::default() };
         let stopped = stop.clone();
         let work = move || {
             if let Err(error) = serve(door, &dealing, &stopped, |_| ()) {
@@ -266,7 +274,7 @@ impl House {
     pub fn peer(&self) -> Option<Peer> {
         match &self.way {
             Way::Door(peer) => Some(peer.clone()),
-            Way::Hall(_) => None,
+            Way::InProcess(_) => None,
         }
     }
 
@@ -274,7 +282,7 @@ impl House {
     pub fn within(&self) -> Option<Dealer> {
         match &self.way {
             Way::Door(_) => None,
-            Way::Hall(hall) => Some(Dealer::in_process(hall.clone())),
+            Way::InProcess(server) => Some(Dealer::in_process(server.clone())),
         }
     }
 }

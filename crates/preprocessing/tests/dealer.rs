@@ -8,20 +8,20 @@ mod mesh;
 use std::time::Duration;
 
 use dealing::{Counter, Dealt, request, seats, take, with_dealer};
-use symbolon_preprocessing::dealer::{Client, Limits, Request, serve};
+use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::Block;
 use symbolon_transport::bend::{Action, FnBend};
-use symbolon_transport::{Channel, Culprit, DEALER, Error, Guest, TransportReason};
+use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
 
-fn guests(channels: Vec<Channel>) -> Vec<Guest> {
-    channels.into_iter().map(Guest::from).collect()
+fn clients(channels: Vec<Channel>) -> Vec<Client> {
+    channels.into_iter().map(Client::from).collect()
 }
 
 /// Deals what `asked` says and returns what everybody has.
 fn deal(asked: &Request) -> Vec<Dealt> {
     let (parties, dealer) = seats(asked.parties() as u16);
     let (dealt, summary) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| take(channel, asked),
     );
@@ -109,7 +109,7 @@ fn bytes_are_exactly_those_of_the_formula() {
         let (parties, dealer) = seats(asked.parties() as u16);
         let meters: Vec<_> = parties.iter().map(|channel| channel.meter().clone()).collect();
         let (_, summary) = with_dealer(
-            || serve(guests(dealer), &Limits::default()),
+            || serve(clients(dealer), &Limits::default()),
             parties,
             |channel| take(channel, &asked).unwrap(),
         );
@@ -154,7 +154,7 @@ fn parties_who_ask_for_different_things_are_all_told() {
     for (other, words) in others {
         let (parties, dealer) = seats(3);
         let (told, summary) = with_dealer(
-            || serve(guests(dealer), &Limits::default()),
+            || serve(clients(dealer), &Limits::default()),
             parties,
             |channel| {
                 let asked = if channel.me() == 1 { &other } else { &asked };
@@ -189,7 +189,7 @@ fn a_request_that_makes_no_sense_is_not_sent() {
     for asked in bad {
         let (mut parties, dealer) = seats(2);
         let meter = parties[0].meter().clone();
-        let refused = Client::new(parties.remove(0), asked).err().unwrap();
+        let refused = DealerClient::new(parties.remove(0), asked).err().unwrap();
         assert!(matches!(refused, Error::InvalidInput(_)), "{refused}");
         assert!(meter.report().iter().all(|phase| phase.bytes_sent == 0));
         drop(dealer);
@@ -202,7 +202,7 @@ fn bent_request(kind: &'static str, bend: fn(&mut Vec<u8>)) -> [Error; 2] {
     let (mut parties, dealer) = seats(2);
     parties[1].set_bend(Box::new(mesh::message(kind, bend)));
     let (told, summary) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| take(channel, &asked).err().unwrap(),
     );
@@ -248,13 +248,14 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
         let (parties, mut dealer) = seats(3);
         dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(300)));
         let (told, summary) = with_dealer(
-            || serve(guests(dealer), &Limits::default()),
+            || serve(clients(dealer), &Limits::default()),
             parties,
             |channel| {
                 if channel.me() != 1 {
                     return take(channel, &asked).err();
                 }
-                let client = Client::new(channel, Request { party: 1, ..asked.clone() }).unwrap();
+                let client =
+                    DealerClient::new(channel, Request { party: 1, ..asked.clone() }).unwrap();
                 let (_, _, mut gates) = client.inputs().unwrap();
                 gates.next_batch().unwrap();
                 if silent {
@@ -281,7 +282,7 @@ fn bent_dealer(bend: FnBend) -> Error {
     parties.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(500)));
     dealer[0].set_bend(Box::new(bend));
     let (ended, _) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| take(channel, &asked).err(),
     );
@@ -338,11 +339,11 @@ fn what_the_dealer_holds_does_not_follow_the_count() {
     let meters: Vec<_> = dealer.iter().map(|channel| channel.meter().clone()).collect();
     dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(200)));
     let (clients, summary) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| {
             let party = channel.me();
-            Client::new(channel, Request { party, ..asked.clone() }).map(|client| {
+            DealerClient::new(channel, Request { party, ..asked.clone() }).map(|client| {
                 std::thread::sleep(Duration::from_millis(600));
                 drop(client);
             })
@@ -367,11 +368,11 @@ fn a_party_may_run_ahead_of_another() {
     let (parties, dealer) = seats(2);
     let taken = Counter::default();
     let (dealt, summary) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| {
             let party = channel.me();
-            let client = Client::new(channel, Request { party, ..asked.clone() })?;
+            let client = DealerClient::new(channel, Request { party, ..asked.clone() })?;
             let (_, _, mut gates) = client.inputs()?;
             if party == 0 {
                 taken.wait_for(4);
@@ -396,7 +397,7 @@ fn a_dealer_that_lies_breaks_a_mac() {
     let (parties, mut dealer) = seats(2);
     dealer[0].set_bend(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
     let (dealt, summary) = with_dealer(
-        || serve(guests(dealer), &Limits::default()),
+        || serve(clients(dealer), &Limits::default()),
         parties,
         |channel| take(channel, &asked).unwrap(),
     );

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use symbolon_circuit::PartyId;
-pub use symbolon_preprocessing::dealer::{Event, Hall, Limits, Rules, Summary};
+pub use symbolon_preprocessing::dealer::{DealerServer, Event, Limits, ServerLimits, Summary};
 use symbolon_protocols as protocols;
-pub use symbolon_transport::{Admit, Guest, TurnedAway};
+pub use symbolon_transport::{AdmissionPolicy, Client, TurnedAway};
 use symbolon_transport::{
     Channel, DEALER, Error, Fingerprint, Identity, Listener, Meter, OPENING_DESCRIPTORS, Options,
     Peer, Result, check_address, connect_lanes, descriptor_limit, memory_lanes,
@@ -71,13 +71,13 @@ impl Dealer {
 
     /// A dealer within this process: the parties' transport is in memory, too. For tests and
     /// measurements.
-    pub fn in_process(hall: Arc<Hall>) -> Dealer {
+    pub fn in_process(server: Arc<DealerServer>) -> Dealer {
         Dealer::channels("in this process", move |party, meter| {
             let (near, far) = ((party, meter.clone()), (DEALER, Meter::new()));
             let (mut near, mut far) = memory_lanes(near, far, 1, None)?;
             match (near.pop(), far.pop()) {
                 (Some(near), Some(far)) => {
-                    hall.admit(Guest::from(far));
+                    server.admit(Client::from(far));
                     Ok(near)
                 }
                 _ => Err(Error::internal("a connection without a lane")),
@@ -189,12 +189,12 @@ pub struct Dealing {
     /// Its key; without one it deals over plain TCP, to anybody, for anybody on the way to read.
     pub identity: Option<Identity>,
     /// Whom it deals to.
-    pub admit: Admit,
+    pub admit: AdmissionPolicy,
     /// How much it deals, and for how many at a time.
-    pub rules: Rules,
+    pub limits: ServerLimits,
 }
 
-/// File descriptors that are left to everything but guests: standard streams, files, what libraries
+/// File descriptors that are left to everything but clients: standard streams, files, what libraries
 /// open.
 const OTHER_DESCRIPTORS: usize = 32;
 
@@ -202,9 +202,9 @@ const OTHER_DESCRIPTORS: usize = 32;
 const FEWEST_SEATS: usize = 16;
 
 /// The seats that the system has file descriptors for, with those in reserve that it takes to hear
-/// newcomers, whoever they are, and to send guests away.
+/// newcomers, whoever they are, and to send clients away.
 fn seats(wanted: usize) -> Result<usize> {
-    let reserve = OPENING_DESCRIPTORS + Hall::DESCRIPTORS + OTHER_DESCRIPTORS;
+    let reserve = OPENING_DESCRIPTORS + DealerServer::DESCRIPTORS + OTHER_DESCRIPTORS;
     let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     match limit.saturating_sub(reserve).min(wanted) {
@@ -236,10 +236,10 @@ pub fn serve(
         Some(identity) => Options::tls(DEALER, identity, meter)?,
         None => Options::insecure_plain_tcp(DEALER, meter),
     };
-    let mut guests = door.guests(&options, &dealing.admit)?;
-    let seats = seats(dealing.rules.seats)?;
-    let hall = Hall::new(Rules { seats, ..dealing.rules }, report)?;
-    let received = hall.receive(&mut guests, stop);
-    hall.finish();
+    let mut clients = door.incoming(&options, &dealing.admit)?;
+    let seats = seats(dealing.limits.seats)?;
+    let server = DealerServer::new(ServerLimits { seats, ..dealing.limits }, report)?;
+    let received = server.receive(&mut clients, stop);
+    server.finish();
     received
 }

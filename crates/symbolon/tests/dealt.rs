@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
-use symbolon::dealer::{Event, Guest, Hall, Rules};
+use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
 use symbolon::store::{Filter, Kind, Protection, State, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
@@ -33,26 +33,28 @@ type BentBy = Arc<dyn Fn(u16) -> FnBend + Send + Sync>;
 /// A dealer in this process, and what it says it did.
 #[derive(Clone)]
 struct House {
-    hall: Arc<Hall>,
+    server: Arc<DealerServer>,
     events: Arc<Mutex<Vec<Event>>>,
     bent: Option<BentBy>,
 }
 
 impl House {
-    fn open(patience: Duration, bent: Option<Bent>) -> House {
-        House::open_with(patience, bent.map(|bent| -> BentBy { Arc::new(bent) }))
+    fn open(join_timeout: Duration, bent: Option<Bent>) -> House {
+        House::open_with(join_timeout, bent.map(|bent| -> BentBy { Arc::new(bent) }))
     }
 
-    fn open_with(patience: Duration, bent: Option<BentBy>) -> House {
+    fn open_with(join_timeout: Duration, bent: Option<BentBy>) -> House {
         let events = Arc::new(Mutex::new(Vec::new()));
         let heard = events.clone();
         let report = move |event| heard.lock().unwrap().push(event);
-        let hall = Hall::new(Rules { patience, ..Rules::default() }, report).unwrap();
-        House { hall: Arc::new(hall), events, bent }
+        let server =
+            DealerServer::new(ServerLimits { join_timeout, ..ServerLimits::default() }, report)
+                .unwrap();
+        House { server: Arc::new(server), events, bent }
     }
 
     fn dealer(&self, name: &str) -> Dealer {
-        let House { hall, bent, .. } = self.clone();
+        let House { server, bent, .. } = self.clone();
         Dealer::channels(name, move |party, meter| {
             let ends = ((party, meter.clone()), (DEALER, Meter::new()));
             let (mut near, mut far) = memory_lanes(ends.0, ends.1, 1, None)?;
@@ -61,15 +63,15 @@ impl House {
             if let Some(bent) = &bent {
                 far.set_bend(Box::new(bent(party)));
             }
-            hall.admit(Guest::from(far));
+            server.admit(Client::from(far));
             Ok(near)
         })
     }
 
     /// The sessions that were dealt to, when all have ended.
     fn served(self) -> Vec<[u8; 32]> {
-        let House { hall, events, .. } = self;
-        Arc::into_inner(hall).expect("all parties have gone").finish();
+        let House { server, events, .. } = self;
+        Arc::into_inner(server).expect("all parties have gone").finish();
         let events = events.lock().unwrap();
         let served = events.iter().filter_map(|event| match event {
             Event::Served(summary) => Some(summary.session),

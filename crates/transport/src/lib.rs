@@ -48,8 +48,8 @@ mod endpoint;
 mod error;
 mod fault;
 pub mod files;
-mod guests;
 mod handshake;
+mod incoming;
 mod keys;
 mod link;
 mod listen;
@@ -77,11 +77,11 @@ pub use dial::connect_lanes;
 pub use endpoint::{Link, Options, Peer};
 pub use error::{DEALER, Error, Result};
 pub use fault::Fault;
-pub use guests::{Admit, Guest, Guests, TurnedAway};
 pub use handshake::{
     Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
     handshake_open,
 };
+pub use incoming::{AdmissionPolicy, Client, Incoming, TurnedAway};
 pub use keys::{Fingerprint, Identity};
 pub use link::SimulatedLink;
 pub use listen::{Listener, OPENING_DESCRIPTORS, displaced_by_newcomer};

@@ -11,13 +11,13 @@ use crate::{AuthBits, Shares, Triples, abit::peers_of, checks::DEALT_BITS, messa
 ///
 /// What was dealt comes in this order: Δ, then the inputs, then the gates. After an error
 /// everything that came of it must be dropped.
-pub struct Client {
+pub struct DealerClient {
     channel: Channel,
     request: Request,
     streams: Streams,
 }
 
-impl Client {
+impl DealerClient {
     /// Sends the request over a channel to the [`DEALER`], and waits until all parties have sent
     /// theirs and the dealing begins. The channel's time-out must be longer than the dealer's
     /// patience with late parties.
@@ -38,7 +38,7 @@ impl Client {
             Block::as_bytes_mut(std::slice::from_mut(&mut *seed)),
         )?;
         let streams = Streams::new(*seed, request.party, request.evaluator, request.parties());
-        Ok(Client { channel, request, streams })
+        Ok(DealerClient { channel, request, streams })
     }
 
     /// This party's Δ.
@@ -75,7 +75,7 @@ impl Client {
             keys
         });
         let keys = keys.collect();
-        let Client { channel, request, streams } = self;
+        let DealerClient { channel, request, streams } = self;
         let mut gates = Gates { channel, left: request.and_gates, me, parties, streams };
         gates.acknowledge()?;
         Ok((AuthBits { bits, macs }, keys, gates))

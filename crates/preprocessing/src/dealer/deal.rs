@@ -3,7 +3,7 @@
 use std::thread;
 
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::{Channel, Error, Guest, Result, TransportReason};
+use symbolon_transport::{Channel, Client, Error, Result, TransportReason};
 use zeroize::Zeroize;
 
 use super::{
@@ -42,7 +42,7 @@ impl Summary {
 }
 
 /// Deals to one set of parties: hears every party's request, checks that all ask for the same,
-/// deals, and closes. `guests` are in the order of their party numbers, each with the key that it
+/// deals, and closes. `clients` are in the order of their party numbers, each with the key that it
 /// proved.
 ///
 /// When anything fails, all parties are told what.
@@ -51,28 +51,31 @@ impl Summary {
 /// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
 /// `PeerMisbehaved` when a request is malformed or not for the party's own seat; `Transport` when a
 /// party is gone or takes nothing for its channel's time-out.
-pub fn serve(guests: Vec<Guest>, limits: &Limits) -> Result<Summary> {
-    let mut guests = guests;
-    match agreed(&mut guests, limits) {
-        Ok(request) => deal(channels(guests), &request),
+pub fn serve(clients: Vec<Client>, limits: &Limits) -> Result<Summary> {
+    let mut clients = clients;
+    match agreed(&mut clients, limits) {
+        Ok(request) => deal(channels(clients), &request),
         Err((words, error)) => {
-            dismiss(channels(guests), &words);
+            dismiss(channels(clients), &words);
             Err(error)
         }
     }
 }
 
-pub(super) fn channels(guests: Vec<Guest>) -> Vec<Channel> {
-    guests.into_iter().map(|guest| guest.channel).collect()
+pub(super) fn channels(clients: Vec<Client>) -> Vec<Channel> {
+    clients.into_iter().map(|client| client.channel).collect()
 }
 
 /// Hears all requests; returns the first party's if all agree, else what to tell the parties, and
 /// why.
-fn agreed(guests: &mut [Guest], limits: &Limits) -> std::result::Result<Request, (String, Error)> {
+fn agreed(
+    clients: &mut [Client],
+    limits: &Limits,
+) -> std::result::Result<Request, (String, Error)> {
     let mut first: Option<Request> = None;
-    let parties = guests.len();
-    for (party, guest) in guests.iter_mut().enumerate() {
-        let request = Request::hear(guest, limits).map_err(|error| (refusal(&error), error))?;
+    let parties = clients.len();
+    for (party, client) in clients.iter_mut().enumerate() {
+        let request = Request::hear(client, limits).map_err(|error| (refusal(&error), error))?;
         if usize::from(request.party) != party || request.parties() != parties {
             let words = "the dealer has other parties before it than the request names";
             return Err((words.into(), Error::invalid_input(words)));

@@ -42,19 +42,19 @@
 //! waits while a party has too much ahead of it. A party that waits for a slower one is ahead of it, so the slower
 //! one finds its chunks sent: the wait cannot become a circle.
 //!
-//! [`serve`] deals to one set of parties; a [`Hall`] brings together those who come; [`Client`] is a party's side.
+//! [`serve`] deals to one set of parties; a [`DealerServer`] brings together those who come; [`DealerClient`] is a party's side.
 
 mod client;
 mod deal;
-mod hall;
+mod pending;
 mod request;
-mod room;
+mod server;
 mod streams;
 
-pub use client::{Client, Gates};
+pub use client::{DealerClient, Gates};
 pub use deal::{Summary, serve};
-pub use hall::{Event, Hall, Rules};
 pub use request::{Limits, MAX_PARTIES, REQUEST_HEAD, Request};
+pub use server::{DealerServer, Event, ServerLimits};
 
 /// The party whose shares of c are sent and not expanded.
 const CLOSING: u16 = 0;

@@ -9,7 +9,7 @@
 //! and in a message of its own, whose length the first one fixes: for every party its input bits (u64), then
 //! for every party the fingerprint of its key (32 bytes). All integers are little-endian.
 
-use symbolon_transport::{Channel, Error, Fingerprint, Guest, Result, Subject};
+use symbolon_transport::{Channel, Client, Error, Fingerprint, Result, Subject};
 
 use super::{CLOSING, SHARES, gates_in_chunk, inputs_in_chunk};
 use crate::{checks, messages};
@@ -185,13 +185,13 @@ impl Request {
         Some(usize::from(number(head, 4))).filter(|parties| (2..=MAX_PARTIES).contains(parties))
     }
 
-    /// Hears what a guest asks for, and whether the seat is its own.
+    /// Hears what a client asks for, and whether the seat is its own.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when it is no request, or the guest's number or key is not the seat's;
+    /// `PeerMisbehaved` when it is no request, or the client's number or key is not the seat's;
     /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
-    pub(super) fn hear(guest: &mut Guest, limits: &Limits) -> Result<Request> {
-        let channel = &mut guest.channel;
+    pub(super) fn hear(client: &mut Client, limits: &Limits) -> Result<Request> {
+        let channel = &mut client.channel;
         let head = channel.recv_array::<REQUEST_HEAD>(messages::DEALER_REQUEST)?;
         if number(&head, 0) != VERSION {
             let (ours, theirs) = (VERSION.to_string(), number(&head, 0).to_string());
@@ -206,7 +206,7 @@ impl Request {
         if request.party != sender {
             return Err(wrong("the seat of another number than it connected with"));
         }
-        if request.keys.get(usize::from(request.party)) != guest.key.as_ref() {
+        if request.keys.get(usize::from(request.party)) != client.key.as_ref() {
             return Err(wrong("the seat of another key than its own"));
         }
         request.within(limits)?;

@@ -4,7 +4,7 @@
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-use symbolon_preprocessing::dealer::{Client, Request};
+use symbolon_preprocessing::dealer::{DealerClient, Request};
 use symbolon_preprocessing::{AuthBits, Shares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, DEALER, Meter, Result, memory_lanes};
@@ -58,11 +58,11 @@ pub fn with_dealer<P: Send, T: Send, D: Send>(
 /// Takes all that was asked for, in the seat of the channel's party.
 pub fn take(channel: Channel, asked: &Request) -> Result<Dealt> {
     let party = channel.me();
-    finish(Client::new(channel, Request { party, ..asked.clone() })?)
+    finish(DealerClient::new(channel, Request { party, ..asked.clone() })?)
 }
 
 /// Takes all that is dealt.
-pub fn finish(client: Client) -> Result<Dealt> {
+pub fn finish(client: DealerClient) -> Result<Dealt> {
     let delta = **client.delta();
     let (inputs, keys, mut source) = client.inputs()?;
     let mut gates = Vec::new();

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 use blake3::Hasher;
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_preprocessing::dealer::{Client, Gates, Request};
+use symbolon_preprocessing::dealer::{DealerClient, Gates, Request};
 use symbolon_primitives::Prg;
 use symbolon_transport::{Channel, Error, Fingerprint, Result};
 
@@ -93,7 +93,7 @@ impl DealerEngine {
         };
         request.session = dealing_id(&self.session, self.dealings, &request);
         self.dealings += 1;
-        let client = Client::new((self.dealer.dial)(net)?, request)?;
+        let client = DealerClient::new((self.dealer.dial)(net)?, request)?;
         let delta = client.delta().clone();
         let (mut own, keys, gates) = client.inputs()?;
         let correlations = Correlations {

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
-use symbolon::dealer::{Hall, Rules};
+use symbolon::dealer::{DealerServer, ServerLimits};
 use symbolon::store::{Protection, Store, create_key_file};
 use symbolon::stored::{self, Amount};
 use symbolon::zeroize::Zeroizing;
@@ -221,16 +221,16 @@ fn store(folder: &Path, protocol: Protocol) {
 }
 
 fn deal() {
-    let hall = Arc::new(Hall::new(Rules::default(), |_| ()).expect("a hall"));
+    let server = Arc::new(DealerServer::new(ServerLimits::default(), |_| ()).expect("a server"));
     each(mesh(2, 1), |party, transport| {
         let circuit = circuit(Protocol::Wrk);
         let config = Config::new(party, transport).timeout(WAIT);
-        let config = config.dealer(Dealer::in_process(hall.clone()));
+        let config = config.dealer(Dealer::in_process(server.clone()));
         let outputs = Session::connect(config, &circuit)
             .and_then(|mut session| session.evaluate(&inputs(&circuit, party)));
         outputs.expect("an honest run");
     });
-    Arc::into_inner(hall).expect("all parties have gone").finish();
+    Arc::into_inner(server).expect("all parties have gone").finish();
 }
 
 /// Two parties of `wrk`, of which party 0 changes its first message of a kind.

@@ -9,12 +9,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use dealing::{DEADLINE, Dealt, check, finish, request, seat};
-use symbolon_preprocessing::dealer::{Client, Event, Hall, Limits, Request, Rules};
-use symbolon_transport::{Channel, DEALER, Error, Fingerprint, Guest, Result, TransportReason};
+use symbolon_preprocessing::dealer::{
+    DealerClient, DealerServer, Event, Limits, Request, ServerLimits,
+};
+use symbolon_transport::{Channel, Client, DEALER, Error, Fingerprint, Result, TransportReason};
 
-const RULES: Rules = Rules {
-    limits: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
-    patience: DEADLINE,
+const LIMITS: ServerLimits = ServerLimits {
+    per_session: Limits { and_gates: 1 << 32, input_bits: 1 << 20 },
+    join_timeout: DEADLINE,
     waiting: 256,
     running: 64,
     per_key: 16,
@@ -25,13 +27,13 @@ const RULES: Rules = Rules {
 /// For sessions of which a party may not come.
 const SOON: Duration = Duration::from_millis(300);
 
-/// A hall, and what it says.
-struct House {
-    hall: Hall,
+/// A server, and what it says.
+struct TestServer {
+    server: DealerServer,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
-type Guested = JoinHandle<Result<Dealt>>;
+type Joined = JoinHandle<Result<Dealt>>;
 
 fn key(number: u8) -> Fingerprint {
     Fingerprint([number; 32])
@@ -44,15 +46,16 @@ fn session(name: u8, keys: &[u8], and_gates: u64) -> Request {
     Request { session: [name; 32], keys, ..request(&inputs, and_gates) }
 }
 
-impl House {
-    fn open(rules: Rules) -> House {
+impl TestServer {
+    fn open(rules: ServerLimits) -> TestServer {
         let events = Arc::new(Mutex::new(Vec::new()));
         let heard = events.clone();
-        let hall = Hall::new(rules, move |event| heard.lock().unwrap().push(event)).unwrap();
-        House { hall, events }
+        let server =
+            DealerServer::new(rules, move |event| heard.lock().unwrap().push(event)).unwrap();
+        TestServer { server, events }
     }
 
-    /// A guest that proved this key; what becomes of its channel is the caller's business.
+    /// A client that proved this key; what becomes of its channel is the caller's business.
     fn enter(&self, party: u16, key: Fingerprint) -> Channel {
         self.enter_from(None, party, key)
     }
@@ -60,29 +63,29 @@ impl House {
     /// The same from an address.
     fn enter_from(&self, address: Option<IpAddr>, party: u16, key: Fingerprint) -> Channel {
         let (near, far) = seat(party);
-        self.hall.admit(Guest { channel: far, key: Some(key), address });
+        self.server.admit(Client { channel: far, key: Some(key), address });
         near
     }
 
     /// The holder of a seat's own key, from an address; it is there when this returns.
-    fn seated_from(&self, address: &str, asked: &Request, party: u16) -> Guested {
+    fn seated_from(&self, address: &str, asked: &Request, party: u16) -> Joined {
         let key = asked.keys[usize::from(party)];
         let come = || {
             let channel = self.enter_from(Some(address.parse().unwrap()), party, key);
             let asked = Request { party, ..asked.clone() };
-            thread::spawn(move || finish(Client::new(channel, asked)?))
+            thread::spawn(move || finish(DealerClient::new(channel, asked)?))
         };
         settle(vec![come(), come()])
     }
 
-    /// A guest with this key that asks for the seat and takes all it is dealt.
-    fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Guested {
+    /// A client with this key that asks for the seat and takes all it is dealt.
+    fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Joined {
         let (channel, asked) = (self.enter(party, key), Request { party, ..asked.clone() });
-        thread::spawn(move || finish(Client::new(channel, asked)?))
+        thread::spawn(move || finish(DealerClient::new(channel, asked)?))
     }
 
     /// The holder of the seat's own key.
-    fn join(&self, asked: &Request, party: u16) -> Guested {
+    fn join(&self, asked: &Request, party: u16) -> Joined {
         self.come(asked, party, asked.keys[usize::from(party)])
     }
 
@@ -94,11 +97,11 @@ impl House {
     }
 
     /// The same, and it is there when this returns.
-    fn seated(&self, asked: &Request, party: u16) -> Guested {
+    fn seated(&self, asked: &Request, party: u16) -> Joined {
         settle(vec![self.join(asked, party), self.join(asked, party)])
     }
 
-    /// Waits until so many guests or sessions were sent away.
+    /// Waits until so many clients or sessions were sent away.
     fn heard(&self, failures: usize) {
         let failed = || {
             let events = self.events.lock().unwrap();
@@ -109,7 +112,7 @@ impl House {
         }
     }
 
-    /// As [`serve`](House::serve), when there is place again: a session's place is free shortly
+    /// As [`serve`](TestServer::serve), when there is place again: a session's place is free shortly
     /// after its parties have all.
     fn serve_soon(&self, asked: &Request) {
         for attempt in 0..200 {
@@ -127,17 +130,17 @@ impl House {
 
     /// How many were served when all is over.
     fn served(self) -> usize {
-        let House { hall, events } = self;
-        hall.finish();
+        let TestServer { server, events } = self;
+        server.finish();
         let events = events.lock().unwrap();
         events.iter().filter(|event| matches!(event, Event::Served(_))).count()
     }
 }
 
-/// Of two guests for one seat, the one that has it.
-fn settle(mut two: Vec<Guested>) -> Guested {
+/// Of two clients for one seat, the one that has it.
+fn settle(mut two: Vec<Joined>) -> Joined {
     loop {
-        if let Some(refused) = two.iter().position(|guest| guest.is_finished()) {
+        if let Some(refused) = two.iter().position(|client| client.is_finished()) {
             assert_eq!(told(two.remove(refused)), "this party is here already");
             return two.remove(0);
         }
@@ -145,15 +148,15 @@ fn settle(mut two: Vec<Guested>) -> Guested {
     }
 }
 
-fn deserve(parties: Vec<Guested>, asked: &Request) {
+fn deserve(parties: Vec<Joined>, asked: &Request) {
     let dealt: Vec<Dealt> =
         parties.into_iter().map(|party| party.join().unwrap().unwrap()).collect();
     check(&dealt, asked);
 }
 
-/// What a guest that was not dealt to was told.
+/// What a client that was not dealt to was told.
 #[track_caller]
-fn told(party: Guested) -> String {
+fn told(party: Joined) -> String {
     match party.join().unwrap().err().expect("it was dealt to") {
         Error::Transport { party: Some(DEALER), reason: TransportReason::Aborted(words) } => words,
         other => panic!("{other}"),
@@ -162,11 +165,11 @@ fn told(party: Guested) -> String {
 
 #[test]
 fn parties_of_many_sessions_find_each_other() {
-    let house = House::open(RULES);
+    let house = TestServer::open(LIMITS);
     let sessions: Vec<Request> = (0..8)
         .map(|name| session(name, if name % 2 == 0 { &[1, 2] } else { &[3, 1, 4] }, 100))
         .collect();
-    let mut parties: Vec<Vec<Guested>> = sessions.iter().map(|_| Vec::new()).collect();
+    let mut parties: Vec<Vec<Joined>> = sessions.iter().map(|_| Vec::new()).collect();
     for party in 0..3 {
         for (asked, parties) in sessions.iter().zip(&mut parties) {
             if usize::from(party) < asked.parties() {
@@ -184,7 +187,7 @@ fn parties_of_many_sessions_find_each_other() {
 /// told apart from those who belong there.
 #[test]
 fn another_key_gets_no_seat_and_ends_no_session() {
-    let house = House::open(RULES);
+    let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let zero = house.seated(&asked, 0);
     // The own seat claimed under another key, and a session of the same name that names the own key
@@ -193,11 +196,11 @@ fn another_key_gets_no_seat_and_ends_no_session() {
     assert!(words.contains("the seat of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));
     assert_eq!(words, "the session names another key for this party");
-    // A guest without a key gets none of those that have one.
+    // A client without a key gets none of those that have one.
     let (near, far) = seat(1);
-    house.hall.admit(Guest::from(far));
+    house.server.admit(Client::from(far));
     let bare = Request { party: 1, ..asked.clone() };
-    let words = told(thread::spawn(move || finish(Client::new(near, bare)?)));
+    let words = told(thread::spawn(move || finish(DealerClient::new(near, bare)?)));
     assert!(words.contains("another key"), "{words}");
     deserve(vec![zero, house.join(&asked, 1)], &asked);
     assert_eq!(house.served(), 1);
@@ -205,7 +208,7 @@ fn another_key_gets_no_seat_and_ends_no_session() {
 
 #[test]
 fn a_seat_is_given_once_and_a_session_dealt_once() {
-    let house = House::open(RULES);
+    let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let stays = house.seated(&asked, 0);
     deserve(vec![stays, house.join(&asked, 1)], &asked);
@@ -215,8 +218,8 @@ fn a_seat_is_given_once_and_a_session_dealt_once() {
 
 /// Strangers who say nothing, or not all, or nonsense, as many as there may be at a time and more.
 #[test]
-fn silent_and_rude_guests_keep_nobody_out() {
-    let house = House::open(RULES);
+fn silent_and_rude_clients_keep_nobody_out() {
+    let house = TestServer::open(LIMITS);
     let mut strangers: Vec<Channel> = (0..200).map(|_| house.enter(0, key(7))).collect();
     for stranger in &mut strangers[100..150] {
         // The ones that were sent away notice here.
@@ -237,18 +240,18 @@ fn silent_and_rude_guests_keep_nobody_out() {
 /// out.
 #[test]
 fn one_key_does_not_fill_the_room() {
-    let house = House::open(Rules { per_key: 3, waiting: 4, ..RULES });
+    let house = TestServer::open(ServerLimits { per_key: 3, waiting: 4, ..LIMITS });
     let honest = session(200, &[1, 2], 100);
     let zero = house.seated(&honest, 0);
-    let lonely: Vec<Guested> =
+    let lonely: Vec<Joined> =
         (0..5).map(|name| house.join(&session(name, &[8, 9], 1), 0)).collect();
     // The other one that came to seat party 0, and two of these.
     house.heard(3);
-    while lonely.iter().filter(|guest| guest.is_finished()).count() < 2 {
+    while lonely.iter().filter(|client| client.is_finished()).count() < 2 {
         thread::sleep(Duration::from_millis(1));
     }
     let (refused, waiting): (Vec<_>, Vec<_>) =
-        lonely.into_iter().partition(|guest| guest.is_finished());
+        lonely.into_iter().partition(|client| client.is_finished());
     assert_eq!((refused.len(), waiting.len()), (2, 3));
     for refused in refused {
         let words = told(refused);
@@ -263,7 +266,8 @@ fn one_key_does_not_fill_the_room() {
 
 #[test]
 fn places_are_free_again_after_a_session() {
-    let house = House::open(Rules { per_key: 1, running: 1, patience: SOON, ..RULES });
+    let house =
+        TestServer::open(ServerLimits { per_key: 1, running: 1, join_timeout: SOON, ..LIMITS });
     for name in 0..5 {
         let asked = session(name, &[1, 2], 100);
         // The place of the session before is free a moment after its parties have everything.
@@ -278,22 +282,22 @@ fn places_are_free_again_after_a_session() {
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
     // With the seats all taken, the second party of the honest session displaces one more.
     for (rules, displaced, words) in [
-        (Rules { waiting: 4, ..RULES }, 17, "the dealer has too many sessions waiting"),
-        (Rules { seats: 5, ..RULES }, 16, "too many parties wait at the dealer"),
+        (ServerLimits { waiting: 4, ..LIMITS }, 17, "the dealer has too many sessions waiting"),
+        (ServerLimits { seats: 5, ..LIMITS }, 16, "too many parties wait at the dealer"),
         (
-            Rules { per_address: 3, ..RULES },
+            ServerLimits { per_address: 3, ..LIMITS },
             17,
             "too many parties from this session's address wait at the dealer",
         ),
     ] {
-        let house = House::open(rules);
+        let house = TestServer::open(rules);
         let honest = session(200, &[1, 2], 100);
         let zero = house.seated_from("198.51.100.1", &honest, 0);
         let stranger = |name: u8| {
             let asked = session(name, &[10 + 2 * name, 11 + 2 * name], 1);
             house.seated_from("203.0.113.9", &asked, 0)
         };
-        let lonely: Vec<Guested> = (0..20).map(stranger).collect();
+        let lonely: Vec<Joined> = (0..20).map(stranger).collect();
         // Those that were sent away, and as many that came for the seat of another one.
         house.heard(displaced + 21);
         deserve(vec![zero, house.join(&honest, 1)], &honest);
@@ -306,15 +310,15 @@ fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
 
 #[test]
 fn when_the_seats_of_running_sessions_leave_none_newcomers_are_told() {
-    let house = House::open(Rules { seats: 3, ..RULES });
+    let house = TestServer::open(ServerLimits { seats: 3, ..LIMITS });
     let words = told(house.join(&session(1, &[1, 2, 3, 4], 1), 0));
     assert_eq!(words, "the session has more parties than the dealer has seats");
     let endless = session(2, &[1, 2], 1 << 30);
-    let lazy: Vec<Client> = thread::scope(|scope| {
+    let lazy: Vec<DealerClient> = thread::scope(|scope| {
         let begin = |party: u16| {
             let channel = house.enter(party, endless.keys[usize::from(party)]);
             let asked = Request { party, ..endless.clone() };
-            scope.spawn(move || Client::new(channel, asked).unwrap())
+            scope.spawn(move || DealerClient::new(channel, asked).unwrap())
         };
         [begin(0), begin(1)].into_iter().map(|client| client.join().unwrap()).collect()
     });
@@ -329,8 +333,8 @@ fn when_the_seats_of_running_sessions_leave_none_newcomers_are_told() {
 
 /// The others are told at once, and the seats are free again.
 #[test]
-fn a_guest_that_hangs_up_while_it_waits_is_noticed() {
-    let house = House::open(Rules { seats: 3, ..RULES });
+fn a_client_that_hangs_up_while_it_waits_is_noticed() {
+    let house = TestServer::open(ServerLimits { seats: 3, ..LIMITS });
     for name in 0..5 {
         let asked = session(name, &[1, 2, 3], 100);
         let stays = house.seated(&asked, 0);
@@ -355,7 +359,7 @@ fn a_guest_that_hangs_up_while_it_waits_is_noticed() {
 
 #[test]
 fn a_session_waits_so_long_for_its_last_party() {
-    let house = House::open(Rules { patience: Duration::from_secs(1), ..RULES });
+    let house = TestServer::open(ServerLimits { join_timeout: Duration::from_secs(1), ..LIMITS });
     let asked = session(1, &[1, 2, 3], 100);
     let early = [house.join(&asked, 0), house.join(&asked, 2)];
     for party in early {
@@ -370,13 +374,13 @@ fn a_session_waits_so_long_for_its_last_party() {
 /// A session that takes nothing of what it is dealt holds its own place, and that of nobody else.
 #[test]
 fn a_busy_dealer_says_so() {
-    let house = House::open(Rules { running: 1, patience: SOON, ..RULES });
+    let house = TestServer::open(ServerLimits { running: 1, join_timeout: SOON, ..LIMITS });
     let endless = session(1, &[1, 2], 1 << 30);
-    let lazy: Vec<Client> = thread::scope(|scope| {
+    let lazy: Vec<DealerClient> = thread::scope(|scope| {
         let begin = |party: u16| {
             let channel = house.enter(party, endless.keys[usize::from(party)]);
             let asked = Request { party, ..endless.clone() };
-            scope.spawn(move || Client::new(channel, asked).unwrap())
+            scope.spawn(move || DealerClient::new(channel, asked).unwrap())
         };
         let begun = [begin(0), begin(1)];
         begun.into_iter().map(|client| client.join().unwrap()).collect()
@@ -392,7 +396,7 @@ fn a_busy_dealer_says_so() {
 
 #[test]
 fn parties_who_ask_for_different_things_are_told_what_differs() {
-    let house = House::open(RULES);
+    let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
     let more = Request { and_gates: 101, ..asked.clone() };
     for party in [house.join(&asked, 0), house.join(&more, 1)] {
@@ -400,7 +404,7 @@ fn parties_who_ask_for_different_things_are_told_what_differs() {
         assert!(words.contains("the parties disagree on the number of AND gates"), "{words}");
         assert!(words.contains("100 (party 0)") && words.contains("101 (party 1)"), "{words}");
     }
-    let much = session(2, &[1, 2], RULES.limits.and_gates + 1);
+    let much = session(2, &[1, 2], LIMITS.per_session.and_gates + 1);
     let words = told(house.join(&much, 0));
     assert!(
         words.contains("the number of AND gates: the dealer's is at most 4294967296"),

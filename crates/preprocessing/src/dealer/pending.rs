@@ -1,4 +1,4 @@
-//! Who waits for whom: the dealer's waiting room, without channels, threads and clocks.
+//! The sessions that wait for parties: who is admitted, without channels, threads and clocks.
 //!
 //! A session is together when the holder of every seat has come. Nobody can take another's seat,
 //! since a request names the keys of all seats and the first one's names count. Nobody can fill the
@@ -11,18 +11,18 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use symbolon_transport::{
-    Error, Fingerprint, Guest, LONGEST_TIMEOUT, TransportReason, displaced_by_newcomer,
+    Client, Error, Fingerprint, LONGEST_TIMEOUT, TransportReason, displaced_by_newcomer,
 };
 
-use super::{Rules, request::Request};
+use super::{ServerLimits, request::Request};
 
 /// Ids of ended sessions that are remembered. One that is forgotten and asked for again is dealt
 /// afresh, so nothing but a clearer error depends on it.
 const REMEMBERED: usize = 1 << 16;
 
-/// Guests that are not dealt to, and why.
-pub(super) struct Dismissal<G> {
-    pub guests: Vec<G>,
+/// Clients that are not dealt to, and why.
+pub(super) struct Rejection<G> {
+    pub clients: Vec<G>,
     /// What they asked for, where that could be read.
     pub session: Option<[u8; 32]>,
     /// What they are told.
@@ -30,38 +30,38 @@ pub(super) struct Dismissal<G> {
     pub error: Error,
 }
 
-/// What comes of an arrival.
-pub(super) struct Arrival<G> {
-    /// All parties of a session, in order, and what they ask for. It runs until [`Room::ended`].
-    pub together: Option<(Vec<G>, Request)>,
-    pub dismissed: Vec<Dismissal<G>>,
+/// The outcome of a request to join.
+pub(super) struct JoinOutcome<G> {
+    /// All parties of a session, in order, and what they ask for. It runs until [`PendingSessions::ended`].
+    pub complete: Option<(Vec<G>, Request)>,
+    pub rejected: Vec<Rejection<G>>,
 }
 
-impl<G> Dismissal<G> {
-    /// One guest whose request was read and cannot be granted.
-    pub fn refused(guest: G, request: &Request, words: &str) -> Self {
+impl<G> Rejection<G> {
+    /// One client whose request was read and cannot be granted.
+    pub fn refused(client: G, request: &Request, words: &str) -> Self {
         let reason = TransportReason::refused(words);
         let error = Error::transport(request.party, reason);
         let session = Some(request.session);
-        Dismissal { guests: vec![guest], session, words: words.to_string(), error }
+        Rejection { clients: vec![client], session, words: words.to_string(), error }
     }
 }
 
-impl<G> From<Dismissal<G>> for Arrival<G> {
-    fn from(dismissal: Dismissal<G>) -> Self {
-        Arrival { together: None, dismissed: vec![dismissal] }
+impl<G> From<Rejection<G>> for JoinOutcome<G> {
+    fn from(rejection: Rejection<G>) -> Self {
+        JoinOutcome { complete: None, rejected: vec![rejection] }
     }
 }
 
-/// Somebody with a place to come from.
-pub(super) trait Visitor {
+/// A connected client.
+pub(super) trait PendingClient {
     /// The address, cut to what one host cannot choose; none within a process.
     fn address(&self) -> Option<IpAddr>;
     /// Whether it has gone, or says something though it is to wait.
     fn stirs(&mut self) -> bool;
 }
 
-impl Visitor for Guest {
+impl PendingClient for Client {
     fn address(&self) -> Option<IpAddr> {
         self.address
     }
@@ -86,9 +86,9 @@ impl<G> Waiting<G> {
     }
 }
 
-/// The waiting room.
-pub(super) struct Room<G> {
-    rules: Rules,
+/// The sessions that wait for parties, and the slots that are taken.
+pub(super) struct PendingSessions<G> {
+    limits: ServerLimits,
     waiting: HashMap<[u8; 32], Waiting<G>>,
     running: usize,
     /// Seats in sessions waiting or running.
@@ -100,11 +100,11 @@ pub(super) struct Room<G> {
     order: VecDeque<[u8; 32]>,
 }
 
-impl<G: Visitor> Room<G> {
-    pub fn new(rules: Rules) -> Self {
-        let patience = rules.patience.min(LONGEST_TIMEOUT);
-        Room {
-            rules: Rules { patience, ..rules },
+impl<G: PendingClient> PendingSessions<G> {
+    pub fn new(limits: ServerLimits) -> Self {
+        let join_timeout = limits.join_timeout.min(LONGEST_TIMEOUT);
+        PendingSessions {
+            limits: ServerLimits { join_timeout, ..limits },
             waiting: HashMap::new(),
             running: 0,
             taken: 0,
@@ -114,81 +114,81 @@ impl<G: Visitor> Room<G> {
         }
     }
 
-    /// Gives a guest its seat. That the seat is its own by the request's own words was checked
+    /// Gives a client its seat. That the seat is its own by the request's own words was checked
     /// before.
-    pub fn arrive(&mut self, guest: G, request: Request, now: Instant) -> Arrival<G> {
-        let refused = |guest, words| Dismissal::refused(guest, &request, words).into();
+    pub fn arrive(&mut self, client: G, request: Request, now: Instant) -> JoinOutcome<G> {
+        let refused = |client, words| Rejection::refused(client, &request, words).into();
         if self.ended.contains(&request.session) {
-            return refused(guest, "the dealer had this session before");
+            return refused(client, "the dealer had this session before");
         }
         let key = request.keys.get(usize::from(request.party)).copied();
-        if key.and_then(|key| self.held.get(&key)).is_some_and(|n| *n >= self.rules.per_key) {
-            return refused(guest, "this key has as many sessions at the dealer as it may have");
+        if key.and_then(|key| self.held.get(&key)).is_some_and(|n| *n >= self.limits.per_key) {
+            return refused(client, "this key has as many sessions at the dealer as it may have");
         }
-        if request.parties() > self.rules.seats {
-            return refused(guest, "the session has more parties than the dealer has seats");
+        if request.parties() > self.limits.seats {
+            return refused(client, "the session has more parties than the dealer has seats");
         }
-        let mut arrival = Arrival { together: None, dismissed: Vec::new() };
+        let mut outcome = JoinOutcome { complete: None, rejected: Vec::new() };
         if let Some(waiting) = self.waiting.get(&request.session) {
             // Somebody without a seat in it must not end a session.
             if waiting.request.keys.get(usize::from(request.party)) != key.as_ref() {
-                return refused(guest, "the session names another key for this party");
+                return refused(client, "the session names another key for this party");
             }
             if let Some(difference) = waiting.request.difference(&request) {
-                let mut dismissal = self.disband(&request.session, difference.words());
-                dismissal.guests.push(guest);
-                dismissal.error = difference.error();
-                arrival.dismissed.push(dismissal);
-                return arrival;
+                let mut rejection = self.disband(&request.session, difference.words());
+                rejection.clients.push(client);
+                rejection.error = difference.error();
+                outcome.rejected.push(rejection);
+                return outcome;
             }
             if waiting.seats[usize::from(request.party)].is_some() {
-                return refused(guest, "this party is here already");
+                return refused(client, "this party is here already");
             }
         }
-        arrival.dismissed = self.make_room(&request.session, guest.address());
-        if self.taken >= self.rules.seats {
-            let refused = Dismissal::refused(guest, &request, "all seats at the dealer are taken");
-            arrival.dismissed.push(refused);
-            return arrival;
+        outcome.rejected = self.make_room(&request.session, client.address());
+        if self.taken >= self.limits.seats {
+            let refused = Rejection::refused(client, &request, "all seats at the dealer are taken");
+            outcome.rejected.push(refused);
+            return outcome;
         }
         self.waiting.entry(request.session).or_insert_with(|| Waiting {
             since: now,
             request: request.clone(),
             seats: (0..request.parties()).map(|_| None).collect(),
         });
-        self.seat(guest, &request, key, arrival)
+        self.seat(client, &request, key, outcome)
     }
 
     fn seat(
         &mut self,
-        guest: G,
+        client: G,
         request: &Request,
         key: Option<Fingerprint>,
-        mut arrival: Arrival<G>,
-    ) -> Arrival<G> {
+        mut outcome: JoinOutcome<G>,
+    ) -> JoinOutcome<G> {
         if let Some(key) = key {
             *self.held.entry(key).or_default() += 1;
         }
         self.taken += 1;
         let Some(waiting) = self.waiting.get_mut(&request.session) else {
-            return arrival;
+            return outcome;
         };
-        waiting.seats[usize::from(request.party)] = Some(guest);
+        waiting.seats[usize::from(request.party)] = Some(client);
         if waiting.seats.iter().any(Option::is_none) {
-            return arrival;
+            return outcome;
         }
-        if self.running >= self.rules.running {
+        if self.running >= self.limits.running {
             let words = "the dealer is busy".to_string();
-            arrival.dismissed.push(self.disband(&request.session, words));
-            return arrival;
+            outcome.rejected.push(self.disband(&request.session, words));
+            return outcome;
         }
         if let Some(waiting) = self.waiting.remove(&request.session) {
             self.remember(request.session);
             self.running += 1;
-            arrival.together =
+            outcome.complete =
                 Some((waiting.seats.into_iter().flatten().collect(), waiting.request));
         }
-        arrival
+        outcome
     }
 
     /// Notes that a session that was together has ended.
@@ -205,20 +205,20 @@ impl<G: Visitor> Room<G> {
 
     /// When the next session will have waited too long, if there is one.
     pub fn deadline(&self) -> Option<Instant> {
-        self.waiting.values().map(|waiting| waiting.since + self.rules.patience).min()
+        self.waiting.values().map(|waiting| waiting.since + self.limits.join_timeout).min()
     }
 
     /// The sessions that have waited too long.
-    pub fn overdue(&mut self, now: Instant) -> Vec<Dismissal<G>> {
-        let patience = self.rules.patience;
+    pub fn overdue(&mut self, now: Instant) -> Vec<Rejection<G>> {
+        let join_timeout = self.limits.join_timeout;
         self.disband_where(
-            |waiting| now.saturating_duration_since(waiting.since) >= patience,
-            |waiting| missing(&waiting.seats, patience),
+            |waiting| now.saturating_duration_since(waiting.since) >= join_timeout,
+            |waiting| missing(&waiting.seats, join_timeout),
         )
     }
 
     /// All sessions that wait, with these words to them.
-    pub fn clear(&mut self, words: &str) -> Vec<Dismissal<G>> {
+    pub fn clear(&mut self, words: &str) -> Vec<Rejection<G>> {
         self.disband_where(|_| true, |_| words.to_string())
     }
 
@@ -226,16 +226,16 @@ impl<G: Visitor> Room<G> {
         &mut self,
         which: impl Fn(&Waiting<G>) -> bool,
         words: impl Fn(&Waiting<G>) -> String,
-    ) -> Vec<Dismissal<G>> {
+    ) -> Vec<Rejection<G>> {
         let all = self.waiting.iter().filter(|(_, waiting)| which(waiting));
         let ended: Vec<_> = all.map(|(session, waiting)| (*session, words(waiting))).collect();
         ended.into_iter().map(|(session, words)| self.disband(&session, words)).collect()
     }
 
     /// Sessions of which a party has gone while it waited for the others.
-    pub fn left(&mut self) -> Vec<Dismissal<G>> {
+    pub fn left(&mut self) -> Vec<Rejection<G>> {
         let stirring = |waiting: &mut Waiting<G>| {
-            let stirs = |seat: &mut Option<G>| seat.as_mut().is_some_and(Visitor::stirs);
+            let stirs = |seat: &mut Option<G>| seat.as_mut().is_some_and(PendingClient::stirs);
             waiting.seats.iter_mut().position(stirs)
         };
         let all = self.waiting.iter_mut();
@@ -243,33 +243,34 @@ impl<G: Visitor> Room<G> {
             all.filter_map(|(session, waiting)| Some((*session, stirring(waiting)?))).collect();
         let disband = |(session, party): ([u8; 32], usize)| {
             let words = format!("party {party} left the dealer before all others had come");
-            let mut dismissal = self.disband(&session, words);
-            dismissal.error = Error::transport(party as u16, TransportReason::Closed);
-            dismissal
+            let mut rejection = self.disband(&session, words);
+            rejection.error = Error::transport(party as u16, TransportReason::Closed);
+            rejection
         };
         gone.into_iter().map(disband).collect()
     }
 
-    /// Lets sessions give way to a guest of `session` from this address, as long as there is no
+    /// Lets sessions give way to a client of `session` from this address, as long as there is no
     /// room for it.
-    fn make_room(&mut self, session: &[u8; 32], from: Option<IpAddr>) -> Vec<Dismissal<G>> {
-        let mut dismissed = Vec::new();
+    fn make_room(&mut self, session: &[u8; 32], from: Option<IpAddr>) -> Vec<Rejection<G>> {
+        let mut rejected = Vec::new();
         let new = !self.waiting.contains_key(session);
-        if new && self.waiting.len() >= self.rules.waiting {
+        if new && self.waiting.len() >= self.limits.waiting {
             let words = "the dealer has too many sessions waiting";
-            dismissed.extend(self.displace(session, |_| true, words));
+            rejected.extend(self.displace(session, |_| true, words));
         }
         let of_its_own = |address: &Option<IpAddr>| address.is_some() && *address == from;
         let waiting = self.waiting.values().flat_map(|waiting| waiting.seats.iter().flatten());
-        if waiting.filter(|guest| of_its_own(&guest.address())).count() >= self.rules.per_address {
+        if waiting.filter(|client| of_its_own(&client.address())).count() >= self.limits.per_address
+        {
             let words = "too many parties from this session's address wait at the dealer";
-            dismissed.extend(self.displace(session, of_its_own, words));
+            rejected.extend(self.displace(session, of_its_own, words));
         }
-        if self.taken >= self.rules.seats {
+        if self.taken >= self.limits.seats {
             let words = "too many parties wait at the dealer";
-            dismissed.extend(self.displace(session, |_| true, words));
+            rejected.extend(self.displace(session, |_| true, words));
         }
-        dismissed
+        rejected
     }
 
     /// Ends a session other than `session`, with a party from one of `which` addresses that wait:
@@ -279,10 +280,10 @@ impl<G: Visitor> Room<G> {
         session: &[u8; 32],
         which: impl Fn(&Option<IpAddr>) -> bool,
         words: &str,
-    ) -> Option<Dismissal<G>> {
+    ) -> Option<Rejection<G>> {
         let others = self.waiting.iter().filter(|(other, _)| *other != session);
         let seats = others.flat_map(|(session, waiting)| {
-            waiting.seats.iter().flatten().map(|guest| (*session, guest.address()))
+            waiting.seats.iter().flatten().map(|client| (*session, client.address()))
         });
         let (sessions, addresses): (Vec<_>, Vec<_>) =
             seats.filter(|(_, address)| which(address)).unzip();
@@ -291,19 +292,19 @@ impl<G: Visitor> Room<G> {
     }
 
     /// Ends a session that waits.
-    fn disband(&mut self, session: &[u8; 32], words: String) -> Dismissal<G> {
-        let mut guests = Vec::new();
+    fn disband(&mut self, session: &[u8; 32], words: String) -> Rejection<G> {
+        let mut clients = Vec::new();
         if let Some(waiting) = self.waiting.remove(session) {
             self.taken -= waiting.seated().count();
             for key in waiting.seated().filter_map(|seat| waiting.request.keys.get(seat)) {
                 self.release(key);
             }
-            guests.extend(waiting.seats.into_iter().flatten());
+            clients.extend(waiting.seats.into_iter().flatten());
         }
         self.remember(*session);
         let reason = TransportReason::refused(&*words);
         let error = Error::Transport { party: None, reason };
-        Dismissal { guests, session: Some(*session), words, error }
+        Rejection { clients, session: Some(*session), words, error }
     }
 
     fn release(&mut self, key: &Fingerprint) {
@@ -328,13 +329,13 @@ impl<G: Visitor> Room<G> {
 }
 
 /// Says who did not come.
-fn missing<G>(seats: &[Option<G>], patience: Duration) -> String {
+fn missing<G>(seats: &[Option<G>], join_timeout: Duration) -> String {
     const NAMED: usize = 8;
     let absent: Vec<_> = (0..seats.len()).filter(|&seat| seats[seat].is_none()).collect();
     let mut names: Vec<_> = absent.iter().take(NAMED).map(usize::to_string).collect();
     if absent.len() > NAMED {
         names.push(format!("{} more", absent.len() - NAMED));
     }
-    let (names, seconds) = (names.join(", "), patience.as_secs_f64());
+    let (names, seconds) = (names.join(", "), join_timeout.as_secs_f64());
     format!("not all parties came to the dealer within {seconds} s; missing: {names}")
 }

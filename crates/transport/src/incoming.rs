@@ -18,7 +18,7 @@ use crate::{Channel, Error, Result};
 
 /// Who may come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admit {
+pub enum AdmissionPolicy {
     /// Holders of these keys; for TLS.
     Keys(Vec<Fingerprint>),
     /// Over TLS, anybody who proves to have a key, whichever it is; over plain TCP, anybody.
@@ -27,17 +27,17 @@ pub enum Admit {
 
 /// Somebody who came: a channel, and the key that was proven over it.
 #[derive(Debug)]
-pub struct Guest {
-    /// The channel; its peer is the number that the guest gave itself, which proves nothing.
+pub struct Client {
+    /// The channel; its peer is the number that the client gave itself, which proves nothing.
     pub channel: Channel,
-    /// The fingerprint of the guest's key; `None` without TLS.
+    /// The fingerprint of the client's key; `None` without TLS.
     pub key: Option<Fingerprint>,
     /// Where it came from, cut to what one host cannot choose: an IPv4 address, or the first half
     /// of an IPv6 address. `None` within a process.
     pub address: Option<IpAddr>,
 }
 
-/// What became of connections that are no guests.
+/// What became of connections that are no clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TurnedAway {
     /// How many gave way to newer ones before they had said who they are.
@@ -49,36 +49,36 @@ pub struct TurnedAway {
     pub refused: Option<String>,
 }
 
-impl From<Channel> for Guest {
-    /// A guest without a key, for channels within a process.
+impl From<Channel> for Client {
+    /// A client without a key, for channels within a process.
     fn from(channel: Channel) -> Self {
-        Guest { channel, key: None, address: None }
+        Client { channel, key: None, address: None }
     }
 }
 
 /// Takes connections of one lane each from whoever may come.
-pub struct Guests<'a> {
+pub struct Incoming<'a> {
     listener: &'a mut Listener,
     options: Options,
     openings: Openings,
 }
 
-impl fmt::Debug for Guests<'_> {
+impl fmt::Debug for Incoming<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Guests").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Incoming").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
 impl Listener {
-    /// Begins to take guests. They dial with [`connect_lanes`](crate::connect_lanes), one lane
+    /// Begins to take clients. They dial with [`connect_lanes`](crate::connect_lanes), one lane
     /// each, and name as their peer the number in `options`.
     ///
     /// # Errors
     /// [`Error::InvalidInput`] when keys are named that plain TCP cannot check.
-    pub fn guests(&mut self, options: &Options, admit: &Admit) -> Result<Guests<'_>> {
+    pub fn incoming(&mut self, options: &Options, admit: &AdmissionPolicy) -> Result<Incoming<'_>> {
         let pins = match admit {
-            Admit::Keys(keys) => Some(keys.as_slice()),
-            Admit::Anybody => None,
+            AdmissionPolicy::Keys(keys) => Some(keys.as_slice()),
+            AdmissionPolicy::Anybody => None,
         };
         let config = match &options.tls {
             Some(tls) => Some(tls.server(pins)?),
@@ -89,17 +89,17 @@ impl Listener {
             None => None,
         };
         let openings = Openings::new(self, config);
-        Ok(Guests { listener: self, options: options.clone(), openings })
+        Ok(Incoming { listener: self, options: options.clone(), openings })
     }
 }
 
-impl Guests<'_> {
-    /// The next guest, if one comes within `wait`. Strangers and broken connections are passed
+impl Incoming<'_> {
+    /// The next client, if one comes within `wait`. Strangers and broken connections are passed
     /// over.
     ///
     /// # Errors
     /// [`Error::Internal`] when the listening thread is gone.
-    pub fn next(&mut self, wait: Duration) -> Result<Option<Guest>> {
+    pub fn next(&mut self, wait: Duration) -> Result<Option<Client>> {
         let deadline = Instant::now() + wait.min(crate::LONGEST_TIMEOUT);
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -110,9 +110,9 @@ impl Guests<'_> {
                 Ok(Event::Opened { round, id, outcome }) => {
                     if self.openings.ended(round, id)
                         && let Ok(called) = *outcome
-                        && let Some(guest) = self.welcome(called)
+                        && let Some(client) = self.welcome(called)
                     {
-                        return Ok(Some(guest));
+                        return Ok(Some(client));
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Ok(None),
@@ -123,7 +123,7 @@ impl Guests<'_> {
         }
     }
 
-    /// What happened since the last call to connections that became no guests; `None` if nothing
+    /// What happened since the last call to connections that became no clients; `None` if nothing
     /// did.
     pub fn turned_away(&mut self) -> Option<TurnedAway> {
         let (overflowed, refused) = self.listener.missed();
@@ -133,7 +133,7 @@ impl Guests<'_> {
     }
 
     /// Answers a connection whose preamble was read, and makes a channel of it if it fits.
-    fn welcome(&self, called: Called) -> Option<Guest> {
+    fn welcome(&self, called: Called) -> Option<Client> {
         let Called { mut opening, theirs, key } = called;
         let address = opening.socket.peer_addr().ok().map(|address| network(address.ip()));
         let mut mine = self.options.preamble(theirs.sender, 0, 1, theirs.token);
@@ -145,7 +145,7 @@ impl Guests<'_> {
         }
         let link = self.options.link.map(Direction::new);
         let channel = self.options.channel(theirs.sender, opening, link).ok()?;
-        Some(Guest { channel, key, address })
+        Some(Client { channel, key, address })
     }
 }
 

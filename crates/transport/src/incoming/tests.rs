@@ -3,7 +3,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::{
-    Admit, DEALER, Error, Fingerprint, Guest, Identity, Listener, Meter, Options, Peer,
+    AdmissionPolicy, Client, DEALER, Error, Fingerprint, Identity, Listener, Meter, Options, Peer,
     TransportReason, connect_lanes,
 };
 
@@ -23,34 +23,34 @@ fn host(pin: Option<Fingerprint>) -> Peer {
     pin.map_or(Peer::unauthenticated(DEALER), |pin| Peer::pinned(DEALER, pin))
 }
 
-/// Takes `wanted` guests while `visit` runs with the address.
+/// Takes `wanted` clients while `visit` runs with the address.
 fn receive<T: Send>(
-    (options, admit): (&Options, &Admit),
+    (options, admit): (&Options, &AdmissionPolicy),
     wanted: usize,
     visit: impl FnOnce(&str) -> T + Send,
-) -> (Vec<Guest>, T) {
+) -> (Vec<Client>, T) {
     let mut listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().to_string();
-    let mut guests = listener.guests(options, admit).unwrap();
+    let mut clients = listener.incoming(options, admit).unwrap();
     thread::scope(|scope| {
         let visit = scope.spawn(move || visit(&address));
         let mut came = Vec::new();
         while came.len() < wanted {
-            came.push(guests.next(WAIT).unwrap().expect("a guest"));
+            came.push(clients.next(WAIT).unwrap().expect("a client"));
         }
         while !visit.is_finished() {
-            let more = guests.next(Duration::from_millis(5)).unwrap();
-            assert!(more.is_none(), "one guest too many");
+            let more = clients.next(Duration::from_millis(5)).unwrap();
+            assert!(more.is_none(), "one client too many");
         }
         (came, visit.join().unwrap())
     })
 }
 
 #[test]
-fn guests_are_known_by_the_keys_they_prove() {
+fn clients_are_known_by_the_keys_they_prove() {
     let [dealer, a, b] = [(); 3].map(|()| Identity::generate().unwrap());
-    let keys = Admit::Keys(vec![a.fingerprint(), b.fingerprint()]);
-    for admit in [keys, Admit::Anybody] {
+    let keys = AdmissionPolicy::Keys(vec![a.fingerprint(), b.fingerprint()]);
+    for admit in [keys, AdmissionPolicy::Anybody] {
         let pin = host(Some(dealer.fingerprint()));
         let call = |address: &str, me, identity| {
             let mut lanes = connect_lanes(&options(me, Some(identity)), address, &pin, 1)?;
@@ -61,10 +61,10 @@ fn guests_are_known_by_the_keys_they_prove() {
             [call(address, 7, &b), call(address, 3, &a)]
         });
         assert_eq!(ended, [Ok(()), Ok(())]);
-        for (guest, (me, key)) in came.iter_mut().zip([(7, &b), (3, &a)]) {
-            assert_eq!((guest.channel.me(), guest.channel.peer()), (DEALER, me));
-            assert_eq!(guest.key, Some(key.fingerprint()));
-            assert_eq!(guest.channel.recv("greeting", 1).unwrap(), [me as u8]);
+        for (client, (me, key)) in came.iter_mut().zip([(7, &b), (3, &a)]) {
+            assert_eq!((client.channel.me(), client.channel.peer()), (DEALER, me));
+            assert_eq!(client.key, Some(key.fingerprint()));
+            assert_eq!(client.channel.recv("greeting", 1).unwrap(), [me as u8]);
         }
     }
 }
@@ -72,7 +72,7 @@ fn guests_are_known_by_the_keys_they_prove() {
 #[test]
 fn other_keys_and_other_hosts_are_refused() {
     let [dealer, known, stranger] = [(); 3].map(|()| Identity::generate().unwrap());
-    let admit = Admit::Keys(vec![known.fingerprint()]);
+    let admit = AdmissionPolicy::Keys(vec![known.fingerprint()]);
     let (came, ()) = receive((&options(DEALER, Some(&dealer)), &admit), 1, |address| {
         let pin = host(Some(dealer.fingerprint()));
         let refused = connect_lanes(&options(0, Some(&stranger)), address, &pin, 1).unwrap_err();
@@ -94,10 +94,10 @@ fn other_keys_and_other_hosts_are_refused() {
 #[test]
 fn plain_tcp_admits_anybody_and_proves_nothing() {
     let mut listener = Listener::bind("127.0.0.1:0").unwrap();
-    let keys = Admit::Keys(Vec::new());
-    let refused = listener.guests(&options(DEALER, None), &keys).unwrap_err();
+    let keys = AdmissionPolicy::Keys(Vec::new());
+    let refused = listener.incoming(&options(DEALER, None), &keys).unwrap_err();
     assert!(matches!(refused, Error::InvalidInput(_)));
-    let (came, ()) = receive((&options(DEALER, None), &Admit::Anybody), 1, |address| {
+    let (came, ()) = receive((&options(DEALER, None), &AdmissionPolicy::Anybody), 1, |address| {
         connect_lanes(&options(4, None), address, &host(None), 1).unwrap();
     });
     assert_eq!((came[0].channel.peer(), came[0].key), (4, None));
@@ -106,12 +106,13 @@ fn plain_tcp_admits_anybody_and_proves_nothing() {
 #[test]
 fn silent_strangers_keep_nobody_out() {
     let [dealer, a] = [(); 2].map(|()| Identity::generate().unwrap());
-    let (came, _) = receive((&options(DEALER, Some(&dealer)), &Admit::Anybody), 1, |address| {
-        let silent: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
-        let pin = host(Some(dealer.fingerprint()));
-        connect_lanes(&options(0, Some(&a)), address, &pin, 1).unwrap();
-        silent
-    });
+    let (came, _) =
+        receive((&options(DEALER, Some(&dealer)), &AdmissionPolicy::Anybody), 1, |address| {
+            let silent: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
+            let pin = host(Some(dealer.fingerprint()));
+            connect_lanes(&options(0, Some(&a)), address, &pin, 1).unwrap();
+            silent
+        });
     assert_eq!(came[0].key, Some(a.fingerprint()));
 }
 
@@ -121,13 +122,13 @@ fn a_channel_is_ended_from_another_thread() {
     for tls in [true, false] {
         let (dealer, a) = (tls.then_some(&dealer), tls.then_some(&a));
         let (mut came, mut lanes) =
-            receive((&options(DEALER, dealer), &Admit::Anybody), 1, |address| {
+            receive((&options(DEALER, dealer), &AdmissionPolicy::Anybody), 1, |address| {
                 let pin = host(dealer.map(Identity::fingerprint));
                 connect_lanes(&options(0, a), address, &pin, 1).unwrap()
             });
-        let mut guest = came.remove(0);
-        let hangup = guest.channel.hangup();
-        let reader = thread::spawn(move || guest.channel.recv("never", 1).unwrap_err());
+        let mut client = came.remove(0);
+        let hangup = client.channel.hangup();
+        let reader = thread::spawn(move || client.channel.recv("never", 1).unwrap_err());
         thread::sleep(Duration::from_millis(20));
         hangup.hang_up();
         assert_eq!(reader.join().unwrap(), Error::transport(0, TransportReason::Closed));
@@ -136,24 +137,24 @@ fn a_channel_is_ended_from_another_thread() {
 }
 
 #[test]
-fn a_guest_that_speaks_or_goes_is_noticed_without_waiting() {
+fn a_client_that_speaks_or_goes_is_noticed_without_waiting() {
     let [dealer, a] = [(); 2].map(|()| Identity::generate().unwrap());
     for tls in [true, false] {
         let (dealer, a) = (tls.then_some(&dealer), tls.then_some(&a));
         let (mut came, mut lanes) =
-            receive((&options(DEALER, dealer), &Admit::Anybody), 1, |address| {
+            receive((&options(DEALER, dealer), &AdmissionPolicy::Anybody), 1, |address| {
                 let pin = host(dealer.map(Identity::fingerprint));
                 connect_lanes(&options(0, a), address, &pin, 1).unwrap()
             });
-        let (mut guest, mut lane) = (came.remove(0), lanes.remove(0));
-        assert!(guest.address.is_some_and(|address| address.is_loopback()));
-        assert!(!guest.channel.stirs());
+        let (mut client, mut lane) = (came.remove(0), lanes.remove(0));
+        assert!(client.address.is_some_and(|address| address.is_loopback()));
+        assert!(!client.channel.stirs());
         lane.send("word", &[1]).unwrap();
         lane.flush().unwrap();
-        guest.channel.recv("word", 1).unwrap();
-        assert!(!guest.channel.stirs());
+        client.channel.recv("word", 1).unwrap();
+        assert!(!client.channel.stirs());
         drop(lane);
-        while !guest.channel.stirs() {
+        while !client.channel.stirs() {
             thread::sleep(Duration::from_millis(1));
         }
     }
