@@ -20,7 +20,7 @@ use symbolon_interaction::{BroadcastLog, CommitOpenLabels, commit_and_open, conf
 use symbolon_primitives::{Block, Delta, Prg, gf128};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 
-use crate::Shares;
+use crate::AuthShares;
 use crate::checks::{GLOBAL_KEY, GLOBAL_KEY_Z};
 use crate::messages::{ASHARE_Y, ASHARE_Z, ASHARE_Z_COMMITMENT, ZERO_SHARE};
 
@@ -33,7 +33,7 @@ const Z: CommitOpenLabels =
 /// Runs steps 4 to 8 on [`SHARES`] fresh shares.
 pub(crate) fn check(
     channels: &mut [Channel],
-    shares: &Shares,
+    shares: &AuthShares,
     delta: &Delta,
     session: &SessionId,
     prg: &mut Prg,

@@ -10,7 +10,7 @@ use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use crate::{
-    AuthBits, Shares, Towards, Triples,
+    AuthBits, AuthShares, PeerAuth, Triples,
     aand::combine,
     abit::{self, AuthBitGenerator},
     ashare_check, bucketing,
@@ -125,9 +125,9 @@ impl Preprocessor {
         lanes: &mut [Vec<Channel>],
         counts: &[usize],
     ) -> Result<(AuthBits, Vec<Vec<Block>>)> {
-        let Shares { bits, towards } = &mut self.draw(lanes, counts, Shares::default())?;
+        let AuthShares { bits, towards } = &mut self.draw(lanes, counts, AuthShares::default())?;
         let each = towards.iter_mut().map(std::mem::take);
-        let (macs, keys) = each.map(|Towards { macs, keys }| (macs, keys)).unzip();
+        let (macs, keys) = each.map(|PeerAuth { macs, keys }| (macs, keys)).unzip();
         Ok((AuthBits { bits: std::mem::take(bits), macs }, keys))
     }
 
@@ -137,14 +137,14 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         counts: &[usize],
-        mut memory: Shares,
-    ) -> Result<Shares> {
+        mut memory: AuthShares,
+    ) -> Result<AuthShares> {
         let (me, peers) = (lanes[0][0].me(), lanes[0].len());
         let mine = counts[me as usize];
         memory.bits = self.lanes[0].random_bits(mine);
-        memory.towards.resize_with(peers, Towards::default);
+        memory.towards.resize_with(peers, PeerAuth::default);
         let theirs = abit::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
-        for (Towards { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
+        for (PeerAuth { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
             resize_for_overwrite(macs, mine);
             resize_for_overwrite(keys, theirs);
         }
@@ -166,8 +166,8 @@ impl Preprocessor {
     ///
     /// # Errors
     /// As [`bits`](Preprocessor::bits).
-    pub fn shares(&mut self, lanes: &mut [Vec<Channel>], n: usize) -> Result<Shares> {
-        self.shares_in(lanes, n, Shares::default())
+    pub fn shares(&mut self, lanes: &mut [Vec<Channel>], n: usize) -> Result<AuthShares> {
+        self.shares_in(lanes, n, AuthShares::default())
     }
 
     /// The same in the memory of shares that are used up, which spares it the first touch.
@@ -178,8 +178,8 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         n: usize,
-        memory: Shares,
-    ) -> Result<Shares> {
+        memory: AuthShares,
+    ) -> Result<AuthShares> {
         let parties = lanes[0].len() + 1;
         self.draw(lanes, &vec![n; parties], memory)
     }
@@ -218,10 +218,10 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
-        b: Shares,
-        onto: Option<Shares>,
+        b: AuthShares,
+        onto: Option<AuthShares>,
     ) -> Result<Triples> {
-        let fits = |shares: &Shares| shares.len() == batch.triples;
+        let fits = |shares: &AuthShares| shares.len() == batch.triples;
         if !batch.anchored || !fits(&b) || !onto.as_ref().is_none_or(fits) {
             return Err(Error::InvalidInput("the shares do not fit the batch of triples".into()));
         }
@@ -239,8 +239,8 @@ impl Preprocessor {
         &mut self,
         lanes: &mut [Vec<Channel>],
         batch: bucketing::Batch,
-        given: Option<Shares>,
-        onto: Option<Shares>,
+        given: Option<AuthShares>,
+        onto: Option<AuthShares>,
     ) -> Result<Triples> {
         if batch.triples == 0 {
             return Ok(Triples::default());
@@ -272,7 +272,11 @@ struct DrawPart<'a> {
 
 impl<'a> DrawPart<'a> {
     /// Parts of at most `size` bits of each party.
-    fn split(Shares { bits, towards }: &'a mut Shares, parts: usize, size: usize) -> Vec<Self> {
+    fn split(
+        AuthShares { bits, towards }: &'a mut AuthShares,
+        parts: usize,
+        size: usize,
+    ) -> Vec<Self> {
         let range = |part: usize, of: usize| (part * size).min(of)..((part + 1) * size).min(of);
         let part = |part| DrawPart {
             bits: bits.slice(range(part, bits.len())),
@@ -280,7 +284,7 @@ impl<'a> DrawPart<'a> {
             keys: Vec::new(),
         };
         let mut all: Vec<DrawPart<'_>> = (0..parts).map(part).collect();
-        for Towards { macs, keys } in towards {
+        for PeerAuth { macs, keys } in towards {
             let mut rest = [&mut macs[..], &mut keys[..]];
             for part in &mut all {
                 let [macs, keys] = rest.map(|rest| rest.split_at_mut(size.min(rest.len())));

@@ -26,5 +26,5 @@ mod shares;
 mod threads;
 
 pub use fprep::{Config, Preprocessor};
-pub use shares::{AuthBits, Share, Shares, Towards, Triples};
+pub use shares::{AuthBits, AuthShares, PeerAuth, Share, Triples};
 pub use symbolon_ot::{BlockBits, Generator};

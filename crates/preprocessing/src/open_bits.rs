@@ -7,7 +7,7 @@ use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{Share, Shares};
+use crate::{AuthShares, Share};
 
 /// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
 /// keys of the peers' bits.
@@ -138,7 +138,7 @@ impl ShareOpening {
     ///
     /// # Panics
     /// If a list has no such entries, or shares with fewer peers than the opening.
-    pub fn push_sums(&mut self, [x, y]: [&Shares; 2], range: Range<usize>) {
+    pub fn push_sums(&mut self, [x, y]: [&AuthShares; 2], range: Range<usize>) {
         let (mut sums, mut more) = (x.bits.slice(range.clone()), y.bits.slice(range.clone()));
         sums.xor_assign(&more);
         self.own.extend_from(&sums);

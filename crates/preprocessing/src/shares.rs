@@ -30,7 +30,7 @@ pub struct AuthBits {
 
 /// What ties a party's shares to one peer: entry k of each array belongs to share k.
 #[derive(Clone, Default, Zeroize)]
-pub struct Towards {
+pub struct PeerAuth {
     /// The MACs on this party's bits, under the peer's Δ.
     pub macs: Vec<Block>,
     /// The keys for the peer's bits, under this party's Δ.
@@ -39,18 +39,18 @@ pub struct Towards {
 
 /// One party's authenticated shares.
 #[derive(Clone, Default, ZeroizeOnDrop)]
-pub struct Shares {
+pub struct AuthShares {
     /// This party's bits.
     pub bits: BitVec,
     /// MACs and keys, one entry per peer.
-    pub towards: Vec<Towards>,
+    pub towards: Vec<PeerAuth>,
 }
 
-impl Shares {
+impl AuthShares {
     /// `n` shares of zero among this party and `peers` others, to be filled.
     pub fn zeros(n: usize, peers: usize) -> Self {
-        let towards = || Towards { macs: zeroed_vec(n), keys: zeroed_vec(n) };
-        Shares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
+        let towards = || PeerAuth { macs: zeroed_vec(n), keys: zeroed_vec(n) };
+        AuthShares { bits: BitVec::zeros(n), towards: (0..peers).map(|_| towards()).collect() }
     }
 
     /// Makes room for `n` shares among this party and `peers` others, in the memory that is there
@@ -58,8 +58,8 @@ impl Shares {
     pub fn make_room(&mut self, n: usize, peers: usize) {
         self.bits.zeroize();
         self.bits = BitVec::zeros(n);
-        self.towards.resize_with(peers, Towards::default);
-        for Towards { macs, keys } in &mut self.towards {
+        self.towards.resize_with(peers, PeerAuth::default);
+        for PeerAuth { macs, keys } in &mut self.towards {
             resize_for_overwrite(macs, n);
             resize_for_overwrite(keys, n);
         }
@@ -67,7 +67,7 @@ impl Shares {
 
     /// Makes MACs and keys zero from share `first` on.
     pub fn clear_auths(&mut self, first: usize) {
-        for Towards { macs, keys } in &mut self.towards {
+        for PeerAuth { macs, keys } in &mut self.towards {
             macs[first..].fill(Block::ZERO);
             keys[first..].fill(Block::ZERO);
         }
@@ -76,7 +76,7 @@ impl Shares {
     /// Adds shares of zero until there are `n`.
     pub fn fill_up(&mut self, n: usize) {
         self.bits.extend_from(&BitVec::zeros(n - self.len()));
-        for Towards { macs, keys } in &mut self.towards {
+        for PeerAuth { macs, keys } in &mut self.towards {
             macs.resize(n, Block::ZERO);
             keys.resize(n, Block::ZERO);
         }
@@ -94,17 +94,17 @@ impl Shares {
 
     /// Share number `k` towards the peer in place `peer`.
     pub fn pair(&self, k: usize, peer: usize) -> Share {
-        let Towards { macs, keys } = &self.towards[peer];
+        let PeerAuth { macs, keys } = &self.towards[peer];
         Share { bit: self.bits.get(k), mac: macs[k], key: keys[k] }
     }
 
     /// The shares of `range`, copied.
-    pub fn slice(&self, range: Range<usize>) -> Shares {
-        let towards = self.towards.iter().map(|towards| Towards {
+    pub fn slice(&self, range: Range<usize>) -> AuthShares {
+        let towards = self.towards.iter().map(|towards| PeerAuth {
             macs: towards.macs[range.clone()].to_vec(),
             keys: towards.keys[range.clone()].to_vec(),
         });
-        Shares { towards: towards.collect(), bits: self.bits.slice(range) }
+        AuthShares { towards: towards.collect(), bits: self.bits.slice(range) }
     }
 }
 
@@ -155,11 +155,11 @@ impl std::ops::BitXorAssign for Share {
 #[derive(Clone, Default)]
 pub struct Triples {
     /// The left factors.
-    pub a: Shares,
+    pub a: AuthShares,
     /// The right factors.
-    pub b: Shares,
+    pub b: AuthShares,
     /// The products.
-    pub c: Shares,
+    pub c: AuthShares,
 }
 
 impl Triples {
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn filling_up_adds_zeros_and_keeps_what_is_there() {
-        let mut shares = Shares::zeros(3, 2);
+        let mut shares = AuthShares::zeros(3, 2);
         shares.bits.set(2, true);
         shares.towards[1].keys[2] = Block::ONE;
         shares.fill_up(3);
         shares.fill_up(70);
         assert_eq!(shares.bits.to_bools().iter().filter(|&&bit| bit).count(), 1);
         assert!(shares.bits.get(2) && shares.len() == 70);
-        for (place, Towards { macs, keys }) in shares.towards.iter().enumerate() {
+        for (place, PeerAuth { macs, keys }) in shares.towards.iter().enumerate() {
             let expected = |k| if (place, k) == (1, 2) { Block::ONE } else { Block::ZERO };
             assert!(macs.len() == 70 && macs.iter().all(|&mac| mac == Block::ZERO));
             assert!(
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn rooms_have_zero_bits_and_what_is_cleared_is_zero() {
-        let mut shares = Shares::default();
+        let mut shares = AuthShares::default();
         for n in [3, 70, 2, 65] {
             shares.make_room(n, 2);
             assert_eq!((shares.len(), shares.towards.len()), (n, 2));
@@ -243,7 +243,7 @@ mod tests {
                 let Share { mac, key, .. } = shares.pair(k, 1);
                 assert!(k == 0 || mac == Block::ZERO && key == Block::ZERO);
                 shares.bits.set(k, true);
-                let Towards { macs, keys } = &mut shares.towards[1];
+                let PeerAuth { macs, keys } = &mut shares.towards[1];
                 (macs[k], keys[k]) = (Block(1), Block(2));
             }
         }
@@ -254,7 +254,7 @@ mod tests {
         let mut prg = Prg::from_seed(Block(2));
         let deltas = [prg.block(), prg.block()];
         let dealt: Vec<Share> = (0..100).map(|_| deal(deltas, &mut prg)[0]).collect();
-        let mut shares = Shares::zeros(100, 2);
+        let mut shares = AuthShares::zeros(100, 2);
         for (k, share) in dealt.iter().enumerate() {
             // The other peer's entries stay zero.
             shares.bits.set(k, share.bit);

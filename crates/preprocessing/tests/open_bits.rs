@@ -5,7 +5,7 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
-use symbolon_preprocessing::Shares;
+use symbolon_preprocessing::AuthShares;
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::fresh;
@@ -21,10 +21,10 @@ fn prg(seed: u128) -> Prg {
 }
 
 /// Shares of random bits under the Δ of each of the parties, from a dealer.
-fn deal(parties: usize, n: usize) -> (Vec<Shares>, Vec<Block>) {
+fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
     let mut prg = prg(8);
     let deltas: Vec<Block> = (0..parties).map(|_| prg.block()).collect();
-    let mut shares = vec![Shares::zeros(n, parties - 1); parties];
+    let mut shares = vec![AuthShares::zeros(n, parties - 1); parties];
     for k in 0..n {
         for me in 0..parties {
             let bit = prg.bool();
@@ -45,7 +45,7 @@ fn deal(parties: usize, n: usize) -> (Vec<Shares>, Vec<Block>) {
 fn open_as(
     (parties, n): (u16, usize),
     bend: impl FnOnce(&mut [Lanes]),
-    push: impl Fn(usize, &Shares, &mut ShareOpening) + Sync,
+    push: impl Fn(usize, &AuthShares, &mut ShareOpening) + Sync,
 ) -> Vec<Result<BitVec>> {
     let (shares, deltas) = deal(usize::from(parties), n);
     let mut lanes = mesh::mesh(parties, 1);

@@ -5,7 +5,7 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
-use symbolon_preprocessing::{Config, Generator, Preprocessor, Shares, Triples, checks};
+use symbolon_preprocessing::{AuthShares, Config, Generator, Preprocessor, Triples, checks};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result, SessionId};
 
@@ -23,7 +23,7 @@ fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
 }
 
 /// What one party has: Δ, shares and triples.
-type Made = (Block, Shares, Triples);
+type Made = (Block, AuthShares, Triples);
 
 fn make(lanes: &mut Lanes) -> Result<Made> {
     let mut open = set_up(lanes)?;
@@ -33,7 +33,7 @@ fn make(lanes: &mut Lanes) -> Result<Made> {
     Ok((**open.delta(), open.shares(lanes, 9)?, triples))
 }
 
-fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &Shares) {
+fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &AuthShares) {
     for (i, own) in all.iter().enumerate() {
         for (j, peer) in all.iter().enumerate().filter(|(j, _)| *j != i) {
             let place = |party: usize, of: usize| party - usize::from(party > of);
@@ -56,10 +56,10 @@ fn a_session_from_nothing_makes_right_shares_and_triples() {
             let last = party != EVALUATOR || n % 2 == 1;
             assert_eq!(delta.lsb(), last, "leaky ANDs need the sum of all to be 1");
         }
-        let lists: [fn(&Made) -> &Shares; 4] = [|m| &m.1, |m| &m.2.a, |m| &m.2.b, |m| &m.2.c];
+        let lists: [fn(&Made) -> &AuthShares; 4] = [|m| &m.1, |m| &m.2.a, |m| &m.2.b, |m| &m.2.c];
         lists.into_iter().for_each(|which| assert_shared(&all, which));
         for k in 0..all[0].2.len() {
-            let value = |which: fn(&Triples) -> &Shares| {
+            let value = |which: fn(&Triples) -> &AuthShares| {
                 all.iter().fold(false, |sum, made| sum ^ which(&made.2).bits.get(k))
             };
             assert_eq!(value(|t| &t.c), value(|t| &t.a) & value(|t| &t.b), "triple {k}");

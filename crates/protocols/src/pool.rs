@@ -18,7 +18,7 @@ use std::io::Read;
 use std::ops::Range;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::{Shares, Towards, Triples};
+use symbolon_preprocessing::{AuthShares, PeerAuth, Triples};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroize;
@@ -117,7 +117,7 @@ pub struct PoolRange {
 pub(crate) struct PoolWriter<'a> {
     sink: &'a mut dyn PoolSink,
     layout: PoolLayout,
-    pending: Vec<Shares>,
+    pending: Vec<AuthShares>,
     buffer: Vec<u8>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> PoolWriter<'a> {
         let written = sink.write(HEAD, &head);
         head.zeroize();
         written?;
-        let pending = (0..4).map(|_| Shares::zeros(0, layout.peers())).collect();
+        let pending = (0..4).map(|_| AuthShares::zeros(0, layout.peers())).collect();
         Ok(PoolWriter { sink, layout, pending, buffer: Vec::new() })
     }
 
@@ -190,7 +190,7 @@ impl<'a> PoolWriter<'a> {
         let missing = GATES_PER_CHUNK - self.pending[0].len();
         for pending in &mut self.pending {
             pending.bits.extend_from(&BitVec::zeros(missing));
-            for Towards { macs, keys } in &mut pending.towards {
+            for PeerAuth { macs, keys } in &mut pending.towards {
                 macs.resize(GATES_PER_CHUNK, Block::ZERO);
                 keys.resize(GATES_PER_CHUNK, Block::ZERO);
             }
@@ -203,7 +203,7 @@ impl<'a> PoolWriter<'a> {
         for pending in &mut self.pending {
             self.buffer.extend_from_slice(&pending.bits.to_bytes());
             pending.bits = BitVec::zeros(0);
-            for Towards { macs, keys } in &mut pending.towards {
+            for PeerAuth { macs, keys } in &mut pending.towards {
                 self.buffer.extend_from_slice(Block::as_bytes(macs));
                 self.buffer.extend_from_slice(Block::as_bytes(keys));
                 macs.clear();
@@ -303,9 +303,9 @@ impl TripleSource for GateReader {
             let mut towards = Vec::with_capacity(self.layout.peers());
             for _ in 0..self.layout.peers() {
                 let macs = reader.blocks(GATES_PER_CHUNK)?;
-                towards.push(Towards { macs, keys: reader.blocks(GATES_PER_CHUNK)? });
+                towards.push(PeerAuth { macs, keys: reader.blocks(GATES_PER_CHUNK)? });
             }
-            shares.push(Shares { bits, towards });
+            shares.push(AuthShares { bits, towards });
         }
         let start = std::mem::take(&mut self.skip);
         let take = self.left.min((GATES_PER_CHUNK - start) as u64);

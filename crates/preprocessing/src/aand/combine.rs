@@ -32,7 +32,7 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
-    Shares, Towards, Triples,
+    AuthShares, PeerAuth, Triples,
     aand::{
         mac_check::{self, MacSums},
         shuffle::shuffled,
@@ -76,15 +76,15 @@ impl Scratch {
     pub(crate) fn room(
         &mut self,
         (batch, peers): (Batch, usize),
-        given: Option<Shares>,
-        onto: Option<Shares>,
+        given: Option<AuthShares>,
+        onto: Option<AuthShares>,
     ) -> Triples {
         let Triples { a, b, c } = std::mem::take(&mut self.spare);
-        let room = |mut shares: Shares| {
+        let room = |mut shares: AuthShares| {
             shares.make_room(batch.triples, peers);
             shares
         };
-        let or_room = |given: Option<Shares>, spare| given.unwrap_or_else(|| room(spare));
+        let or_room = |given: Option<AuthShares>, spare| given.unwrap_or_else(|| room(spare));
         Triples { a: room(a), b: or_room(given, b), c: or_room(onto, c) }
     }
 }
@@ -153,7 +153,7 @@ impl Combine<'_> {
     fn start_sums(&self, order: &[u32], Triples { a, b, c }: &mut Triples) {
         a.clear_auths(0);
         c.clear_auths(0);
-        for (peer, Towards { macs, keys }) in b.towards.iter_mut().enumerate() {
+        for (peer, PeerAuth { macs, keys }) in b.towards.iter_mut().enumerate() {
             let firsts = order.iter().step_by(self.leaky.batch().bucket);
             for ((mac, key), &first) in macs.iter_mut().zip(keys).zip(firsts) {
                 [*mac, *key] = self.leaky.y_shares().get(first as usize, peer);
@@ -167,7 +167,7 @@ impl Combine<'_> {
         channels: &[Channel],
         (order, coin): (&[u32], &[u8; 32]),
         OpenedBits { own, theirs }: &OpenedBits,
-        firsts: &Shares,
+        firsts: &AuthShares,
     ) -> Result<Vec<MacSums>> {
         let seed = |(channel, theirs): (&Channel, &BitVec)| {
             let opened = [(channel.me(), &own[..]), (channel.peer(), &theirs.to_bytes())];
@@ -242,7 +242,7 @@ impl Combine<'_> {
         Triples { a, c, .. }: &mut Triples,
     ) -> Result<()> {
         let words = self.words();
-        let Shares { bits: products, towards: c } = c;
+        let AuthShares { bits: products, towards: c } = c;
         let mut work: Vec<SumPart<'_>> = self
             .members(order)
             .zip(products.words_mut().chunks_mut(words))
@@ -419,7 +419,7 @@ fn outputs<T>(
     Triples { a, b, c }: &mut Triples,
     anchored: bool,
     with: [T; 3],
-) -> impl Iterator<Item = (&mut Shares, T)> {
+) -> impl Iterator<Item = (&mut AuthShares, T)> {
     let all = [Some(a), Some(b).filter(|_| !anchored), Some(c)].into_iter().zip(with);
     all.filter_map(|(shares, with)| Some((shares?, with)))
 }

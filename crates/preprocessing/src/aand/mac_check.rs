@@ -47,7 +47,7 @@ use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, add_where, g
 use symbolon_transport::{Result, SessionId};
 use zeroize::Zeroizing;
 
-use crate::{Towards, bucketing::Batch, laand::YShares, threads};
+use crate::{PeerAuth, bucketing::Batch, laand::YShares, threads};
 
 /// The opened d of a batch, between this party and all peers.
 pub(crate) struct MacCheck<'a> {
@@ -57,7 +57,7 @@ pub(crate) struct MacCheck<'a> {
     /// MACs and keys of their y.
     pub y_shares: &'a YShares,
     /// For each peer those of the first y of each bucket.
-    pub firsts: &'a [Towards],
+    pub firsts: &'a [PeerAuth],
     /// For each peer what it opened.
     pub theirs: &'a [BitVec],
     /// For each peer the key of the generator of χ.
@@ -132,7 +132,7 @@ impl MacCheck<'_> {
     fn firsts(&self, peer: usize, chi: &Aes128, buckets: Range<usize>) -> MacSums {
         let (size, others) = (self.batch.shuffled(), self.batch.bucket - 1);
         let width = self.y_shares.width();
-        let Towards { macs, keys } = &self.firsts[peer];
+        let PeerAuth { macs, keys } = &self.firsts[peer];
         let mut sums = [Block::ZERO; 2];
         let mut words = Zeroizing::new([0; BUCKETS]);
         // Σ χ_t·d_t, where t with the same rest share a place.
@@ -180,7 +180,7 @@ mod tests {
         y_shares: YShares,
         /// The same, number by number, in full.
         shuffled: Vec<[Vec<Block>; 2]>,
-        firsts: Vec<Towards>,
+        firsts: Vec<PeerAuth>,
         theirs: Vec<BitVec>,
         order: Vec<u32>,
     }
@@ -204,8 +204,8 @@ mod tests {
             order.iter().step_by(batch.bucket).map(|&first| row[first as usize]).collect()
         };
         let firsts = shuffled.iter().map(|[macs, keys]| match batch.anchored {
-            true => Towards { macs: random(batch.triples), keys: random(batch.triples) },
-            false => Towards { macs: first_of(macs), keys: first_of(keys) },
+            true => PeerAuth { macs: random(batch.triples), keys: random(batch.triples) },
+            false => PeerAuth { macs: first_of(macs), keys: first_of(keys) },
         });
         let firsts = firsts.collect();
         let opened = batch.triples * (batch.bucket - 1);
@@ -222,7 +222,7 @@ mod tests {
     ) -> MacSums {
         let (width, delta) = key;
         let chi = Aes128::new(seed);
-        let (Towards { macs, keys }, [of_macs, of_keys]) =
+        let (PeerAuth { macs, keys }, [of_macs, of_keys]) =
             (&held.firsts[peer], &held.shuffled[peer]);
         let mut sums = [Block::ZERO; 2];
         let mut number = 0;

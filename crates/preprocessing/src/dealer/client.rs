@@ -5,7 +5,7 @@ use symbolon_transport::{Channel, DEALER, Error, Result};
 use zeroize::Zeroize;
 
 use super::{C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
-use crate::{AuthBits, Shares, Triples, abit::peers_of, checks::DEALT_BITS, messages};
+use crate::{AuthBits, AuthShares, Triples, abit::peers_of, checks::DEALT_BITS, messages};
 
 /// A party to which the dealer has begun to deal.
 ///
@@ -105,7 +105,7 @@ impl Gates {
     /// # Errors
     /// `Transport` when the dealer is gone, with its words when it gave up; `PeerMisbehaved` when
     /// it sends something else.
-    pub fn next_batch(&mut self) -> Result<Option<(Shares, Triples)>> {
+    pub fn next_batch(&mut self) -> Result<Option<(AuthShares, Triples)>> {
         let n = self.left.min(gates_in_chunk(self.parties) as u64) as usize;
         if n == 0 {
             return Ok(None);
@@ -117,8 +117,8 @@ impl Gates {
             bits[C] = BitVec::from_bytes(n, &bytes).ok_or(Error::misbehaved(DEALER, DEALT_BITS))?;
             bytes.zeroize();
         }
-        let mut shares: [Shares; SHARES] = bits.map(|bits| {
-            let mut shares = Shares::zeros(0, self.parties - 1);
+        let mut shares: [AuthShares; SHARES] = bits.map(|bits| {
+            let mut shares = AuthShares::zeros(0, self.parties - 1);
             shares.bits = bits;
             shares
         });

@@ -155,7 +155,7 @@ fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (usize, usize)
 
 /// Every MAC of every party fits the other's key.
 #[track_caller]
-fn assert_shared(shares: &[&Shares], deltas: &[Block]) {
+fn assert_shared(shares: &[&AuthShares], deltas: &[Block]) {
     for ((i, j), (place_of_i, place_of_j)) in pairs(shares.len()) {
         assert_eq!((shares[i].len(), shares[i].towards.len()), (shares[j].len(), deltas.len() - 1));
         for k in 0..shares[i].len() {
@@ -167,7 +167,7 @@ fn assert_shared(shares: &[&Shares], deltas: &[Block]) {
 }
 
 /// The values that are shared.
-fn values(shares: &[&Shares]) -> BitVec {
+fn values(shares: &[&AuthShares]) -> BitVec {
     let mut sum = BitVec::zeros(shares[0].len());
     shares.iter().for_each(|shares| sum.xor_assign(&shares.bits));
     sum
@@ -176,7 +176,7 @@ fn values(shares: &[&Shares]) -> BitVec {
 /// c = a ∧ b in every triple, and every MAC is right.
 #[track_caller]
 fn assert_triples(triples: &[&Triples], deltas: &[Block]) {
-    let of = |which: fn(&Triples) -> &Shares| -> Vec<&Shares> {
+    let of = |which: fn(&Triples) -> &AuthShares| -> Vec<&AuthShares> {
         triples.iter().map(|triples| which(triples)).collect()
     };
     let [a, b, c] = [of(|t| &t.a), of(|t| &t.b), of(|t| &t.c)];

@@ -8,7 +8,7 @@ use symbolon_primitives::rows::{add_blocks, add_sums, copy_blocks};
 use symbolon_primitives::{BitVec, Block};
 
 use super::BatchInputs;
-use crate::{Towards, Triples};
+use crate::{PeerAuth, Triples};
 
 /// Consecutive anchors.
 pub(super) struct Anchors<'a> {
@@ -38,7 +38,7 @@ impl<'a> Anchors<'a> {
     /// The first `len` of these triples, which already hold the shares that `inputs` says are given.
     pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, inputs: BatchInputs) -> Self {
         let rows =
-            |Towards { macs, keys }: &'a mut Towards| [macs, keys].map(|row| &mut row[..len]);
+            |PeerAuth { macs, keys }: &'a mut PeerAuth| [macs, keys].map(|row| &mut row[..len]);
         let factors = a.towards.iter_mut().zip(&mut b.towards);
         let towards = factors.zip(&mut c.towards).map(|((x, y), z)| {
             let (x, y, z) = (rows(x), rows(y), rows(z));

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use symbolon_preprocessing::dealer::{DealerClient, Request};
-use symbolon_preprocessing::{AuthBits, Shares, Triples};
+use symbolon_preprocessing::{AuthBits, AuthShares, Triples};
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, DEALER, Meter, Result, memory_lanes};
 
@@ -17,7 +17,7 @@ pub struct Dealt {
     pub delta: Block,
     pub inputs: AuthBits,
     pub keys: Vec<Vec<Block>>,
-    pub gates: Vec<(Shares, Triples)>,
+    pub gates: Vec<(AuthShares, Triples)>,
 }
 
 /// A request for party 0's seat, with party 1 evaluating.
@@ -95,7 +95,7 @@ pub fn check(dealt: &[Dealt], asked: &Request) {
         }
     }
     for batch in 0..dealt[0].gates.len() {
-        let sum = |of: fn(&Triples) -> &Shares| {
+        let sum = |of: fn(&Triples) -> &AuthShares| {
             let mut sum = of(&dealt[0].gates[batch].1).bits.clone();
             dealt[1..].iter().for_each(|other| sum.xor_assign(&of(&other.gates[batch].1).bits));
             sum.to_bools()
@@ -111,7 +111,7 @@ fn place(party: usize, of: usize) -> usize {
     party - usize::from(party > of)
 }
 
-fn shares((masks, triples): &(Shares, Triples)) -> [&Shares; 4] {
+fn shares((masks, triples): &(AuthShares, Triples)) -> [&AuthShares; 4] {
     [masks, &triples.a, &triples.b, &triples.c]
 }
 

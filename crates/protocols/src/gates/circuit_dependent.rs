@@ -25,7 +25,7 @@ use std::collections::VecDeque;
 use std::{thread, vec};
 
 use symbolon_circuit::Cursor;
-use symbolon_preprocessing::{Preprocessor, Shares, Triples, bucketing};
+use symbolon_preprocessing::{AuthShares, Preprocessor, Triples, bucketing};
 use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
 
@@ -55,7 +55,7 @@ struct Draws {
 /// used.
 struct Drawn {
     batch: bucketing::Batch,
-    lambda_c: Shares,
+    lambda_c: AuthShares,
 }
 
 impl<'p> CircuitTriples<'p> {
@@ -98,7 +98,7 @@ impl<'p> CircuitTriples<'p> {
         if let Some(spent) = spent {
             let Triples { a, b, c } = spent.abc;
             (lambda_a, lambda_b, memory) = (spent.lambda_a, b, c);
-            open.recycle(Triples { a, b: Shares::default(), c: Shares::default() });
+            open.recycle(Triples { a, b: AuthShares::default(), c: AuthShares::default() });
         }
         let Some(Drawn { batch, mut lambda_c }) = self.draws.next(open, lanes, memory)? else {
             return Ok(None);
@@ -131,16 +131,16 @@ impl<'p> CircuitTriples<'p> {
         let CircuitTriples { mut pass, mut draws } = self;
         let mut all = VecDeque::new();
         // The masks λ_b leave nothing but their memory, for the next batch.
-        let mut memory = Shares::default();
+        let mut memory = AuthShares::default();
         if !beside {
-            while let Some(drawn) = draws.next(open, lanes, Shares::default())? {
+            while let Some(drawn) = draws.next(open, lanes, AuthShares::default())? {
                 pass.find(&drawn.lambda_c, drawn.batch.triples, &mut memory, None)?;
                 all.push_back(drawn.multiply(open, lanes, &mut memory)?);
             }
             return Ok(all);
         }
-        let mut drawn = draws.next(open, lanes, Shares::default())?;
-        let mut found: Option<(Drawn, Shares)> = None;
+        let mut drawn = draws.next(open, lanes, AuthShares::default())?;
+        let mut found: Option<(Drawn, AuthShares)> = None;
         while drawn.is_some() || found.is_some() {
             let mut lambda_b = std::mem::take(&mut memory);
             let next = thread::scope(|scope| {
@@ -157,7 +157,7 @@ impl<'p> CircuitTriples<'p> {
                 });
                 let here = made
                     .unwrap_or(Ok(()))
-                    .and_then(|()| draws.next(open, lanes, Shares::default()));
+                    .and_then(|()| draws.next(open, lanes, AuthShares::default()));
                 pipeline::join(finder.map_or(Ok(Ok(())), |finder| finder.join()), here)
             })?;
             found = std::mem::replace(&mut drawn, next).map(|drawn| (drawn, lambda_b));
@@ -172,7 +172,7 @@ impl Draws {
         &mut self,
         open: &mut Preprocessor,
         lanes: &mut [Vec<Channel>],
-        mut memory: Shares,
+        mut memory: AuthShares,
     ) -> Result<Option<Drawn>> {
         let Some(batch) = self.batches.next() else {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Drawn {
         self,
         open: &mut Preprocessor,
         lanes: &mut [Vec<Channel>],
-        lambda_b: &mut Shares,
+        lambda_b: &mut AuthShares,
     ) -> Result<BetaTriples> {
         let Drawn { batch, lambda_c } = self;
         let Triples { a, b, c } = open.triples_on(lanes, batch, std::mem::take(lambda_b), None)?;
@@ -218,10 +218,10 @@ impl InputPass<'_> {
     /// right ones, with shares of zero up to `room`, and of the left ones where these are wanted.
     fn find(
         &mut self,
-        lambda_c: &Shares,
+        lambda_c: &AuthShares,
         room: usize,
-        lambda_b: &mut Shares,
-        mut lambda_a: Option<&mut Shares>,
+        lambda_b: &mut AuthShares,
+        mut lambda_a: Option<&mut AuthShares>,
     ) -> Result<()> {
         lambda_b.make_room(room, self.slots.peers());
         lambda_b.clear_auths(lambda_c.len());

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
-use symbolon_preprocessing::{Shares, open_bits::ShareOpening};
+use symbolon_preprocessing::{AuthShares, open_bits::ShareOpening};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
@@ -31,10 +31,10 @@ pub(crate) trait BeaverTriples: TripleBatch {
     const OPENED: usize;
 
     /// The masks of the gates' outputs.
-    fn lambda_c(&self) -> &Shares;
+    fn lambda_c(&self) -> &AuthShares;
 
     /// The products.
-    fn c(&self) -> &Shares;
+    fn c(&self) -> &AuthShares;
 
     /// Adds to an opening what the triples in `range` differ by from the masks λ_a and λ_b of gates
     /// from `first` on.
@@ -55,11 +55,11 @@ pub(crate) struct Products {
 impl BeaverTriples for RandomTriples {
     const OPENED: usize = 2;
 
-    fn lambda_c(&self) -> &Shares {
+    fn lambda_c(&self) -> &AuthShares {
         &self.lambda_c
     }
 
-    fn c(&self) -> &Shares {
+    fn c(&self) -> &AuthShares {
         &self.abc.c
     }
 
@@ -97,11 +97,11 @@ impl BeaverTriples for RandomTriples {
 impl BeaverTriples for BetaTriples {
     const OPENED: usize = 1;
 
-    fn lambda_c(&self) -> &Shares {
+    fn lambda_c(&self) -> &AuthShares {
         &self.lambda_c
     }
 
-    fn c(&self) -> &Shares {
+    fn c(&self) -> &AuthShares {
         &self.c
     }
 
@@ -223,7 +223,7 @@ fn push_differences(
     opening: &mut ShareOpening,
     masks: &WireShares,
     first: usize,
-    factors: &Shares,
+    factors: &AuthShares,
     range: Range<usize>,
 ) {
     for (first, part) in (first..).step_by(64).zip(range.clone().step_by(64)) {

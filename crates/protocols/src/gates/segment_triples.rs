@@ -127,13 +127,13 @@ impl SegmentTriples {
 
 #[cfg(test)]
 mod tests {
-    use symbolon_preprocessing::Shares;
+    use symbolon_preprocessing::AuthShares;
 
     use super::*;
     use crate::gates::wire_shares::WireShares;
 
     fn batch(gates: usize) -> SolvedTriples {
-        let zeros = || Shares::zeros(gates, 1);
+        let zeros = || AuthShares::zeros(gates, 1);
         SolvedTriples { lambda_a: zeros(), abc: Triples { a: zeros(), b: zeros(), c: zeros() } }
     }
 

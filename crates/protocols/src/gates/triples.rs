@@ -3,28 +3,28 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use symbolon_preprocessing::{Shares, Triples};
+use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_transport::{Error, Result};
 
 /// A mask λ_c for the output and a triple a·b = c for each AND gate, of whatever circuit.
 pub(crate) struct RandomTriples {
-    pub lambda_c: Shares,
+    pub lambda_c: AuthShares,
     pub abc: Triples,
 }
 
 /// Masks and triples for the gates of one circuit, whose right factors are the gates' masks λ_b.
 /// These are not kept: a pass over the circuit finds them again.
 pub(crate) struct BetaTriples {
-    pub lambda_c: Shares,
-    pub a: Shares,
-    pub c: Shares,
+    pub lambda_c: AuthShares,
+    pub a: AuthShares,
+    pub c: AuthShares,
 }
 
 /// Masks and triples for the gates of one circuit, with all that a pass over the circuit would
 /// find: b = λ_b, and λ_c is added to the products. The triples may be more than the gates: what
 /// fills a batch up is on shares of zero.
 pub(crate) struct SolvedTriples {
-    pub lambda_a: Shares,
+    pub lambda_a: AuthShares,
     pub abc: Triples,
 }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
-use symbolon_preprocessing::{Share, Shares};
+use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::rows::{pair_up, pair_up_where};
 use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
@@ -115,7 +115,7 @@ impl WireShares {
     }
 
     /// Appends shares of flat arrays.
-    pub fn push_range(&mut self, from: &Shares, range: Range<usize>) {
+    pub fn push_range(&mut self, from: &AuthShares, range: Range<usize>) {
         self.push_bits(from.bits.slice(range.clone()));
         if let [t] = &from.towards[..] {
             let out = self.more_auths(range.len());
@@ -127,7 +127,7 @@ impl WireShares {
     }
 
     /// Appends the sums of shares of two flat arrays.
-    pub fn push_sums(&mut self, [a, b]: [&Shares; 2], range: Range<usize>) {
+    pub fn push_sums(&mut self, [a, b]: [&AuthShares; 2], range: Range<usize>) {
         let (mut bits, mut more) = (a.bits.slice(range.clone()), b.bits.slice(range.clone()));
         bits.xor_assign(&more);
         more.zeroize();
@@ -144,7 +144,7 @@ impl WireShares {
     }
 
     /// Appends shares of one flat array ⊕ d·(those of another), for public d.
-    pub fn push_products(&mut self, [a, b]: [&Shares; 2], range: Range<usize>, d: &BitVec) {
+    pub fn push_products(&mut self, [a, b]: [&AuthShares; 2], range: Range<usize>, d: &BitVec) {
         let (mut bits, mut more) = (a.bits.slice(range.clone()), b.bits.slice(range.clone()));
         more.words_mut().iter_mut().zip(d.words()).for_each(|(more, d)| *more &= d);
         bits.xor_assign(&more);
@@ -167,7 +167,12 @@ impl WireShares {
     }
 
     /// Shares `which` become those of flat arrays from share `first` on.
-    pub fn put(&mut self, which: impl Iterator<Item = usize> + Clone, from: &Shares, first: usize) {
+    pub fn put(
+        &mut self,
+        which: impl Iterator<Item = usize> + Clone,
+        from: &AuthShares,
+        first: usize,
+    ) {
         for (k, share) in which.clone().zip(first..) {
             self.bits[k] = from.bits.get(share);
         }
@@ -209,7 +214,7 @@ impl WireShares {
     pub fn gather(
         &self,
         which: impl Iterator<Item = usize> + Clone,
-        to: &mut Shares,
+        to: &mut AuthShares,
         first: usize,
     ) {
         let words = to.bits.words_mut();

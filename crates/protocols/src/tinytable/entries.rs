@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::ops::BitXorAssign;
 
 use symbolon_circuit::Table;
-use symbolon_preprocessing::Shares;
+use symbolon_preprocessing::AuthShares;
 use symbolon_primitives::{Block, Slab, prefetch};
 
 use super::tag::Tag;
@@ -114,8 +114,8 @@ pub(crate) fn width(table: &Table) -> usize {
 /// inputs' masks and the masks of their outputs, by bit. `place` says where each belongs.
 pub(crate) fn scramble<T: Tag>(
     table: &Table,
-    one_hot: &[Shares],
-    masks: &[Shares],
+    one_hot: &[AuthShares],
+    masks: &[AuthShares],
     into: &mut Tables<T>,
     place: impl Fn(usize) -> Place,
 ) {
@@ -126,7 +126,7 @@ pub(crate) fn scramble<T: Tag>(
     for start in (0..all).step_by(SIDE_BY_SIDE) {
         let range = start..all.min(start + SIDE_BY_SIDE);
         let n = range.len();
-        let tags = |of: fn(&Shares, usize) -> Block| {
+        let tags = |of: fn(&AuthShares, usize) -> Block| {
             let row = |shares| range.clone().map(move |k| T::cut(of(shares, k)));
             let rows: Vec<T> = one_hot.iter().flat_map(row).collect();
             let mut rows = convolve(rows, &constants, [n, T::PARTS * n], T::products);
@@ -139,7 +139,7 @@ pub(crate) fn scramble<T: Tag>(
         };
         let macs = tags(|shares, k| shares.towards[0].macs[k]);
         let keys = tags(|shares, k| shares.towards[0].keys[k]);
-        let row = |shares: &Shares| -> Vec<u64> {
+        let row = |shares: &AuthShares| -> Vec<u64> {
             range.clone().map(|k| shares.bits.get(k).into()).collect()
         };
         let bits: Vec<u64> = one_hot.iter().flat_map(row).collect();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::{Shares, Towards};
+use symbolon_preprocessing::{AuthShares, PeerAuth};
 use symbolon_primitives::{BitVec, Block, Delta};
 
 use super::slices::{self, Slices};
@@ -18,7 +18,7 @@ pub(crate) struct Side {
 
 impl Side {
     /// Shares ⊕= public bits.
-    pub fn add_constants(&self, shares: &mut Shares, bits: &BitVec) {
+    pub fn add_constants(&self, shares: &mut AuthShares, bits: &BitVec) {
         if self.me == 0 {
             shares.bits.xor_assign(bits);
             return;
@@ -29,7 +29,7 @@ impl Side {
     }
 
     /// Shares ⊕= 1, all of them.
-    pub fn flip(&self, shares: &mut Shares) {
+    pub fn flip(&self, shares: &mut AuthShares) {
         if self.me == 0 {
             shares.bits.words_mut().iter_mut().for_each(|word| *word = !*word);
             shares.bits.mask_tail();
@@ -40,27 +40,27 @@ impl Side {
 }
 
 /// No shares yet, with room for so many.
-pub(crate) fn empty(room: usize) -> Shares {
+pub(crate) fn empty(room: usize) -> AuthShares {
     let list = || Vec::with_capacity(room);
-    Shares { bits: BitVec::zeros(0), towards: vec![Towards { macs: list(), keys: list() }] }
+    AuthShares { bits: BitVec::zeros(0), towards: vec![PeerAuth { macs: list(), keys: list() }] }
 }
 
 /// Appends a share.
-pub(crate) fn push(shares: &mut Shares, from: &Shares, k: usize) {
+pub(crate) fn push(shares: &mut AuthShares, from: &AuthShares, k: usize) {
     shares.bits.push(from.bits.get(k));
     shares.towards[0].macs.push(from.towards[0].macs[k]);
     shares.towards[0].keys.push(from.towards[0].keys[k]);
 }
 
 /// Appends all shares of a list.
-pub(crate) fn append(shares: &mut Shares, from: &Shares) {
+pub(crate) fn append(shares: &mut AuthShares, from: &AuthShares) {
     shares.bits.extend_from(&from.bits);
     shares.towards[0].macs.extend_from_slice(&from.towards[0].macs);
     shares.towards[0].keys.extend_from_slice(&from.towards[0].keys);
 }
 
 /// `into` ⊕= `from`, share by share.
-pub(crate) fn add(into: &mut Shares, from: &Shares) {
+pub(crate) fn add(into: &mut AuthShares, from: &AuthShares) {
     into.bits.xor_assign(&from.bits);
     let (into, from) = (&mut into.towards[0], &from.towards[0]);
     into.macs.iter_mut().zip(&from.macs).for_each(|(to, from)| *to ^= *from);
@@ -68,7 +68,7 @@ pub(crate) fn add(into: &mut Shares, from: &Shares) {
 }
 
 /// `into` ⊕= `bits`·`from`, share by share.
-pub(crate) fn add_times(into: &mut Shares, from: &Shares, bits: &BitVec) {
+pub(crate) fn add_times(into: &mut AuthShares, from: &AuthShares, bits: &BitVec) {
     let own = into.bits.words_mut().iter_mut().zip(from.bits.words());
     own.zip(bits.words()).for_each(|((to, from), bits)| *to ^= from & bits);
     let (into, from) = (&mut into.towards[0], &from.towards[0]);
@@ -95,7 +95,7 @@ impl MaskSlices {
     }
 
     /// Sets the masks of a wire, one share for each execution.
-    pub fn set(&mut self, slot: usize, shares: &Shares) {
+    pub fn set(&mut self, slot: usize, shares: &AuthShares) {
         let executions = self.bits.executions();
         self.bits.row_mut(slot).copy_from_slice(shares.bits.words());
         let range = slot * executions..(slot + 1) * executions;
@@ -104,7 +104,7 @@ impl MaskSlices {
     }
 
     /// Appends the masks of a wire.
-    pub fn append_to(&self, slot: usize, shares: &mut Shares) {
+    pub fn append_to(&self, slot: usize, shares: &mut AuthShares) {
         let executions = self.bits.executions();
         let old = shares.bits.len();
         shares.bits.extend_from(&BitVec::zeros(executions));

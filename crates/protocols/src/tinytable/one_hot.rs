@@ -7,7 +7,7 @@
 //! one column of that follow from the others, since the bits of a vector add up to 1, which leaves
 //! 2^k − k − 1 products in all, in ⌈log2 k⌉ rounds.
 
-use symbolon_preprocessing::{Shares, Triples};
+use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_transport::{Channel, Result};
 
 use super::{
@@ -20,16 +20,16 @@ use super::{
 /// j.
 pub(crate) fn one_hot(
     channels: &mut [Channel],
-    bits: Vec<Shares>,
+    bits: Vec<AuthShares>,
     side: &Side,
     triples: &mut dyn FnMut(usize) -> Triples,
-) -> Result<Vec<Shares>> {
-    let single = |bit: Shares| {
+) -> Result<Vec<AuthShares>> {
+    let single = |bit: AuthShares| {
         let mut none = bit.clone();
         side.flip(&mut none);
         vec![none, bit]
     };
-    let mut vectors: Vec<Vec<Shares>> = bits.into_iter().map(single).collect();
+    let mut vectors: Vec<Vec<AuthShares>> = bits.into_iter().map(single).collect();
     while vectors.len() > 1 {
         let mut next = Vec::new();
         let mut pairs = Vec::new();
@@ -51,10 +51,10 @@ pub(crate) fn one_hot(
 /// The outer products of pairs of vectors, all in one round.
 fn merge(
     channels: &mut [Channel],
-    pairs: Vec<(Vec<Shares>, Vec<Shares>)>,
+    pairs: Vec<(Vec<AuthShares>, Vec<AuthShares>)>,
     side: &Side,
     triples: &mut dyn FnMut(usize) -> Triples,
-) -> Result<Vec<Vec<Shares>>> {
+) -> Result<Vec<Vec<AuthShares>>> {
     let (mut x, mut y) = (flat::empty(0), flat::empty(0));
     for (low, high) in &pairs {
         for b in &high[1..] {
@@ -73,7 +73,7 @@ fn merge(
             taken += n;
             products.slice(taken - n..taken)
         };
-        let mut out: Vec<Shares> = Vec::with_capacity(low.len() * high.len());
+        let mut out: Vec<AuthShares> = Vec::with_capacity(low.len() * high.len());
         // The row of high = 0 is what the others leave of `low`; in each row, low = 0 is what is
         // left of `high`.
         out.extend(low.iter().cloned());

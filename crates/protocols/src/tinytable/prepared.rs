@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use symbolon_circuit::{Circuit, PartyId};
-use symbolon_preprocessing::{Shares, Towards};
+use symbolon_preprocessing::{AuthShares, PeerAuth};
 use symbolon_primitives::{BitVec, Delta, Slab};
 use symbolon_transport::Result;
 
@@ -64,10 +64,10 @@ impl<T: Tag> Rows<T> {
     }
 
     /// Appends shares between two parties, for which there is room.
-    pub fn extend(&mut self, shares: &Shares) {
+    pub fn extend(&mut self, shares: &AuthShares) {
         let range = self.bits.len()..self.bits.len() + shares.len();
         self.bits.extend_from(&shares.bits);
-        let Towards { macs, keys } = &shares.towards[0];
+        let PeerAuth { macs, keys } = &shares.towards[0];
         for (to, from) in [(&mut self.macs, macs), (&mut self.keys, keys)] {
             let to = to[range.clone()].iter_mut();
             to.zip(from).for_each(|(to, from)| *to = T::cut(*from));

@@ -1,7 +1,7 @@
 //! Products of shares by Beaver's trick, many at a time.
 
 use symbolon_preprocessing::{
-    Shares, Triples,
+    AuthShares, Triples,
     open_bits::{AwaitedOpening, ShareOpening},
 };
 use symbolon_transport::{Channel, Result};
@@ -19,8 +19,8 @@ impl Products {
     /// Opens d = x ⊕ a and e = y ⊕ b for the triples (a, b, c), one for each pair of factors.
     pub fn open(
         channels: &mut [Channel],
-        x: &Shares,
-        y: &Shares,
+        x: &AuthShares,
+        y: &AuthShares,
         triples: Triples,
     ) -> Result<Self> {
         let mut opening = ShareOpening::new(1);
@@ -30,7 +30,7 @@ impl Products {
     }
 
     /// Checks the peer's openings and returns x·y = c ⊕ d·b ⊕ e·a ⊕ d·e.
-    pub fn receive(self, channels: &mut [Channel], side: &Side) -> Result<Shares> {
+    pub fn receive(self, channels: &mut [Channel], side: &Side) -> Result<AuthShares> {
         let opened = self.awaited.receive(channels, &BEAVER, *side.delta)?;
         let Triples { a, b, mut c } = self.triples;
         let n = c.len();

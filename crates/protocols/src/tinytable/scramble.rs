@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Layer};
-use symbolon_preprocessing::{Shares, Triples};
+use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_primitives::Slab;
 use symbolon_transport::{Channel, Result};
 
@@ -95,7 +95,7 @@ fn input_masks(
     for (slot, owner) in program.layered.input_slots().zip(&program.owners) {
         let range = taken[usize::from(*owner)]..taken[usize::from(*owner)] + executions;
         taken[usize::from(*owner)] = range.end;
-        let mut shares = Shares::zeros(executions, 1);
+        let mut shares = AuthShares::zeros(executions, 1);
         if *owner == side.me {
             shares.bits = correlations.secrets.own_masks.slice(range.clone());
             shares.towards[0].macs.copy_from_slice(&correlations.inputs.macs[0][range]);
@@ -125,17 +125,17 @@ struct Walk<'a, T: Tag> {
 
 /// AND gates in the order of their positions: masks of the inputs and the output, and triples.
 struct Chunk {
-    alpha: Shares,
-    beta: Shares,
-    out: Shares,
+    alpha: AuthShares,
+    beta: AuthShares,
+    out: AuthShares,
     triples: Triples,
 }
 
 /// A chunk whose products are on their way.
 struct Opened {
-    alpha: Shares,
-    beta: Shares,
-    out: Shares,
+    alpha: AuthShares,
+    beta: AuthShares,
+    out: AuthShares,
     products: Products,
 }
 
@@ -143,8 +143,8 @@ struct Opened {
 struct Lookup {
     number: usize,
     /// By input, and by output: the masks.
-    inputs: Vec<Shares>,
-    outputs: Vec<Shares>,
+    inputs: Vec<AuthShares>,
+    outputs: Vec<AuthShares>,
     triples: Triples,
 }
 
@@ -182,7 +182,7 @@ impl<T: Tag> Walk<'_, T> {
                 self.masks.append_to(slot as usize, &mut masks);
                 masks
             });
-            let inputs: Vec<Shares> = inputs.collect();
+            let inputs: Vec<AuthShares> = inputs.collect();
             let mut triples = no_triples(units * self.executions);
             let mut outputs = Vec::with_capacity(lookup.outputs.len());
             for unit in 0..units {
@@ -233,7 +233,7 @@ impl<T: Tag> Walk<'_, T> {
         let Some(first) = lookups.first() else {
             return Ok(());
         };
-        let joined = |of: fn(&Lookup) -> &[Shares], bits: usize| -> Vec<Shares> {
+        let joined = |of: fn(&Lookup) -> &[AuthShares], bits: usize| -> Vec<AuthShares> {
             (0..bits)
                 .map(|bit| {
                     let mut all = flat::empty(lookups.len() * self.executions);
@@ -279,7 +279,7 @@ fn take(
     queue: &mut TripleQueue<RandomTriples>,
     executions: usize,
     triples: &mut Triples,
-    mut masks: Option<&mut Shares>,
+    mut masks: Option<&mut AuthShares>,
 ) -> Result<()> {
     queue.take(executions, |RandomTriples { lambda_c, abc }, range| {
         let from = [&abc.a, &abc.b, &abc.c];

@@ -15,9 +15,9 @@ fn made_on(
     open: &mut Preprocessor,
     lanes: &mut Lanes,
     (batch, zeros): (Batch, usize),
-) -> Result<(Shares, Triples)> {
+) -> Result<(AuthShares, Triples)> {
     let real = open.shares(lanes, batch.triples - zeros)?;
-    let mut given = Shares::zeros(batch.triples, lanes[0].len());
+    let mut given = AuthShares::zeros(batch.triples, lanes[0].len());
     for k in 0..real.len() {
         given.bits.set(k, real.bits.get(k));
         for (to, from) in given.towards.iter_mut().zip(&real.towards) {
@@ -82,7 +82,7 @@ fn products_are_added_to_given_shares() {
             let [b, onto] = [open.shares(lanes, triples)?, open.shares(lanes, triples)?];
             let batch = anchored(triples, bucket);
             let mut made = open.triples_on(lanes, batch, b, Some(onto.clone()))?;
-            let Shares { bits, towards } = &mut made.c;
+            let AuthShares { bits, towards } = &mut made.c;
             assert!(bits.to_bools() != onto.bits.to_bools() || triples == 1);
             // What is left without them are right products.
             bits.xor_assign(&onto.bits);

@@ -73,8 +73,8 @@ fn shared<'a>(of_parties: impl Iterator<Item = &'a OfParty>) -> Shared {
     of_parties.iter().enumerate().map(part).collect()
 }
 
-fn of_shares(shares: &Shares, k: usize) -> OfParty {
-    let auth = |towards: &Towards| [towards.macs[k], towards.keys[k]];
+fn of_shares(shares: &AuthShares, k: usize) -> OfParty {
+    let auth = |towards: &PeerAuth| [towards.macs[k], towards.keys[k]];
     (shares.bits.get(k), shares.towards.iter().map(auth).collect())
 }
 
@@ -128,7 +128,7 @@ fn leaky_and_good_triples_are_those_of_the_figures() {
             let others = shuffled.iter().map(|&t| &leaky[batch.anchors() + t as usize]);
             let bucket: Vec<[Shared; 3]> = anchor.into_iter().chain(others).cloned().collect();
             let plain = reference::aand(&bucket, &deltas);
-            let fused = |which: fn(&Triples) -> &Shares| {
+            let fused = |which: fn(&Triples) -> &AuthShares| {
                 let parts: Vec<OfParty> =
                     made.iter().map(|made| of_shares(which(&made.triples), k)).collect();
                 shared(parts.iter())
