@@ -26,6 +26,7 @@ use symbolon_primitives::{BitVec, Block, Delta, Prg, Transcript};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use crate::messages::{ABIT_CHECK, ABIT_DIGESTS};
+use crate::{PeerIndex, peers::peers_of};
 
 /// How many draws are sent before the peers' first one is awaited, so that a long link is kept
 /// full.
@@ -82,7 +83,7 @@ impl AuthBitGenerator {
     }
 
     /// Draws of any size in both directions: `macs[p]` gets the MACs on the own bits under the Δ of
-    /// the peer in place p, `keys[p]` a key for each of its bits.
+    /// the peer with index p, `keys[p]` a key for each of its bits.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when one is gone.
@@ -122,7 +123,7 @@ impl AuthBitGenerator {
     }
 
     /// Authenticates `bits` towards all peers: `macs[p]` gets the MACs under the Δ of the peer in
-    /// place p. Only sends, and leaves the end of it to be flushed with what comes behind it.
+    /// index p. Only sends, and leaves the end of it to be flushed with what comes next.
     ///
     /// # Errors
     /// `Transport` when a peer is gone; `InvalidInput` when there are more than
@@ -142,8 +143,8 @@ impl AuthBitGenerator {
         for ((pair, t), channel) in pairs.zip(channels.iter_mut()) {
             digests.push(pair.receiver.send_columns(channel, &x, t, &mut self.correction)?);
         }
-        for (place, channel) in channels.iter_mut().enumerate() {
-            send_others(channel, &digests, place)?;
+        for (peer, channel) in PeerIndex::all(digests.len()).zip(channels.iter_mut()) {
+            send_others(channel, &digests, peer)?;
         }
         let chi = challenge(&mut self.own, &digests, x.len());
         let x_hash = cot::hash_choices(&x, &chi);
@@ -160,7 +161,7 @@ impl AuthBitGenerator {
     }
 
     /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit that the
-    /// peer in place p draws; its length says how many.
+    /// peer with index p draws; its length says how many.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.
@@ -169,22 +170,27 @@ impl AuthBitGenerator {
         channels: &mut [Channel],
         keys: &mut [&mut [Block]],
     ) -> Result<()> {
-        for (place, channel) in channels.iter_mut().enumerate() {
-            if keys[place].is_empty() {
+        for ((peer, channel), keys) in PeerIndex::all(keys.len()).zip(channels).zip(keys) {
+            if keys.is_empty() {
                 continue;
             }
-            self.draw_from(place, channel, keys[place])?;
+            self.draw_from(peer, channel, keys)?;
         }
         Ok(())
     }
 
-    fn draw_from(&mut self, place: usize, channel: &mut Channel, keys: &mut [Block]) -> Result<()> {
+    fn draw_from(
+        &mut self,
+        index: PeerIndex,
+        channel: &mut Channel,
+        keys: &mut [Block],
+    ) -> Result<()> {
         let peer = channel.peer();
         let peers = self.pairs.len();
-        let (q, sender) = (&mut self.columns[0], &mut self.pairs[place].sender);
+        let (q, sender) = (&mut self.columns[0], &mut self.pairs[index.get()].sender);
         let digest = sender.receive_columns(channel, keys.len(), q, &mut self.correction)?;
         let digests = receive_others(channel, digest, self.me, peers)?;
-        let chi = challenge(&mut self.theirs[place], &digests, cot::column_bytes(keys.len()));
+        let chi = challenge(&mut self.theirs[index.get()], &digests, cot::column_bytes(keys.len()));
         let mut check = vec![Block::ZERO; cot::COLUMNS + 1];
         channel.recv_into(ABIT_CHECK, Block::as_bytes_mut(&mut check))?;
         sender.verify(peer, &chi, (check[0], &check[1..]), q)?;
@@ -201,23 +207,13 @@ impl AuthBitGenerator {
     }
 }
 
-/// The parties other than `me`, in order.
-pub fn peers_of(me: u16, parties: usize) -> impl Iterator<Item = u16> {
-    (0..parties as u16).filter(move |&party| party != me)
-}
-
-/// The place of `party` among the peers of `of`.
-pub(crate) fn place_among_peers(party: u16, of: u16) -> usize {
-    usize::from(party) - usize::from(party > of)
-}
-
 /// Tells a peer the digests of the corrections that it did not get itself.
-fn send_others(channel: &mut Channel, digests: &[[u8; 32]], place: usize) -> Result<()> {
+fn send_others(channel: &mut Channel, digests: &[[u8; 32]], peer: PeerIndex) -> Result<()> {
     if digests.len() < 2 {
         return Ok(());
     }
     let others: Vec<[u8; 32]> =
-        digests.iter().enumerate().filter(|(p, _)| *p != place).map(|(_, d)| *d).collect();
+        digests.iter().enumerate().filter(|(p, _)| *p != peer.get()).map(|(_, d)| *d).collect();
     channel.send(ABIT_DIGESTS, &others.concat())
 }
 
@@ -234,7 +230,7 @@ fn receive_others(
     let bytes = channel.recv(ABIT_DIGESTS, 32 * (peers - 1))?;
     let others = bytes.chunks_exact(32).map(|d| d.try_into().expect("32 bytes"));
     let mut digests: Vec<[u8; 32]> = others.collect();
-    digests.insert(place_among_peers(me, channel.peer()), own);
+    digests.insert(PeerIndex::of(me, channel.peer()).get(), own);
     Ok(digests)
 }
 

@@ -12,12 +12,13 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 use crate::{
     AuthBits, AuthShares, PeerAuth, Triples,
     aand::combine,
-    abit::{self, AuthBitGenerator},
+    abit::AuthBitGenerator,
     ashare_check, bucketing,
     laand::{
         self, BatchInputs, LaAndBatch, LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Sampled,
         Width,
     },
+    peers_of,
     shares::{lsb_of_delta, resize_for_overwrite},
     threads,
 };
@@ -35,7 +36,7 @@ pub struct Config {
 
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
 ///
-/// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer in place p, peers in
+/// Channels are passed in as `lanes[l][p]`: lane l's channel to the peer with index p, peers in
 /// ascending order. Every method is run by all parties at the same time with the same numbers.
 /// After an error the session must be dropped, which wipes it: Δ and all that hangs on it are dead.
 pub struct Preprocessor {
@@ -143,7 +144,7 @@ impl Preprocessor {
         let mine = counts[me as usize];
         memory.bits = self.lanes[0].random_bits(mine);
         memory.towards.resize_with(peers, PeerAuth::default);
-        let theirs = abit::peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
+        let theirs = peers_of(me, counts.len()).map(|peer| counts[peer as usize]);
         for (PeerAuth { macs, keys }, theirs) in memory.towards.iter_mut().zip(theirs) {
             resize_for_overwrite(macs, mine);
             resize_for_overwrite(keys, theirs);

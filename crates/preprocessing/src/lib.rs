@@ -20,11 +20,13 @@ mod fprep;
 pub mod laand;
 pub mod messages;
 pub mod open_bits;
+mod peers;
 #[cfg(test)]
 mod reference;
 mod shares;
 mod threads;
 
 pub use fprep::{Config, Preprocessor};
+pub use peers::{PeerIndex, peers_of};
 pub use shares::{AuthBits, AuthShares, PeerAuth, Share, Triples};
 pub use symbolon_ot::{BlockBits, Generator};

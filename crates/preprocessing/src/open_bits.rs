@@ -7,7 +7,7 @@ use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{AuthShares, Share};
+use crate::{AuthShares, PeerIndex, Share};
 
 /// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
 /// keys of the peers' bits.
@@ -118,20 +118,20 @@ impl ShareOpening {
         self.own.push_word(bits, n);
     }
 
-    /// Adds what ties the share that was pushed last to the peer in place `peer`.
-    pub fn push_towards(&mut self, peer: usize, mac: Block, key: Block) {
+    /// Adds MAC and key with `peer` of the share that was pushed last.
+    pub fn push_towards(&mut self, peer: PeerIndex, mac: Block, key: Block) {
         self.extend_towards(peer, std::iter::once([mac, key]));
     }
 
     /// The same for the shares that were pushed last, in their order: of each MAC and key.
-    pub fn extend_towards(&mut self, peer: usize, auths: impl Iterator<Item = [Block; 2]>) {
-        self.proofs[peer].extend(auths);
+    pub fn extend_towards(&mut self, peer: PeerIndex, auths: impl Iterator<Item = [Block; 2]>) {
+        self.proofs[peer.get()].extend(auths);
     }
 
     /// Adds a share between two parties.
     pub fn push(&mut self, share: Share) {
         self.push_bit(share.bit);
-        self.push_towards(0, share.mac, share.key);
+        self.proofs[0].extend(std::iter::once([share.mac, share.key]));
     }
 
     /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.

@@ -13,6 +13,8 @@ use bytemuck::zeroed_vec;
 use symbolon_primitives::{BitVec, Block};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::PeerIndex;
+
 /// The last bit of a party's Δ. Leaky ANDs need the sum of all to be 1, garbling needs the
 /// garblers' to be 1: so it is 1 for every party but the evaluator, whose is n mod 2.
 pub(crate) fn lsb_of_delta(party: u16, evaluator: u16, parties: usize) -> bool {
@@ -92,9 +94,9 @@ impl AuthShares {
         self.len() == 0
     }
 
-    /// Share number `k` towards the peer in place `peer`.
-    pub fn pair(&self, k: usize, peer: usize) -> Share {
-        let PeerAuth { macs, keys } = &self.towards[peer];
+    /// Share number `k` towards `peer`.
+    pub fn pair(&self, k: usize, peer: PeerIndex) -> Share {
+        let PeerAuth { macs, keys } = &self.towards[peer.get()];
         Share { bit: self.bits.get(k), mac: macs[k], key: keys[k] }
     }
 
@@ -233,6 +235,7 @@ mod tests {
     #[test]
     fn rooms_have_zero_bits_and_what_is_cleared_is_zero() {
         let mut shares = AuthShares::default();
+        let second = PeerIndex::of(2, 0);
         for n in [3, 70, 2, 65] {
             shares.make_room(n, 2);
             assert_eq!((shares.len(), shares.towards.len()), (n, 2));
@@ -240,7 +243,7 @@ mod tests {
             assert!(shares.towards.iter().all(|t| (t.macs.len(), t.keys.len()) == (n, n)));
             shares.clear_auths(1);
             for k in 0..n {
-                let Share { mac, key, .. } = shares.pair(k, 1);
+                let Share { mac, key, .. } = shares.pair(k, second);
                 assert!(k == 0 || mac == Block::ZERO && key == Block::ZERO);
                 shares.bits.set(k, true);
                 let PeerAuth { macs, keys } = &mut shares.towards[1];
@@ -261,13 +264,14 @@ mod tests {
             (shares.towards[1].macs[k], shares.towards[1].keys[k]) = (share.mac, share.key);
         }
         let slice = shares.slice(37..90);
+        let [first, second] = [1, 2].map(|peer| PeerIndex::of(peer, 0));
         assert_eq!((slice.len(), slice.is_empty()), (53, false));
         for k in 0..53 {
             let set = dealt[37 + k];
-            for share in [shares.pair(37 + k, 1), slice.pair(k, 1)] {
+            for share in [shares.pair(37 + k, second), slice.pair(k, second)] {
                 assert!(share.bit == set.bit && share.mac == set.mac && share.key == set.key);
             }
-            let other = slice.pair(k, 0);
+            let other = slice.pair(k, first);
             assert!(other.mac == Block::ZERO && other.key == Block::ZERO);
         }
     }

@@ -8,6 +8,7 @@ mod mesh;
 use std::time::Duration;
 
 use dealing::{Counter, Dealt, request, seats, take, with_dealer};
+use symbolon_preprocessing::PeerIndex;
 use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::Block;
 use symbolon_transport::bend::{Action, FnBend};
@@ -402,8 +403,8 @@ fn a_dealer_that_lies_breaks_a_mac() {
         |channel| take(channel, &asked).unwrap(),
     );
     summary.unwrap();
-    let mac = dealt[0].gates[0].0.pair(5, 0);
-    let key = dealt[1].gates[0].0.pair(5, 0);
+    let mac = dealt[0].gates[0].0.pair(5, PeerIndex::of(1, 0));
+    let key = dealt[1].gates[0].0.pair(5, PeerIndex::of(0, 1));
     assert_eq!(mac.mac ^ key.key ^ dealt[1].delta.select(mac.bit), Block(1));
 }
 

@@ -5,8 +5,8 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
-use symbolon_preprocessing::AuthShares;
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
+use symbolon_preprocessing::{AuthShares, PeerIndex};
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::bend::fresh;
 use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
@@ -31,9 +31,9 @@ fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
             shares[me].bits.set(k, bit);
             for peer in (0..parties).filter(|&peer| peer != me) {
                 let key = prg.block();
-                let place = |party: usize, of: usize| party - usize::from(party > of);
-                shares[me].towards[place(peer, me)].macs[k] = key ^ deltas[peer].select(bit);
-                shares[peer].towards[place(me, peer)].keys[k] = key;
+                let index = |party: usize, of: usize| PeerIndex::of(party as u16, of as u16).get();
+                shares[me].towards[index(peer, me)].macs[k] = key ^ deltas[peer].select(bit);
+                shares[peer].towards[index(me, peer)].keys[k] = key;
             }
         }
     }
@@ -64,7 +64,7 @@ fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Re
     open_as((parties, n), bend, |_, shares, opening| {
         for k in 0..n {
             opening.push_bit(shares.bits.get(k));
-            for (peer, towards) in shares.towards.iter().enumerate() {
+            for (peer, towards) in PeerIndex::all(shares.towards.len()).zip(&shares.towards) {
                 opening.push_towards(peer, towards.macs[k], towards.keys[k]);
             }
         }
@@ -135,7 +135,8 @@ fn open_sums_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> V
         }
         for k in 0..n {
             opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
-            for (peer, (x, y)) in x.towards.iter().zip(&y.towards).enumerate() {
+            let both = x.towards.iter().zip(&y.towards);
+            for (peer, (x, y)) in PeerIndex::all(y.towards.len()).zip(both) {
                 opening.push_towards(peer, x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]);
             }
         }
@@ -170,7 +171,7 @@ fn an_echoed_opening_is_caught() {
     let (mut cheater, honest) = memory_pair(Meter::new(), Meter::new());
     let mut honest = [honest];
     let mut opening = ShareOpening::new(1);
-    (0..20).for_each(|k| opening.push(shares[1].pair(k, 0)));
+    (0..20).for_each(|k| opening.push(shares[1].pair(k, PeerIndex::of(0, 1))));
     let awaited = opening.send(&mut honest, &LABELS).unwrap();
     let ours = cheater.recv("bits", 3 + 32).unwrap();
     cheater.send("bits", &ours).unwrap();

@@ -5,7 +5,9 @@
 mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
-use symbolon_preprocessing::{AuthShares, Config, Generator, Preprocessor, Triples, checks};
+use symbolon_preprocessing::{
+    AuthShares, Config, Generator, PeerIndex, Preprocessor, Triples, checks,
+};
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result, SessionId};
 
@@ -36,11 +38,11 @@ fn make(lanes: &mut Lanes) -> Result<Made> {
 fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &AuthShares) {
     for (i, own) in all.iter().enumerate() {
         for (j, peer) in all.iter().enumerate().filter(|(j, _)| *j != i) {
-            let place = |party: usize, of: usize| party - usize::from(party > of);
+            let index = |peer: usize, of: usize| PeerIndex::of(peer as u16, of as u16);
             assert_eq!(which(own).len(), which(peer).len());
             for k in 0..which(own).len() {
-                let mine = which(own).pair(k, place(j, i));
-                let theirs = which(peer).pair(k, place(i, j));
+                let mine = which(own).pair(k, index(j, i));
+                let theirs = which(peer).pair(k, index(i, j));
                 assert!(mine.mac == theirs.key ^ peer.0.select(mine.bit));
             }
         }

@@ -32,7 +32,7 @@ use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;
 
 use crate::{
-    AuthShares, PeerAuth, Triples,
+    AuthShares, PeerAuth, PeerIndex, Triples,
     aand::{
         mac_check::{self, MacSums},
         shuffle::shuffled,
@@ -388,7 +388,7 @@ impl SumPart<'_> {
             let bits_from = word * others;
             self.products[first / PIECE] ^=
                 products(&bits.factors.words()[bits_from..], &bits.d.words()[bits_from..], others);
-            for (peer, sums) in self.sums.iter_mut().enumerate() {
+            for (peer, sums) in PeerIndex::all(self.sums.len()).zip(&mut self.sums) {
                 let buckets = Buckets {
                     members,
                     size,
@@ -397,11 +397,11 @@ impl SumPart<'_> {
                     corrected: bits.corrections.words()[word],
                     correction: of.leaky.correction(peer),
                     // The first peer's turn asks for the records of all.
-                    ahead: if peer == 0 { asked_for(rest, size) } else { &[] },
+                    ahead: if peer.get() == 0 { asked_for(rest, size) } else { &[] },
                 };
                 let piece = first..first + members.len() / size;
                 let sums = sums.each_mut().map(|row| &mut row[piece.clone()]);
-                sum_buckets(of.leaky.records(), peer, &buckets, sums);
+                sum_buckets(of.leaky.records(), peer.get(), &buckets, sums);
             }
         }
     }

@@ -5,7 +5,7 @@ use symbolon_transport::{Channel, DEALER, Error, Result};
 use zeroize::Zeroize;
 
 use super::{C, CLOSING, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams};
-use crate::{AuthBits, AuthShares, Triples, abit::peers_of, checks::DEALT_BITS, messages};
+use crate::{AuthBits, AuthShares, PeerIndex, Triples, checks::DEALT_BITS, messages, peers_of};
 
 /// A party to which the dealer has begun to deal.
 ///
@@ -69,9 +69,9 @@ impl DealerClient {
                 self.channel.recv_into(messages::DEALER_INPUT_MACS, macs)?;
             }
         }
-        let keys = peers_of(me, parties).enumerate().map(|(place, peer)| {
+        let keys = peers_of(me, parties).map(|peer| {
             let mut keys = vec![Block::ZERO; counts[usize::from(peer)]];
-            self.streams.keys(place, &mut keys);
+            self.streams.keys(PeerIndex::of(peer, me), &mut keys);
             keys
         });
         let keys = keys.collect();
@@ -122,16 +122,16 @@ impl Gates {
             shares.bits = bits;
             shares
         });
-        for place in 0..self.parties - 1 {
+        for peer in PeerIndex::all(self.parties - 1) {
             for shares in &mut shares {
-                let towards = &mut shares.towards[place];
+                let towards = &mut shares.towards[peer.get()];
                 towards.macs.resize(n, Block::ZERO);
                 towards.keys.resize(n, Block::ZERO);
                 self.channel.recv_into(
                     messages::DEALER_GATE_MACS,
                     Block::as_bytes_mut(&mut towards.macs),
                 )?;
-                self.streams.keys(place, &mut towards.keys);
+                self.streams.keys(peer, &mut towards.keys);
             }
         }
         self.left -= n as u64;

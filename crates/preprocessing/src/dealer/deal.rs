@@ -9,8 +9,7 @@ use zeroize::Zeroize;
 use super::{
     A, B, C, CLOSING, Limits, Request, SHARES, gates_in_chunk, inputs_in_chunk, streams::Streams,
 };
-use crate::abit::{peers_of, place_among_peers};
-use crate::messages;
+use crate::{PeerIndex, messages, peers_of};
 
 /// What may wait for the parties to take it, in bytes, all parties together; each has room for 1
 /// MiB.
@@ -225,7 +224,7 @@ impl<'r> Dealing<'r> {
     fn macs(&mut self, bits: &BitVec, party: u16, peer: u16) -> &[Block] {
         let macs = &mut self.macs[..bits.len()];
         let streams = &mut self.streams[usize::from(peer)];
-        streams.keys(place_among_peers(party, peer), macs);
+        streams.keys(PeerIndex::of(party, peer), macs);
         for (macs, word) in macs.chunks_mut(64).zip(bits.words()) {
             for (k, mac) in macs.iter_mut().enumerate() {
                 *mac ^= streams.delta.select(word >> k & 1 == 1);

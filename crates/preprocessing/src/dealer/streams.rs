@@ -7,13 +7,13 @@
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 
 use super::{C, CLOSING, SHARES};
-use crate::shares::lsb_of_delta;
+use crate::{PeerIndex, shares::lsb_of_delta};
 
 /// One party's Δ, bits and keys.
 pub(super) struct Streams {
     pub delta: Delta,
     bits: Prg,
-    /// By the peer's place, peers in ascending order.
+    /// One for each peer, in ascending order of their numbers.
     keys: Vec<Prg>,
     closes: bool,
 }
@@ -43,8 +43,8 @@ impl Streams {
         })
     }
 
-    /// The next keys for the bits of the peer in this place.
-    pub fn keys(&mut self, place: usize, keys: &mut [Block]) {
-        self.keys[place].fill_blocks(keys);
+    /// The next keys for the bits of `peer`.
+    pub fn keys(&mut self, peer: PeerIndex, keys: &mut [Block]) {
+        self.keys[peer.get()].fill_blocks(keys);
     }
 }

@@ -22,7 +22,7 @@ use symbolon_ot::setup::Lane;
 use symbolon_transport::bend::fresh;
 
 use super::*;
-use crate::bucketing::Batch;
+use crate::{PeerIndex, bucketing::Batch};
 use mesh::Lanes;
 
 const SESSION: SessionId = SessionId([3; 32]);
@@ -63,7 +63,7 @@ fn parties_with(
             let number = lane as u64 + 1;
             let mut pairs = Vec::new();
             own_seeds.push(Vec::new());
-            for peer in crate::abit::peers_of(me, usize::from(parties)) {
+            for peer in crate::peers_of(me, usize::from(parties)) {
                 let (i, j) = (usize::from(me), usize::from(peer));
                 let delta = delta(me, peer);
                 let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
@@ -145,21 +145,21 @@ fn all_end_well<T>(ended: Vec<(Preprocessor, Result<T>)>) -> Vec<T> {
     ended.into_iter().map(|(_, result)| result.unwrap()).collect()
 }
 
-/// Every two parties, and the place of each among the other's peers.
-fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (usize, usize))> {
+/// Every two parties, and the index of each among the other's peers.
+fn pairs(parties: usize) -> impl Iterator<Item = ((usize, usize), (PeerIndex, PeerIndex))> {
     let of_all = move || 0..parties;
     let pairs = of_all().flat_map(move |i| of_all().map(move |j| (i, j)));
-    let place = |party: usize, of: usize| party - usize::from(party > of);
-    pairs.filter(|(i, j)| i != j).map(move |(i, j)| ((i, j), (place(i, j), place(j, i))))
+    let index = |party: usize, of: usize| PeerIndex::of(party as u16, of as u16);
+    pairs.filter(|(i, j)| i != j).map(move |(i, j)| ((i, j), (index(i, j), index(j, i))))
 }
 
 /// Every MAC of every party fits the other's key.
 #[track_caller]
 fn assert_shared(shares: &[&AuthShares], deltas: &[Block]) {
-    for ((i, j), (place_of_i, place_of_j)) in pairs(shares.len()) {
+    for ((i, j), (index_of_i, index_of_j)) in pairs(shares.len()) {
         assert_eq!((shares[i].len(), shares[i].towards.len()), (shares[j].len(), deltas.len() - 1));
         for k in 0..shares[i].len() {
-            let (mine, theirs) = (shares[i].pair(k, place_of_j), shares[j].pair(k, place_of_i));
+            let (mine, theirs) = (shares[i].pair(k, index_of_j), shares[j].pair(k, index_of_i));
             let expected = theirs.key ^ deltas[j].select(mine.bit);
             assert!(mine.mac == expected, "MAC of {i} towards {j} on share {k}");
         }
@@ -255,9 +255,9 @@ fn bits_of_uneven_numbers_and_shares_beyond_one_draw() {
         }));
         assert!(made.iter().all(|(_, _, none)| none.is_empty()));
         assert_shared(&made.iter().map(|made| &made.1).collect::<Vec<_>>(), &deltas(n, 4));
-        for ((i, j), (place_of_i, place_of_j)) in pairs(counts.len()) {
-            let (own, keys) = (&made[i].0.0, &made[j].0.1[place_of_i]);
-            let macs = &own.macs[place_of_j];
+        for ((i, j), (index_of_i, index_of_j)) in pairs(counts.len()) {
+            let (own, keys) = (&made[i].0.0, &made[j].0.1[index_of_i.get()]);
+            let macs = &own.macs[index_of_j.get()];
             assert_eq!((own.bits.len(), macs.len(), keys.len()), (counts[i], counts[i], counts[i]));
             for (k, key) in keys.iter().enumerate() {
                 let expected = *key ^ deltas(n, 4)[j].select(own.bits.get(k));

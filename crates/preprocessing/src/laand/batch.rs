@@ -7,7 +7,7 @@ use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
 use super::{LaAndCheck, LaAndWorkspace, LeakyAndGenerator, Width, YShares};
-use crate::{Triples, bucketing::Batch, threads};
+use crate::{PeerIndex, Triples, bucketing::Batch, threads};
 
 /// One batch of leaky triples to be made.
 #[derive(Clone, Copy)]
@@ -135,9 +135,9 @@ impl Checked<'_> {
         self.memory.records()
     }
 
-    /// What is added to the key for the z of peer number `peer` where d is 1.
-    pub fn correction(&self, peer: usize) -> Block {
-        self.correction.select(peer == 0)
+    /// What is added to the key for the z of `peer` where d is 1.
+    pub fn correction(&self, peer: PeerIndex) -> Block {
+        self.correction.select(peer.get() == 0)
     }
 
     /// For each triple its bits in a byte.
@@ -170,8 +170,8 @@ impl Sampled<'_> {
         }
     }
 
-    /// MAC and key of a triple's x, y and r with peer number `peer`. Of y there must be all bits.
-    pub(crate) fn auths_of(&self, triple: usize, peer: usize) -> [[Block; 2]; 3] {
+    /// MAC and key of a triple's x, y and r with `peer`. Of y there must be all bits.
+    pub(crate) fn auths_of(&self, triple: usize, peer: PeerIndex) -> [[Block; 2]; 3] {
         let Some(shuffled) = triple.checked_sub(self.of.batch.anchors()) else {
             let Triples { a, b, c } = &self.output;
             return [a, b, c].map(|shares| {
@@ -179,7 +179,7 @@ impl Sampled<'_> {
                 [share.mac, share.key]
             });
         };
-        let record = self.memory.records().get(shuffled as u32, peer);
-        [record.x, self.memory.y_shares().get(shuffled, peer), record.z]
+        let record = self.memory.records().get(shuffled as u32, peer.get());
+        [record.x, self.memory.y_shares().get(shuffled, peer.get()), record.z]
     }
 }

@@ -67,10 +67,7 @@ use symbolon_primitives::{
 use symbolon_transport::{Channel, Result, SessionId};
 use zeroize::Zeroize;
 
-use crate::{
-    abit::{self, AuthBitGenerator},
-    messages::LEAKY_U,
-};
+use crate::{abit::AuthBitGenerator, messages::LEAKY_U, peers_of};
 use anchors::{Anchors, SampledAnchors};
 use width::Word;
 use workspace::Part;
@@ -261,7 +258,7 @@ impl LeakyAndGenerator {
             let direction = u64::from(from) << 16 | u64::from(to);
             TweakedHash::new(derive_block("symbolon leaky and 1", session.as_bytes(), direction))
         };
-        let hashes = abit::peers_of(me, bits.peers() + 1);
+        let hashes = peers_of(me, bits.peers() + 1);
         LeakyAndGenerator {
             hashes: hashes.map(|peer| [hash(me, peer), hash(peer, me)]).collect(),
             bits,

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
-use symbolon_preprocessing::{AuthShares, open_bits::ShareOpening};
+use symbolon_preprocessing::{AuthShares, PeerIndex, open_bits::ShareOpening};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
@@ -231,10 +231,10 @@ fn push_differences(
         let bit = |i| u64::from(masks.bit(first + i) ^ factors.bits.get(part + i)) << i;
         opening.push_bits((0..n).map(bit).fold(0, |word, bit| word | bit), n);
     }
-    for (p, t) in factors.towards.iter().enumerate() {
+    for (peer, t) in PeerIndex::all(factors.towards.len()).zip(&factors.towards) {
         let factors = t.macs[range.clone()].iter().zip(&t.keys[range.clone()]);
-        let masks = masks.auths(first, range.len()).map(|auths| auths[p]);
+        let masks = masks.auths(first, range.len()).map(|auths| auths[peer.get()]);
         let sum = |([mac, key], (m, k)): ([Block; 2], (&Block, &Block))| [mac ^ *m, key ^ *k];
-        opening.extend_towards(p, masks.zip(factors).map(sum));
+        opening.extend_towards(peer, masks.zip(factors).map(sum));
     }
 }

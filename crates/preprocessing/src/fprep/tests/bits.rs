@@ -10,8 +10,7 @@ use symbolon_primitives::gf128;
 use symbolon_transport::bend::{Action, Bend, CheckName, FnBend};
 
 use super::*;
-use crate::abit::peers_of;
-use crate::checks;
+use crate::{checks, peers_of};
 use mesh::{message, state};
 
 const SHARES: usize = 100;

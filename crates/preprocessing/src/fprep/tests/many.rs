@@ -9,8 +9,7 @@ use symbolon_transport::Culprit;
 use symbolon_transport::bend::{FnBend, Rate};
 
 use super::*;
-use crate::abit::peers_of;
-use crate::checks;
+use crate::{checks, peers_of};
 use mesh::{message, nth_message, state};
 
 const BATCH: Batch = Batch { triples: 7, bucket: 3, anchored: false };

@@ -7,7 +7,7 @@ use crate::aand::combine::Combine;
 use crate::aand::shuffle;
 use crate::reference::{self, Shared};
 
-/// One party's part of a share, as [`pairs`] needs it: peers in their places.
+/// One party's part of a share, as [`pairs`] needs it: one entry per peer.
 type OfParty = (bool, Vec<[Block; 2]>);
 
 /// What one party has of a batch on its way to triples.
@@ -50,7 +50,7 @@ fn make(open: &mut Preprocessor, lanes: &mut Lanes, batch: Batch) -> Result<Snap
 fn drawn(leaky: &Sampled<'_>, (t, peers): (usize, usize)) -> [OfParty; 3] {
     let bits = leaky.own_bits(t);
     let mut auths = [const { Vec::new() }; 3];
-    for peer in 0..peers {
+    for peer in crate::PeerIndex::all(peers) {
         for (auths, auth) in auths.iter_mut().zip(leaky.auths_of(t, peer)) {
             auths.push(auth);
         }

@@ -1,0 +1,44 @@
+//! Party numbers, and indices among a party's peers.
+
+/// The index of a peer among a party's peers, which are in ascending order of their party numbers
+/// everywhere. Not the peer's party number, a `u16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerIndex(usize);
+
+impl PeerIndex {
+    /// The index of party `peer` among the peers of party `me`.
+    pub fn of(peer: u16, me: u16) -> PeerIndex {
+        PeerIndex(usize::from(peer) - usize::from(peer > me))
+    }
+
+    /// The indices of `peers` peers.
+    pub fn all(peers: usize) -> impl Iterator<Item = PeerIndex> {
+        (0..peers).map(PeerIndex)
+    }
+
+    /// The index in arrays with one entry per peer.
+    pub fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// The parties other than `me`, in order.
+pub fn peers_of(me: u16, parties: usize) -> impl Iterator<Item = u16> {
+    (0..parties as u16).filter(move |&party| party != me)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_the_position_among_the_peers_in_order() {
+        for parties in 2..6 {
+            for me in 0..parties {
+                let indices: Vec<_> =
+                    peers_of(me, parties.into()).map(|peer| PeerIndex::of(peer, me)).collect();
+                assert_eq!(indices, PeerIndex::all(indices.len()).collect::<Vec<_>>());
+            }
+        }
+    }
+}
