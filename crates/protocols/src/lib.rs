@@ -8,7 +8,6 @@ mod io_wires;
 #[cfg(feature = "measure")]
 #[doc(hidden)]
 pub mod kernels;
-mod labels;
 pub mod messages;
 mod network;
 pub mod phases;

@@ -25,6 +25,7 @@ use std::collections::VecDeque;
 use std::{thread, vec};
 
 use symbolon_circuit::Cursor;
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Preprocessor, Triples, bucketing};
 use symbolon_primitives::stack;
 use symbolon_transport::{Channel, Error, Result};
@@ -34,7 +35,6 @@ use super::{
     pipeline,
     triples::{BetaTriples, SolvedTriples},
     wire_shares::WireShares,
-    wire_store::WireStore,
 };
 use crate::phases::{PlannedCircuit, small};
 

@@ -5,12 +5,30 @@ use std::ops::Range;
 use symbolon_circuit::Plan;
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Message, Result};
+use zeroize::Zeroize;
 
 use super::{
     masked_gates::{Lane, MaskedGateStream, MaskedGates},
     pipeline,
 };
-use crate::{Network, labels::MESSAGE};
+use crate::Network;
+
+/// Gates of a message of garbled gates; the last one of a chunk has fewer. While the evaluator
+/// takes one in, the garbler makes the next.
+pub(crate) const MESSAGE: usize = 1024;
+
+/// Empties a list, and sees to it that there is room for `n`. Memory that it outgrows is wiped
+/// first.
+pub(crate) fn make_room<T>(list: &mut Vec<T>, n: usize)
+where
+    Vec<T>: Zeroize,
+{
+    if list.capacity() < n {
+        list.zeroize();
+        *list = Vec::with_capacity(n);
+    }
+    list.clear();
+}
 
 /// The garbled gates of a chunk, with the evaluator's own part of them.
 pub(crate) trait GarbledTable: Default + Send {

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use symbolon_circuit::{Cursor, Plan};
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, PeerIndex, open_bits::ShareOpening};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
@@ -21,7 +22,6 @@ use super::{
     position::Position,
     triples::{BetaTriples, RandomTriples, TripleBatch, TripleQueue},
     wire_shares::WireShares,
-    wire_store::WireStore,
 };
 use crate::phases::{PlannedCircuit, small};
 

@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use symbolon_circuit::Plan;
+use symbolon_garbling::half_gates::Offsets;
 use symbolon_preprocessing::open_bits::{AwaitedOpening, OpeningLabels, ShareOpening};
-use symbolon_primitives::{BitVec, Delta};
+use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
 use super::{correlations::PartySecrets, wire_shares::WireShares};
@@ -35,6 +36,23 @@ impl MaskedGates {
     /// How many gates there are.
     pub fn len(&self) -> usize {
         self.lambda_a.len()
+    }
+}
+
+/// What a garbler's own shares add to labels: the sums of their keys, ⊕ Δ where the bit is 1.
+impl Offsets for MaskedGates {
+    #[inline]
+    fn fill(
+        &self,
+        place: usize,
+        delta: Block,
+        _: &mut [[Block; 2]],
+        halves: &mut [[Block; 2]],
+        outputs: &mut [Block],
+    ) {
+        WireShares::key_sums([&self.lambda_b, &self.lambda_a], place, delta, halves);
+        let (outputs, _) = outputs.as_chunks_mut::<1>();
+        WireShares::key_sums([&self.lambda_ab_c], place, delta, outputs);
     }
 }
 

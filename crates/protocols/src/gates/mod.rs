@@ -26,4 +26,3 @@ pub(crate) mod segment_triples;
 pub(crate) mod streaming;
 pub(crate) mod triples;
 pub(crate) mod wire_shares;
-pub(crate) mod wire_store;

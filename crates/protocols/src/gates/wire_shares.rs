@@ -4,13 +4,13 @@
 use std::ops::Range;
 use std::slice::ChunksExact;
 
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::rows::{pair_up, pair_up_where};
 use symbolon_primitives::{BitVec, Block, key_sums};
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::wire_store::WireStore;
 use crate::codec::{Reader, Writer};
 
 /// A growable list of one party's authenticated shares, indexed at random.

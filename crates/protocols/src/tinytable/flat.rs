@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use symbolon_circuit::PartyId;
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, PeerAuth};
 use symbolon_primitives::{BitVec, Block, Delta};
 
 use super::slices::{self, Slices};
-use crate::gates::wire_store::WireStore;
 
 /// Who adds public constants to shared bits: party 0 flips its bit, party 1 adapts its key for it.
 #[derive(Clone)]

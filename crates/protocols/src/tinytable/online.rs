@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Layer, PartyId, Plan};
+use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Transcript, mask64};
 use symbolon_transport::{Channel, Error, Message, Result};
 
@@ -19,7 +20,6 @@ use super::{
 use crate::{
     InputBits, Network, OutputBits, Prepared, checks,
     codec::Writer,
-    gates::wire_store::WireStore,
     io_wires::{OutputWires, decode_bits, receive_bits},
     phases::check_inputs,
 };

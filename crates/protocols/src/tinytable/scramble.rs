@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Layer};
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Triples};
 use symbolon_primitives::Slab;
 use symbolon_transport::{Channel, Result};
@@ -26,7 +27,6 @@ use crate::{
     gates::{
         correlations::{Correlations, RandomCorrelations},
         triples::{RandomTriples, TripleQueue},
-        wire_store::WireStore,
     },
 };
 

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
+use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{bytes_of_rows, mask64, rows_of_bytes};
 use zeroize::Zeroize;
-
-use crate::gates::wire_store::WireStore;
 
 /// A matrix of bits: a row for each wire, in it a bit for each execution, packed in words, the
 /// least significant bit first. Unused bits of a row's last word are zero.

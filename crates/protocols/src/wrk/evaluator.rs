@@ -4,15 +4,15 @@ use std::io::Write;
 use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, Plan};
+use symbolon_garbling::four_row::{self, ROWS, RowHash, TruncatedMac};
+use symbolon_garbling::half_gates::RUN;
+use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::Share;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error, Message, Result};
 use zeroize::Zeroize;
 
-use super::{
-    EVALUATOR, checks, messages,
-    table::{self, Cut, ROWS, RowHash},
-};
+use super::{EVALUATOR, checks, messages, rows};
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
 use crate::{
@@ -20,14 +20,12 @@ use crate::{
     codec::{Reader, Writer, first_tweak},
     gates::{
         correlations::PartySecrets,
-        garbled_table::{GarbledTable, TableReader},
+        garbled_table::{GarbledTable, TableReader, make_room},
         masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
         streaming::Streaming,
         wire_shares::WireShares,
-        wire_store::WireStore,
     },
     io_wires::{self, Opening, OutputWires, Verified},
-    labels::{self, RUN},
     messages::MASKED_INPUTS,
     phases::{self, PlannedCircuit},
 };
@@ -109,22 +107,22 @@ impl GarbledTable for Table {
     const MESSAGE: Message = messages::GARBLED_TABLE;
 
     fn restart(&mut self, gates: usize, mac_bytes: usize) {
-        let macs = table::mac_section_bytes(gates, mac_bytes) + 16;
-        labels::make_room(&mut self.labels, ROWS * gates);
-        labels::make_room(&mut self.macs, macs);
+        let macs = four_row::mac_section_bytes(gates, mac_bytes) + 16;
+        make_room(&mut self.labels, ROWS * gates);
+        make_room(&mut self.macs, macs);
         self.macs.resize(macs, 0);
-        labels::make_room(&mut self.bits, gates);
+        make_room(&mut self.bits, gates);
     }
 
     fn begin(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
-        match table::are_words(mac_bytes) {
+        match four_row::are_words(mac_bytes) {
             true => self.begin_with::<u64>(gates, end, mac_bytes),
             false => self.begin_with::<u128>(gates, end, mac_bytes),
         }
     }
 
     fn message_bytes(gates: usize, _: usize, mac_bytes: usize) -> usize {
-        table::label_bytes(gates) + table::mac_section_bytes(gates, mac_bytes)
+        four_row::label_bytes(gates) + four_row::mac_section_bytes(gates, mac_bytes)
     }
 
     fn add(
@@ -136,7 +134,7 @@ impl GarbledTable for Table {
         mac_bytes: usize,
     ) -> Result<()> {
         let message = &Block::as_bytes(message)[..Table::message_bytes(gates.len(), 0, mac_bytes)];
-        let (labels, macs) = message.split_at(table::label_bytes(gates.len()));
+        let (labels, macs) = message.split_at(four_row::label_bytes(gates.len()));
         let own = self.labels[ROWS * gates.start..ROWS * gates.end].as_chunks_mut::<ROWS>().0;
         let sent: &[[Block; ROWS - 1]] = bytemuck::cast_slice(labels);
         for ([_, own @ ..], sent) in own.iter_mut().zip(sent) {
@@ -144,7 +142,7 @@ impl GarbledTable for Table {
                 *own ^= *sent;
             }
         }
-        let own = &mut self.macs[table::mac_section_bytes(gates.start, mac_bytes)..];
+        let own = &mut self.macs[four_row::mac_section_bytes(gates.start, mac_bytes)..];
         for (own, sent) in own.iter_mut().zip(macs) {
             *own ^= sent;
         }
@@ -155,19 +153,19 @@ impl GarbledTable for Table {
 impl Table {
     /// The own MAC M\[s\] and key K\[r\] of each row: what is left of it, once the garbler's part
     /// is added and it is hashed, is the label itself, and r times the cut Δ_B.
-    fn begin_with<C: Cut>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
+    fn begin_with<M: TruncatedMac>(&mut self, gates: &MaskedGates, end: usize, mac_bytes: usize) {
         for g in self.bits.len()..end {
             // No closure here: it would be a call for every gate.
             let [row0, alpha, beta] =
                 [gates.lambda_ab_c.pair(g), gates.lambda_a.pair(g), gates.lambda_b.pair(g)];
-            self.labels.extend(table::rows(row0.mac, alpha.mac, beta.mac));
+            self.labels.extend(four_row::rows(row0.mac, alpha.mac, beta.mac));
             let [key_row0, key_alpha, key_beta] =
-                [row0, alpha, beta].map(|share| C::of(share.key, mac_bytes));
-            let keys = table::rows(key_row0, key_alpha, key_beta);
+                [row0, alpha, beta].map(|share| M::of(share.key, mac_bytes));
+            let keys = four_row::rows(key_row0, key_alpha, key_beta);
             for (row, key) in keys.into_iter().enumerate() {
                 key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
             }
-            let bits = table::rows(row0.bit, alpha.bit, beta.bit);
+            let bits = four_row::rows(row0.bit, alpha.bit, beta.bit);
             // The constant 1 in row 3 is the evaluator's.
             let bits = (0..).zip(bits).fold(1 << 3, |all, (row, bit)| all ^ u8::from(bit) << row);
             self.bits.push(bits);
@@ -189,7 +187,7 @@ impl Keys {
         Keys {
             session: net.session,
             delta: secrets.delta.clone(),
-            mac_bytes: table::mac_bytes(net.rho),
+            mac_bytes: rows::mac_bytes(net.rho),
             first_tweak: secrets.first_tweak,
         }
     }
@@ -253,7 +251,7 @@ pub(super) fn load(
     PlannedCircuit { circuit, plan }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
-    let mac_bytes = table::mac_bytes(rho);
+    let mac_bytes = rows::mac_bytes(rho);
     let mut ready = GarbledCircuit {
         keys: Keys {
             session: from.array()?,
@@ -268,7 +266,7 @@ pub(super) fn load(
     for gates in chunk_sizes(plan) {
         ready.tables.push(Table {
             labels: from.blocks(ROWS * gates)?,
-            macs: from.bytes(table::mac_section_bytes(gates, mac_bytes) + 16)?,
+            macs: from.bytes(four_row::mac_section_bytes(gates, mac_bytes) + 16)?,
             bits: from.bytes(gates)?,
         });
     }
@@ -442,7 +440,7 @@ impl Evaluation {
     fn new(slots: Vec<Wire>, keys: &Keys) -> Self {
         Evaluation {
             wires: Wires(slots),
-            hash: RowHash::new(&keys.session),
+            hash: rows::row_hash(&keys.session),
             first_tweak: keys.first_tweak,
             mac_bytes: keys.mac_bytes,
             delta: Delta::new(u128::of(*keys.delta, keys.mac_bytes).widened()),
@@ -457,7 +455,7 @@ impl Evaluation {
         for (run, ands) in batch.ands.chunks(RUN).enumerate() {
             let from = RUN * run;
             let first = self.first_tweak + batch.first_and + from as u64;
-            match table::are_words(self.mac_bytes) {
+            match four_row::are_words(self.mac_bytes) {
                 true => self.open_rows::<u64>(batch.base, ands, table, done + from, first),
                 false => self.open_rows::<u128>(batch.base, ands, table, done + from, first),
             }
@@ -465,7 +463,7 @@ impl Evaluation {
     }
 
     /// Evaluates at most `RUN` gates, from gate `g` of the table on; the first has number `first`.
-    fn open_rows<C: Cut>(
+    fn open_rows<M: TruncatedMac>(
         &mut self,
         base: usize,
         ands: &[And],
@@ -476,7 +474,7 @@ impl Evaluation {
         let slots = &mut self.wires.0[base..];
         let (inputs, macs) = (&mut self.inputs[..ands.len()], &mut self.macs[..ands.len()]);
         for ((input, mac), and) in inputs.iter_mut().zip(&mut *macs).zip(ands) {
-            *input = labels::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
+            *input = four_row::row_input(slots[and.a as usize].label, slots[and.b as usize].label);
             *mac = *input;
         }
         self.hash.hash(first, 1, inputs, macs);
@@ -485,8 +483,8 @@ impl Evaluation {
             let (a, b) = (slots[and.a as usize].masked, slots[and.b as usize].masked);
             // Λ is public to the evaluator, and says nothing to it.
             let row = 2 * usize::from(a) + usize::from(b);
-            let sent = C::take(&table.macs, ROWS * gate + row, self.mac_bytes);
-            let mac = (C::of(*mac, self.mac_bytes) ^ sent).widened();
+            let sent = M::take(&table.macs, ROWS * gate + row, self.mac_bytes);
+            let mac = (M::of(*mac, self.mac_bytes) ^ sent).widened();
             let r = mac.ct_eq(&self.delta);
             self.wrong |= mac.select(!r).0;
             slots[and.out as usize] = Wire {
@@ -559,7 +557,7 @@ impl Evaluation {
         let macs = blocks.many(gates * ROWS);
         let table = Table {
             labels: blocks.many(ROWS * gates),
-            macs: Block::as_bytes(&macs)[..table::mac_section_bytes(gates, mac_bytes) + 16]
+            macs: Block::as_bytes(&macs)[..four_row::mac_section_bytes(gates, mac_bytes) + 16]
                 .to_vec(),
             bits: Block::as_bytes(&macs)[..gates].to_vec(),
         };

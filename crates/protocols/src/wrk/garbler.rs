@@ -3,14 +3,15 @@
 use std::io::Write;
 
 use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
+use symbolon_garbling::choose;
+use symbolon_garbling::wires::{WireStore, ZeroLabels};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     messages, online,
-    rows::Rows,
-    table::{self, RowHash},
+    rows::{self, Rows},
 };
 #[cfg(feature = "measure")]
 use crate::gates::made_up::Blocks;
@@ -23,10 +24,8 @@ use crate::{
         pipeline,
         streaming::Streaming,
         wire_shares::WireShares,
-        wire_store::WireStore,
     },
     io_wires::{self, OutputWires},
-    labels::{self, ZeroLabels},
     messages::MASKED_INPUTS,
     phases::{self, PlannedCircuit},
 };
@@ -64,7 +63,7 @@ pub(super) fn stream(
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let channel = &mut net.peers()[0];
     let masked = receive_masked_inputs(channel, circuit, &own)?;
-    let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
+    let labels = choose(&pass.labels.slots[plan.input_slots()], &masked, &delta);
     channel.send_parts(
         messages::INPUTS_AND_LABELS_FIRST,
         &[&own.to_bytes(), Block::as_bytes(&labels)],
@@ -124,12 +123,12 @@ impl<'p> GarblePass<'p> {
     fn new(plan: &'p Plan, secrets: &PartySecrets, net: &Network) -> Self {
         GarblePass {
             cursor: plan.cursor(),
-            labels: ZeroLabels::fresh(plan, secrets),
+            labels: ZeroLabels::from_seed(plan, &secrets.delta, &secrets.seed),
             first_tweak: secrets.first_tweak,
             rows: Rows::new(
                 secrets.delta.clone(),
-                RowHash::new(&net.session),
-                table::mac_bytes(net.rho),
+                rows::row_hash(&net.session),
+                rows::mac_bytes(net.rho),
             ),
         }
     }
@@ -185,7 +184,7 @@ impl Prepared for GarblerSecrets {
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let channel = &mut net.peers()[0];
         let masked = receive_masked_inputs(channel, circuit, &own)?;
-        let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
+        let labels = choose(&self.input_labels, &masked, &self.delta);
         let for_evaluator = OutputWires::of(circuit, channel.peer());
         let (shares, proof) = io_wires::open_shares(&for_evaluator, &self.output_masks, 0);
         channel.send_parts(
@@ -243,7 +242,7 @@ impl<'p> GarblePass<'p> {
             cursor: plan.cursor(),
             labels: ZeroLabels { slots: blocks.many(plan.slots()), delta: delta.clone() },
             first_tweak: 1,
-            rows: Rows::new(delta, RowHash::new(&[7; 32]), 5),
+            rows: Rows::new(delta, rows::row_hash(&[7; 32]), 5),
         };
         move || {
             pass.cursor = plan.cursor();

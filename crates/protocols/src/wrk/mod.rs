@@ -18,7 +18,7 @@
 //! | 1, 2 Δ, masks of input wires and AND outputs, triples | `crate::gates::engine`, `crate::gates::correlations` |
 //! | 3 masks of XOR outputs | `crate::gates::mask_pass` |
 //! | 4a products λ_α·λ_β by Beaver's trick | `crate::gates::mask_pass` |
-//! | 4b–d the four rows | `garbler`, `rows`, `evaluator`, `table` |
+//! | 4b–d the four rows | `garbler`, `rows`, `evaluator`; `symbolon_garbling::four_row` |
 //! | 5–8 inputs, evaluation, outputs | `garbler`, `evaluator` |
 //!
 //! # Corrections to the printed figure
@@ -55,7 +55,6 @@ mod garbler;
 pub mod messages;
 mod online;
 mod rows;
-mod table;
 
 use symbolon_circuit::PartyId;
 

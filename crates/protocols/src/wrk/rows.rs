@@ -1,18 +1,33 @@
 //! How the garbler makes the rows of gates that are independent of each other: step 4d.
+//!
+//! A message of n gates holds first 3n labels (rows 1, 2, 3 of each gate; row 0's is zero), then 4n
+//! MACs of ρ bits (rows 0 to 3 of each gate): 3κ + 4ρ bits a gate.
 
 use std::ops::Range;
 
 use symbolon_circuit::And;
-use symbolon_primitives::{Block, Delta};
+use symbolon_garbling::four_row::{self, FourRows, ROWS, RowHash, TruncatedMac};
+use symbolon_garbling::half_gates::{Gates, RUN};
+use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
 
 use super::messages;
-use super::table::{self, Cut, ROWS, RowHash};
 use crate::{
-    gates::{masked_gates::MaskedGates, wire_shares::WireShares},
-    labels::{self, MESSAGE, RUN},
+    Rho,
+    gates::{garbled_table::MESSAGE, masked_gates::MaskedGates},
 };
+
+/// The length of a MAC in a garbled row, in bytes.
+pub(super) fn mac_bytes(rho: Rho) -> usize {
+    rho.bits() as usize / 8
+}
+
+/// The hashes of rows, which start from the session id.
+pub(super) fn row_hash(session: &[u8; 32]) -> RowHash {
+    let hash = |which| TweakedHash::new(derive_block("symbolon wrk garbling 1", session, which));
+    RowHash { labels: hash(0), macs: hash(1) }
+}
 
 /// Garbles, and collects what is to be sent.
 pub(super) struct Rows {
@@ -21,15 +36,9 @@ pub(super) struct Rows {
     mac_bytes: usize,
     /// Rows 1 to 3 of each gate that is not sent yet.
     labels: Vec<Block>,
-    /// The cut MACs of all their rows.
+    /// The truncated MACs of all their rows.
     macs: Vec<u8>,
-    /// Of a run of gates: what the rows are hashed by, then the hashes for labels; and those for
-    /// MACs.
-    hashes: [Vec<Block>; 2],
-    /// Of a run of gates: the own part of what λ_α and λ_β add to their labels, and of what λ_αβ ⊕
-    /// λ_γ does.
-    own: [[Block; 2]; RUN],
-    own_row0: [[Block; 1]; RUN],
+    kernel: Box<FourRows>,
 }
 
 impl Rows {
@@ -40,9 +49,7 @@ impl Rows {
             mac_bytes,
             labels: Vec::new(),
             macs: Vec::new(),
-            hashes: [(); 2].map(|()| vec![Block::ZERO; ROWS * RUN]),
-            own: [[Block::ZERO; 2]; RUN],
-            own_row0: [[Block::ZERO; 1]; RUN],
+            kernel: Box::default(),
         }
     }
 
@@ -82,77 +89,52 @@ impl Rows {
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
-            self.hash_rows(slots, ands, first + from as u64);
-            self.put_labels(slots, ands, gates, done + from);
-            let range = done + from..done + from + ands.len();
-            match table::are_words(self.mac_bytes) {
-                true => self.put_macs::<u64>(gates, range),
-                false => self.put_macs::<u128>(gates, range),
+            let run = Gates { ands, place: done + from, number: first + from as u64 };
+            match four_row::are_words(self.mac_bytes) {
+                true => self.run::<u64>(slots, run, gates),
+                false => self.run::<u128>(slots, run, gates),
             }
         }
     }
 
-    fn hash_rows(&mut self, slots: &[Block], ands: &[And], first: u64) {
-        let [rows, macs] = self.hashes.each_mut().map(|hashes| &mut hashes[..ROWS * ands.len()]);
-        let both = rows.as_chunks_mut().0.iter_mut().zip(macs.as_chunks_mut().0);
-        for ((rows, macs), and) in both.zip(ands) {
-            *rows = labels::row_inputs(slots[and.a as usize], slots[and.b as usize], *self.delta);
-            *macs = *rows;
-        }
-        self.hash.hash(first, ROWS, rows, macs);
-    }
-
-    /// The rows' labels but for L_γ,0, which makes the first of them zero.
-    fn put_labels(&mut self, slots: &mut [Block], ands: &[And], gates: &MaskedGates, g: usize) {
-        let n = ands.len();
-        let (own, own_row0) = (&mut self.own[..n], &mut self.own_row0[..n]);
-        WireShares::key_sums([&gates.lambda_a, &gates.lambda_b], g, *self.delta, own);
-        WireShares::key_sums([&gates.lambda_ab_c], g, *self.delta, own_row0);
-        let own = own.iter().zip(own_row0);
+    /// Garbles at most `RUN` gates.
+    fn run<M: TruncatedMac>(&mut self, slots: &mut [Block], run: Gates<'_>, gates: &MaskedGates) {
+        let n = run.ands.len();
         let start = self.labels.len();
         self.labels.resize(start + (ROWS - 1) * n, Block::ZERO);
-        let labels = self.labels[start..].as_chunks_mut().0.iter_mut();
-        let hashes = self.hashes[0].as_chunks().0.iter();
-        for (((labels, and), [h0, h1, h2, h3]), ([alpha, beta], [row0])) in
-            labels.zip(ands).zip(hashes).zip(own)
-        {
-            // Row 2u + v adds the shares of λ_αβ ⊕ λ_γ, v·λ_α and u·λ_β, of which L_γ,0 has the
-            // first; row 3 a constant 1, too.
-            *labels =
-                [*h0 ^ *h1 ^ *alpha, *h0 ^ *h2 ^ *beta, *h0 ^ *h3 ^ *alpha ^ *beta ^ *self.delta];
-            slots[and.out as usize] = *h0 ^ *row0;
-        }
+        let table = self.labels[start..].as_chunks_mut().0;
+        let hashes = self.kernel.garble((&self.hash, *self.delta), slots, run, gates, table);
+        put_macs::<M>(hashes, gates, run.place..run.place + n, self.mac_bytes, &mut self.macs);
     }
+}
 
-    /// The cut MACs of rows 0 to 3 of these gates.
-    fn put_macs<C: Cut>(&mut self, gates: &MaskedGates, range: Range<usize>) {
-        let mac_bytes = self.mac_bytes;
-        let start = self.macs.len();
-        let end = start + ROWS * range.len() * mac_bytes;
-        // The last is written with zeros behind it.
-        self.macs.resize(end + C::BYTES, 0);
-        let out = &mut self.macs[start..];
-        let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
-        let macs = rows.map(|rows| rows.auths(range.start, range.len()));
-        let [alpha, beta, row0] = macs.map(|auths| auths.map(|auth| C::of(auth[0][0], mac_bytes)));
-        let hashes = self.hashes[1].as_chunks::<ROWS>().0.iter();
-        for (k, (((alpha, beta), row0), hashes)) in
-            alpha.zip(beta).zip(row0).zip(hashes).enumerate()
-        {
-            let own = table::rows(row0, alpha, beta);
-            for (row, (own, hash)) in own.into_iter().zip(hashes).enumerate() {
-                (own ^ C::of(*hash, mac_bytes)).put_at(out, ROWS * k + row, mac_bytes);
-            }
+/// Appends the truncated MACs of rows 0 to 3 of these gates.
+fn put_macs<M: TruncatedMac>(
+    hashes: &[[Block; ROWS]],
+    gates: &MaskedGates,
+    range: Range<usize>,
+    mac_bytes: usize,
+    list: &mut Vec<u8>,
+) {
+    let start = list.len();
+    let end = start + ROWS * range.len() * mac_bytes;
+    // The last is written with zeros behind it.
+    list.resize(end + M::BYTES, 0);
+    let out = &mut list[start..];
+    let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];
+    let macs = rows.map(|rows| rows.auths(range.start, range.len()));
+    let [alpha, beta, row0] = macs.map(|auths| auths.map(|auth| M::of(auth[0][0], mac_bytes)));
+    for (k, (((alpha, beta), row0), hashes)) in alpha.zip(beta).zip(row0).zip(hashes).enumerate() {
+        let own = four_row::rows(row0, alpha, beta);
+        for (row, (own, hash)) in own.into_iter().zip(hashes).enumerate() {
+            (own ^ M::of(*hash, mac_bytes)).put_at(out, ROWS * k + row, mac_bytes);
         }
-        self.macs.truncate(end);
     }
+    list.truncate(end);
 }
 
 impl Drop for Rows {
     fn drop(&mut self) {
-        self.hashes.zeroize();
-        self.own.zeroize();
-        self.own_row0.zeroize();
         self.labels.zeroize();
     }
 }

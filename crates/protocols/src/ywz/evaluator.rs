@@ -4,6 +4,9 @@ use std::io::Write;
 use std::ops::Range;
 
 use symbolon_circuit::{And, Batch, Circuit, Cursor, PartyId, Plan};
+use symbolon_garbling::four_row;
+use symbolon_garbling::half_gates::{self, RUN};
+use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::{BitVec, Block, BlockHasher, Delta, PolyHash, Prg};
 use symbolon_transport::{Channel, Error, Message, Result};
 use zeroize::Zeroize;
@@ -16,14 +19,12 @@ use crate::{
     codec::{Reader, Writer, first_tweak},
     gates::{
         correlations::PartySecrets,
-        garbled_table::{GarbledTable, TableReader},
+        garbled_table::{GarbledTable, TableReader, make_room},
         masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
         streaming::Streaming,
         wire_shares::WireShares,
-        wire_store::WireStore,
     },
     io_wires,
-    labels::{self, RUN},
     phases::{self, PlannedCircuit},
 };
 
@@ -112,12 +113,12 @@ impl GarbledTable for Table {
     const MESSAGE: Message = messages::GARBLED_GATES;
 
     fn restart(&mut self, gates: usize, garblers: usize) {
-        labels::make_room(&mut self.half_gates, gates * garblers);
+        make_room(&mut self.half_gates, gates * garblers);
         self.sealed.resize_with(garblers * (garblers - 1), Vec::new);
-        self.sealed.iter_mut().for_each(|rows| labels::make_room(rows, 4 * gates));
+        self.sealed.iter_mut().for_each(|rows| make_room(rows, 4 * gates));
         self.pointers = BitVec::with_capacity(gates);
-        labels::make_room(&mut self.own, gates);
-        labels::make_room(&mut self.keys, gates);
+        make_room(&mut self.own, gates);
+        make_room(&mut self.keys, gates);
     }
 
     fn begin(&mut self, gates: &MaskedGates, end: usize, _: usize) {
@@ -536,7 +537,8 @@ impl Evaluation {
             ands.iter().zip(halves).enumerate().zip(gates)
         {
             let (u, v) = (self.wires.masked[a], self.wires.masked[b]);
-            let label = *h0 ^ *h1 ^ g0.select(u) ^ (*g1 ^ self.wires.labels[a]).select(v) ^ *own;
+            let label =
+                half_gates::combine([*h0, *h1], [*g0, *g1], self.wires.labels[a], [u, v]) ^ *own;
             self.wires.labels[out] = label;
             self.wires.masked[out] = table.pointers.get(g + k) ^ label.lsb();
         }
@@ -560,7 +562,7 @@ impl Evaluation {
                 rows.clear();
                 rows.extend(ands.iter().map(|and| {
                     let [alpha, beta] = labels(and);
-                    labels::row_input(alpha, beta)
+                    four_row::row_input(alpha, beta)
                 }));
                 self.hashes[i].rows(j, first, 1, rows);
             }
@@ -576,11 +578,9 @@ impl Evaluation {
         for i in 0..n {
             let [g0, g1, own] = table.half_gates[g * n + i];
             let halves = &self.halves[i][2 * k..][..2];
-            let mut label = halves[0]
-                ^ halves[1]
-                ^ g0.select(u)
-                ^ (g1 ^ self.wires.labels[a * n + i]).select(v)
-                ^ own;
+            let hashes = [halves[0], halves[1]];
+            let mut label =
+                half_gates::combine(hashes, [g0, g1], self.wires.labels[a * n + i], [u, v]) ^ own;
             // The MACs of the other garblers' shares under this garbler's Δ.
             for other in (0..n).filter(|&other| other != i) {
                 let place = i - usize::from(i > other);

@@ -4,6 +4,8 @@ use std::io::Write;
 use std::ops::Range;
 
 use symbolon_circuit::{Circuit, Cursor, PartyId, Plan};
+use symbolon_garbling::wires::{WireStore, ZeroLabels};
+use symbolon_garbling::{choose, four_row};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 use zeroize::Zeroize;
@@ -21,14 +23,13 @@ use crate::{
     codec::{Reader, Writer},
     gates::{
         correlations::PartySecrets,
+        garbled_table::{MESSAGE, make_room},
         masked_gates::{MaskedGateStream, MaskedGates, chunk_sizes},
         pipeline,
         streaming::Streaming,
         wire_shares::WireShares,
-        wire_store::WireStore,
     },
     io_wires,
-    labels::{self, MESSAGE, ZeroLabels},
     phases::{self, PlannedCircuit, small},
 };
 
@@ -42,7 +43,7 @@ pub(super) fn prepare(
     let mut pass = GarblePass::new(plan, &secrets, net);
     let evaluator = pass.half.evaluator;
     let gates = small(plan.and_count())?;
-    labels::make_room(&mut pass.half.outputs, gates);
+    make_room(&mut pass.half.outputs, gates);
     let mut macs = ProofMacs::with_capacity(gates);
     let input_labels = pass.labels.slots[plan.input_slots()].to_vec();
     let keep = |gates: &_, _| macs.push(gates, evaluator);
@@ -70,7 +71,7 @@ pub(super) fn stream(
     let evaluator = pass.half.evaluator;
     let own = io_wires::masked_inputs(inputs, &streaming.secrets.own_masks);
     let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-    let labels = labels::chosen(&pass.labels.slots[plan.input_slots()], &masked, *delta);
+    let labels = choose(&pass.labels.slots[plan.input_slots()], &masked, &delta);
     net.peers()[evaluator].send(messages::LABELS, Block::as_bytes(&labels))?;
     let mut proof = StreamedProof::new(Proof::new(plan, &masked, evaluator, &delta));
     loop {
@@ -118,7 +119,7 @@ impl<'p> GarblePass<'p> {
         let is_pointer = garblers.first() == Some(&net.me);
         GarblePass {
             cursor: plan.cursor(),
-            labels: ZeroLabels::fresh(plan, secrets),
+            labels: ZeroLabels::from_seed(plan, &secrets.delta, &secrets.seed),
             first_tweak: secrets.first_tweak,
             inputs: Vec::new(),
             rows: Vec::new(),
@@ -170,7 +171,7 @@ impl<'p> GarblePass<'p> {
         if !self.sealed.is_empty() {
             for and in batch.ands {
                 let (alpha, beta) = (slots[and.a as usize], slots[and.b as usize]);
-                self.inputs.extend(labels::row_inputs(alpha, beta, **delta));
+                self.inputs.extend(four_row::row_inputs(alpha, beta, **delta));
             }
         }
         let first = self.first_tweak + batch.first_and;
@@ -273,7 +274,7 @@ impl Prepared for GarblerSecrets {
         phases::check_inputs(circuit, net.me, inputs, 1)?;
         let own = io_wires::masked_inputs(inputs, &self.own_masks);
         let masked = online::broadcast_inputs(net.peers(), circuit, own)?;
-        let labels = labels::chosen(&self.input_labels, &masked, *self.delta);
+        let labels = choose(&self.input_labels, &masked, &self.delta);
         net.peers()[self.evaluator].send(messages::LABELS, Block::as_bytes(&labels))?;
 
         let mut proof = Proof::new(plan, &masked, self.evaluator, &self.delta);

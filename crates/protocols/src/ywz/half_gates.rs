@@ -2,14 +2,12 @@
 //! what other garblers need.
 
 use symbolon_circuit::And;
+use symbolon_garbling::half_gates::{self, Gates, RUN};
 use symbolon_primitives::{BitVec, Block, Delta};
 use zeroize::Zeroize;
 
 use super::hash::LabelHash;
-use crate::{
-    gates::{masked_gates::MaskedGates, wire_shares::WireShares},
-    labels::RUN,
-};
+use crate::gates::masked_gates::MaskedGates;
 
 /// Garbles, and collects what is to be sent and what is to be kept.
 pub(super) struct HalfGates {
@@ -26,9 +24,7 @@ pub(super) struct HalfGates {
     pub message: Vec<Block>,
     /// Of a chunk: bits b; none unless the own labels carry the masked values.
     pub pointers: BitVec,
-    /// Of a run of gates: L_α,0 and L_β,0; and L_γ,0.
-    inputs: [[Block; 2]; RUN],
-    labels: [Block; RUN],
+    kernel: Box<half_gates::HalfGates>,
 }
 
 impl HalfGates {
@@ -42,8 +38,7 @@ impl HalfGates {
             outputs: Vec::new(),
             message: Vec::new(),
             pointers: BitVec::zeros(0),
-            inputs: [[Block::ZERO; 2]; RUN],
-            labels: [Block::ZERO; RUN],
+            kernel: Box::default(),
         }
     }
 
@@ -65,39 +60,22 @@ impl HalfGates {
     ) {
         for (run, ands) in ands.chunks(RUN).enumerate() {
             let from = RUN * run;
-            self.run(slots, ands, gates, done + from, first + from as u64);
+            let run = Gates { ands, place: done + from, number: first + from as u64 };
+            self.run(slots, run, gates);
         }
     }
 
     /// Garbles at most `RUN` gates.
-    fn run(
-        &mut self,
-        slots: &mut [Block],
-        ands: &[And],
-        gates: &MaskedGates,
-        g: usize,
-        first: u64,
-    ) {
-        let n = ands.len();
-        let (inputs, labels) = (&mut self.inputs[..n], &mut self.labels[..n]);
-        for (inputs, and) in inputs.iter_mut().zip(ands) {
-            *inputs = [slots[and.a as usize], slots[and.b as usize]];
-        }
+    fn run(&mut self, slots: &mut [Block], run: Gates<'_>, gates: &MaskedGates) {
+        let n = run.ands.len();
         let start = self.message.len();
         self.message.resize(start + 2 * n, Block::ZERO);
         let message = self.message[start..].as_chunks_mut().0;
-        // The own shares' part, to which the hashes are added.
-        WireShares::key_sums([&gates.lambda_b, &gates.lambda_a], g, *self.delta, message);
-        let (own, _) = labels.as_chunks_mut::<1>();
-        WireShares::key_sums([&gates.lambda_ab_c], g, *self.delta, own);
-        self.hash.garble(first, *self.delta, inputs, message, labels);
-
-        let mut pointers = 0;
-        for (k, (label, and)) in labels.iter().zip(ands).enumerate() {
-            slots[and.out as usize] = *label;
-            pointers |= u64::from(label.lsb()) << k;
-        }
+        let by = (&self.hash.half, *self.delta);
+        let labels = self.kernel.garble(by, slots, run, gates, message);
         if self.is_pointer {
+            let bits = labels.iter().enumerate();
+            let pointers = bits.fold(0, |bits, (k, label)| bits | u64::from(label.lsb()) << k);
             self.pointers.push_word(pointers, n);
         }
         self.outputs.extend_from_slice(labels);
@@ -106,8 +84,6 @@ impl HalfGates {
 
 impl Drop for HalfGates {
     fn drop(&mut self) {
-        self.inputs.zeroize();
-        self.labels.zeroize();
         self.outputs.zeroize();
     }
 }

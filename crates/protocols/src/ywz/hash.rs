@@ -5,7 +5,8 @@ use symbolon_primitives::{Block, TweakedHash, derive_block};
 
 /// The hashes that a garbler's labels go through; the evaluator has one per garbler.
 pub(super) struct LabelHash {
-    half: TweakedHash,
+    /// That of half-gates.
+    pub half: TweakedHash,
     /// For each other garbler, in ascending order: the hash of rows that hold MACs under its Δ.
     rows: Vec<TweakedHash>,
 }
@@ -25,18 +26,6 @@ impl LabelHash {
                 .map(|other| hash("symbolon ywz rows 1", *other))
                 .collect(),
         }
-    }
-
-    /// Makes half-gates, gates numbered from `first`; see [`TweakedHash::half_gates`].
-    pub fn garble(
-        &self,
-        first: u64,
-        delta: Block,
-        pairs: &[[Block; 2]],
-        message: &mut [[Block; 2]],
-        labels: &mut [Block],
-    ) {
-        self.half.half_gates(2 * u128::from(first), delta, pairs, message, labels);
     }
 
     /// Hashes a label of α, then one of β for each gate, gates numbered from `first`.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::thread;
 
 use symbolon_circuit::{Cursor, Plan};
+use symbolon_garbling::wires::WireStore;
 use symbolon_primitives::rows::append_blocks;
 use symbolon_primitives::{
     BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest, stack,
@@ -16,8 +17,8 @@ use zeroize::Zeroizing;
 
 use super::{checks, messages};
 use crate::{
-    gates::{masked_gates::LOOKAHEAD, streaming::Segment, wire_store::WireStore},
-    io_wires, labels,
+    gates::{garbled_table::make_room, masked_gates::LOOKAHEAD, streaming::Segment},
+    io_wires,
 };
 
 /// The evaluator's masked values, with the digest by which it proves them to be those that the own
@@ -232,7 +233,7 @@ impl SegmentProof<'_, '_> {
     /// An empty list for the labels L_γ,0 of the next chunk, with room for so many.
     pub fn room(&mut self, gates: usize) -> Vec<Block> {
         let mut list = self.streamed.spare.pop().unwrap_or_default();
-        labels::make_room(&mut *list, gates);
+        make_room(&mut *list, gates);
         std::mem::take(&mut *list)
     }
 
