@@ -27,7 +27,8 @@
 //! Theorem 7 of the paper: if the garbling is private and authentic for inputs chosen first, the
 //! transformed one is for inputs chosen adaptively, with H a random oracle. The simulator sends random
 //! blocks for F, c and δ. When the last input is asked for it learns the output, runs the simulator of
-//! half-gates, and programs H so that the masks and the δ fit. This fails only if the adversary has asked
+//! half-gates with the inputs' labels that it has given already, and programs H so that the masks and the
+//! δ fit. (It can: the simulator of half-gates takes any labels of the inputs.) This fails only if the adversary has asked
 //! H about R before, which it can guess with probability q/2^128 in q tries an instance. Afterwards,
 //! d̂_i^{1−y_i} stays hidden, because H was not asked about d_i^{1−y_i}, which authenticity hides.
 //!
