@@ -244,6 +244,7 @@ fn formatting_modules_and_settings() {
 
 /// Prints how long errors take; asserts only that they come.
 #[test]
+#[allow(clippy::print_stdout)] // For those who run it with --nocapture.
 fn a_change_in_a_program_of_two_thousand_lines_is_answered() {
     let mut text = String::new();
     for i in 0..400 {

@@ -207,7 +207,7 @@ fn gcm(
     let sealed = (2u32..).zip(text);
     let sealed: Vec<u128> =
         sealed.map(|(number, block)| u128::from_be_bytes(*block) ^ counter(number)).collect();
-    let lengths = (128 * header.len() as u128) << 64 | 128 * text.len() as u128;
+    let lengths = ((128 * header.len() as u128) << 64) | (128 * text.len() as u128);
     let header = header.iter().map(|block| u128::from_be_bytes(*block));
     let all = header.chain(sealed.iter().copied()).chain([lengths]);
     let tag = all.fold(0, |state, block| multiply(state ^ block)) ^ counter(1);
