@@ -154,7 +154,7 @@ pub struct TuningArgs {
     #[arg(long, value_name = "NAME")]
     pub ot: Option<String>,
     /// Evaluate the circuit N times: on values by the line, given as --input NAME=@FILE, or the
-    /// same one for all; tinytable runs them side by side [default: 1]
+    /// same one for all; tinytable and dualex run them side by side [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
     /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO [default: 64 with RHO
@@ -164,6 +164,10 @@ pub struct TuningArgs {
     /// The same for comparisons only, however short: an option of `bench` alone.
     #[arg(skip)]
     pub weak_mac_bits: Option<u32>,
+    /// How dualex intersects what the parties got: sync, with fewer bytes; or async, with a message
+    /// less [default: sync]
+    #[arg(long, value_name = "FORM")]
+    pub psi: Option<String>,
     /// Stream circuits with more AND gates than this in segments of about this size; memory then
     /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]

@@ -90,6 +90,7 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
             choice,
             batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
+            psi: tuning.psi_name(),
             threads: tuning.params.threads,
             transport: args.transport.name(),
             link: tuning.link.as_ref().map(|(text, _)| text.clone()),

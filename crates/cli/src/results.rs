@@ -271,6 +271,9 @@ pub struct AskedJson {
     /// The length of the MACs on opened bits; absent where it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_bits: Option<u32>,
+    /// How reconciliation values were intersected; absent where there is no choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub psi: Option<&'static str>,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.

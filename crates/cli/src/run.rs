@@ -109,6 +109,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
             choice: played.choice,
             batch: tuning.params.executions,
             mac_bits: tuning.mac_bits(),
+            psi: tuning.psi_name(),
             threads: tuning.params.threads,
             transport: match settings.transport {
                 RemoteTransport::Tls => "tls",

@@ -36,6 +36,7 @@ struct SettingsFile {
     ot: Option<String>,
     batch: Option<u64>,
     mac_bits: Option<u32>,
+    psi: Option<String>,
     segment_gates: Option<u64>,
     threads: Option<usize>,
     timeout: Option<Number>,
@@ -225,6 +226,7 @@ impl Settings {
                 batch: flags.batch.or(file.batch),
                 mac_bits: flags.mac_bits.or(file.mac_bits),
                 weak_mac_bits: None,
+                psi: flags.psi.clone().or(file.psi),
                 segment_gates: flags.segment_gates.or(file.segment_gates),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::{
-    Config, Form, Generator, MAX_THREADS, MacChoice, MacLength, Protocol, Rho, SessionParams,
-    SimulatedLink,
+    Config, Form, Generator, MAX_THREADS, MacChoice, MacLength, Protocol, PsiForm, Rho,
+    SessionParams, SimulatedLink,
 };
 
 use crate::args::TuningArgs;
@@ -53,6 +53,7 @@ impl Tuning {
         }
         let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
         let mac = mac(args, protocol, rho)?;
+        let psi = psi(args, protocol)?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
             return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
@@ -74,7 +75,7 @@ impl Tuning {
             return Err(Failure::usage("--segment-gates takes a number of AND gates, at least 1"));
         }
         let params =
-            SessionParams { rho, form, ot, threads, executions, mac, segment_gates, ..usual };
+            SessionParams { rho, form, ot, threads, executions, mac, psi, segment_gates, ..usual };
         Ok(Tuning { params, timeout, link })
     }
 
@@ -102,6 +103,11 @@ impl Tuning {
     /// The length of the MACs as an option takes it, where there is such an option.
     pub fn mac_bits(&self) -> Option<u32> {
         self.params.mac_length().map(MacLength::bits)
+    }
+
+    /// How reconciliation values are intersected, as an option takes it, where there is a choice.
+    pub fn psi_name(&self) -> Option<&'static str> {
+        self.params.protocol.has_psi_form().then(|| self.params.psi.name())
     }
 
     /// The generator as an option takes it.
@@ -149,6 +155,16 @@ fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> Outcome<MacChoice> {
         (None, "--weak-mac-bits") => Err(Failure::usage("--weak-mac-bits takes 32, 64 or 128")),
         (None, _) => Err(Failure::usage("--mac-bits takes 64 or 128")),
     }
+}
+
+/// How reconciliation values are intersected.
+fn psi(args: &TuningArgs, protocol: Protocol) -> Outcome<PsiForm> {
+    let Some(name) = args.psi.as_deref() else { return Ok(PsiForm::default()) };
+    if !protocol.has_psi_form() {
+        return Err(Failure::usage(format!("{} takes no --psi", protocol.name())));
+    }
+    let known = PsiForm::ALL.map(PsiForm::name).join(" or ");
+    PsiForm::by_name(name).ok_or_else(|| Failure::usage(format!("--psi takes {known}")))
 }
 
 /// What an option that can be `auto` chooses by name.
@@ -211,7 +227,12 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 15] = [
+        let refused: [fn(&mut TuningArgs); 17] = [
+            |args| args.psi = Some("sync".into()),
+            |args| {
+                args.protocol = Some("dualex".into());
+                args.psi = Some("both".into());
+            },
             |args| args.rho = Some(41),
             |args| args.threads = Some(0),
             |args| args.threads = Some(65),

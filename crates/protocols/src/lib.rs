@@ -2,6 +2,7 @@
 
 pub mod checks;
 mod codec;
+pub mod dualex;
 mod form;
 mod gates;
 mod io_wires;
@@ -27,10 +28,11 @@ use gates::{
     position::Position,
     role::GateRole,
 };
-use spec::{ProtocolSpec, Role};
+use spec::{EngineSource, ProtocolSpec, Role};
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
+pub use dualex::PsiForm;
 pub use form::Form;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
@@ -51,11 +53,15 @@ pub enum Protocol {
     /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message
     /// for each layer, a bit an AND gate, many executions side by side.
     TinyTable,
+    /// Rindal, Rosulek 2016: two parties that both garble and evaluate; many executions of a
+    /// circuit are prepared together, and each runs in a few messages.
+    DualEx,
 }
 
 impl Protocol {
     /// Every protocol, in the order in which lists show them.
-    pub const ALL: &[Protocol] = &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable];
+    pub const ALL: &[Protocol] =
+        &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable, Protocol::DualEx];
 
     /// What the protocol says of itself. This is the registry: all else is in the protocol's own
     /// module.
@@ -64,6 +70,7 @@ impl Protocol {
             Protocol::Wrk => &wrk::SPEC,
             Protocol::Ywz => &ywz::SPEC,
             Protocol::TinyTable => &tinytable::SPEC,
+            Protocol::DualEx => &dualex::SPEC,
         }
     }
 
@@ -114,8 +121,11 @@ impl Protocol {
     /// `PeerMisbehaved` when a base-OT message is malformed, `Transport` when the peer is gone,
     /// `InvalidInput` when this party cannot take part.
     pub fn set_up(self, net: &mut Network) -> Result<Box<dyn Engine>> {
-        let role = self.role_in(net)?;
-        Ok(poison::poisonable(PeerEngine::set_up(net, role)?))
+        self.check_place(net)?;
+        Ok(poison::poisonable(match self.spec().engine {
+            EngineSource::Gates(_) => PeerEngine::set_up(net, self.role_in(net)?)?,
+            EngineSource::Own(set_up) => set_up(net)?,
+        }))
     }
 
     /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
@@ -154,20 +164,40 @@ impl Protocol {
         Protocol::by_name(self.spec().pools).unwrap_or(self)
     }
 
+    /// Whether its material is made of correlations that say nothing of a circuit: they can come
+    /// from a [pool](Engine::fill) or from a [dealer](Protocol::set_up_dealt).
+    pub fn has_pools(self) -> bool {
+        matches!(self.spec().engine, EngineSource::Gates(_))
+    }
+
     /// Whether it runs several executions of a circuit side by side.
     pub fn runs_batches(self) -> bool {
         self.spec().batches.is_some()
     }
 
+    /// Whether many evaluations of a circuit are cheaper when they are
+    /// [prepared together](Engine::prepare_each), also if each is kept and run by itself.
+    pub fn prepares_together(self) -> bool {
+        self.runs_batches() && !self.has_pools()
+    }
+
     /// Whether a circuit can be evaluated [segment by segment](Engine::stream), in memory that does
     /// not grow with it.
     pub fn streams(self) -> bool {
-        matches!((self.spec().role)(0, self.forms()[0]), GateRole::Garbling(_))
+        match self.spec().engine {
+            EngineSource::Gates(role) => matches!(role(0, self.forms()[0]), GateRole::Garbling(_)),
+            EngineSource::Own(_) => false,
+        }
     }
 
     /// Whether the length of the MACs on opened bits can be chosen.
     pub fn has_mac_length(self) -> bool {
-        self.runs_batches()
+        self.spec().has_mac_length
+    }
+
+    /// Whether parties choose how they [intersect](PsiForm) what they got.
+    pub fn has_psi_form(self) -> bool {
+        self.spec().has_psi_form
     }
 
     /// What the executions of `circuit` that are to be prepared together in the session of `net`
@@ -203,8 +233,8 @@ impl Protocol {
         Position { me: net.me, evaluator: self.evaluator() }
     }
 
-    /// What this party does in the session of `net`, if it can take part.
-    fn role_in(self, net: &Network) -> Result<Role> {
+    /// Refuses a party that cannot take part in the session of `net`.
+    fn check_place(self, net: &Network) -> Result<()> {
         let parties = net.parties();
         if !self.parties().contains(&parties) || net.me >= parties {
             return Err(Error::InvalidInput(format!(
@@ -215,7 +245,19 @@ impl Protocol {
         if !self.forms().contains(&net.form) {
             return Err(Error::InvalidInput(format!("{} has no form {}", self.name(), net.form)));
         }
+        Ok(())
+    }
+
+    /// What this party does with correlations in the session of `net`, if it can take part.
+    fn role_in(self, net: &Network) -> Result<Role> {
+        self.check_place(net)?;
         let spec = self.spec();
-        Ok(Role { spec, gates: (spec.role)(net.me, net.form) })
+        match spec.engine {
+            EngineSource::Gates(role) => Ok(Role { spec, gates: role(net.me, net.form) }),
+            EngineSource::Own(_) => Err(Error::InvalidInput(format!(
+                "{} has no pools, and makes no use of a dealer",
+                self.name()
+            ))),
+        }
     }
 }

@@ -6,7 +6,7 @@ use symbolon_circuit::PartyId;
 use symbolon_preprocessing::Generator;
 use symbolon_transport::{Channel, Meter};
 
-use crate::{Form, MacLength};
+use crate::{Form, MacLength, PsiForm};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
@@ -46,12 +46,14 @@ pub struct Batch {
     /// The length of the MACs on opened bits. Whoever makes a session refuses one that is too short
     /// for ρ ([`MacLength::suffices`]), unless it was asked for as a comparison.
     pub mac: MacLength,
+    /// How [`DualEx`](crate::Protocol::DualEx) intersects what the parties got.
+    pub psi: PsiForm,
 }
 
 impl Default for Batch {
     /// One execution, MACs of 128 bits, which are long enough for every ρ.
     fn default() -> Self {
-        Batch { executions: 1, mac: MacLength::Bits128 }
+        Batch { executions: 1, mac: MacLength::Bits128, psi: PsiForm::default() }
     }
 }
 

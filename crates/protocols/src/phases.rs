@@ -85,6 +85,23 @@ pub trait Engine: Send {
         plan: &Plan,
     ) -> Result<Box<dyn Preprocessed>>;
 
+    /// Phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run by
+    /// itself: together where that makes them cheaper, otherwise one after the other.
+    ///
+    /// # Errors
+    /// As both phases have them.
+    fn prepare_each(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        count: usize,
+    ) -> Result<Vec<Box<dyn Prepared>>> {
+        (0..count)
+            .map(|_| self.preprocess_for(net, circuit, plan)?.prepare(net, circuit, plan))
+            .collect()
+    }
+
     /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs`
     /// and returns what it may learn. Where the protocol can, gates are made ready and evaluated
     /// bit by bit, in memory that follows the wires that are alive. All parties must call this when

@@ -82,6 +82,21 @@ impl Engine for Poisonable<dyn Engine> {
         self.make(|engine| engine.preprocess_for(net, circuit, plan))
     }
 
+    fn prepare_each(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        count: usize,
+    ) -> Result<Vec<Box<dyn Prepared>>> {
+        refuse_lookups(plan)?;
+        let made = self.work(|engine| engine.prepare_each(net, circuit, plan, count))?;
+        let share = |inner| -> Box<dyn Prepared> {
+            Box::new(Poisonable { inner: Some(inner), flag: self.flag.clone() })
+        };
+        Ok(made.into_iter().map(share).collect())
+    }
+
     fn stream(
         &mut self,
         net: &mut Network,

@@ -5,7 +5,7 @@ use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
-    Batch, Demand, Form, Network, Prepared, codec::Reader, gates::role::GateRole,
+    Batch, Demand, Engine, Form, Network, Prepared, codec::Reader, gates::role::GateRole,
     phases::PlannedCircuit,
 };
 
@@ -32,8 +32,12 @@ pub(crate) struct ProtocolSpec {
     pub messages: &'static [Message],
     /// The checks that are its own.
     pub checks: &'static [Check],
-    /// What a party does with correlations.
-    pub role: fn(PartyId, Form) -> GateRole,
+    /// Whether the length of the MACs on opened bits can be chosen.
+    pub has_mac_length: bool,
+    /// Whether parties choose how they intersect what they got.
+    pub has_psi_form: bool,
+    /// What makes its material.
+    pub engine: EngineSource,
     /// Reads back what a party saved after phase 2.
     pub load: Load,
 }
@@ -59,7 +63,15 @@ impl ProtocolSpec {
 pub(crate) type Load =
     fn(&Network, Form, PlannedCircuit<'_>, Reader<'_>) -> Result<Box<dyn Prepared>>;
 
-/// A party of a protocol.
+/// What makes the material of a protocol.
+pub(crate) enum EngineSource {
+    /// The engine of protocols on AND gates, which this is a party's role in.
+    Gates(fn(PartyId, Form) -> GateRole),
+    /// One of its own, by this set-up. It knows no pools and no dealer.
+    Own(fn(&mut Network) -> Result<Box<dyn Engine>>),
+}
+
+/// A party of a protocol on AND gates.
 #[derive(Clone, Copy)]
 pub(crate) struct Role {
     pub spec: &'static ProtocolSpec,

@@ -54,7 +54,7 @@ fn inputs(seed: usize) -> [Vec<bool>; 2] {
 }
 
 fn setting(mac: MacLength) -> Setting {
-    let batch = Batch { executions: EXECUTIONS, mac };
+    let batch = Batch { executions: EXECUTIONS, mac, ..Batch::default() };
     Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
 }
 

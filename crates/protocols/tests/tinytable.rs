@@ -11,7 +11,7 @@ use symbolon_protocols::{Batch, MacLength, OutputBits, Protocol, Rho};
 use symbolon_transport::Error;
 
 fn setting(executions: usize, mac: MacLength) -> Setting {
-    let batch = Batch { executions, mac };
+    let batch = Batch { executions, mac, ..Batch::default() };
     Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
 }
 

@@ -54,7 +54,7 @@ fn online_and_dependent_bytes_are_as_documented() {
         (builtin::by_name("aes128:expanded").unwrap(), 3),
     ] {
         for mac in MacLength::ALL {
-            let batch = Batch { executions, mac };
+            let batch = Batch { executions, mac, ..Batch::default() };
             let setting = Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() };
             let all = circuit.inputs().iter();
             let all = all.map(|input| vec![true; input.ty.width() as usize * executions]);

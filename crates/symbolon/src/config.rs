@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, Rho};
+use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
 };
@@ -39,7 +39,8 @@ impl Terms {
     /// So many executions side by side, with the MACs that were chosen.
     pub(crate) fn batch(&self, executions: usize) -> Batch {
         let usual = Batch::default();
-        Batch { executions, mac: self.params.mac_length().unwrap_or(usual.mac) }
+        let mac = self.params.mac_length().unwrap_or(usual.mac);
+        Batch { executions, mac, psi: self.params.psi }
     }
 
     /// All executions of a batch side by side.
@@ -151,6 +152,13 @@ impl Config {
     /// by [`Config::check`], unless it comes as [`MacChoice::ComparisonOnly`].
     pub fn mac(mut self, mac: impl Into<MacChoice>) -> Self {
         self.terms.params.mac = mac.into();
+        self
+    }
+
+    /// Chooses how [`DualEx`](Protocol::DualEx) intersects what the parties got: fewer bytes, or a
+    /// round less.
+    pub fn psi(mut self, psi: PsiForm) -> Self {
+        self.terms.params.psi = psi;
         self
     }
 

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Form, Generator, MacLength, Protocol, Rho, SEGMENT_GATES};
+use symbolon_protocols::{Form, Generator, MacLength, Protocol, PsiForm, Rho, SEGMENT_GATES};
 use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
 
 use crate::stored::Amount;
@@ -42,6 +42,9 @@ pub struct SessionParams {
     pub executions: u64,
     /// The length of the MACs on opened bits.
     pub mac: MacChoice,
+    /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
+    /// choice.
+    pub psi: PsiForm,
     /// A circuit of more AND gates than this is garbled and evaluated about so many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
@@ -81,6 +84,7 @@ impl SessionParams {
             threads: 1,
             executions: 1,
             mac: MacChoice::default(),
+            psi: PsiForm::default(),
             segment_gates: SEGMENT_GATES,
             dealer: None,
         }
@@ -111,6 +115,7 @@ impl SessionParams {
             threads,
             executions,
             mac: _,
+            psi,
             segment_gates,
             dealer,
         } = self;
@@ -120,6 +125,7 @@ impl SessionParams {
         };
         let weak = if self.has_weak_macs() { COMPARISON_ONLY } else { "" };
         let mac = self.mac_length().map(|length| format!("{length}{weak}"));
+        let psi = protocol.has_psi_form().then(|| psi.name().to_string());
         let auto = |name: Option<&str>| name.unwrap_or(LEFT_OPEN).to_string();
         vec![
             ("protocol", protocol.name().to_string()),
@@ -129,6 +135,7 @@ impl SessionParams {
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
+            ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
             ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
         ]
@@ -147,6 +154,7 @@ impl SessionParams {
             "threads" => put(&mut self.threads, value.parse().ok()),
             "batch" => put(&mut self.executions, value.parse().ok()),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
+            "psi" => put(&mut self.psi, psi_form(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
@@ -156,10 +164,18 @@ impl SessionParams {
 
     /// Refuses parameters that are out of range or do not go together, whoever the parties are.
     pub(crate) fn check(&self) -> Result<()> {
-        let SessionParams { protocol, rho, form, executions, mac, segment_gates, .. } = self;
+        let SessionParams {
+            protocol, rho, form, executions, mac, psi, segment_gates, dealer, ..
+        } = self;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
             return refuse(format!("{} has no form {form}", protocol.name()));
+        }
+        if dealer.is_some() && !protocol.has_pools() {
+            return refuse(format!("{} makes no use of a dealer", protocol.name()));
+        }
+        if *psi != PsiForm::default() && !protocol.has_psi_form() {
+            return refuse(format!("{} intersects nothing", protocol.name()));
         }
         if *executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
@@ -190,6 +206,10 @@ fn put<T>(field: &mut T, value: Option<T>) -> bool {
 /// Nothing for the word that stands for it, otherwise what the text means, if it means anything.
 fn unless<T: FromStr>(word: &str, value: &str) -> Option<Option<T>> {
     if value == word { Some(None) } else { value.parse().ok().map(Some) }
+}
+
+fn psi_form(value: &str) -> Option<PsiForm> {
+    if value == NONE { Some(PsiForm::default()) } else { PsiForm::by_name(value) }
 }
 
 fn mac_choice(value: &str) -> Option<MacChoice> {

@@ -146,6 +146,12 @@ pub fn fill(config: Config, store: &Store, target: Amount) -> Result<Filled> {
         ));
     }
     let protocol = config.terms().params.protocol;
+    if !protocol.has_pools() {
+        return Err(Error::invalid_input(format!(
+            "{} has no pools: prepare the circuit itself",
+            protocol.name()
+        )));
+    }
     let maker = Maker::of(&config);
     // A pool serves every form.
     let work = (target.and_gates, lowest_latency(protocol));
@@ -272,7 +278,17 @@ pub fn prepare(
         }
         items.push(or_give_up(made, &mut network)?);
     }
-    for number in 0..count as usize - pools.ranges.len() {
+    let mut left = count as usize - pools.ranges.len();
+    if maker.protocol.prepares_together() && batch.executions == 1 && count > 1 {
+        let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+        let made = work.prepare_together(&mut network, engine, count);
+        if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
+            kill(store, &engine.group(), error)?;
+        }
+        items = or_give_up(made, &mut network)?;
+        left = 0;
+    }
+    for number in 0..left {
         let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
         // The group is new: its numbers start at 0.
         let made = work.prepare_fresh(&mut network, engine, number as u64);
@@ -436,6 +452,21 @@ impl Preparing<'_> {
             let prepared = material.prepare(network, self.circuit, self.plan)?;
             let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
             self.keep(network, prepared, &origin, number)
+        })
+    }
+
+    /// Prepares all circuits at once, for a protocol that needs less for each then.
+    fn prepare_together(
+        &self,
+        network: &mut Network,
+        engine: &mut dyn Engine,
+        count: u32,
+    ) -> Result<Vec<ItemId>> {
+        counted(network, DEPENDENT, |network| {
+            let made = engine.prepare_each(network, self.circuit, self.plan, count as usize)?;
+            let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
+            let each = (0..).zip(made);
+            each.map(|(number, prepared)| self.keep(network, prepared, &origin, number)).collect()
         })
     }
 

@@ -68,6 +68,31 @@ fn available(store: &Store, kind: Kind) -> usize {
     store.offers(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
+/// One preparation of several executions, each of which is an item of its own.
+#[test]
+fn executions_prepared_together_are_run_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let prepared = all(together(Protocol::DualEx, &stores, |config, store| {
+        stored::prepare(config, store, &circuit("add:16"), 3)
+    }));
+    assert_eq!(prepared[0].items.len(), 3);
+    assert_eq!(prepared[0].items, prepared[1].items);
+    for left in (0..3).rev() {
+        let got = all(sums(Protocol::DualEx, &stores, [1000 + left, 24]));
+        assert_eq!(got, [Some(1024 + left), Some(1024 + left)]);
+        assert_eq!(available(&stores[0], Kind::Prepared) as u128, left);
+    }
+    assert!(sums(Protocol::DualEx, &stores, [1, 2]).iter().all(Result::is_err));
+    // There is no pool to fill.
+    let amount = Amount { and_gates: 300, input_bits: 70 };
+    for ended in together(Protocol::DualEx, &stores, |config, store| {
+        stored::fill(config, store, amount).map(drop)
+    }) {
+        assert!(matches!(ended, Err(Error::InvalidInput(_))), "{ended:?}");
+    }
+}
+
 #[test]
 fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
     for (protocol, parties) in [(Protocol::Wrk, 2), (Protocol::Ywz, 2), (Protocol::Ywz, 3)] {

@@ -62,7 +62,7 @@ use crate::{
     Batch, Demand, Form, Network, Prepared,
     gates::{correlations::RandomCorrelations, role::GateRole},
     phases::PlannedCircuit,
-    spec::ProtocolSpec,
+    spec::{EngineSource, ProtocolSpec},
     ywz,
 };
 
@@ -79,11 +79,13 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: ywz::EVALUATOR,
     pools: "ywz",
     batches: Some(demand),
-    role: |_, _| GateRole::Tables(prepare),
     messages: messages::ALL,
     checks: checks::ALL,
+    has_mac_length: true,
+    has_psi_form: false,
+    engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, PlannedCircuit { circuit, .. }, from| {
-        let Batch { executions, mac } = net.batch;
+        let Batch { executions, mac, .. } = net.batch;
         match mac {
             MacLength::Bits32 => Ok(prepared::load::<u32>(net.me, executions, circuit, from)?),
             MacLength::Bits64 => Ok(prepared::load::<u64>(net.me, executions, circuit, from)?),
@@ -110,7 +112,7 @@ fn prepare(
     net: &mut Network,
     circuit: &Circuit,
 ) -> Result<Box<dyn Prepared>> {
-    let Batch { executions, mac } = net.batch;
+    let Batch { executions, mac, .. } = net.batch;
     match mac {
         MacLength::Bits32 => scramble::prepare::<u32>(correlations, net, circuit, executions),
         MacLength::Bits64 => scramble::prepare::<u64>(correlations, net, circuit, executions),

@@ -61,7 +61,7 @@ use symbolon_circuit::PartyId;
 use crate::{
     Form,
     gates::role::{GarblingRole, GateRole},
-    spec::ProtocolSpec,
+    spec::{EngineSource, ProtocolSpec},
     ywz,
 };
 
@@ -78,7 +78,9 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: EVALUATOR,
     pools: "wrk",
     batches: None,
-    role: |me, form| {
+    has_mac_length: false,
+    has_psi_form: false,
+    engine: EngineSource::Gates(|me, form| {
         GateRole::Garbling(match form {
             Form::FourRow if me == EVALUATOR => {
                 GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }
@@ -86,7 +88,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
             Form::FourRow => GarblingRole { prepare: garbler::prepare, stream: garbler::stream },
             _ => ywz::role(me, EVALUATOR),
         })
-    },
+    }),
     messages: messages::ALL,
     checks: checks::ALL,
     load: |net, form, circuit, from| match form {

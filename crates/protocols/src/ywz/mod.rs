@@ -51,7 +51,7 @@ use crate::{
         role::{GarblingRole, GateRole},
     },
     phases::PlannedCircuit,
-    spec::ProtocolSpec,
+    spec::{EngineSource, ProtocolSpec},
 };
 
 /// The evaluator's party number in `ywz` itself.
@@ -67,9 +67,11 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     evaluator: EVALUATOR,
     pools: "ywz",
     batches: None,
-    role: |me, _| GateRole::Garbling(role(me, EVALUATOR)),
     messages: messages::ALL,
     checks: checks::ALL,
+    has_mac_length: false,
+    has_psi_form: false,
+    engine: EngineSource::Gates(|me, _| GateRole::Garbling(role(me, EVALUATOR))),
     load: |net, _, circuit, from| load(net, EVALUATOR, circuit, from),
 };
 

@@ -50,7 +50,7 @@ impl Default for Setting {
             ot: Generator::default(),
             known: false,
             form: Form::default(),
-            batch: Batch { executions: 1, mac: MacLength::Bits64 },
+            batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: None,
         }
     }
@@ -166,7 +166,7 @@ pub fn phases(
     }
     net.meter.set_phase("independent");
     let need = setting.protocol.demand(net, circuit, plan)?;
-    let material = match setting.known {
+    let material = match setting.known || !setting.protocol.has_pools() {
         false => engine.preprocess(net, &need)?,
         true => engine.preprocess_for(net, circuit, plan)?,
     };

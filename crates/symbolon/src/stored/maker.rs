@@ -41,6 +41,11 @@ impl Maker {
         let mut label = protocol.name().to_string();
         if let Some(mac) = params.mac_length() {
             label = format!("{label}, {executions} at a time, {mac}-bit MACs");
+        } else if protocol.runs_batches() {
+            label = format!("{label}, {executions} at a time");
+        }
+        if protocol.has_psi_form() {
+            label = format!("{label}, {} intersection", params.psi.name());
         }
         let pins = config.pins();
         let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);

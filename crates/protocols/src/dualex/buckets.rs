@@ -1,0 +1,236 @@
+//! The circuits that stay: each is sent and compared with its commitment, and goes to its bucket
+//! (Fig. 15, "Bucketing" and "Bucket Labels").
+//!
+//! A bucket has output labels O of its own, from a seed. For each of its circuits the garbler gives
+//! the translation T = d̂ ⊕ O, and for each label O its hash. Whether T is right is checked online,
+//! when the seeds of d̂ and of O are opened (`outputs`).
+
+use symbolon_cutchoose::draw::Buckets;
+use symbolon_garbling::{adaptive::Ending, component::ComponentDigest};
+use symbolon_primitives::{BitVec, Block, Opening, Seed};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::{
+    check::Committed,
+    checks,
+    execution::{Execution, PeerCircuit},
+    garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, output_labels},
+    messages,
+    offline::{Offline, Ots, in_parallel},
+    ot::Blocks,
+    psi,
+};
+
+/// Gates of a table in one message.
+const PIECE: usize = 1 << 15;
+
+/// A bucket in each direction.
+pub(super) struct Bucket {
+    /// Its number among those of the session.
+    pub number: u64,
+    /// The own circuits.
+    pub own: Vec<OwnCircuit>,
+    /// From which the own bucket's output labels follow.
+    pub output_seed: Seed,
+    /// The peer's circuits.
+    pub theirs: Vec<PeerCircuit>,
+    /// The commitments to the labels of this party's encoding, for each of the peer's circuits.
+    pub encoded: Vec<Vec<[Digest; 2]>>,
+    /// Hashes of the output labels of the peer's bucket.
+    pub output_hashes: Vec<[Digest; 2]>,
+    /// M·c of the bucket's first OT.
+    pub input_mask: Zeroizing<BitVec>,
+}
+
+impl Bucket {
+    /// The bucket with the OTs for its intersection.
+    pub fn into_execution(self, psi: (psi::Sender, psi::Receiver)) -> Execution {
+        let Bucket { number, own, output_seed, theirs, output_hashes, input_mask, .. } = self;
+        Execution { number, own, output_seed, input_mask, theirs, output_hashes, psi }
+    }
+}
+
+/// Sends the own circuits, receives the peer's, `[own, peer's]` buckets of them.
+///
+/// # Errors
+/// `PeerMisbehaved` when a circuit is not the one that was committed to; `Transport`.
+pub(super) fn exchange(
+    offline: &mut Offline<'_>,
+    committed: &Committed,
+    ots: &Ots,
+    [mine, theirs]: [&Buckets; 2],
+) -> Result<Vec<Bucket>> {
+    let me = offline.me();
+    let encoded = offline.matrices[me].encoded();
+    let mut buckets = Vec::with_capacity(offline.params.executions());
+    for i in 0..offline.params.executions() {
+        let (own, peers) = (mine.bucket(i), theirs.bucket(i));
+        let own_circuits = send_circuits(offline, committed, own)?;
+        let mut their_circuits = Vec::with_capacity(peers.len());
+        let mut their_leaves = Vec::with_capacity(peers.len());
+        for &j in peers {
+            let (circuit, leaves) = receive_circuit(offline, committed, j as usize)?;
+            their_circuits.push(circuit);
+            their_leaves.push(leaves);
+        }
+        let first = own[0] as usize * encoded;
+        let choices = Zeroizing::new(ots.received.choices.slice(first..first + encoded));
+        buckets.push(Bucket {
+            number: offline.first + i as u64,
+            own: own_circuits,
+            output_seed: offline.prg.seed(),
+            theirs: their_circuits,
+            encoded: their_leaves,
+            output_hashes: Vec::new(),
+            input_mask: Zeroizing::new(offline.matrices[me].decode(&choices)),
+        });
+    }
+    for bucket in &mut buckets {
+        bucket_labels(offline, bucket)?;
+    }
+    Ok(buckets)
+}
+
+/// Garbles circuits again, and sends them.
+fn send_circuits(
+    offline: &mut Offline<'_>,
+    committed: &Committed,
+    circuits: &[u32],
+) -> Result<Vec<OwnCircuit>> {
+    let (me, threads) = (offline.me(), offline.threads());
+    let mut kept = Vec::with_capacity(circuits.len());
+    for part in circuits.chunks(threads) {
+        let garbler = offline.garbler(me);
+        let (first, gates) = (offline.first, offline.function.plan.and_count() as usize);
+        let garbled = in_parallel(threads, part.len(), |k| {
+            let j = part[k] as usize;
+            let mut table: Vec<[Block; 2]> = Vec::with_capacity(gates);
+            let (circuit, ending, contents, _) = garbler.garble(
+                first + j as u64,
+                &committed.seeds[j],
+                &committed.orders[j],
+                |gates| table.extend_from_slice(gates),
+            );
+            (table, circuit, ending, contents)
+        });
+        for (table, circuit, ending, contents) in garbled {
+            let channel = offline.channel();
+            for piece in table.chunks(PIECE) {
+                channel.send(messages::TABLE, Block::as_bytes(piece.as_flattened()))?;
+            }
+            let parts: [&[u8]; 4] = [
+                Block::as_bytes(&ending.decoding),
+                Block::as_bytes(ending.translations.as_flattened()),
+                &contents.leaves.to_bytes(),
+                &circuit.opening.nonce,
+            ];
+            channel.send_parts(messages::ENDING, &parts)?;
+            kept.push(circuit);
+        }
+    }
+    Ok(kept)
+}
+
+/// Receives circuit `j` of the peer and compares it with its commitment; returns it with the
+/// commitments to the labels of this party's encoding.
+fn receive_circuit(
+    offline: &mut Offline<'_>,
+    committed: &Committed,
+    j: usize,
+) -> Result<(PeerCircuit, Vec<[Digest; 2]>)> {
+    let me = offline.me();
+    let [own_bits, peer_bits] = [me, 1 - me].map(|party| offline.function.inputs[party]);
+    let encoded = offline.matrices[me].encoded();
+    let (outputs, gates) = (offline.function.outputs, offline.function.plan.and_count() as usize);
+    let channel = offline.channel();
+    let mut table = Vec::new();
+    let mut digest = ComponentDigest::default();
+    while table.len() < gates {
+        let start = table.len();
+        table.resize(gates.min(start + PIECE), [Block::ZERO; 2]);
+        let piece = &mut table[start..];
+        channel.recv_into(messages::TABLE, Block::as_bytes_mut(piece.as_flattened_mut()))?;
+        digest.update(piece);
+    }
+    let decoding = Ending::decoding_blocks(outputs);
+    let leaves = Leaves::byte_len(peer_bits, own_bits, encoded);
+    let bytes = channel.recv(messages::ENDING, 16 * decoding + 32 * outputs + leaves + 32)?;
+    let peer = channel.peer();
+    let (blocks, rest) = bytes.split_at(16 * decoding + 32 * outputs);
+    let (leaves, nonce) = rest.split_at(leaves);
+    let blocks: Vec<Block> =
+        blocks.as_chunks::<16>().0.iter().map(|block| Block::from_bytes(*block)).collect();
+    let (decoding, translations) = blocks.split_at(decoding);
+    let ending =
+        Ending { decoding: decoding.to_vec(), translations: translations.as_chunks().0.to_vec() };
+    let leaves = Leaves::from_bytes(leaves, peer_bits, own_bits, encoded);
+    let opening = Opening { nonce: nonce.try_into().expect("32 bytes were split off") };
+    let contents = Contents { table: digest.finish_with_ending(&ending), leaves };
+    let number = offline.first + j as u64;
+    let garbler = offline.garbler(1 - me);
+    if !garbler.verify(number, &committed.theirs[j], &opening, &contents) {
+        return Err(Error::misbehaved(peer, checks::KEPT));
+    }
+    let Leaves { own: inputs, announced, encoded, seeds } = contents.leaves;
+    let circuit = PeerCircuit {
+        number,
+        table,
+        ending,
+        translation: Vec::new(),
+        inputs,
+        shift: BitVec::zeros(peer_bits),
+        announced,
+        seeds,
+        mask_labels: Blocks::default(),
+    };
+    Ok((circuit, encoded))
+}
+
+/// The hashes of a bucket's output labels.
+pub(super) fn label_hashes(
+    (session, garbler, number): (&[u8; 32], u16, u64),
+    labels: &[[Block; 2]],
+) -> Vec<[Digest; 2]> {
+    let hash = LeafHash::new(session, garbler, number);
+    let pair = |(wire, [zero, one]): (usize, &[Block; 2])| {
+        [hash.leaf(Leaf::Bucket, wire, false, *zero), hash.leaf(Leaf::Bucket, wire, true, *one)]
+    };
+    labels.iter().enumerate().map(pair).collect()
+}
+
+/// Exchanges the hashes of the output labels of a bucket, and the translations of its circuits.
+fn bucket_labels(offline: &mut Offline<'_>, bucket: &mut Bucket) -> Result<()> {
+    let outputs = offline.function.outputs;
+    let labels = output_labels(&bucket.output_seed, outputs);
+    let hashes = label_hashes((&offline.net.session, offline.net.me, bucket.number), &labels);
+    let mut message: Vec<u8> = hashes.as_flattened().as_flattened().to_vec();
+    for circuit in &bucket.own {
+        let wanted = output_labels(&circuit.output_seed, outputs);
+        for (wanted, labels) in wanted.iter().zip(labels.iter()) {
+            message.extend_from_slice(&(wanted[0] ^ labels[0]).to_bytes());
+            message.extend_from_slice(&(wanted[1] ^ labels[1]).to_bytes());
+        }
+    }
+    let channel = offline.channel();
+    channel.send(messages::BUCKET_LABELS, &message)?;
+    let theirs = channel.recv(messages::BUCKET_LABELS, message.len())?;
+    let (hashes, translations) = theirs.split_at(64 * outputs);
+    bucket.output_hashes = hashes
+        .as_chunks::<64>()
+        .0
+        .iter()
+        .map(|pair| {
+            let halves = pair.as_chunks::<32>().0;
+            [halves[0], halves[1]]
+        })
+        .collect();
+    let mut pairs = translations.as_chunks::<32>().0.iter().map(|pair| {
+        let halves = pair.as_chunks::<16>().0;
+        [Block::from_bytes(halves[0]), Block::from_bytes(halves[1])]
+    });
+    for circuit in &mut bucket.theirs {
+        circuit.translation = pairs.by_ref().take(outputs).collect();
+    }
+    Ok(())
+}

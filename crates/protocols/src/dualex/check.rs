@@ -1,0 +1,135 @@
+//! Commit, open, check: cut-and-choose on the circuits (Fig. 15, "Cut-and-Choose Commit" and
+//! "Cut-and-Choose").
+//!
+//! The figure lets each party choose the set that it opens, behind a commitment. Here both sets come
+//! from one coin that is tossed after both parties' circuits and OTs are fixed, which decides on the
+//! buckets as well.
+//!
+//! An opened circuit costs its garbler a seed and the choice bits of its OTs, which one digest
+//! proves for all of them. The other party garbles it again and compares the commitment, which
+//! covers table, labels, the order of M·c, R and the outputs' labels.
+
+use symbolon_cutchoose::draw::CheckSet;
+use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest};
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::offline::{Offline, Ots, in_parallel};
+use super::{checks, messages};
+
+/// Circuits that both parties committed to.
+pub(super) struct Committed {
+    /// Seeds of the own circuits.
+    pub seeds: Vec<Seed>,
+    /// The orders of the own circuits' leaves, M·c.
+    pub orders: Vec<Zeroizing<BitVec>>,
+    /// The peer's commitments.
+    pub theirs: Vec<Commitment>,
+}
+
+/// Garbles N̂ circuits, and exchanges the commitments to them.
+///
+/// # Errors
+/// `PeerMisbehaved` when the peer echoes this party's commitments; `Transport`.
+pub(super) fn commit(offline: &mut Offline<'_>, ots: &Ots) -> Result<Committed> {
+    let (n, me) = (offline.params.circuits(), offline.me());
+    let encoded = offline.matrices[me].encoded();
+    let seeds: Vec<Seed> = (0..n).map(|_| offline.prg.seed()).collect();
+    let order = |j: usize| {
+        let choices = ots.received.choices.slice(j * encoded..(j + 1) * encoded);
+        Zeroizing::new(offline.matrices[me].decode(&Zeroizing::new(choices)))
+    };
+    let orders: Vec<Zeroizing<BitVec>> = (0..n).map(order).collect();
+    #[cfg(test)]
+    let orders = bent_orders(offline, orders);
+    let garbler = offline.garbler(me);
+    let first = offline.first;
+    let own = in_parallel(offline.threads(), n, |j| {
+        garbler.garble(first + j as u64, &seeds[j], &orders[j], |_| {}).3
+    });
+    let message: Vec<u8> = own.iter().flat_map(|commitment| commitment.0).collect();
+    let channel = offline.channel();
+    channel.send(messages::CIRCUITS, &message)?;
+    let theirs = channel.recv(messages::CIRCUITS, 32 * n)?;
+    if theirs == message {
+        return Err(Error::misbehaved(channel.peer(), checks::ECHO));
+    }
+    let theirs = theirs.as_chunks::<32>().0.iter().copied().map(Commitment).collect();
+    Ok(Committed { seeds, orders, theirs })
+}
+
+/// Opens the circuits of `[own, peer's]` check sets, and checks the peer's.
+///
+/// # Errors
+/// `PeerMisbehaved` when an opened circuit is not what was committed to, or the choices of its OTs
+/// are others; `Transport`.
+pub(super) fn open(
+    offline: &mut Offline<'_>,
+    committed: &Committed,
+    ots: &Ots,
+    [own, theirs]: [&CheckSet; 2],
+) -> Result<()> {
+    let me = offline.me();
+    let [own_bits, their_bits] = [me, 1 - me].map(|party| offline.matrices[party].encoded());
+    let runs = |set: &CheckSet, bits: usize| {
+        set.opened().map(|j| j * bits..(j + 1) * bits).collect::<Vec<_>>()
+    };
+
+    let own_runs = runs(own, own_bits);
+    let mut choices = BitVec::with_capacity(own_runs.len() * own_bits);
+    own_runs.iter().for_each(|run| choices.extend_from(&ots.received.choices.slice(run.clone())));
+    let seeds: Vec<Block> = own.opened().map(|j| *committed.seeds[j]).collect();
+    let digest = ots.received.opening(own_runs.into_iter());
+    let channel = offline.channel();
+    let parts: [&[u8]; 3] = [Block::as_bytes(&seeds), &choices.to_bytes(), &digest];
+    channel.send_parts(messages::OPENED, &parts)?;
+
+    let their_runs = runs(theirs, their_bits);
+    let opened = their_runs.len();
+    let bits = opened * their_bits;
+    let message = channel.recv(messages::OPENED, 16 * opened + BitVec::byte_len(bits) + 32)?;
+    let peer = channel.peer();
+    let (seeds, rest) = message.split_at(16 * opened);
+    let (choices, digest) = rest.split_at(rest.len() - 32);
+    let choices = BitVec::from_bytes(bits, choices)
+        .ok_or_else(|| Error::misbehaved(peer, checks::CHOICES))?;
+    let digest = digest.try_into().expect("32 bytes were split off");
+    if !same_digest(&ots.sent.expected_opening(their_runs.into_iter(), &choices), digest) {
+        return Err(Error::misbehaved(peer, checks::CHOICES));
+    }
+    let seeds: Vec<Seed> = seeds.as_chunks::<16>().0.iter().map(|s| seed(*s)).collect();
+    let numbers: Vec<usize> = theirs.opened().collect();
+    let garbler = offline.garbler(1 - me);
+    let (first, matrix) = (offline.first, &offline.matrices[1 - me]);
+    let good = in_parallel(offline.threads(), opened, |k| {
+        let choices = choices.slice(k * their_bits..(k + 1) * their_bits);
+        let number = first + numbers[k] as u64;
+        let (.., commitment) = garbler.garble(number, &seeds[k], &matrix.decode(&choices), |_| {});
+        same_digest(&commitment.0, &committed.theirs[numbers[k]].0)
+    });
+    match good.into_iter().all(|good| good) {
+        true => Ok(()),
+        false => Err(Error::misbehaved(peer, checks::CIRCUIT)),
+    }
+}
+
+fn seed(bytes: [u8; 16]) -> Seed {
+    Seed::new(Block::from_bytes(bytes))
+}
+
+/// The orders of a cheater that swaps leaves.
+#[cfg(test)]
+fn bent_orders(
+    offline: &Offline<'_>,
+    mut orders: Vec<Zeroizing<BitVec>>,
+) -> Vec<Zeroizing<BitVec>> {
+    let Some(cheat) = offline.cheat else { return orders };
+    let Some(input) = cheat.swapped else { return orders };
+    for (j, order) in orders.iter_mut().enumerate() {
+        if (cheat.garbled)(offline.first + j as u64) {
+            let bit = order.get(input);
+            order.set(input, !bit);
+        }
+    }
+    orders
+}

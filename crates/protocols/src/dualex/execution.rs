@@ -1,0 +1,231 @@
+//! What a party holds of one prepared execution, and how it is stored.
+
+use symbolon_garbling::adaptive::Ending;
+use symbolon_primitives::{BitVec, Block, Delta, Opening, Seed};
+use symbolon_transport::Result;
+use zeroize::Zeroizing;
+
+use super::{
+    function::Function,
+    garble::{Digest, OwnCircuit},
+    ot::Blocks,
+    params::{Params, item_bits},
+    psi::{CommittedTerms, PsiForm, Receiver, Sender, Shape},
+};
+use crate::codec::{Reader, Writer, damaged};
+
+/// A bucket of circuits in each direction, ready for one evaluation.
+pub(super) struct Execution {
+    /// Its number among the buckets of the session that prepared it.
+    pub number: u64,
+    /// The own circuits of the bucket.
+    pub own: Vec<OwnCircuit>,
+    /// From which the own bucket's output labels follow.
+    pub output_seed: Seed,
+    /// M·c of the bucket's first OT, by which the own inputs are masked.
+    pub input_mask: Zeroizing<BitVec>,
+    /// The peer's circuits of the bucket.
+    pub theirs: Vec<PeerCircuit>,
+    /// Hashes of the output labels of the peer's bucket, that for 0 first.
+    pub output_hashes: Vec<[Digest; 2]>,
+    /// The OTs for the intersection, as a sender and as a receiver.
+    pub psi: (Sender, Receiver),
+}
+
+/// A circuit that the peer garbled.
+pub(super) struct PeerCircuit {
+    /// Its number.
+    pub number: u64,
+    /// The masked table.
+    pub table: Vec<[Block; 2]>,
+    /// What follows it.
+    pub ending: Ending,
+    /// T: added to the circuit's output labels, gives those of the bucket.
+    pub translation: Vec<[Block; 2]>,
+    /// The commitments to the labels of the peer's inputs, in its order.
+    pub inputs: Vec<[Digest; 2]>,
+    /// M·δ: by how much that order differs from the one of the bucket's first circuit.
+    pub shift: BitVec,
+    /// The commitments to the labels of this party's announced input.
+    pub announced: Vec<[Digest; 2]>,
+    /// The commitments to R and to the outputs' seed.
+    pub seeds: [Digest; 2],
+    /// The labels of this party's input mask, M·c.
+    pub mask_labels: Blocks,
+}
+
+/// The lengths of all that is stored.
+#[derive(Clone, Copy)]
+pub(super) struct Lengths {
+    /// B.
+    pub bucket: usize,
+    /// ℓ.
+    pub item_bits: usize,
+    /// How reconciliation values are intersected.
+    pub psi: PsiForm,
+    /// Input bits of this party and of the peer.
+    pub inputs: [usize; 2],
+    /// Output bits.
+    pub outputs: usize,
+    /// AND gates.
+    pub gates: usize,
+}
+
+impl Lengths {
+    /// The lengths for party `me`.
+    pub fn new(me: u16, function: &Function, params: &Params) -> Lengths {
+        Lengths::of(me, function, (params.bucket(), params.kappa_s), params.psi)
+    }
+
+    /// The same for buckets of this size, and κ_s.
+    pub fn of(
+        me: u16,
+        function: &Function,
+        (bucket, kappa_s): (usize, u32),
+        psi: PsiForm,
+    ) -> Lengths {
+        let [first, second] = function.inputs;
+        Lengths {
+            bucket,
+            item_bits: item_bits(bucket, kappa_s),
+            psi,
+            inputs: if me == 0 { [first, second] } else { [second, first] },
+            outputs: function.outputs,
+            gates: function.plan.and_count() as usize,
+        }
+    }
+
+    /// The shape of intersection `number`.
+    pub fn shape<'a>(&self, session: &'a [u8; 32], number: u64) -> Shape<'a> {
+        Shape { session, number, values: self.bucket, bits: self.item_bits }
+    }
+}
+
+impl Execution {
+    /// Writes it.
+    ///
+    /// # Errors
+    /// `Store` when `out` fails.
+    pub fn save(&self, out: &mut Writer<'_>) -> Result<()> {
+        out.u64(self.number)?;
+        for circuit in &self.own {
+            out.u64(circuit.number)?;
+            out.blocks(&[*circuit.delta, *circuit.nonce, *circuit.output_seed])?;
+            out.blocks(&circuit.own)?;
+            out.blocks(&circuit.announced)?;
+        }
+        out.blocks(&[*self.output_seed])?;
+        out.bits(&self.input_mask)?;
+        for circuit in &self.theirs {
+            out.u64(circuit.number)?;
+            out.blocks(circuit.table.as_flattened())?;
+            out.blocks(&circuit.ending.decoding)?;
+            out.blocks(circuit.ending.translations.as_flattened())?;
+            out.blocks(circuit.translation.as_flattened())?;
+            digests(out, &circuit.inputs)?;
+            out.bits(&circuit.shift)?;
+            digests(out, &circuit.announced)?;
+            digests(out, &[circuit.seeds])?;
+            out.blocks(&circuit.mask_labels)?;
+        }
+        digests(out, &self.output_hashes)?;
+        let (sender, receiver) = &self.psi;
+        out.blocks(sender.pairs.as_flattened())?;
+        if let Some(terms) = &sender.committed {
+            out.bits(&terms.order)?;
+            out.blocks(&[*terms.pads])?;
+        }
+        out.bits(&receiver.choices)?;
+        out.blocks(&receiver.messages)?;
+        digests(out, &receiver.leaves)
+    }
+
+    /// Reads it back.
+    ///
+    /// # Errors
+    /// `Store` when it is not what was written.
+    pub fn load(from: &mut Reader<'_>, lengths: &Lengths) -> Result<Execution> {
+        let Lengths { bucket, inputs: [own_bits, peer_bits], outputs, .. } = *lengths;
+        let number = from.u64()?;
+        let mut own = Vec::with_capacity(bucket);
+        for _ in 0..bucket {
+            let number = from.u64()?;
+            let delta: Delta = from.delta()?;
+            if !delta.lsb() {
+                return Err(damaged("a garbling offset is even"));
+            }
+            let [nonce, output_seed] = [seed(from)?, seed(from)?];
+            let labels = Blocks::new(from.blocks(own_bits)?);
+            let announced = Blocks::new(from.blocks(peer_bits)?);
+            let (encoded, opening) = (Blocks::default(), Opening { nonce: [0; 32] });
+            own.push(OwnCircuit {
+                number,
+                delta,
+                own: labels,
+                announced,
+                encoded,
+                nonce,
+                output_seed,
+                opening,
+            });
+        }
+        let output_seed = seed(from)?;
+        let input_mask = Zeroizing::new(from.bits(own_bits)?);
+        let theirs =
+            (0..bucket).map(|_| peer_circuit(from, lengths)).collect::<Result<Vec<_>>>()?;
+        let output_hashes = read_digests(from, outputs)?;
+        let psi = intersection(from, lengths)?;
+        Ok(Execution { number, own, output_seed, input_mask, theirs, output_hashes, psi })
+    }
+}
+
+fn peer_circuit(from: &mut Reader<'_>, lengths: &Lengths) -> Result<PeerCircuit> {
+    let Lengths { inputs: [own_bits, peer_bits], outputs, gates, .. } = *lengths;
+    let number = from.u64()?;
+    let table = pairs(from, gates)?;
+    let decoding = from.blocks(Ending::decoding_blocks(outputs))?;
+    let translations = pairs(from, outputs)?;
+    Ok(PeerCircuit {
+        number,
+        table,
+        ending: Ending { decoding, translations },
+        translation: pairs(from, outputs)?,
+        inputs: read_digests(from, peer_bits)?,
+        shift: from.bits(peer_bits)?,
+        announced: read_digests(from, own_bits)?,
+        seeds: read_digests(from, 1)?[0],
+        mask_labels: Blocks::new(from.blocks(own_bits)?),
+    })
+}
+
+fn intersection(from: &mut Reader<'_>, lengths: &Lengths) -> Result<(Sender, Receiver)> {
+    let shape = lengths.shape(&[0; 32], 0);
+    let committed = lengths.psi == PsiForm::Asynchronous;
+    let pairs = pairs(from, shape.ots())?;
+    let terms = match committed {
+        true => Some(CommittedTerms { order: from.bits(shape.ots())?, pads: seed(from)? }),
+        false => None,
+    };
+    let choices = Zeroizing::new(from.bits(shape.ots())?);
+    let messages = Blocks::new(from.blocks(shape.ots())?);
+    let leaves = read_digests(from, if committed { shape.terms() } else { 0 })?;
+    Ok((Sender { pairs, committed: terms }, Receiver { choices, messages, leaves }))
+}
+
+fn digests(out: &mut Writer<'_>, digests: &[[Digest; 2]]) -> Result<()> {
+    digests.iter().flatten().try_for_each(|digest| out.bytes(digest))
+}
+
+fn read_digests(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Digest; 2]>> {
+    (0..n).map(|_| Ok([from.array()?, from.array()?])).collect()
+}
+
+fn seed(from: &mut Reader<'_>) -> Result<Seed> {
+    let mut seed = Seed::default();
+    *seed = from.block()?;
+    Ok(seed)
+}
+
+fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
+    Ok(from.blocks(2 * n)?.as_chunks().0.to_vec())
+}

@@ -1,0 +1,302 @@
+//! One garbled circuit of a party: everything from its seed, and what commits to it.
+//!
+//! Circuit number k of garbler g is the adaptive garbling of Fig. 9 with
+//!
+//! * labels for g's inputs x_g;
+//! * labels for the other party's announced input x̂ and for its encoding r; the labels of its input
+//!   wires are those of x̂ ⊕ M·r, which free XOR makes outside of the circuit;
+//! * the nonce R, without which the table cannot be read;
+//! * labels d̂ of the outputs, from a seed of their own, which is opened after the intersection is
+//!   committed to.
+//!
+//! # Commitments
+//! Figure 15 commits to every label of the inputs and to the outputs. Here each is a *leaf*, a keyed
+//! BLAKE3 of the label with the garbler, the circuit's number, the wire and the place in it as the
+//! key and the prefix; the circuit's one commitment is to the digest of the table and the digest of
+//! all leaves. A leaf needs no nonce of its own: what it hides is a label of which 127 bits are
+//! random to the peer even if it knows the other label of the wire, as Δ is unknown.
+//!
+//! The leaves of g's own inputs are in the order of M·c, where c are the choices of g's OTs of this
+//! circuit: at place h is the label for (M·c)_t ⊕ h (§6.1). That ties what g may open as a garbler
+//! to what it can get as a receiver.
+
+use std::convert::Infallible;
+
+use symbolon_circuit::Plan;
+use symbolon_garbling::{InputKeys, Instance, adaptive::Ending, component::ComponentDigest};
+use symbolon_primitives::{
+    BitVec, Block, CommitContext, Commitment, Delta, Opening, Prg, Seed, commit,
+};
+use zeroize::Zeroizing;
+
+use super::{function::Function, ot::Blocks, probe_matrix::ProbeMatrix};
+
+/// The kind of a commitment to a circuit.
+const CIRCUIT: &str = "dualex: circuits";
+
+/// A digest of a label, or of a list of them.
+pub(super) type Digest = [u8; 32];
+
+/// Pairs of labels of outputs, the one for 0 first.
+pub(super) type Pairs = Zeroizing<Vec<[Block; 2]>>;
+
+/// What is common to all circuits of a garbler.
+#[derive(Clone, Copy)]
+pub(super) struct Garbler<'a> {
+    /// The session that prepares.
+    pub session: &'a [u8; 32],
+    /// Who garbles.
+    pub party: u16,
+    /// What is garbled.
+    pub function: &'a Function,
+    /// The encoding of the evaluator's input.
+    pub matrix: &'a ProbeMatrix,
+    /// What a cheater garbles instead.
+    #[cfg(test)]
+    pub other: Option<&'a OtherFunction>,
+}
+
+/// Another function, of the same shape, that a cheater garbles in some of its circuits.
+#[cfg(test)]
+pub(super) struct OtherFunction {
+    pub function: Function,
+    /// In which circuits, by their numbers.
+    pub garbled: Box<dyn Fn(u64) -> bool + Sync>,
+    /// Which input's leaves are in the wrong order there.
+    pub swapped: Option<usize>,
+}
+
+/// What the garbler keeps of a circuit.
+pub(super) struct OwnCircuit {
+    /// Its number.
+    pub number: u64,
+    /// The offset of the labels for 1.
+    pub delta: Delta,
+    /// The labels for 0 of the garbler's inputs.
+    pub own: Blocks,
+    /// The labels for 0 of the evaluator's announced input.
+    pub announced: Blocks,
+    /// The labels for 0 of the evaluator's encoding.
+    pub encoded: Blocks,
+    /// R.
+    pub nonce: Seed,
+    /// From which d̂ follows.
+    pub output_seed: Seed,
+    /// What opens the commitment.
+    pub opening: Opening,
+}
+
+/// What the commitment to a circuit is to.
+pub(super) struct Contents {
+    /// The digest of the masked table and its ending.
+    pub table: Digest,
+    /// The leaves.
+    pub leaves: Leaves,
+}
+
+/// The commitments to a circuit's labels.
+#[derive(Clone)]
+pub(super) struct Leaves {
+    /// Two for each of the garbler's inputs, in the order of M·c.
+    pub own: Vec<[Digest; 2]>,
+    /// Two for each bit that the evaluator announces, the one for 0 first.
+    pub announced: Vec<[Digest; 2]>,
+    /// Two for each bit of the evaluator's encoding, the one for 0 first.
+    pub encoded: Vec<[Digest; 2]>,
+    /// Those of R and of the outputs' seed.
+    pub seeds: [Digest; 2],
+}
+
+impl Leaves {
+    /// How many bytes they have.
+    pub fn byte_len(own: usize, announced: usize, encoded: usize) -> usize {
+        64 * (own + announced + encoded + 1)
+    }
+
+    /// All leaves, joined.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let pairs = [&self.own, &self.announced, &self.encoded].into_iter().flatten();
+        pairs.chain([&self.seeds]).flatten().flatten().copied().collect()
+    }
+
+    /// Leaves of so many wires.
+    ///
+    /// # Panics
+    /// If there are not as many bytes as they take.
+    pub fn from_bytes(bytes: &[u8], own: usize, announced: usize, encoded: usize) -> Leaves {
+        assert_eq!(bytes.len(), Leaves::byte_len(own, announced, encoded));
+        let mut pairs = bytes.as_chunks::<64>().0.iter().map(|pair| {
+            let halves = pair.as_chunks::<32>().0;
+            [halves[0], halves[1]]
+        });
+        let mut take = |n| pairs.by_ref().take(n).collect::<Vec<_>>();
+        let [own, announced, encoded] = [take(own), take(announced), take(encoded)];
+        let seeds = take(1)[0];
+        Leaves { own, announced, encoded, seeds }
+    }
+
+    fn digest(&self) -> Digest {
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex leaves 1");
+        hasher.update(&self.to_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+/// What a leaf is of.
+#[derive(Clone, Copy)]
+pub(super) enum Leaf {
+    Own = 0,
+    Announced = 1,
+    Encoded = 2,
+    Nonce = 3,
+    Outputs = 4,
+    Bucket = 5,
+}
+
+/// The hash of one circuit's leaves.
+pub(super) struct LeafHash(Digest);
+
+impl LeafHash {
+    /// That of circuit `number` of party `garbler`.
+    pub fn new(session: &[u8; 32], garbler: u16, number: u64) -> LeafHash {
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex labels 1");
+        hasher.update(session).update(&garbler.to_le_bytes()).update(&number.to_le_bytes());
+        LeafHash(*hasher.finalize().as_bytes())
+    }
+
+    /// The commitment to a label of wire `wire`, at place `place` of its pair.
+    pub fn leaf(&self, kind: Leaf, wire: usize, place: bool, label: Block) -> Digest {
+        let mut message = Zeroizing::new([0; 26]);
+        message[0] = kind as u8;
+        message[1] = place.into();
+        message[2..10].copy_from_slice(&(wire as u64).to_le_bytes());
+        message[10..].copy_from_slice(&label.to_bytes());
+        *blake3::keyed_hash(&self.0, &*message).as_bytes()
+    }
+
+    /// The pairs of leaves of wires, that for `order` ⊕ h at place h.
+    fn pairs(&self, kind: Leaf, zero: &[Block], delta: &Delta, order: &BitVec) -> Vec<[Digest; 2]> {
+        let pair = |(wire, zero): (usize, &Block)| {
+            let first = *zero ^ delta.select(order.get(wire));
+            [self.leaf(kind, wire, false, first), self.leaf(kind, wire, true, first ^ **delta)]
+        };
+        zero.iter().enumerate().map(pair).collect()
+    }
+}
+
+/// The garbling of circuit `number` of party `garbler`.
+pub(super) fn instance<'a>(
+    plan: &'a Plan,
+    session: &'a [u8; 32],
+    garbler: u16,
+    number: u64,
+) -> Instance<'a> {
+    Instance::new(plan, session, 2 * number + u64::from(garbler))
+}
+
+/// d̂ of a circuit, or the labels of a bucket: two for each output, from a seed.
+pub(super) fn output_labels(seed: &Seed, outputs: usize) -> Pairs {
+    let mut pairs = Pairs::new(vec![[Block::ZERO; 2]; outputs]);
+    Prg::from_seed(**seed).fill_blocks(pairs.as_flattened_mut());
+    pairs
+}
+
+impl<'a> Garbler<'a> {
+    fn me(&self) -> usize {
+        usize::from(self.party)
+    }
+
+    /// Where the garbler's inputs and the evaluator's are among the plan's.
+    fn split<'l>(&self, labels: &'l [Block]) -> [&'l [Block]; 2] {
+        let (first, second) = labels.split_at(self.function.inputs[0]);
+        if self.me() == 0 { [first, second] } else { [second, first] }
+    }
+
+    /// The garbling of circuit `number`. Both parties' circuits of a session have numbers of their
+    /// own.
+    fn instance(&self, number: u64) -> Instance<'a> {
+        let plan: &Plan = &self.function.plan;
+        #[cfg(test)]
+        let plan = match self.other {
+            Some(other) if (other.garbled)(number) => &other.function.plan,
+            _ => plan,
+        };
+        instance(plan, self.session, self.party, number)
+    }
+
+    /// The context of the commitment to circuit `number`.
+    fn context(&self, number: u64) -> CommitContext<'a> {
+        CommitContext { domain: CIRCUIT, session: self.session, party: self.party, index: number }
+    }
+
+    /// Garbles circuit `number` from its seed, with the leaves of the own inputs in this order; the
+    /// masked table goes to `sink` in pieces. Returns what the garbler keeps, the table's ending,
+    /// what the commitment is to, and the commitment.
+    pub fn garble(
+        &self,
+        number: u64,
+        seed: &Seed,
+        order: &BitVec,
+        mut sink: impl FnMut(&mut [[Block; 2]]),
+    ) -> (OwnCircuit, Ending, Contents, Commitment) {
+        let mut prg = Prg::from_seed(**seed);
+        let [labels, nonce, output_seed] = [prg.seed(), prg.seed(), prg.seed()];
+        let mut encoded = Blocks::new(vec![Block::ZERO; self.matrix.encoded()]);
+        prg.fill_blocks(&mut encoded);
+
+        let instance = self.instance(number);
+        let keys: InputKeys = instance.keys_from_seed(&labels);
+        let wanted = output_labels(&output_seed, self.function.outputs);
+        let mut digest = ComponentDigest::default();
+        let garbled = instance.garble_adaptively(&keys, (&nonce, &wanted), |gates| {
+            sink(gates);
+            digest.update(gates);
+            Ok::<_, Infallible>(())
+        });
+        let Ok((_, ending)) = garbled;
+        let table = digest.finish_with_ending(&ending);
+
+        let [own, wires] = self.split(&keys.inputs).map(|labels| Blocks::new(labels.to_vec()));
+        let mut announced = Blocks::new(self.matrix.decode_labels(&encoded));
+        announced.iter_mut().zip(wires.iter()).for_each(|(label, wire)| *label ^= *wire);
+        let hash = LeafHash::new(self.session, self.party, number);
+        let natural = |n| BitVec::zeros(n);
+        let delta = &keys.delta;
+        let leaves = Leaves {
+            own: hash.pairs(Leaf::Own, &own, delta, order),
+            announced: hash.pairs(Leaf::Announced, &announced, delta, &natural(announced.len())),
+            encoded: hash.pairs(Leaf::Encoded, &encoded, delta, &natural(encoded.len())),
+            seeds: [
+                hash.leaf(Leaf::Nonce, 0, false, *nonce),
+                hash.leaf(Leaf::Outputs, 0, false, *output_seed),
+            ],
+        };
+        let contents = Contents { table, leaves };
+        let value = contents.value();
+        let (commitment, opening) = commit(&self.context(number), &value, &mut prg);
+        let delta = keys.delta.clone();
+        let own =
+            OwnCircuit { number, delta, own, announced, encoded, nonce, output_seed, opening };
+        (own, ending, contents, commitment)
+    }
+
+    /// The commitment that these contents of circuit `number` would have.
+    pub fn verify(
+        &self,
+        number: u64,
+        commitment: &Commitment,
+        opening: &Opening,
+        contents: &Contents,
+    ) -> bool {
+        symbolon_primitives::verify(&self.context(number), commitment, opening, &contents.value())
+    }
+}
+
+impl Contents {
+    fn value(&self) -> [u8; 64] {
+        let mut value = [0; 64];
+        value[..32].copy_from_slice(&self.table);
+        value[32..].copy_from_slice(&self.leaves.digest());
+        value
+    }
+}

@@ -1,0 +1,140 @@
+//! `dualex`: dual execution for two parties, prepared in batches (Rindal and Rosulek, "Faster Malicious
+//! 2-Party Secure Computation with Online/Offline Dual Execution", USENIX Security 2016).
+//!
+//! Both parties garble, and both evaluate. For N executions of one circuit each garbles N̂ copies,
+//! opens some of them to the other, and the rest go to N random buckets of B. Online each evaluates
+//! the B circuits of one of the peer's buckets. Both then intersect, privately, sets of values that
+//! stand for the outputs they got. A cheater can put a wrong output before an honest party only in
+//! circuits that it garbled badly; it cannot produce the value of a wrong output itself, so the
+//! intersection has the right one, or none.
+//!
+//! Classical dual execution leaks a bit: whether the intersection is empty. Here that takes a bucket
+//! without a good circuit, which a given execution has with probability 2^-κ_b at most (`params`).
+//!
+//! # Figure 15, step by step
+//! | step | where |
+//! | --- | --- |
+//! | the matrix M, and f' of x̂ ⊕ M·r | `probe_matrix`; `function` |
+//! | OT Init (F_rot, Fig. 10) | `ot` |
+//! | Send Circuit, Input Commit, Output Commit (Fig. 9) | `garble`, `check` |
+//! | Cut-and-Choose | `check` |
+//! | Bucketing, Bucket Labels | `buckets` |
+//! | Offline Inputs (§5.2, §6.1) | `inputs` |
+//! | Receiver's and Sender's Inputs, Evaluate | `online` |
+//! | PSI Commit, with values in `reconcile` | `psi` (Figs. 13 and 14), `online` |
+//! | Output Decommit, PSI Decommit | `outputs` |
+//!
+//! # Where this departs from the paper
+//! * **The probe matrix** is random and systematic: the published construction is broken.
+//! * **One coin** decides what is opened and in which bucket the rest goes, tossed after all circuits
+//!   and OTs are fixed, in place of a set behind a commitment. Buckets are a random permutation:
+//!   the prototype fills them in order, which costs most of the security.
+//! * **Circuits are committed to by a digest and sent only if they stay**; what is opened costs a seed.
+//!   The adaptive transform (Fig. 9) is unchanged by that, as the digest fixes table and leaves.
+//! * **Commitments to labels** are leaves under one commitment of the circuit (`garble`).
+//! * **R is committed to, and goes to the evaluator with the labels of its announced input**, the
+//!   last ones. If the evaluator has no input, nothing is adaptive, and R goes at the same time.
+//! * **M·r is computed on labels**, outside of the circuit.
+//! * **Labels of a bucket are compared with their hashes after the translation** (the figure
+//!   compares Y with the hash of O), and a circuit with any wrong label gives a random value.
+//! * **Output labels come from seeds** (§8.2), those of single circuits too; the check of Output
+//!   Decommit compares them with the hashes of the bucket's labels as well.
+//! * **Reconciliation values are hashed and longer** than κ_s (`reconcile`, `params`).
+//! * **Outputs for one party** are masked by an input of that party (`function`).
+//!
+//! # Order
+//! R is sent after the peer's masked input has come, so every input of the circuit is fixed by then:
+//! the peer's by this message and the OTs, the own ones because an honest garbler chose them without
+//! looking at what the peer does. Output labels are opened after both sets are committed to, the
+//! intersection after the peer's translations were checked (`outputs::TranslationsChecked`), and
+//! outputs exist after it has one value (`outputs::Reconciled`).
+
+mod buckets;
+mod check;
+mod checks;
+mod engine;
+mod execution;
+mod function;
+mod garble;
+mod inputs;
+mod messages;
+mod offline;
+mod online;
+mod ot;
+mod outputs;
+mod params;
+mod probe_matrix;
+mod psi;
+mod reconcile;
+#[cfg(test)]
+mod tests;
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_transport::{Error, Result};
+
+use crate::{
+    Batch, Demand, Form, Network, Prepared,
+    codec::{Reader, damaged},
+    phases::PlannedCircuit,
+    spec::{EngineSource, ProtocolSpec},
+};
+
+use execution::{Execution, Lengths};
+use function::Function;
+use online::PreparedExecutions;
+pub use psi::PsiForm;
+
+/// The protocol.
+pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "dualex",
+    code: 5,
+    parties: [2, 2],
+    forms: &[Form::HalfGates],
+    roles: ["garbles and evaluates", "garbles and evaluates"],
+    evaluator: 1,
+    pools: "dualex",
+    batches: Some(demand),
+    messages: messages::ALL,
+    checks: checks::ALL,
+    has_mac_length: false,
+    has_psi_form: true,
+    engine: EngineSource::Own(engine::set_up),
+    load,
+};
+
+/// The least AND gates that a circuit is counted as.
+const SMALL: u64 = 1 << 10;
+
+/// What so many executions take, in the measure of protocols on AND gates, by which it is chosen how
+/// many are prepared at a time. A small circuit counts as [`SMALL`] gates, since inputs and
+/// intersections take room as well.
+fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
+    let times = |n: u64| {
+        n.checked_mul(batch.executions as u64)
+            .ok_or_else(|| Error::invalid_input("too many executions at a time"))
+    };
+    let one = Demand::of(circuit, &Plan::new(circuit), 2);
+    let bits = |party: usize| times(one.input_bits[party]);
+    Ok(Demand { and_gates: times(one.and_gates.max(SMALL))?, input_bits: vec![bits(0)?, bits(1)?] })
+}
+
+/// Reads prepared executions back.
+fn load(
+    net: &Network,
+    _: Form,
+    PlannedCircuit { circuit, .. }: PlannedCircuit<'_>,
+    mut from: Reader<'_>,
+) -> Result<Box<dyn Prepared>> {
+    let function = Function::of(circuit)?;
+    let session = from.array()?;
+    let bucket = usize::try_from(from.u64()?).ok().filter(|bucket| (1..=128).contains(bucket));
+    let bucket = bucket.ok_or_else(|| damaged("its buckets have no such size"))?;
+    if from.array()? != [net.batch.psi as u8] {
+        return Err(damaged("it was prepared for another form of intersection"));
+    }
+    let lengths = Lengths::of(net.me, &function, (bucket, net.rho.bits()), net.batch.psi);
+    let executions = (0..net.batch.executions)
+        .map(|_| Execution::load(&mut from, &lengths))
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Box::new(PreparedExecutions { session, function, lengths, executions }))
+}

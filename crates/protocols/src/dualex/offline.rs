@@ -1,0 +1,202 @@
+//! The offline phase (Fig. 15, set-up stage): N executions at once.
+//!
+//! Both parties do the same at the same time, each as the garbler of its circuits and as the
+//! evaluator of the peer's: [`check`](super::check) commits to N̂ circuits and opens some,
+//! [`buckets`](super::buckets) sends the rest, [`inputs`](super::inputs) has the evaluator fetch the
+//! labels of its encoded input, and here the OTs for the intersections are set aside.
+
+use symbolon_cutchoose::draw::{Buckets, CheckSet};
+use symbolon_interaction::toss_coin;
+use symbolon_primitives::{BitVec, Challenge, Prg};
+use symbolon_transport::{Channel, Result, SessionId};
+use zeroize::Zeroizing;
+
+use super::{
+    buckets, check,
+    execution::{Execution, Lengths},
+    function::Function,
+    garble::Garbler,
+    inputs, messages,
+    ot::{OtSession, ReceivedOts, SentOts},
+    params::Params,
+    probe_matrix::ProbeMatrix,
+    psi::{CommittedTerms, PsiForm, Receiver, Sender},
+};
+use crate::Network;
+
+/// What the steps of the offline phase share.
+pub(super) struct Offline<'a> {
+    pub net: &'a mut Network,
+    pub function: &'a Function,
+    pub params: Params,
+    /// The number of the first circuit, and of the first bucket, among those of the session.
+    pub first: u64,
+    /// The encodings of the inputs of party 0 and of party 1.
+    pub matrices: [ProbeMatrix; 2],
+    pub prg: &'a mut Prg,
+    #[cfg(test)]
+    pub cheat: Option<&'a super::garble::OtherFunction>,
+}
+
+/// The OTs of an offline phase: for each circuit those of the receiver's encoding, then those of the
+/// intersections.
+pub(super) struct Ots {
+    pub received: ReceivedOts,
+    pub sent: SentOts,
+}
+
+/// Which circuits of a party are opened, and which go to which bucket.
+pub(super) struct Draw {
+    pub opened: CheckSet,
+    pub buckets: Buckets,
+}
+
+impl Offline<'_> {
+    /// This party's number.
+    pub fn me(&self) -> usize {
+        usize::from(self.net.me)
+    }
+
+    /// The channel to the peer.
+    pub fn channel(&mut self) -> &mut Channel {
+        &mut self.net.peers()[0]
+    }
+
+    /// How many circuits are garbled at a time.
+    pub fn threads(&self) -> usize {
+        self.net.lanes.len()
+    }
+
+    /// The garbler of party `party`'s circuits.
+    pub fn garbler(&self, party: usize) -> Garbler<'_> {
+        Garbler {
+            session: &self.net.session,
+            party: party as u16,
+            function: self.function,
+            matrix: &self.matrices[1 - party],
+            #[cfg(test)]
+            other: self.cheat.filter(|_| party == self.me()),
+        }
+    }
+
+    /// Prepares as many executions as `params` says.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport`.
+    pub fn run(mut self, ots: &mut OtSession) -> Result<Vec<Execution>> {
+        let ots = self.draw_ots(ots)?;
+        let committed = check::commit(&mut self, &ots)?;
+        // Everything that the coin decides about is fixed: circuits by their commitments, choices of
+        // OTs by the consistency check.
+        let [mine, theirs] = self.toss()?;
+        check::open(&mut self, &committed, &ots, [&mine.opened, &theirs.opened])?;
+        let mut executions =
+            buckets::exchange(&mut self, &committed, &ots, [&mine.buckets, &theirs.buckets])?;
+        inputs::exchange(&mut self, &mut executions, &ots, [&mine.buckets, &theirs.buckets])?;
+        self.intersections(executions, &ots)
+    }
+
+    /// The choice bits of all OTs of an encoding are random, and so are the others.
+    fn draw_ots(&mut self, ots: &mut OtSession) -> Result<Ots> {
+        let psi = self.params.executions() * self.params.bucket() * self.params.item_bits();
+        let total = |party: usize| self.params.circuits() * self.matrices[party].encoded() + psi;
+        let me = self.me();
+        let choices = Zeroizing::new(BitVec::random(total(me), self.prg));
+        let (received, sent) = ots.draw(self.net, choices, total(1 - me))?;
+        Ok(Ots { received, sent })
+    }
+
+    /// Tosses a coin, and draws from it which circuits of this party and of the peer are opened and
+    /// which go where.
+    fn toss(&mut self) -> Result<[Draw; 2]> {
+        let (session, index) = (self.net.session, 2 * self.first + 1);
+        let coin = toss_coin(self.net.peers(), &SessionId(session), index, self.prg)?;
+        let mut prg = coin.into_prg();
+        let mut challenge = || {
+            let mut seed = [0; 32];
+            prg.fill(&mut seed);
+            Challenge::from_seed32(seed)
+        };
+        let sizes = &self.params.sizes;
+        let mut draw = || {
+            let opened = CheckSet::draw(sizes, challenge())?;
+            let buckets = Buckets::draw(sizes, &opened, challenge())?;
+            Ok::<_, symbolon_transport::Error>(Draw { opened, buckets })
+        };
+        let [first, second] = [draw()?, draw()?];
+        Ok(if self.me() == 0 { [first, second] } else { [second, first] })
+    }
+
+    /// Sets the OTs for the intersections aside, and commits to their terms in the asynchronous form.
+    fn intersections(
+        &mut self,
+        buckets: Vec<buckets::Bucket>,
+        ots: &Ots,
+    ) -> Result<Vec<Execution>> {
+        let me = self.me();
+        let session = self.net.session;
+        let lengths = Lengths::new(me as u16, self.function, &self.params);
+        let start = |party: usize| self.params.circuits() * self.matrices[party].encoded();
+        let (own, theirs) = (start(me), start(1 - me));
+        let mut executions = Vec::with_capacity(buckets.len());
+        for (i, bucket) in buckets.into_iter().enumerate() {
+            let shape = lengths.shape(&session, self.first + i as u64);
+            let range = |start: usize| start + i * shape.ots()..start + (i + 1) * shape.ots();
+            let pairs = ots.sent.pairs(range(theirs)).to_vec();
+            let mut sender = Sender { pairs, committed: None };
+            let mut receiver = Receiver {
+                choices: Zeroizing::new(ots.received.choices.slice(range(own))),
+                messages: ots.received.messages(range(own)),
+                leaves: Vec::new(),
+            };
+            if self.params.psi == PsiForm::Asynchronous {
+                let order = BitVec::random(shape.ots(), self.prg);
+                let terms = CommittedTerms { order, pads: self.prg.seed() };
+                let padded = Zeroizing::new(shape.padded_terms(me as u16, &sender, &terms));
+                let leaves = shape.leaves(me as u16, &padded);
+                sender.committed = Some(terms);
+                let channel = self.channel();
+                channel.send(messages::TERMS, leaves.as_flattened().as_flattened())?;
+                let bytes = channel.recv(messages::TERMS, 64 * shape.terms())?;
+                receiver.leaves = bytes
+                    .as_chunks::<64>()
+                    .0
+                    .iter()
+                    .map(|pair| {
+                        let halves = pair.as_chunks::<32>().0;
+                        [halves[0], halves[1]]
+                    })
+                    .collect();
+            }
+            executions.push(bucket.into_execution((sender, receiver)));
+        }
+        Ok(executions)
+    }
+}
+
+/// What `work` makes of 0 .. n, by so many threads.
+pub(super) fn in_parallel<T: Send>(
+    threads: usize,
+    n: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
+    if threads <= 1 || n <= 1 {
+        return (0..n).map(work).collect();
+    }
+    let share = n.div_ceil(threads.min(n));
+    let work = &work;
+    std::thread::scope(|scope| {
+        let start = |thread: usize| {
+            let part = thread * share..((thread + 1) * share).min(n);
+            scope.spawn(move || {
+                symbolon_primitives::stack::wiped(|| part.map(work).collect::<Vec<T>>())
+            })
+        };
+        let threads: Vec<_> = (0..n.div_ceil(share)).map(start).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, Vec<T>>| match thread.join() {
+            Ok(part) => part,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(join).collect()
+    })
+}

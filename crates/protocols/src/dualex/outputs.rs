@@ -1,0 +1,110 @@
+//! Outputs: the check of translations, and the release (Fig. 15, "Output Decommit" and "PSI
+//! Decommit").
+//!
+//! A garbler that translates one of an output's labels wrongly would see from the intersection which
+//! value the output has. So, after both parties are committed to their sets and before either opens
+//! anything of the intersection, each opens the output labels of its bucket's circuits and the
+//! bucket's own, and the peer checks that every translation fits. From then on any reconciliation
+//! value can be computed by anybody, which is why the sets are committed to first.
+
+use symbolon_primitives::{BitVec, Block, Seed, same_digest};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::{
+    buckets::label_hashes,
+    checks,
+    execution::Execution,
+    garble::{Leaf, LeafHash, output_labels},
+    messages,
+    reconcile::Candidate,
+};
+
+/// The output labels of the peer's buckets fit their hashes, and every circuit's translation: the
+/// intersection may be opened.
+pub(super) struct TranslationsChecked(());
+
+/// Opens the output labels of all own buckets, and checks the peer's.
+///
+/// # Errors
+/// `PeerMisbehaved` when labels are not those that were committed to, or do not fit a translation;
+/// `Transport`.
+pub(super) fn exchange(
+    channel: &mut Channel,
+    session: &[u8; 32],
+    executions: &[Execution],
+) -> Result<TranslationsChecked> {
+    let seeds = |execution: &Execution| -> Vec<Block> {
+        let circuits = execution.own.iter().map(|circuit| *circuit.output_seed);
+        std::iter::once(*execution.output_seed).chain(circuits).collect()
+    };
+    let own: Vec<Block> = executions.iter().flat_map(seeds).collect();
+    channel.send(messages::OUTPUT_SEEDS, Block::as_bytes(&own))?;
+    let mut theirs = vec![Block::ZERO; own.len()];
+    channel.recv_into(messages::OUTPUT_SEEDS, Block::as_bytes_mut(&mut theirs))?;
+    let peer = channel.peer();
+    let mut rest = &theirs[..];
+    let mut good = true;
+    for execution in executions {
+        let (seeds, behind) = rest.split_at(1 + execution.theirs.len());
+        good &= fits(session, peer, execution, seeds);
+        rest = behind;
+    }
+    match good {
+        true => Ok(TranslationsChecked(())),
+        false => Err(Error::misbehaved(peer, checks::TRANSLATION)),
+    }
+}
+
+/// Whether opened seeds are those of a bucket and its circuits, and all translations are right.
+fn fits(session: &[u8; 32], peer: u16, execution: &Execution, seeds: &[Block]) -> bool {
+    let outputs = execution.output_hashes.len();
+    let labels = output_labels(&Seed::new(seeds[0]), outputs);
+    let hashes = label_hashes((session, peer, execution.number), &labels);
+    let same = |(a, b): (&[u8; 32], &[u8; 32])| same_digest(a, b);
+    let hashes = hashes.as_flattened().iter().zip(execution.output_hashes.as_flattened());
+    let mut good = hashes.map(same).fold(true, |all, one| all & one);
+    for (circuit, seed) in execution.theirs.iter().zip(&seeds[1..]) {
+        let hash = LeafHash::new(session, peer, circuit.number);
+        good &= same_digest(&hash.leaf(Leaf::Outputs, 0, false, *seed), &circuit.seeds[1]);
+        let wanted = output_labels(&Seed::new(*seed), outputs);
+        for ((wanted, translation), label) in
+            wanted.iter().zip(&circuit.translation).zip(labels.iter())
+        {
+            for h in [0, 1] {
+                good &= (wanted[h] ^ translation[h]).ct_eq(&label[h]);
+            }
+        }
+    }
+    good
+}
+
+/// The outputs of an execution, confirmed by the peer's circuits and the own ones: the only thing
+/// from which outputs are released.
+pub(super) struct Reconciled {
+    values: BitVec,
+}
+
+impl Reconciled {
+    /// The outputs that the intersection confirms: it must have one value, of a circuit that was
+    /// evaluated. `found` are the values of `set` that the peer has too.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when there is none, or more than one.
+    pub fn new(
+        peer: u16,
+        candidates: &[Candidate],
+        set: &[u128],
+        found: &[usize],
+    ) -> Result<Reconciled> {
+        let cheated = || Error::misbehaved(peer, checks::RECONCILIATION);
+        let [place] = found else { return Err(cheated()) };
+        let item = set[*place];
+        let confirmed = candidates.iter().find(|candidate| candidate.item == item);
+        Ok(Reconciled { values: confirmed.ok_or_else(cheated)?.values.clone() })
+    }
+
+    /// The values of all outputs, masked ones still masked.
+    pub fn values(&self) -> Vec<bool> {
+        self.values.to_bools()
+    }
+}

@@ -1,0 +1,194 @@
+//! The k-probe-resistant encoding of the evaluator's input (§6; Definition 2).
+//!
+//! A party with n input bits encodes them as a random r of E bits with M·r = x. It fetches labels
+//! for r by OT, and a garbler that corrupts the OT of some positions of r learns whether these
+//! bits of r are what it guessed. M is *s-probe resistant* if the XOR of any non-empty set of its
+//! rows has weight at least s: then fewer than s bits of r say nothing about x, and s guesses go
+//! unnoticed with probability 2^-s only.
+//!
+//! # The matrix, and where it departs from the paper
+//! The paper takes the construction of Lindell and Riva (2015), which draws coefficients from the
+//! wrong set: its matrices resist about 6 probes, not 40. Here M = [I | A] with A uniform, from a
+//! coin that both parties toss. The XOR of w rows has weight w plus that of a uniform vector of
+//! E − n bits, so M fails with probability at most
+//!
+//! ```text
+//! Σ_w C(n, w) · Σ_{v < s−w} C(E − n, v) / 2^(E−n)  ≤  2^-s,
+//! ```
+//!
+//! and E is the smallest length for which this holds. It is also shorter than the published one:
+//! 339, 489 and 771 bits for n = 128, 256 and 512, s = 40.
+
+use symbolon_primitives::{BitVec, Block, Prg};
+
+/// A probe-resistant matrix in systematic form.
+#[derive(Clone)]
+pub(super) struct ProbeMatrix {
+    /// The rows of A, one per input bit.
+    rows: Vec<BitVec>,
+    /// The columns of A: E − n.
+    tail: usize,
+}
+
+impl ProbeMatrix {
+    /// The matrix for `n` input bits with resistance `s`, from a joint coin.
+    pub fn draw(n: usize, s: u32, coin: &mut Prg) -> ProbeMatrix {
+        let tail = encoded_bits(n, s) - n;
+        ProbeMatrix { rows: (0..n).map(|_| BitVec::random(tail, coin)).collect(), tail }
+    }
+
+    /// E: how many bits an encoding has.
+    pub fn encoded(&self) -> usize {
+        self.rows.len() + self.tail
+    }
+
+    /// M·r.
+    ///
+    /// # Panics
+    /// If `r` does not have E bits.
+    pub fn decode(&self, r: &BitVec) -> BitVec {
+        assert_eq!(r.len(), self.encoded(), "an encoding has E bits");
+        let n = self.rows.len();
+        let tail = r.slice(n..r.len());
+        let mut decoded = BitVec::with_capacity(n);
+        for (t, row) in self.rows.iter().enumerate() {
+            let products = row.words().iter().zip(tail.words()).map(|(row, tail)| row & tail);
+            let parity = products.fold(0, |sum, word| sum ^ word).count_ones() & 1 == 1;
+            decoded.push(r.get(t) ^ parity);
+        }
+        decoded
+    }
+
+    /// The labels of M·r, from a label of each bit of r: XOR is free.
+    ///
+    /// # Panics
+    /// If there are not E labels.
+    pub fn decode_labels(&self, labels: &[Block]) -> Vec<Block> {
+        assert_eq!(labels.len(), self.encoded(), "an encoding has E labels");
+        let (head, tail) = labels.split_at(self.rows.len());
+        let decode = |(label, row): (&Block, &BitVec)| {
+            let mut sum = *label;
+            for (k, tail) in tail.iter().enumerate() {
+                sum ^= tail.select(row.get(k));
+            }
+            sum
+        };
+        head.iter().zip(&self.rows).map(decode).collect()
+    }
+}
+
+/// The smallest E for n input bits and resistance s; none are needed for no bits.
+pub(super) fn encoded_bits(n: usize, s: u32) -> usize {
+    if n == 0 {
+        return 0;
+    }
+    let fits = |tail: usize| log2_failure(n, tail, s) <= -f64::from(s);
+    // The bound falls as the tail grows.
+    let mut high = s as usize;
+    while !fits(high) {
+        high *= 2;
+    }
+    let mut low = 0;
+    while low < high {
+        let middle = low.midpoint(high);
+        if fits(middle) { high = middle } else { low = middle + 1 }
+    }
+    n + high
+}
+
+/// log₂ of the bound on the probability that a matrix with so many rows and columns of A does not
+/// resist s probes, rounded up.
+fn log2_failure(n: usize, tail: usize, s: u32) -> f64 {
+    let s = s as usize;
+    let mut terms = Vec::new();
+    for w in 1..s.min(n + 1) {
+        let rows = log2_binomial(n, w);
+        terms.extend((0..(s - w).min(tail + 1)).map(|v| rows + log2_binomial(tail, v)));
+    }
+    let Some(largest) = terms.iter().copied().reduce(f64::max) else {
+        return f64::NEG_INFINITY;
+    };
+    let sum: f64 = terms.iter().map(|term| (term - largest).exp2()).sum();
+    // The margin covers all rounding: a few thousand terms, each precise to 2^-40.
+    largest + sum.log2() - tail as f64 + 1e-9
+}
+
+/// log₂ C(n, k), for small k.
+fn log2_binomial(n: usize, k: usize) -> f64 {
+    (0..k).map(|i| ((n - i) as f64 / (i + 1) as f64).log2()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The smallest weight of the XOR of a non-empty set of rows.
+    fn distance(matrix: &ProbeMatrix) -> u32 {
+        let n = matrix.rows.len();
+        let weight = |set: u32| {
+            let mut sum = BitVec::zeros(matrix.tail);
+            (0..n).filter(|i| set >> i & 1 == 1).for_each(|i| sum.xor_assign(&matrix.rows[i]));
+            set.count_ones() + sum.words().iter().map(|word| word.count_ones()).sum::<u32>()
+        };
+        (1..1 << n).map(weight).min().unwrap_or(u32::MAX)
+    }
+
+    #[test]
+    fn lengths_are_those_of_the_bound() {
+        assert_eq!([128, 256, 512].map(|n| encoded_bits(n, 40)), [339, 489, 771]);
+        assert_eq!(encoded_bits(0, 40), 0);
+        // One bit is split into s shares and a few more, as the rest of them is random.
+        assert!(encoded_bits(1, 40) > 40);
+        for n in [1, 128, 4096] {
+            let [a, b, c] = [40, 64, 80].map(|s| encoded_bits(n, s));
+            assert!(a < b && b < c, "{n}: {a} {b} {c}");
+        }
+    }
+
+    /// The bound, term by term in integers, holds at E and fails at E − 1.
+    #[test]
+    fn the_length_is_the_smallest_in_exact_numbers() {
+        let binomial = |n: u128, k: u128| (0..k).fold(1u128, |c, i| c * (n - i) / (i + 1));
+        for (n, s) in [(1, 4), (5, 6), (9, 8), (20, 10), (33, 7)] {
+            let holds = |tail: u128| {
+                let mut sum = 0;
+                for w in 1..s.min(n + 1) {
+                    let inner: u128 = (0..(s - w).min(tail + 1)).map(|v| binomial(tail, v)).sum();
+                    sum += binomial(n, w) * inner;
+                }
+                sum << s <= 1u128 << tail
+            };
+            let tail = encoded_bits(n as usize, s as u32) as u128 - n;
+            assert!(holds(tail) && !holds(tail - 1), "n = {n}, s = {s}: {tail}");
+        }
+    }
+
+    #[test]
+    fn matrices_resist_as_many_probes_as_the_bound_says() {
+        let (n, s, draws) = (8, 6, 3000);
+        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(1)));
+        let weak = (0..draws).filter(|_| distance(&ProbeMatrix::draw(n, s, &mut prg)) < s).count();
+        // 2^-6 of them at most: 47. The union bound is not tight, so fewer; more than 90 has
+        // probability below 2^-25.
+        assert!(weak <= 90, "{weak} of {draws} matrices do not resist");
+        assert_eq!(ProbeMatrix::draw(n, s, &mut prg).encoded(), encoded_bits(n, s));
+    }
+
+    #[test]
+    fn labels_are_decoded_as_bits_are() {
+        let mut prg = Prg::from_seed(Block(2));
+        let matrix = ProbeMatrix::draw(70, 40, &mut prg);
+        let r = BitVec::random(matrix.encoded(), &mut prg);
+        let delta = prg.block();
+        let mut zero = vec![Block::ZERO; matrix.encoded()];
+        prg.fill_blocks(&mut zero);
+        let labels: Vec<Block> =
+            zero.iter().enumerate().map(|(k, zero)| *zero ^ delta.select(r.get(k))).collect();
+        let decoded = matrix.decode(&r);
+        for (t, (label, zero)) in
+            matrix.decode_labels(&labels).iter().zip(matrix.decode_labels(&zero)).enumerate()
+        {
+            assert_eq!(*label, zero ^ delta.select(decoded.get(t)));
+        }
+    }
+}

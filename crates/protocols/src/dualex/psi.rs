@@ -1,0 +1,371 @@
+//! Private set intersection in two phases, from OTs that were made before (§7; Figs. 13 and 14).
+//!
+//! Each party has B values of ℓ bits. In the first phase both become committed to them, in the second
+//! each learns which of its own values the other has. Two instances run side by side, one in each
+//! direction: in each, a receiver with values a_i tests against the values of a sender.
+//!
+//! For the receiver's value i there are ℓ random OTs, of strings m^{i,t}_0 and m^{i,t}_1 with choices
+//! c_i. With d_i = a_i ⊕ c_i the sender computes for each of its values s_j
+//!
+//! ```text
+//! S_ij = ⊕_t F(m^{i,t}_{d_i[t] ⊕ s_j[t]}, j),
+//! ```
+//!
+//! which the receiver knows if s_j = a_i, as it holds the string of choice c_i[t] = d_i[t] ⊕ a_i[t]
+//! for every t, and which is random to it otherwise.
+//!
+//! * **Synchronous** (Fig. 13): receiver sends d; sender commits to all S; later opens. Three messages,
+//!   Bℓ bits and B² blocks.
+//! * **Asynchronous** (Fig. 14): the sender commits beforehand to every term of every S, each under a
+//!   pad z with ⊕_t z_t = 0, in an order π_j of its own. Then d and the sender's s_j ⊕ π_j can go at the
+//!   same time, and the sender opens the terms that they point to. Two messages, B²ℓ blocks.
+//!
+//! # What it is good for
+//! It is *weakly* malicious-secure (Definition 3), for sets of which the cheater can know one value at
+//! most; reconciliation values are such (§7.1). A simulator of a receiver reads its values from d. For a
+//! sender it only tests whether its S_ij fit the one value that it may know; it never needs the others.
+//!
+//! # Where it departs from the figures
+//! * The pads z and all terms have 128 bits, not ℓ (as they are XORed with outputs of F they must).
+//! * ℓ is longer than κ_s, see `params`.
+//! * A term's commitment is a keyed hash without a nonce, as the term is masked by a random pad.
+
+use symbolon_primitives::{BitVec, Block, Prg, Seed, TweakedHash, derive_block};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{garble::Digest, ot::Blocks};
+
+/// How reconciliation values are intersected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PsiForm {
+    /// Three messages online, and fewer bytes.
+    #[default]
+    Synchronous,
+    /// Two messages online.
+    Asynchronous,
+}
+
+impl PsiForm {
+    /// Both forms.
+    pub const ALL: [PsiForm; 2] = [PsiForm::Synchronous, PsiForm::Asynchronous];
+
+    /// The name in commands, configuration and the handshake.
+    pub fn name(self) -> &'static str {
+        match self {
+            PsiForm::Synchronous => "sync",
+            PsiForm::Asynchronous => "async",
+        }
+    }
+
+    /// The form with this name.
+    pub fn by_name(name: &str) -> Option<PsiForm> {
+        PsiForm::ALL.into_iter().find(|form| form.name() == name)
+    }
+}
+
+/// The shape of one intersection: B values of ℓ bits, and its number among those of a session.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    /// The session that prepared the OTs.
+    pub session: &'a [u8; 32],
+    /// Its number.
+    pub number: u64,
+    /// B.
+    pub values: usize,
+    /// ℓ.
+    pub bits: usize,
+}
+
+/// A sender's OTs for one intersection.
+pub(super) struct Sender {
+    /// m^{i,t}_0 and m^{i,t}_1, t by t for each i.
+    pub pairs: Vec<[Block; 2]>,
+    /// What the asynchronous form needs.
+    pub committed: Option<CommittedTerms>,
+}
+
+/// The order and the pads of a sender's committed terms.
+pub(super) struct CommittedTerms {
+    /// π, ℓ bits for each of the sender's values.
+    pub order: BitVec,
+    /// From which the pads follow.
+    pub pads: Seed,
+}
+
+/// A receiver's OTs for one intersection.
+pub(super) struct Receiver {
+    /// c, ℓ bits for each of the receiver's values.
+    pub choices: Zeroizing<BitVec>,
+    /// m^{i,t} of these choices.
+    pub messages: Blocks,
+    /// The sender's commitments to its terms, two for each i, j and t, in the asynchronous form.
+    pub leaves: Vec<[Digest; 2]>,
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.pairs.zeroize();
+    }
+}
+
+impl Shape<'_> {
+    /// How many OTs an intersection takes in each direction.
+    pub fn ots(&self) -> usize {
+        self.values * self.bits
+    }
+
+    /// How many terms the sums of one sender have.
+    pub fn terms(&self) -> usize {
+        self.values * self.values * self.bits
+    }
+
+    /// F of the strings of value i's OTs, for the sender's value j.
+    fn prf(&self, sender: u16, i: usize, j: usize, strings: &mut [Block]) {
+        let start = derive_block("symbolon dualex psi 1", self.session, sender.into());
+        let place = (i * self.values + j) * self.bits;
+        let tweak = u128::from(self.number) << 64 | place as u128;
+        TweakedHash::new(start).hash(tweak, 1, strings);
+    }
+
+    /// The bits of value k in a list of values.
+    fn place(&self, k: usize) -> std::ops::Range<usize> {
+        k * self.bits..(k + 1) * self.bits
+    }
+
+    /// Values as a list of bits, ⊕ `mask`.
+    pub fn masked(&self, values: &[u128], mask: &BitVec) -> BitVec {
+        let mut bits = BitVec::with_capacity(self.ots());
+        for value in values {
+            bits.extend_from(&self.value_bits(*value));
+        }
+        bits.xor_assign(mask);
+        bits
+    }
+
+    fn value_bits(&self, value: u128) -> BitVec {
+        let mut bits = BitVec::with_capacity(self.bits);
+        (0..self.bits).for_each(|t| bits.push(value >> t & 1 == 1));
+        bits
+    }
+
+    /// The sender's S_ij, B for each i, from the receiver's d.
+    pub fn sums(&self, me: u16, sender: &Sender, values: &[u128], d: &BitVec) -> Blocks {
+        let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
+        for i in 0..self.values {
+            let pairs = &sender.pairs[self.place(i)];
+            let d = d.slice(self.place(i));
+            for (j, value) in values.iter().enumerate() {
+                let mut chosen = d.clone();
+                chosen.xor_assign(&self.value_bits(*value));
+                let choose = |(t, pair): (usize, &[Block; 2])| select(pair, chosen.get(t));
+                let mut terms = Blocks::new(pairs.iter().enumerate().map(choose).collect());
+                self.prf(me, i, j, &mut terms);
+                sums.push(xor(&terms));
+            }
+        }
+        sums
+    }
+
+    /// What the receiver's sums have to be where the values are the same.
+    pub fn expected(&self, peer: u16, receiver: &Receiver) -> Blocks {
+        let mut sums = Blocks::new(Vec::with_capacity(self.values * self.values));
+        for i in 0..self.values {
+            for j in 0..self.values {
+                let mut terms = Blocks::new(receiver.messages[self.place(i)].to_vec());
+                self.prf(peer, i, j, &mut terms);
+                sums.push(xor(&terms));
+            }
+        }
+        sums
+    }
+
+    /// The values that the sender has too, by their places among the receiver's.
+    pub fn matches(&self, expected: &[Block], sums: &[Block]) -> Vec<usize> {
+        let hit = |i: usize| {
+            let row = i * self.values..(i + 1) * self.values;
+            // No branch on which of them it is.
+            let pairs = expected[row.clone()].iter().zip(&sums[row]);
+            pairs.fold(false, |hit, (expected, sum)| hit | expected.ct_eq(sum))
+        };
+        (0..self.values).filter(|i| hit(*i)).collect()
+    }
+
+    /// Every term of a sender that commits beforehand: for each i, j and t, the padded terms in the
+    /// order of π.
+    pub fn padded_terms(
+        &self,
+        me: u16,
+        sender: &Sender,
+        terms: &CommittedTerms,
+    ) -> Vec<[Block; 2]> {
+        let mut pads = Prg::from_seed(*terms.pads);
+        let mut padded = Vec::with_capacity(self.terms());
+        for i in 0..self.values {
+            for j in 0..self.values {
+                let mut z = Blocks::new(vec![Block::ZERO; self.bits]);
+                pads.fill_blocks(&mut z);
+                let rest = xor(&z);
+                z[0] ^= rest;
+                let order = terms.order.slice(self.place(j));
+                let pairs = &sender.pairs[self.place(i)];
+                let both = [false, true].map(|place| {
+                    let choose =
+                        |(t, pair): (usize, &[Block; 2])| select(pair, order.get(t) ^ place);
+                    let mut terms = Blocks::new(pairs.iter().enumerate().map(choose).collect());
+                    self.prf(me, i, j, &mut terms);
+                    terms
+                });
+                let pair = |t: usize| [both[0][t] ^ z[t], both[1][t] ^ z[t]];
+                padded.extend((0..self.bits).map(pair));
+            }
+        }
+        padded
+    }
+
+    /// The commitments to the terms of `sender`.
+    pub fn leaves(&self, sender: u16, terms: &[[Block; 2]]) -> Vec<[Digest; 2]> {
+        let hash = self.leaf_key(sender);
+        let leaf = |(k, pair): (usize, &[Block; 2])| {
+            [leaf(&hash, k, false, pair[0]), leaf(&hash, k, true, pair[1])]
+        };
+        terms.iter().enumerate().map(leaf).collect()
+    }
+
+    /// Which of the two terms is opened for each i, j and t, from the receiver's d and the sender's.
+    pub fn opened_places(&self, receiver: &BitVec, sender: &BitVec) -> BitVec {
+        let mut places = BitVec::with_capacity(self.terms());
+        for i in 0..self.values {
+            for j in 0..self.values {
+                let mut place = receiver.slice(self.place(i));
+                place.xor_assign(&sender.slice(self.place(j)));
+                places.extend_from(&place);
+            }
+        }
+        places
+    }
+
+    /// The sums of opened terms, if each is the one committed to.
+    pub fn open(
+        &self,
+        sender: u16,
+        leaves: &[[Digest; 2]],
+        places: &BitVec,
+        terms: &[Block],
+    ) -> Option<Vec<Block>> {
+        let hash = self.leaf_key(sender);
+        let fits = |(k, (term, leaves)): (usize, (&Block, &[Digest; 2]))| {
+            let place = places.get(k);
+            leaf(&hash, k, place, *term) == leaves[usize::from(place)]
+        };
+        let all = terms.len() == self.terms() && terms.iter().zip(leaves).enumerate().all(fits);
+        all.then(|| terms.chunks(self.bits).map(xor).collect())
+    }
+
+    fn leaf_key(&self, sender: u16) -> Digest {
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex psi terms 1");
+        hasher.update(self.session).update(&sender.to_le_bytes());
+        hasher.update(&self.number.to_le_bytes());
+        *hasher.finalize().as_bytes()
+    }
+}
+
+fn leaf(key: &Digest, term: usize, place: bool, value: Block) -> Digest {
+    let mut message = [0; 25];
+    message[0] = place.into();
+    message[1..9].copy_from_slice(&(term as u64).to_le_bytes());
+    message[9..].copy_from_slice(&value.to_bytes());
+    *blake3::keyed_hash(key, &message).as_bytes()
+}
+
+/// One of a pair, without a branch on which.
+fn select(pair: &[Block; 2], second: bool) -> Block {
+    pair[0] ^ (pair[0] ^ pair[1]).select(second)
+}
+
+fn xor(blocks: &[Block]) -> Block {
+    blocks.iter().fold(Block::ZERO, |sum, block| sum ^ *block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SESSION: [u8; 32] = [3; 32];
+
+    fn shape() -> Shape<'static> {
+        Shape { session: &SESSION, number: 5, values: 3, bits: 44 }
+    }
+
+    /// Random OTs for one direction; the terms of the asynchronous form too.
+    fn material(prg: &mut Prg) -> (Sender, Receiver) {
+        let shape = shape();
+        let choices = Zeroizing::new(BitVec::random(shape.ots(), prg));
+        let pairs: Vec<[Block; 2]> = (0..shape.ots()).map(|_| [prg.block(), prg.block()]).collect();
+        let chosen = pairs.iter().enumerate().map(|(k, pair)| pair[usize::from(choices.get(k))]);
+        let messages = Blocks::new(chosen.collect());
+        let mut sender = Sender { pairs, committed: None };
+        let terms = CommittedTerms { order: BitVec::random(shape.ots(), prg), pads: prg.seed() };
+        let leaves = shape.leaves(1, &shape.padded_terms(1, &sender, &terms));
+        sender.committed = Some(terms);
+        (sender, Receiver { choices, messages, leaves })
+    }
+
+    fn values(prg: &mut Prg) -> Vec<u128> {
+        (0..3).map(|_| prg.block().0 & ((1 << 44) - 1)).collect()
+    }
+
+    #[test]
+    fn both_forms_find_what_both_have() {
+        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(1)));
+        let shape = shape();
+        for common in 0..4 {
+            let (sender, receiver) = material(&mut prg);
+            let (own, mut theirs) = (values(&mut prg), values(&mut prg));
+            theirs[..common].copy_from_slice(&own[..common]);
+            theirs.reverse();
+            let d = shape.masked(&own, &receiver.choices);
+            let expected = shape.expected(1, &receiver);
+            let found: Vec<usize> = (0..common).collect();
+            let sums = shape.sums(1, &sender, &theirs, &d);
+            assert_eq!(shape.matches(&expected, &sums), found);
+
+            let terms = sender.committed.as_ref().unwrap();
+            let e = shape.masked(&theirs, &terms.order);
+            let places = shape.opened_places(&d, &e);
+            let opened: Vec<Block> = shape
+                .padded_terms(1, &sender, terms)
+                .iter()
+                .enumerate()
+                .map(|(k, pair)| pair[usize::from(places.get(k))])
+                .collect();
+            let sums = shape.open(1, &receiver.leaves, &places, &opened).unwrap();
+            assert_eq!(shape.matches(&expected, &sums), found);
+
+            // Any other term is refused.
+            for k in [0, 43, 44, opened.len() - 1] {
+                let mut other = opened.clone();
+                other[k] ^= Block::ONE;
+                assert!(shape.open(1, &receiver.leaves, &places, &other).is_none());
+            }
+            assert!(shape.open(1, &receiver.leaves, &places, &opened[1..]).is_none());
+            assert!(shape.open(0, &receiver.leaves, &places, &opened).is_none());
+        }
+    }
+
+    /// Sums for other values than the receiver's say nothing: no two of them are the same, and
+    /// none is what the receiver expects.
+    #[test]
+    fn sums_of_other_values_look_random() {
+        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(2)));
+        let shape = shape();
+        let (sender, receiver) = material(&mut prg);
+        let own = values(&mut prg);
+        // Values that differ in one bit.
+        let theirs: Vec<u128> = own.iter().map(|value| value ^ 1).collect();
+        let d = shape.masked(&own, &receiver.choices);
+        let sums = shape.sums(1, &sender, &theirs, &d);
+        let distinct: std::collections::BTreeSet<u128> = sums.iter().map(|sum| sum.0).collect();
+        assert_eq!(distinct.len(), 9);
+        assert!(shape.matches(&shape.expected(1, &receiver), &sums).is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! Reconciliation values: what stands for an output in the intersection (§4, step 5; Fig. 15, "PSI
+//! Commit").
+//!
+//! R_y is a hash of the XOR of the labels that encode y under both parties' bucket labels. A party
+//! that got y from a good circuit knows both: the peer's label from evaluating, its own by itself. Of
+//! every other y' it lacks a label of the peer's, so that R_y' is random to it.
+//!
+//! The paper takes the XOR itself, cut to ℓ bits. Hashed, values of different outputs have no linear
+//! relations, and are bound to execution and session.
+
+use symbolon_primitives::{BitVec, Block, Prg};
+
+use super::garble::{Digest, Leaf, LeafHash};
+
+/// What a party got from evaluating a circuit of a bucket.
+pub(super) struct Candidate {
+    /// The values of the outputs.
+    pub values: BitVec,
+    /// The reconciliation value: that of `values` if the labels are the bucket's, random if not.
+    pub item: u128,
+}
+
+/// What turns labels into reconciliation values.
+pub(super) struct Reconciliation<'a> {
+    /// The session that prepared, the peer, and the bucket's number.
+    pub bucket: (&'a [u8; 32], u16, u64),
+    /// The labels of the own bucket.
+    pub own: &'a [[Block; 2]],
+    /// The hashes of the labels of the peer's.
+    pub theirs: &'a [[Digest; 2]],
+    /// ℓ.
+    pub bits: usize,
+}
+
+impl Reconciliation<'_> {
+    /// The candidate of a circuit that gave these values, and these labels of the peer's bucket.
+    ///
+    /// If any label is not the one that the peer gave a hash of, the item is random. An item made of
+    /// wrong labels would tell whoever chose them whether the values are those that it hopes for.
+    pub fn candidate(&self, values: BitVec, labels: &[Block], prg: &mut Prg) -> Candidate {
+        let (session, peer, number) = self.bucket;
+        let hash = LeafHash::new(session, peer, number);
+        let mut good = labels.len() == self.theirs.len();
+        let mut sum = Block::ZERO;
+        for (wire, (label, hashes)) in labels.iter().zip(self.theirs).enumerate() {
+            let value = values.get(wire);
+            let expected = select_digest(hashes, value);
+            let leaf = hash.leaf(Leaf::Bucket, wire, value, *label);
+            good &= symbolon_primitives::same_digest(&leaf, &expected);
+            let [zero, one] = self.own[wire];
+            sum ^= *label ^ zero ^ (zero ^ one).select(value);
+        }
+        let random = self.random(prg);
+        let right = Block(self.item(sum) ^ random).select(good);
+        Candidate { values, item: random ^ right.0 }
+    }
+
+    /// A value that nobody has.
+    pub fn random(&self, prg: &mut Prg) -> u128 {
+        prg.block().0 & self.mask()
+    }
+
+    fn item(&self, sum: Block) -> u128 {
+        let (session, _, number) = self.bucket;
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon dualex reconciliation 1");
+        hasher.update(session).update(&number.to_le_bytes()).update(&sum.to_bytes());
+        let hash = hasher.finalize();
+        let first = hash.as_bytes().first_chunk().expect("32 bytes");
+        Block::from_bytes(*first).0 & self.mask()
+    }
+
+    fn mask(&self) -> u128 {
+        u128::MAX >> (128 - self.bits)
+    }
+
+    /// The set for the intersection: each value once, as many random ones as are missing, in random
+    /// order.
+    pub fn set(&self, candidates: &[Candidate], prg: &mut Prg) -> Vec<u128> {
+        let mut set: Vec<u128> = Vec::with_capacity(candidates.len());
+        for candidate in candidates {
+            // Whether circuits gave the same depends on inputs: no branch on it.
+            let same = |item: &u128| Block(*item).ct_eq(&Block(candidate.item));
+            let again = set.iter().fold(false, |again, item| again | same(item));
+            let random = Block(self.random(prg) ^ candidate.item).select(again);
+            set.push(candidate.item ^ random.0);
+        }
+        prg.shuffle(&mut set);
+        set
+    }
+}
+
+fn select_digest([zero, one]: &[Digest; 2], second: bool) -> Digest {
+    let mask = 0u8.wrapping_sub(second.into());
+    std::array::from_fn(|i| zero[i] ^ ((zero[i] ^ one[i]) & mask))
+}

@@ -1,0 +1,456 @@
+//! Cheating peers: party 0 cheats, party 1 must notice or be unaffected.
+
+use std::sync::{Arc, Condvar, Mutex};
+
+use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
+use symbolon_transport::bend::{Action, Endings, FnBend, Outcome, Rate};
+use symbolon_transport::{Channel, Check, Error, Result};
+
+use super::runs::example;
+use super::tools::{Setting, bend, expected, prg, random_inputs, run, run_changed};
+use crate::dualex::{
+    checks::{
+        CHOICES, CIRCUIT, ECHO, ENCODED_LABEL, INPUT_LABEL, KEPT, PSI_OPENED, RECONCILIATION,
+        TRANSLATION,
+    },
+    execution::Execution,
+    function::Function,
+    garble::OtherFunction,
+    psi::PsiForm,
+};
+use crate::{Network, OutputBits};
+
+/// Who ended how.
+type Ended = [Result<OutputBits>; 2];
+
+/// x ∧ y, or x ∧ ¬y: x is the honest party's, y the cheater's.
+fn and(negated: bool) -> Circuit {
+    // Not by a builder, which would make x ⊕ x ∧ y of it.
+    let steps = match negated {
+        false => vec![Step::And { a: 0, b: 1, out: 2 }],
+        true => vec![Step::Inv { a: 1, out: 2 }, Step::And { a: 0, b: 2, out: 3 }],
+    };
+    let wires = 2 + steps.len() as u32;
+    let main =
+        Component { inputs: 2, wires, steps, outputs: vec![wires - 1], ..Component::default() };
+    let input = |(name, owner): (&str, u16)| Input { name: name.into(), ty: Type::Bool, owner };
+    let output = Output { name: "z".into(), ty: Type::Bool, to: Receivers::All };
+    Circuit::new("and", [("x", 1), ("y", 0)].map(input).into(), vec![output], vec![main]).unwrap()
+}
+
+/// Garbles x ∧ ¬y in some circuits.
+fn negates(garbled: impl Fn(u64) -> bool + Sync + 'static) -> OtherFunction {
+    let function = Function::of(&and(true)).unwrap();
+    OtherFunction { function, garbled: Box::new(garbled), swapped: None }
+}
+
+fn sized(sizes: [u64; 3]) -> Setting {
+    Setting { sizes, ..Setting::default() }
+}
+
+/// Inputs of one execution: x, y.
+fn bits(x: bool, y: bool) -> Vec<Vec<Vec<bool>>> {
+    vec![vec![vec![x], vec![y]]]
+}
+
+#[track_caller]
+fn assert_caught(ended: &Ended, check: Check) {
+    Endings::new(ended, &[0]).assert_caught_by_all(&[check]);
+}
+
+fn caught(ended: &Ended, check: Check) -> bool {
+    Endings::new(ended, &[0]).of(1, &[check]) == Outcome::Noticed
+}
+
+#[test]
+fn wrong_circuits_in_the_check_set_are_found() {
+    for sizes in [[1, 1, 2], [2, 2, 6]] {
+        let all = vec![bits(true, true)[0].clone(); sizes[0] as usize];
+        let ended = run(sized(sizes), &and(false), &all, Some(&negates(|_| true)), |_| {});
+        assert_caught(&ended, CIRCUIT);
+    }
+}
+
+#[test]
+fn labels_in_the_wrong_order_are_found_in_the_check_set() {
+    let mut cheat = negates(|_| true);
+    cheat.function = Function::of(&and(false)).unwrap();
+    cheat.swapped = Some(0);
+    let ended = run(sized([1, 2, 5]), &and(false), &bits(true, true), Some(&cheat), |_| {});
+    assert_caught(&ended, CIRCUIT);
+}
+
+/// Two of four circuits are wrong: with a bucket of two, both get there in one of six ways, and are
+/// found in every other one.
+#[test]
+fn wrong_circuits_get_through_as_often_as_predicted() {
+    let mut through = Rate::default();
+    for _ in 0..150 {
+        let cheat = negates(|number| number < 2);
+        let ended = run(sized([1, 2, 4]), &and(false), &bits(true, false), Some(&cheat), |_| {});
+        let checks = [CIRCUIT, RECONCILIATION];
+        let outcome = Endings::new(&ended, &[0]).of(1, &checks);
+        assert_eq!(outcome, Outcome::Noticed);
+        through.note(caught_at(&ended, RECONCILIATION));
+    }
+    through.assert_tells(1.0 / 6.0, 1.0 / 2.0);
+    through.assert_predicted(1.0 / 6.0, "both wrong circuits in the bucket");
+}
+
+fn caught_at(ended: &Ended, at: Check) -> bool {
+    matches!(&ended[1], Err(Error::PeerMisbehaved { check, .. }) if *check == at)
+}
+
+/// Without cut-and-choose this is classical dual execution. The cheater garbles x ∧ ¬y and enters
+/// y = 0: its circuit gives x where the right output is 0, so whether the honest party ends tells x.
+#[test]
+fn classical_dual_execution_leaks_a_bit() {
+    for x in [false, true] {
+        let cheat = negates(|_| true);
+        let ended = run(sized([1, 1, 1]), &and(false), &bits(x, false), Some(&cheat), |_| {});
+        match x {
+            true => assert_caught(&ended, RECONCILIATION),
+            false => assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![false])]),
+        }
+    }
+}
+
+/// The same cheat with one good circuit in the bucket: the honest party has the right output,
+/// whatever its input, and the cheater sees no difference.
+#[test]
+fn with_one_good_circuit_in_the_bucket_nothing_leaks() {
+    for psi in PsiForm::ALL {
+        for (x, wrong) in [(false, 0), (true, 0), (false, 1), (true, 1)] {
+            let cheat = negates(move |number| number % 3 != wrong);
+            let setting = Setting { sizes: [1, 3, 3], psi, ..Setting::default() };
+            let ended = run(setting, &and(false), &bits(x, false), Some(&cheat), |_| {});
+            for ended in &ended {
+                assert_eq!(ended.as_ref().unwrap(), &vec![Some(vec![false])], "x = {x}");
+            }
+        }
+    }
+}
+
+/// Has the leaves of the cheater's input in the wrong order in some circuits, and opens the labels
+/// that they then demand: those of the other value.
+fn with_other_inputs(
+    sizes: [u64; 3],
+    y: bool,
+    other: impl Fn(u64) -> bool + Sync + Copy + 'static,
+) -> Ended {
+    let mut cheat = negates(other);
+    cheat.function = Function::of(&and(false)).unwrap();
+    cheat.swapped = Some(0);
+    let change = |executions: &mut Vec<Execution>| {
+        for circuit in executions.iter_mut().flat_map(|execution| &mut execution.own) {
+            if other(circuit.number) {
+                let delta = *circuit.delta;
+                circuit.own[0] ^= delta;
+            }
+        }
+    };
+    run_changed(sized(sizes), &and(false), &bits(true, y), Some(&cheat), (|_| {}, change))
+}
+
+/// The honest party evaluates all but one circuit of the bucket on another input than the cheater
+/// has in the other direction.
+#[test]
+fn another_input_in_some_circuits_of_a_bucket_changes_nothing() {
+    for y in [false, true] {
+        let ended = with_other_inputs([1, 3, 3], y, |number| number > 0);
+        for ended in &ended {
+            assert_eq!(ended.as_ref().unwrap(), &vec![Some(vec![y])]);
+        }
+    }
+}
+
+/// The same in all circuits: the two directions differ, and no output comes of it.
+#[test]
+fn another_input_in_the_other_direction_is_found() {
+    assert_caught(&with_other_inputs([1, 2, 2], true, |_| true), RECONCILIATION);
+}
+
+/// Flips bits of a message at several places, one run each, and has all of them caught.
+#[track_caller]
+fn assert_flips_caught(psi: PsiForm, kind: &'static str, places: &[f64], check: Check) {
+    let circuit = example();
+    let mut prg = prg(1);
+    for &place in places {
+        let all = random_inputs(&circuit, 2, &mut prg);
+        let setting = Setting { psi, ..Setting::default() };
+        let ended = run(setting, &circuit, &all, None, |nets| {
+            bend(nets, kind, 0, move |bytes| {
+                let at = ((bytes.len() - 1) as f64 * place) as usize;
+                bytes[at] ^= 1;
+            });
+        });
+        assert_caught(&ended, check);
+    }
+}
+
+#[test]
+fn opened_circuits_must_have_their_seeds_and_choices() {
+    assert_flips_caught(PsiForm::Synchronous, "dualex: opened circuits", &[0.0], CIRCUIT);
+    let choices = [0.5, 1.0];
+    assert_flips_caught(PsiForm::Synchronous, "dualex: opened circuits", &choices, CHOICES);
+}
+
+#[test]
+fn a_circuit_that_stays_must_be_the_one_committed_to() {
+    let places = [0.0, 0.5, 1.0];
+    assert_flips_caught(PsiForm::Synchronous, "dualex: garbled circuit", &places, KEPT);
+    let places = [0.0, 0.02, 0.1, 0.5, 0.95, 1.0];
+    assert_flips_caught(PsiForm::Synchronous, "dualex: circuit ending", &places, KEPT);
+}
+
+#[test]
+fn wrong_translations_and_label_hashes_are_found_before_anything_depends_on_them() {
+    for psi in PsiForm::ALL {
+        let places = [0.0, 0.3, 0.7, 1.0];
+        assert_flips_caught(psi, "dualex: bucket labels", &places, TRANSLATION);
+    }
+}
+
+#[test]
+fn opened_output_labels_must_be_those_committed_to() {
+    for psi in PsiForm::ALL {
+        assert_flips_caught(psi, "dualex: output labels", &[0.0, 0.4, 1.0], TRANSLATION);
+    }
+}
+
+#[test]
+fn labels_of_inputs_must_be_those_committed_to() {
+    let places = [0.0, 0.2, 0.5, 0.8, 1.0];
+    assert_flips_caught(PsiForm::Synchronous, "dualex: input labels", &places, INPUT_LABEL);
+}
+
+/// Announcing another input than the labels are for: the order of the leaves ties them together.
+#[test]
+fn an_announced_input_must_be_the_one_of_the_labels() {
+    assert_flips_caught(PsiForm::Synchronous, "dualex: masked inputs", &[0.0], INPUT_LABEL);
+}
+
+#[test]
+fn an_intersection_must_be_opened_as_it_was_committed_to() {
+    let places = [0.0, 0.5, 1.0];
+    for psi in PsiForm::ALL {
+        assert_flips_caught(psi, "dualex: psi opening", &places, PSI_OPENED);
+    }
+    assert_flips_caught(PsiForm::Synchronous, "dualex: psi commitment", &places, PSI_OPENED);
+    // The sender's half of the message: it opens other terms than it points to.
+    let places = [0.55, 1.0];
+    assert_flips_caught(PsiForm::Asynchronous, "dualex: psi items", &places, PSI_OPENED);
+}
+
+#[test]
+fn committed_terms_must_be_those_that_are_opened() {
+    let circuit = example();
+    let all = random_inputs(&circuit, 2, &mut prg(1));
+    let setting = Setting { psi: PsiForm::Asynchronous, ..Setting::default() };
+    let ended = run(setting, &circuit, &all, None, |nets| {
+        bend(nets, "dualex: psi terms", 0, |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1));
+    });
+    assert_caught(&ended, PSI_OPENED);
+}
+
+/// Changes what the cheater has prepared, in both forms of intersection.
+#[track_caller]
+fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
+    let circuit = example();
+    for psi in PsiForm::ALL {
+        let all = random_inputs(&circuit, 2, &mut prg(2));
+        let setting = Setting { psi, ..Setting::default() };
+        let cheater = |nets: &mut [Network; 2]| {
+            nets[0].lanes[0][0].set_bend(Box::new(FnBend::new()));
+        };
+        let change = |executions: &mut Vec<Execution>| change(&mut executions[1]);
+        let ended = run_changed(setting, &circuit, &all, None, (cheater, change));
+        assert_caught(&ended, check);
+    }
+}
+
+/// Another value of an own input in one circuit of the bucket, by its right label.
+#[test]
+fn another_input_in_one_circuit_is_found_at_once() {
+    assert_change_caught(INPUT_LABEL, |execution| {
+        let circuit = &mut execution.own[1];
+        let delta = *circuit.delta;
+        circuit.own[0] ^= delta;
+    });
+}
+
+/// Another value of the peer's announced input.
+#[test]
+fn labels_for_another_announced_input_are_found() {
+    assert_change_caught(INPUT_LABEL, |execution| {
+        let circuit = &mut execution.own[0];
+        let delta = *circuit.delta;
+        circuit.announced[1] ^= delta;
+    });
+}
+
+/// The cheater does not evaluate: its set has nothing from the circuits.
+#[test]
+fn sets_that_are_not_from_the_circuits_give_no_output() {
+    assert_change_caught(RECONCILIATION, |execution| {
+        for circuit in &mut execution.theirs {
+            circuit.table.iter_mut().for_each(|gate| gate[0].0 ^= 3);
+            circuit.ending.translations.iter_mut().for_each(|pair| pair[0].0 ^= 3);
+            circuit.ending.translations.iter_mut().for_each(|pair| pair[1].0 ^= 3);
+        }
+    });
+}
+
+/// Sums that are made of other strings than those of the OTs.
+#[test]
+fn wrong_reconciliation_sums_give_no_output() {
+    let circuit = example();
+    let all = random_inputs(&circuit, 2, &mut prg(2));
+    let cheater = |nets: &mut [Network; 2]| {
+        nets[0].lanes[0][0].set_bend(Box::new(FnBend::new()));
+    };
+    let change = |executions: &mut Vec<Execution>| {
+        executions[1].psi.0.pairs.iter_mut().for_each(|pair| pair.swap(0, 1));
+    };
+    let ended = run_changed(Setting::default(), &circuit, &all, None, (cheater, change));
+    assert_caught(&ended, RECONCILIATION);
+}
+
+/// The cheater sees its result and keeps the honest party from having one: it gets none, and says
+/// nothing. Nobody can be accused of silence.
+#[test]
+fn withheld_intersections_give_no_output() {
+    let circuit = example();
+    for psi in PsiForm::ALL {
+        for kind in ["dualex: psi opening", "dualex: psi items", "dualex: output labels"] {
+            let all = random_inputs(&circuit, 2, &mut prg(3));
+            let setting = Setting { psi, ..Setting::default() };
+            let ended = run(setting, &circuit, &all, None, |nets| {
+                let bend =
+                    FnBend::new().on_outgoing(
+                        move |k, _, _| if k == kind { Action::Stall } else { Action::Send },
+                    );
+                nets[0].lanes[0][0].set_bend(Box::new(bend));
+                nets[1].lanes[0][0].set_timeout(std::time::Duration::from_millis(700));
+            });
+            assert!(matches!(ended[1], Err(Error::Transport { .. })), "{kind}: {:?}", ended[1]);
+        }
+    }
+}
+
+/// Input encodings that probe: one of the two masked labels of position 0 is wrong. The honest party
+/// gives up if its random bit there is the one; its input has no part in it.
+#[test]
+fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
+    for x in [false, true] {
+        let mut found = Rate::default();
+        for _ in 0..60 {
+            let ended = run(sized([1, 1, 1]), &and(false), &bits(x, true), None, |nets| {
+                bend(nets, "dualex: encoded labels", 0, |bytes| bytes[0] ^= 1);
+            });
+            let noticed = caught(&ended, ENCODED_LABEL);
+            found.note(noticed);
+            if !noticed {
+                assert_eq!(ended[1].as_ref().unwrap(), &vec![Some(vec![x])]);
+            }
+        }
+        found.assert_predicted(0.5, if x { "input 1" } else { "input 0" });
+    }
+}
+
+/// Three positions probed at a time, and both labels of one.
+#[test]
+fn more_probes_are_found_more_often() {
+    let mut found = Rate::default();
+    for _ in 0..60 {
+        let ended = run(sized([1, 1, 1]), &and(false), &bits(true, true), None, |nets| {
+            bend(nets, "dualex: encoded labels", 0, |bytes| {
+                [0, 32, 64].iter().for_each(|at| bytes[*at] ^= 1);
+            });
+        });
+        found.note(caught(&ended, ENCODED_LABEL));
+    }
+    found.assert_predicted(0.875, "three positions");
+    let ended = run(sized([1, 1, 1]), &and(false), &bits(true, true), None, |nets| {
+        bend(nets, "dualex: encoded labels", 0, |bytes| {
+            [0, 16].iter().for_each(|at| bytes[*at] ^= 1)
+        });
+    });
+    assert_caught(&ended, ENCODED_LABEL);
+}
+
+/// A receiver that lies about the difference of its choices gets no label there: the masks are of
+/// strings that it lacks.
+#[test]
+fn a_lie_about_aggregated_choices_gives_no_label() {
+    let circuit = example();
+    let all = random_inputs(&circuit, 2, &mut prg(4));
+    let ended = run(Setting::default(), &circuit, &all, None, |nets| {
+        bend(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
+        nets[1].lanes[0][0].set_timeout(std::time::Duration::from_secs(3));
+    });
+    // The cheater's own check tells that the labels are not those committed to.
+    let own =
+        matches!(&ended[0], Err(Error::PeerMisbehaved { check, .. }) if *check == ENCODED_LABEL);
+    assert!(own, "the cheater ended with {:?}", ended[0]);
+    assert!(ended[1].is_err());
+}
+
+/// A message of the honest party, for a cheater that waits for it.
+#[derive(Clone, Default)]
+struct Overheard(Arc<(Mutex<Option<Vec<u8>>>, Condvar)>);
+
+impl Overheard {
+    fn tell(&self, bytes: &[u8]) {
+        *self.0.0.lock().unwrap() = Some(bytes.to_vec());
+        self.0.1.notify_all();
+    }
+
+    fn wait(&self) -> Vec<u8> {
+        let told = self.0.1.wait_while(self.0.0.lock().unwrap(), |told| told.is_none()).unwrap();
+        told.clone().unwrap()
+    }
+}
+
+/// Has party 0 send party 1's message of this kind back.
+fn echo(nets: &mut [Network; 2], kind: &'static str) {
+    let overheard = Overheard::default();
+    let heard = overheard.clone();
+    let listen = FnBend::new().listening().on_outgoing(move |k, _, payload| {
+        if k == kind {
+            heard.tell(payload);
+        }
+        Action::Send
+    });
+    let channel = |net: &mut Network, bend| -> () {
+        let channel: &mut Channel = &mut net.lanes[0][0];
+        channel.set_bend(Box::new(bend));
+    };
+    channel(&mut nets[1], listen);
+    let echo = FnBend::new().on_message(kind, 0, move |payload| {
+        *payload = overheard.wait();
+        Action::Send
+    });
+    channel(&mut nets[0], echo);
+}
+
+#[test]
+fn echoed_commitments_are_refused() {
+    let circuit = example();
+    for (kind, check) in [("dualex: circuits", ECHO), ("dualex: psi commitment", PSI_OPENED)] {
+        let all = random_inputs(&circuit, 2, &mut prg(5));
+        let ended = run(Setting::default(), &circuit, &all, None, |nets| echo(nets, kind));
+        assert_caught(&ended, check);
+    }
+}
+
+/// What the cheater did before must not make an honest run end otherwise.
+#[test]
+fn a_changed_choice_of_the_intersection_says_nothing_to_the_honest_party() {
+    let circuit = example();
+    let all = random_inputs(&circuit, 2, &mut prg(6));
+    let ended = run(Setting::default(), &circuit, &all, None, |nets| {
+        bend(nets, "dualex: psi items", 0, |bytes| bytes[0] ^= 1);
+    });
+    assert_eq!(ended[1].as_ref().unwrap(), &expected(&circuit, 1, &all));
+}

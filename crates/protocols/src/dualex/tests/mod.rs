@@ -1,0 +1,6 @@
+//! Both parties in one process, with parameters of the test's choice.
+
+mod cheats;
+mod runs;
+mod tools;
+mod wire;

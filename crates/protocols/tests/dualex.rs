@@ -1,0 +1,225 @@
+//! `dualex` against the reference evaluation, with its real parameters.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::apart::session;
+use common::{Setting, inputs_of, receivers, run_all};
+use proptest::prelude::*;
+use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
+use symbolon_protocols::{Batch, Demand, Form, Network, OutputBits, Protocol, PsiForm, Rho};
+use symbolon_transport::{Error, Result};
+
+fn setting(executions: usize, psi: PsiForm) -> Setting {
+    let batch = Batch { executions, psi, ..Batch::default() };
+    Setting { protocol: Protocol::DualEx, form: Form::HalfGates, batch, ..Setting::default() }
+}
+
+fn bits(seed: u64, n: usize) -> Vec<bool> {
+    let mut state = seed;
+    let next = |_| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state >> 40 & 1 == 1
+    };
+    (0..n).map(next).collect()
+}
+
+/// Inputs of so many executions, joined.
+fn inputs(circuit: &Circuit, executions: usize, seed: u64) -> Vec<Vec<bool>> {
+    let width = |k: usize| circuit.inputs()[k].ty.width() as usize * executions;
+    (0..circuit.inputs().len()).map(|k| bits(seed + k as u64, width(k))).collect()
+}
+
+/// What `party` should learn of so many executions.
+fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
+    let mut outputs: OutputBits =
+        circuit.outputs().iter().map(|port| port.to.contains(party).then(Vec::new)).collect();
+    for i in 0..executions {
+        let part = |bits: &Vec<bool>| {
+            let width = bits.len() / executions;
+            bits[i * width..(i + 1) * width].to_vec()
+        };
+        let values = eval_ports(circuit, &all.iter().map(part).collect::<Vec<_>>()).unwrap();
+        for (output, values) in outputs.iter_mut().zip(values) {
+            if let Some(output) = output {
+                output.extend(values);
+            }
+        }
+    }
+    outputs
+}
+
+fn assert_runs(setting: Setting, circuit: &Circuit, seed: u64) {
+    let executions = setting.batch.executions;
+    let all = inputs(circuit, executions, seed);
+    for (party, ended) in (0..).zip(run_all(setting, circuit, &all, |_| ())) {
+        let outputs = ended.outputs.unwrap_or_else(|error| panic!("{party}: {error}"));
+        assert!(outputs == expected(circuit, party, &all, executions), "party {party}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn random_circuits(
+        steps in prop::collection::vec(any::<(u8, u32, u32)>(), 0..60),
+        to in [receivers(2), receivers(2)],
+        executions in 1usize..4,
+        psi in prop::sample::select(&PsiForm::ALL),
+        seed in 0u64..1 << 40,
+    ) {
+        let [first, second] = to;
+        let outputs = vec![(vec![3, 20, 7], first), (vec![60, 5], second)];
+        let circuit = common::circuit(&[4, 5], &steps, outputs);
+        assert_runs(setting(executions, psi), &circuit, seed);
+    }
+}
+
+#[test]
+fn circuits_without_outputs_or_inputs_of_a_party() {
+    let step = |out: u32| (0, out, out + 1);
+    for (widths, to) in [
+        ([3, 1], Receivers::All),
+        ([1, 3], Receivers::Only(vec![0])),
+        ([2, 2], Receivers::Only(vec![])),
+    ] {
+        let circuit = common::circuit(&widths, &[step(0), step(1)], vec![(vec![2, 3, 4], to)]);
+        assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
+    }
+    // All inputs are party 1's, then party 0's.
+    for owner in [1, 0] {
+        let circuit = common::two_layers(5, Receivers::Only(vec![0]));
+        let circuit = circuit.with_owners(&[owner; 2]).unwrap();
+        assert_runs(setting(2, PsiForm::Synchronous), &circuit, 5);
+    }
+}
+
+#[test]
+fn builtin_circuits_and_every_rho() {
+    for (name, executions, psi, rho, lanes) in [
+        ("add:8", 40, PsiForm::Synchronous, Rho::Bits40, 1),
+        ("add:8", 3, PsiForm::Asynchronous, Rho::Bits64, 2),
+        ("add:16", 2, PsiForm::Synchronous, Rho::Bits80, 1),
+        ("aes128", 4, PsiForm::Synchronous, Rho::Bits40, 3),
+        ("sort:8x16", 1, PsiForm::Asynchronous, Rho::Bits40, 1),
+    ] {
+        let circuit = builtin::by_name(name).unwrap();
+        assert_runs(Setting { rho, lanes, ..setting(executions, psi) }, &circuit, 9);
+    }
+}
+
+/// All built-in circuits that are small enough, one execution each.
+#[test]
+#[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
+fn every_builtin_circuit_runs() {
+    let mut run = 0;
+    for entry in builtin::catalogue() {
+        let circuit = builtin::by_name(entry.example).unwrap();
+        let too_large = Plan::new(&circuit).and_count() > 200_000;
+        if too_large || circuit.inputs().iter().any(|input| input.owner > 1) {
+            continue;
+        }
+        assert_runs(setting(1, PsiForm::Synchronous), &circuit, 3);
+        run += 1;
+    }
+    assert!(run > 10, "{run} circuits");
+}
+
+/// Files written by others, where they are beside the repository.
+#[test]
+#[ignore = "minutes: cargo test -p symbolon-protocols --test dualex -- --ignored"]
+fn every_sample_file_runs() {
+    let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
+    let folder = given.unwrap_or(beside);
+    let mut files = 0;
+    for kind in ["bristol", "bristol-fashion"] {
+        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            let Ok((circuit, _)) = bristol::read(&std::fs::read(&path).unwrap()) else { continue };
+            if Plan::new(&circuit).and_count() > 100_000 {
+                continue;
+            }
+            let owners: Vec<u16> = (0..circuit.inputs().len() as u16).map(|k| k % 2).collect();
+            let circuit = circuit.with_owners(&owners).unwrap();
+            assert_runs(setting(1, PsiForm::Synchronous), &circuit, 3);
+            files += 1;
+        }
+    }
+    eprintln!("{files} files");
+}
+
+/// Prepared in one session, stored, and evaluated in another.
+#[test]
+fn prepared_executions_are_stored_and_loaded() {
+    let circuit = common::two_layers(7, Receivers::Only(vec![1]));
+    let plan = Plan::new(&circuit);
+    for psi in PsiForm::ALL {
+        let setting = setting(2, psi);
+        let saved = session(setting, 1, vec![(); 2], |net, ()| {
+            let mut engine = setting.protocol.set_up(net)?;
+            let prepared = engine.preprocess_for(net, &circuit, &plan)?;
+            let prepared = prepared.prepare(net, &circuit, &plan)?;
+            let mut bytes = Vec::new();
+            setting.protocol.save_prepared(net, &circuit, prepared, &mut bytes)?;
+            Ok(bytes)
+        });
+        let saved: Vec<Vec<u8>> = saved.into_iter().map(Result::unwrap).collect();
+        let all = inputs(&circuit, 2, 8);
+        let ended = session(setting, 2, saved.clone(), |net, saved| {
+            let from = &mut saved.as_slice();
+            let prepared = setting.protocol.load_prepared(net, &circuit, &plan, from)?;
+            prepared.evaluate(net, &circuit, &plan, &inputs_of(&circuit, net.me, &all))
+        });
+        for (party, ended) in (0..).zip(ended) {
+            assert_eq!(ended.unwrap(), expected(&circuit, party, &all, 2));
+        }
+        // Cut short, longer, for the other form, of the other party: refused.
+        let ended = session(setting, 3, saved, |net, mut saved| {
+            let load = |net: &Network, bytes: &[u8]| {
+                setting.protocol.load_prepared(net, &circuit, &plan, &mut &*bytes).map(drop)
+            };
+            assert!(matches!(load(net, &saved[..saved.len() - 1]), Err(Error::Store(_))));
+            net.me = 1 - net.me;
+            assert!(matches!(load(net, &saved), Err(Error::Store(_))));
+            net.me = 1 - net.me;
+            let other = PsiForm::ALL.into_iter().find(|other| *other != psi).unwrap();
+            net.batch.psi = other;
+            assert!(matches!(load(net, &saved), Err(Error::Store(_))));
+            net.batch.psi = psi;
+            saved.push(0);
+            assert!(matches!(load(net, &saved), Err(Error::Store(_))));
+            Ok(())
+        });
+        assert!(ended.iter().all(Result::is_ok));
+    }
+}
+
+#[test]
+fn what_it_does_not_have_is_refused() {
+    let circuit = common::two_layers(3, Receivers::All);
+    let setting = setting(1, PsiForm::Synchronous);
+    let ended = session(setting, 1, vec![(); 2], |net, ()| {
+        let plan = Plan::new(&circuit);
+        let demand = Demand { and_gates: 128, input_bits: vec![8, 8] };
+        let refused = |error: Option<Error>| {
+            assert!(matches!(error, Some(Error::InvalidInput(_))), "{error:?}");
+        };
+        refused(setting.protocol.set_up(net)?.preprocess(net, &demand).err());
+        let mut pool = common::apart::Pool::default();
+        refused(setting.protocol.set_up(net)?.fill(net, &demand, &mut pool).err());
+        let range = common::apart::range(&demand, 0);
+        refused(setting.protocol.from_pool(net, &range, &mut pool).err());
+        net.batch.executions = 0;
+        refused(setting.protocol.set_up(net)?.preprocess_for(net, &circuit, &plan).err());
+        net.batch.executions = 1;
+        net.form = Form::FourRow;
+        refused(setting.protocol.set_up(net).err());
+        Ok(())
+    });
+    assert!(ended.iter().all(Result::is_ok));
+}
