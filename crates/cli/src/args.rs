@@ -154,7 +154,7 @@ pub struct TuningArgs {
     #[arg(long, value_name = "NAME")]
     pub ot: Option<String>,
     /// Evaluate the circuit N times: on values by the line, given as --input NAME=@FILE, or the
-    /// same one for all; tinytable and dualex run them side by side [default: 1]
+    /// same one for all; tinytable, duplo and dualex run them together [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub batch: Option<u64>,
     /// Bits of the MACs on what tinytable opens: 64 or 128, and more than RHO [default: 64 with RHO

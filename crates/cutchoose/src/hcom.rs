@@ -41,7 +41,7 @@
 //! [`Receiver::open`] returns; with [`Receiver::opening`], in pieces, only after its `finish`.
 
 use blake3::Hasher;
-use symbolon_ot::vole::{self, Prover, Verifier};
+use symbolon_ot::vole::{self, Prover, Verifier, VerifierKey};
 use symbolon_ot::{CotReceiver, CotSender};
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
@@ -50,8 +50,10 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::checks::OPENING;
 use crate::messages::{CHOSEN, OPENED, PROOF};
 
+mod later;
 mod rows;
 
+pub use later::{OwnLater, TheirLater};
 pub use rows::{Commitments, Committed};
 pub use symbolon_ot::vole::{Ends, FieldBits, Params};
 
@@ -294,7 +296,7 @@ impl Receiver {
             let mut differences = vec![Block::ZERO; rows.len() / words];
             channel.recv_into(CHOSEN, Block::as_bytes_mut(&mut differences))?;
             for (row, difference) in rows.chunks_exact_mut(words).zip(differences) {
-                self.verifier.add_public(difference, row);
+                self.verifier.key().add_public(difference, row);
             }
         }
         Ok(new)
@@ -328,18 +330,18 @@ impl Receiver {
     }
 
     /// Begins an opening in pieces, with one proof at its end.
-    pub fn opening(&mut self) -> TheirOpening<'_> {
-        TheirOpening { hasher: self.openings.begin(), verifier: &self.verifier }
+    pub fn opening(&mut self) -> TheirOpening {
+        TheirOpening { hasher: self.openings.begin(), key: self.verifier.key().clone() }
     }
 }
 
 /// The receiver's side of an opening.
-pub struct TheirOpening<'a> {
+pub struct TheirOpening {
     hasher: Hasher,
-    verifier: &'a Verifier,
+    key: VerifierKey,
 }
 
-impl TheirOpening<'_> {
+impl TheirOpening {
     /// Commitments to strings that are known.
     ///
     /// # Errors
@@ -350,7 +352,7 @@ impl TheirOpening<'_> {
             let text = format!("{values} strings for {commitments} commitments");
             return Err(Error::InvalidInput(text));
         }
-        let words = self.verifier.params().row_words();
+        let words = self.key.params().row_words();
         // As many rows as the hash takes in at once.
         const ROWS: usize = 128;
         let mut rows = Zeroizing::new(Vec::with_capacity(ROWS * words));
@@ -358,7 +360,7 @@ impl TheirOpening<'_> {
             rows.clear();
             rows.extend_from_slice(known);
             for (row, value) in rows.chunks_exact_mut(words).zip(values) {
-                self.verifier.add_public(*value, row);
+                self.key.add_public(*value, row);
             }
             self.hasher.update(bytemuck::cast_slice(&rows));
         }
@@ -392,11 +394,11 @@ impl TheirOpening<'_> {
         let proof = channel.recv_array::<PROOF_BYTES>(PROOF)?;
         // The comparison is in constant time.
         let passed = self.hasher.finalize() == blake3::Hash::from_bytes(proof);
-        self.verifier.pass(passed, channel.peer(), OPENING)
+        self.key.pass(passed, channel.peer(), OPENING)
     }
 }
 
-impl Drop for TheirOpening<'_> {
+impl Drop for TheirOpening {
     fn drop(&mut self) {
         self.hasher.zeroize();
     }

@@ -366,9 +366,8 @@ impl Prover {
 /// The side that holds Δ. It only receives.
 pub struct Verifier {
     forest: Forest,
-    delta: Zeroizing<Vec<u64>>,
+    key: VerifierKey,
     transcript: Transcript,
-    verdicts: Arc<Verdicts>,
     w: Matrix,
     scratch: Zeroizing<Vec<u8>>,
     correction: Vec<u8>,
@@ -381,11 +380,11 @@ impl Verifier {
         transcript: Transcript,
         verdicts: Arc<Verdicts>,
     ) -> Verifier {
+        let key = VerifierKey { params: forest.params.clone(), delta, verdicts };
         Verifier {
             forest,
-            delta,
+            key,
             transcript,
-            verdicts,
             w: Matrix::default(),
             scratch: Zeroizing::default(),
             correction: Vec::new(),
@@ -416,7 +415,7 @@ impl Verifier {
         let parity = self.w.columns_mut().chunks_exact_mut(stride).enumerate().skip(first);
         for (column, w) in parity.take(params.columns() - first) {
             let correction = &self.correction[(column - first) / k * stride..][..stride];
-            xor_if(w, correction, delta_bit(&self.delta, column));
+            xor_if(w, correction, delta_bit(&self.key.delta, column));
         }
 
         let digest = self.forest.digest(&self.correction);
@@ -424,7 +423,7 @@ impl Verifier {
         let check = channel.recv(VOLE_CHECK, params.check_bytes())?;
         self.transcript.absorb("check", &check);
         let passed = self.agrees(&check, &chi);
-        self.verdicts.pass(passed, channel.peer(), CONSISTENCY)?;
+        self.key.pass(passed, channel.peer(), CONSISTENCY)?;
         self.w.rows(params.row_words(), n, rows);
         Ok(())
     }
@@ -446,13 +445,51 @@ impl Verifier {
             let word = sent.iter().copied().chain(parity);
             for (place, (hashes, bit)) in hashes.chunks_exact_mut(k).zip(word).enumerate() {
                 for (j, hash) in hashes.iter_mut().enumerate() {
-                    *hash ^= bit.select(delta_bit(&self.delta, place * k + j));
+                    *hash ^= bit.select(delta_bit(&self.key.delta, place * k + j));
                 }
             }
         }
         // The comparison is in constant time.
         let digest: [u8; DIGEST] = digest.try_into().expect("32 bytes");
         digest_of(&hashes) == blake3::Hash::from_bytes(digest)
+    }
+
+    /// What later checks of its rows take.
+    pub fn key(&self) -> &VerifierKey {
+        &self.key
+    }
+}
+
+/// Δ, with what checks under it take: all that a verifier needs once it has its rows.
+#[derive(Clone)]
+pub struct VerifierKey {
+    params: Params,
+    delta: Zeroizing<Vec<u64>>,
+    verdicts: Arc<Verdicts>,
+}
+
+impl VerifierKey {
+    /// The key of these bytes, for checks that follow one another in another process. Nothing if
+    /// there are not as many as [`to_bytes`](VerifierKey::to_bytes) gives.
+    pub fn from_bytes(params: &Params, bytes: &[u8]) -> Option<VerifierKey> {
+        let mut delta = Zeroizing::new(vec![0; params.row_words()]);
+        let room: &mut [u8] = bytemuck::cast_slice_mut(&mut delta);
+        if room.len() != bytes.len() {
+            return None;
+        }
+        room.copy_from_slice(bytes);
+        let verdicts = Verdicts::new();
+        Some(VerifierKey { params: params.clone(), delta, verdicts })
+    }
+
+    /// Δ, 8 bytes for each of [`Params::row_words`].
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(bytemuck::cast_slice(&self.delta).to_vec())
+    }
+
+    /// The code and the field.
+    pub fn params(&self) -> &Params {
+        &self.params
     }
 
     /// Adds (value·G)∗Δ to a row: from W's row, for the prover's own string, that makes V's.
@@ -463,9 +500,9 @@ impl Verifier {
     /// If the row has not [`Params::row_words`].
     pub fn add_public(&self, value: Block, row: &mut [u64]) {
         let mut word = [0; MAX_ROW_WORDS];
-        let word = &mut word[..self.params().row_words()];
+        let word = &mut word[..self.params.row_words()];
         assert_eq!(row.len(), word.len(), "words of a row");
-        self.params().spread(value, word);
+        self.params.spread(value, word);
         for ((row, word), delta) in row.iter_mut().zip(word).zip(self.delta.iter()) {
             *row ^= *word & delta;
         }

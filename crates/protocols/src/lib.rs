@@ -3,6 +3,7 @@
 pub mod checks;
 mod codec;
 pub mod dualex;
+mod duplo;
 mod form;
 mod gates;
 mod io_wires;
@@ -53,6 +54,9 @@ pub enum Protocol {
     /// Damgård, Nielsen, Nielsen, Ranellucci 2017: two parties, scrambled truth tables; a message
     /// for each layer, a bit an AND gate, many executions side by side.
     TinyTable,
+    /// Kolesnikov, Nielsen, Rosulek, Trieu, Trifiletti 2017: two parties, cut-and-choose of garbled
+    /// components, which are soldered to circuits.
+    Duplo,
     /// Rindal, Rosulek 2016: two parties that both garble and evaluate; many executions of a
     /// circuit are prepared together, and each runs in a few messages.
     DualEx,
@@ -61,7 +65,7 @@ pub enum Protocol {
 impl Protocol {
     /// Every protocol, in the order in which lists show them.
     pub const ALL: &[Protocol] =
-        &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable, Protocol::DualEx];
+        &[Protocol::Wrk, Protocol::Ywz, Protocol::TinyTable, Protocol::Duplo, Protocol::DualEx];
 
     /// What the protocol says of itself. This is the registry: all else is in the protocol's own
     /// module.
@@ -70,6 +74,7 @@ impl Protocol {
             Protocol::Wrk => &wrk::SPEC,
             Protocol::Ywz => &ywz::SPEC,
             Protocol::TinyTable => &tinytable::SPEC,
+            Protocol::Duplo => &duplo::SPEC,
             Protocol::DualEx => &dualex::SPEC,
         }
     }

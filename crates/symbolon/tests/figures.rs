@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// What a reader looks for.
-const FIGURES: [&str; 14] = [
+const FIGURES: [&str; 18] = [
     "WRK17, Fig. 1",
     "WRK17, Fig. 2, 4(a)",
     "WRK17, Fig. 2, 4(b)",
@@ -20,6 +20,10 @@ const FIGURES: [&str; 14] = [
     "§2.6",
     "DNNR17, Fig. 5",
     "DNNR17, Fig. 8",
+    "KNRTT17, GenSub",
+    "KNRTT17, EvSubs",
+    "KNRTT17, Recover",
+    "KNRTT17, OutputE",
 ];
 
 /// A row: the figure, the file, and names in it.

@@ -68,7 +68,7 @@ fn rows_are_codewords_times_delta() {
                         assert_eq!(bit(w), bit(v) ^ bit(&delta) & word as u64);
                     }
                     let mut row = w.to_vec();
-                    verifiers[0].add_public(*value, &mut row);
+                    verifiers[0].key().add_public(*value, &mut row);
                     assert_eq!(row, v);
                 }
             }

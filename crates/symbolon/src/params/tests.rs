@@ -290,3 +290,17 @@ fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     let garbled = SessionParams { mac: Bits128.into(), ..SessionParams::new(Protocol::Wrk) };
     assert!(garbled.check().is_err(), "there is nothing to choose");
 }
+
+#[test]
+fn duplo_takes_no_dealer_and_no_length_of_macs() {
+    let duplo = || SessionParams::new(Protocol::Duplo);
+    duplo().check().unwrap();
+    let refused = [
+        SessionParams { dealer: Some("somebody".into()), ..duplo() },
+        SessionParams { mac: MacLength::Bits64.into(), ..duplo() },
+        SessionParams { form: Some(Form::FourRow), ..duplo() },
+    ];
+    for params in refused {
+        assert!(matches!(params.check(), Err(Error::InvalidInput(_))), "{params:?}");
+    }
+}

@@ -1,0 +1,140 @@
+//! AssembleSubs of Appendix A: the function-dependent phase, which connects the slots.
+//!
+//! What goes into each input of a slot is a sum of wires, soldered to the first copy's input; outputs
+//! of the garbler that are sums of several wires are soldered to heads of their own. Afterwards only
+//! what the online phase opens is left of the commitments.
+
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Result};
+use zeroize::Zeroize;
+
+use super::buckets::Places;
+use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
+use super::components::Wire;
+use super::keys;
+use super::layout::COMMON_OFFSET;
+use super::messages;
+use super::program::{Program, ToGarbler};
+use super::solder::{self, Target};
+
+/// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs of
+/// the garbler that are sums.
+fn connections<'a>(
+    program: &'a Program,
+    places: &'a Places,
+) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
+    let heads = |wires: &[Wire]| wires.iter().map(|&wire| places.head(wire as usize).key).collect();
+    let graph = &program.graph;
+    let of_slot = move |slot: usize| {
+        let at = graph.slots[slot];
+        (0..graph.kinds[at.kind].inputs()).map(move |input| (slot, at, input))
+    };
+    let inputs = (0..graph.slots.len()).flat_map(of_slot).map(move |(slot, at, input)| {
+        let (terms, constant) = graph.sums.get(at.first_sum + input);
+        (heads(terms), places.input(slot, at.kind, input), constant)
+    });
+    let gates = program.out_gates.iter().enumerate().map(move |(gate, &output)| {
+        // The constant is added when the value is reported.
+        let (terms, _) = graph.outputs.get(output);
+        (heads(terms), places.head(graph.wires + gate), false)
+    });
+    inputs.chain(gates)
+}
+
+/// The garbler opens all connections.
+pub(super) fn open(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    program: &Program,
+    places: &Places,
+) -> Result<()> {
+    let open = |(sources, target, constant): (Vec<Id>, Target, bool)| {
+        solder::solder(opening, &sources, target, constant)
+    };
+    let mut solderings: Vec<Block> = connections(program, places).map(open).collect();
+    channel.bend_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
+    send_blocks(channel, messages::SOLDERINGS, &solderings)
+}
+
+/// The evaluator gets them, in the order of the graph's sums; those of the garbler's outputs follow.
+pub(super) fn claim(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    program: &Program,
+    places: &Places,
+) -> Result<Vec<Block>> {
+    let n = program.graph.sums.len() + program.out_gates.len();
+    let solderings = receive_blocks(channel, messages::SOLDERINGS, n)?;
+    for ((sources, target, constant), &soldering) in connections(program, places).zip(&solderings) {
+        solder::claim(claims, &sources, target, constant, soldering)?;
+    }
+    Ok(solderings)
+}
+
+/// What the online phase opens: after Δ_ot, for each input of the evaluator its key and the
+/// transfer's, then for each of its outputs the indicator bits of its wires, masked.
+fn online_sums(program: &Program, places: &Places) -> Vec<Vec<Id>> {
+    let head = |wire: &Wire| places.head(*wire as usize).key;
+    let inputs = program.inputs[1].iter().zip(places.layout.transfers..);
+    let inputs = inputs.map(|(wire, transfer)| vec![head(wire), transfer]);
+    let outputs = program.to_evaluator.iter().zip(places.layout.masks..);
+    let outputs = outputs.map(|(&output, mask)| {
+        let (terms, _) = program.graph.outputs.get(output);
+        terms.iter().map(head).chain([mask]).collect()
+    });
+    std::iter::once(vec![COMMON_OFFSET]).chain(inputs).chain(outputs).collect()
+}
+
+/// K^0 and Δ of a wire.
+pub(super) type WireKeys = [Block; 2];
+
+/// What the garbler needs online.
+pub(super) struct GarblerKeys {
+    /// Of its own inputs.
+    pub inputs: Vec<WireKeys>,
+    /// The indicator bits of the evaluator's inputs.
+    pub indicators: BitVec,
+    /// Of the wires whose keys the evaluator returns, one for each output that is not constant.
+    pub outputs: Vec<WireKeys>,
+    /// Commitments to Δ_ot, to the evaluator's inputs, and to its outputs.
+    pub online: Committed,
+}
+
+impl Drop for GarblerKeys {
+    fn drop(&mut self) {
+        self.inputs.as_flattened_mut().zeroize();
+        self.outputs.as_flattened_mut().zeroize();
+    }
+}
+
+impl GarblerKeys {
+    /// Takes what is needed out of all commitments.
+    pub fn new(program: &Program, places: &Places, committed: &Committed) -> GarblerKeys {
+        let keys = |wire: Wire| {
+            let Target { key, offset } = places.head(wire as usize);
+            let offset = committed.value(offset);
+            [keys::zero_key(committed.value(key), offset), offset]
+        };
+        let indicator = |&wire: &Wire| committed.value(places.head(wire as usize).key).lsb();
+        let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
+        GarblerKeys {
+            inputs: program.inputs[0].iter().map(|&wire| keys(wire)).collect(),
+            indicators: BitVec::from_bools(&indicators),
+            outputs: returned(program).map(keys).collect(),
+            online: committed.sums(&online_sums(program, places)),
+        }
+    }
+}
+
+/// What the evaluator needs of the commitments online.
+pub(super) fn online(program: &Program, places: &Places, received: &Received) -> Received {
+    received.sums(&online_sums(program, places))
+}
+
+/// The wires whose keys the evaluator returns to the garbler.
+pub(super) fn returned(program: &Program) -> impl Iterator<Item = Wire> {
+    program.to_garbler.iter().filter_map(|&(_, source)| match source {
+        ToGarbler::Wire(wire, _) | ToGarbler::Sum(wire) => Some(wire),
+        ToGarbler::Constant(_) => None,
+    })
+}

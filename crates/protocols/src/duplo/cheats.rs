@@ -1,0 +1,347 @@
+//! The cheating peer in `duplo`: each test is a cheat, and the check that must catch it, or the
+//! recovery that makes up for it.
+
+use symbolon_primitives::Block;
+use symbolon_transport::bend::{Action, CheckName, FnBend, Rate, assert_noticed, note_caught};
+use symbolon_transport::{Error, Result};
+
+use super::params::Small;
+use super::tests::{Scene, TINY};
+use crate::OutputBits;
+
+const GARBLER: u16 = super::program::GARBLER;
+const EVALUATOR: u16 = super::program::EVALUATOR;
+
+/// Runs with one party that cheats.
+fn cheat(scene: &Scene, cheater: u16, bend: FnBend) -> [Result<OutputBits>; 2] {
+    scene.run(|channels| channels[usize::from(cheater)].set_bend(Box::new(bend)))
+}
+
+/// The honest party notices at this check and names the cheater, whatever the inputs are.
+#[track_caller]
+fn assert_caught(cheater: u16, check: impl CheckName, bend: impl Fn() -> FnBend) {
+    for seed in 0..4 {
+        let scene = Scene::new(Some(TINY), 1, seed);
+        let ended = cheat(&scene, cheater, bend());
+        assert_noticed(&ended[usize::from(1 - cheater)], cheater, check);
+    }
+}
+
+/// Both parties learn what they should, as if nobody had cheated.
+#[track_caller]
+fn assert_unaffected(scene: &Scene, ended: &[Result<OutputBits>; 2]) {
+    for (party, ended) in (0..).zip(ended) {
+        assert_eq!(ended.as_ref().ok(), Some(&scene.expected(party)), "party {party}");
+    }
+}
+
+/// Changes the cheater's state at a point, every time or the `index`-th time that it comes there.
+fn state(
+    point: &'static str,
+    index: Option<usize>,
+    change: impl Fn(&mut [u8]) + Send + 'static,
+) -> FnBend {
+    let mut times = 0;
+    FnBend::new().on_state(move |at, data| {
+        if at == point {
+            if index.is_none_or(|index| index == times) {
+                change(data);
+            }
+            times += 1;
+        }
+    })
+}
+
+/// Commits to other transfers, and does not mind that the evaluator's sums are not those.
+fn transfers(point: &'static str, place: usize) -> FnBend {
+    FnBend::new().on_state(move |at, data| match at {
+        _ if at == point => data[place] ^= 2,
+        "duplo: verdict on transfers" => data[0] = 1,
+        _ => {}
+    })
+}
+
+/// Changes a message.
+fn message(kind: &'static str, change: impl Fn(&mut Vec<u8>) + Send + 'static) -> FnBend {
+    FnBend::new().on_message(kind, 0, move |payload| {
+        change(payload);
+        Action::Send
+    })
+}
+
+fn flip(place: usize) -> impl Fn(&mut [u8]) + Send + 'static {
+    move |data| data[place] ^= 2
+}
+
+fn flip_in(place: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
+    move |data| data[place] ^= 2
+}
+
+/// Copies in which the meaning of an output is swapped: outputs are labels for 0, then Δ.
+fn swapped(copies: &[usize]) -> FnBend {
+    let copies = copies.to_vec();
+    let mut times = 0;
+    FnBend::new().on_state(move |at, data| {
+        if at == "duplo: output labels" {
+            if copies.contains(&times) {
+                let (labels, offset) = data.split_at_mut(data.len() - 16);
+                labels[..16].iter_mut().zip(offset).for_each(|(label, offset)| *label ^= *offset);
+            }
+            times += 1;
+        }
+    })
+}
+
+/// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is alone
+/// in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of six
+/// copies two are opened, two buckets of two are filled, and two copies are bad.
+#[test]
+fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
+    let (mut caught, mut wrong) = (Rate::default(), Rate::default());
+    for seed in 0..300 {
+        let scene = Scene::new(Some(TINY), 1, seed);
+        let ended = cheat(&scene, GARBLER, swapped(&[1, 4]));
+        let opened = match &ended[1] {
+            Err(Error::PeerMisbehaved { check, .. }) => *check == super::OPENING,
+            _ => false,
+        };
+        caught.note(opened);
+        if opened {
+            note_caught();
+            continue;
+        }
+        let right = (0..).zip(&ended).all(|(party, ended)| {
+            ended.as_ref().unwrap_or_else(|e| panic!("{e}")) == &scene.expected(party)
+        });
+        wrong.note(!right);
+    }
+    // 1 − C(4,2)/C(6,2); then both in one of two buckets, of the four that are left.
+    caught.assert_predicted(0.6, "duplo: bad copies that are opened");
+    wrong.assert_predicted(1.0 / 3.0, "duplo: buckets of bad copies");
+}
+
+/// The same with buckets in which there is always a good copy: the evaluator's answer is right and
+/// the garbler sees no difference, for all inputs.
+#[test]
+fn the_inputs_are_recovered_from_bad_copies() {
+    let small = Small { components: [3, 0], authenticators: [3, 3] };
+    for seed in 0..16 {
+        let scene = Scene::new(Some(small), 1, seed);
+        for copies in [&[0][..], &[2, 5], &[1, 4]] {
+            assert_unaffected(&scene, &cheat(&scene, GARBLER, swapped(copies)));
+        }
+    }
+}
+
+/// The same of one execution among several, which all are recovered from one Δ.
+#[test]
+fn all_executions_are_recovered() {
+    let small = Small { components: [3, 0], authenticators: [3, 3] };
+    for seed in 0..4 {
+        let scene = Scene::new(Some(small), 3, seed);
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, swapped(&[3])));
+    }
+}
+
+/// A table with a wrong row, in a bucket of which another copy is good.
+#[test]
+fn a_wrong_row_does_no_harm() {
+    let small = Small { components: [2, 0], authenticators: [3, 3] };
+    for seed in 0..16 {
+        let scene = Scene::new(Some(small), 1, seed);
+        let bend = state("duplo: table", Some(1), |table| table.iter_mut().for_each(|b| *b ^= 1));
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, bend));
+    }
+}
+
+/// VerSub: all tables are wrong, so the opened ones are.
+#[test]
+fn a_wrong_table_is_noticed_when_it_is_opened() {
+    assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
+        state("duplo: table", None, flip(40))
+    });
+}
+
+/// VerSub: the keys that are opened are not those that were garbled with.
+#[test]
+fn other_keys_than_were_garbled_with() {
+    for place in [0, 16, 5 * 16 + 3] {
+        assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
+            message("duplo: opened component", flip_in(place))
+        });
+    }
+}
+
+/// VerSub: Δ of an opened copy ends in 0.
+#[test]
+fn an_even_offset_is_noticed_when_it_is_opened() {
+    assert_caught(GARBLER, super::checks::OPENED_COMPONENT, || {
+        message("duplo: opened component", |payload| payload[0] ^= 1)
+    });
+}
+
+/// The table that is sent is not the one of the digest.
+#[test]
+fn another_table_than_was_fixed() {
+    assert_caught(GARBLER, super::checks::TABLE_DIGEST, || message("duplo: table", flip_in(77)));
+}
+
+/// VerInKeyAuth: authenticators that accept other keys.
+#[test]
+fn a_malformed_authenticator_is_noticed_when_it_is_opened() {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+        state("duplo: accepted", None, |data| {
+            data.chunks_mut(32).for_each(|accepted| accepted[3] ^= 1);
+        })
+    });
+}
+
+/// VerInKeyAuth: authenticators whose hashes are those of their neighbours.
+#[test]
+fn swapped_authenticators_are_noticed_when_they_are_opened() {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+        state("duplo: accepted", None, |data| data.rotate_left(32))
+    });
+}
+
+/// VerInKeyAuth: K^0 is not H(Δ), so that nothing could be recovered.
+#[test]
+fn a_key_that_does_not_authenticate_itself() {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+        state("duplo: authenticator key", None, flip(5))
+    });
+}
+
+/// Δ of an opened authenticator is another than was committed to, and fits nothing.
+#[test]
+fn another_offset_of_an_authenticator() {
+    assert_caught(GARBLER, super::checks::OPENED_AUTHENTICATOR, || {
+        message("duplo: opened authenticators", flip_in(1))
+    });
+}
+
+/// One bad authenticator is opened, or outvoted: it does no harm.
+#[test]
+fn one_bad_authenticator_is_outvoted() {
+    let small = Small { components: [2, 2], authenticators: [3, 0] };
+    for seed in 0..8 {
+        let scene = Scene::new(Some(small), 1, seed);
+        let bend = state("duplo: accepted", None, move |data| data[32 * seed as usize] ^= 1);
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, bend));
+    }
+}
+
+/// GenSold: solderings of components, of authenticators and of slots are not what was committed to.
+#[test]
+fn inconsistent_solderings() {
+    for point in
+        ["duplo: component soldering", "duplo: authenticator soldering", "duplo: soldering"]
+    {
+        for place in [1, 16, 33] {
+            assert_caught(GARBLER, super::OPENING, || state(point, None, flip(place)));
+        }
+    }
+}
+
+/// GenSold: the indicator bit is not what was committed to.
+#[test]
+fn a_turned_indicator_bit() {
+    assert_caught(GARBLER, super::OPENING, || {
+        state("duplo: soldering", None, |data| data[16 * 3] ^= 1)
+    });
+}
+
+/// GenSold: differences of Δ whose last bit is 1.
+#[test]
+fn an_odd_difference_of_offsets() {
+    for point in ["duplo: component soldering", "duplo: authenticator soldering"] {
+        assert_caught(GARBLER, super::checks::DIFFERENCE, || {
+            state(point, None, |data| data[0] ^= 1)
+        });
+    }
+}
+
+/// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it would
+/// fail for one value of the input only.
+#[test]
+fn a_transfer_that_is_not_committed_to() {
+    for place in [0, 16 * 3 + 7, 16 * 4, 16 * 43] {
+        assert_caught(GARBLER, super::OPENING, || transfers("duplo: transfer keys", place));
+    }
+}
+
+/// PreProcessOTInit: the committed offset is not that of the transfers.
+#[test]
+fn another_common_offset() {
+    assert_caught(GARBLER, super::OPENING, || transfers("duplo: common offset", 9));
+}
+
+/// PreProcessOTInit: the evaluator lies about its sums, to be told Δ_ot.
+#[test]
+fn a_lie_about_sums_of_transfers() {
+    assert_caught(EVALUATOR, super::checks::TRANSFER, || {
+        message("duplo: sums of choices", |payload| payload[0] ^= 1)
+    });
+    assert_caught(EVALUATOR, super::checks::TRANSFER, || {
+        message("duplo: sums of transfers", flip_in(20))
+    });
+}
+
+/// §5.1: a mask that ends in 1 would turn an output of the evaluator.
+#[test]
+fn a_mask_that_turns_a_bit() {
+    assert_caught(GARBLER, super::checks::MASK, || state("duplo: mask", None, |data| data[0] ^= 1));
+}
+
+/// §5.1: a sum of masks that is not what was committed to.
+#[test]
+fn another_sum_of_masks() {
+    assert_caught(GARBLER, super::OPENING, || message("duplo: sums of masks", flip_in(3)));
+}
+
+/// InputG: a key that is none of the wire's.
+#[test]
+fn a_wrong_input_key() {
+    for place in [0, 16, 63] {
+        let wrong = || state("duplo: own input keys", None, flip(place));
+        assert_caught(GARBLER, super::checks::INPUT_KEY, wrong);
+    }
+}
+
+/// InputE: another key than was committed to, and a lie about e, for every value of the input.
+#[test]
+fn a_wrong_opening_of_an_input() {
+    for bit in [1, 2] {
+        let wrong = move |data: &mut [u8]| data[32] ^= bit;
+        assert_caught(GARBLER, super::OPENING, || state("duplo: opened inputs", None, wrong));
+    }
+}
+
+/// OutputE: a lie about the meaning of an output.
+#[test]
+fn a_wrong_indicator_bit() {
+    let wrong = |data: &mut [u8]| data[16] ^= 1;
+    assert_caught(GARBLER, super::OPENING, || state("duplo: indicator bits", None, wrong));
+}
+
+/// OutputG: a key that is none of the output's, and one of another output.
+#[test]
+fn a_returned_key_that_did_not_come_out() {
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
+        state("duplo: returned keys", None, flip(18))
+    });
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
+        state("duplo: returned keys", None, |data| data.rotate_left(16))
+    });
+    assert_caught(EVALUATOR, super::checks::RETURNED_KEY, || {
+        state("duplo: returned keys", None, |data| {
+            data[..16].copy_from_slice(Block::as_bytes(&[Block(1)]));
+        })
+    });
+}
+
+/// The proof of openings is not the right one.
+#[test]
+fn a_wrong_proof() {
+    assert_caught(GARBLER, super::OPENING, || message("commitments: proof", flip_in(31)));
+}

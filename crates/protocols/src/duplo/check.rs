@@ -1,0 +1,135 @@
+//! Cut-and-choose: which objects are opened, and the opening (VerSub, VerInKeyAuth of Appendix A).
+//!
+//! The coin is tossed after everything is fixed: all keys by commitments, all tables by digests, all
+//! authenticators by what they accept. It draws the objects that are opened, and the buckets of the
+//! others. Of an opened copy of a component the garbler sends Δ and what it is committed to of the
+//! inputs; the evaluator garbles it again, which gives the digest of the table and what must be
+//! committed to of the outputs. Of an opened authenticator it sends Δ, from which all else follows.
+//! One proof is for all that was opened.
+
+use symbolon_cutchoose::{Buckets, CheckSet, Sizes};
+use symbolon_primitives::{Block, Challenge, Prg};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::authenticators;
+use super::commit::{Claims, Opening, receive_blocks, send_blocks};
+use super::components::Kind;
+use super::garble::{self, Copy};
+use super::keys::KeyHash;
+use super::layout::Objects;
+use super::messages;
+
+/// What becomes of the objects of one game.
+pub(super) struct Draw {
+    /// The numbers of the objects that are opened.
+    pub opened: Vec<usize>,
+    /// Those of the others, bucket after bucket.
+    pub kept: Vec<u32>,
+    bucket: usize,
+}
+
+impl Draw {
+    /// Draws from a coin.
+    pub fn new(sizes: &Sizes, coin: &mut Prg) -> Result<Draw> {
+        if sizes.buckets == 0 {
+            return Ok(Draw { opened: Vec::new(), kept: Vec::new(), bucket: 1 });
+        }
+        let set = CheckSet::draw(sizes, next(coin))?;
+        let buckets = Buckets::draw(sizes, &set, next(coin))?;
+        let kept = buckets.iter().flatten().copied().collect();
+        Ok(Draw { opened: set.opened().collect(), kept, bucket: sizes.bucket as usize })
+    }
+
+    /// The objects of a bucket.
+    pub fn bucket(&self, bucket: usize) -> &[u32] {
+        &self.kept[bucket * self.bucket..][..self.bucket]
+    }
+
+    /// The first object of a bucket.
+    pub fn head(&self, bucket: usize) -> usize {
+        self.kept[bucket * self.bucket] as usize
+    }
+}
+
+/// A part of a coin for one draw.
+pub(super) fn next(coin: &mut Prg) -> Challenge {
+    let mut seed = [0; 32];
+    coin.fill(&mut seed);
+    Challenge::from_seed32(seed)
+}
+
+/// The garbler opens the copies of a kind.
+pub(super) fn open_components(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    (kind, objects): (&Kind, &Objects),
+    draw: &Draw,
+) -> Result<()> {
+    for &object in &draw.opened {
+        let mut values = vec![opening.open(&[objects.offset(object)])];
+        values.extend((0..kind.inputs()).map(|i| opening.open(&[objects.key(object, i)])));
+        for output in 0..kind.outputs() {
+            opening.open(&[objects.key(object, kind.inputs() + output)]);
+        }
+        send_blocks(channel, messages::OPENED_COMPONENT, &values)?;
+    }
+    Ok(())
+}
+
+/// The evaluator garbles them again.
+pub(super) fn check_components(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    session: &[u8; 32],
+    (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
+    draw: &Draw,
+) -> Result<()> {
+    for &object in &draw.opened {
+        let values = receive_blocks(channel, messages::OPENED_COMPONENT, 1 + kind.inputs())?;
+        let (offset, inputs) = (values[0], &values[1..]);
+        let copy = Copy { kind, objects, session, object };
+        let outputs = garble::garble_again(copy, channel.peer(), offset, inputs, &digests[object])?;
+        claims.claim(&[objects.offset(object)], offset)?;
+        for (key, &value) in inputs.iter().chain(&outputs).enumerate() {
+            claims.claim(&[objects.key(object, key)], value)?;
+        }
+    }
+    Ok(())
+}
+
+/// The garbler opens authenticators.
+pub(super) fn open_authenticators(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    objects: &Objects,
+    draw: &Draw,
+) -> Result<()> {
+    let open = |&object: &usize| {
+        let offset = opening.open(&[objects.offset(object)]);
+        opening.open(&[objects.key(object, 0)]);
+        offset
+    };
+    let offsets: Vec<Block> = draw.opened.iter().map(open).collect();
+    send_blocks(channel, messages::OPENED_AUTHENTICATORS, &offsets)
+}
+
+/// The evaluator makes them again.
+pub(super) fn check_authenticators(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    session: &[u8; 32],
+    (objects, hash, accepted): (&Objects, &KeyHash, &[[Block; 2]]),
+    draw: &Draw,
+) -> Result<()> {
+    let offsets = receive_blocks(channel, messages::OPENED_AUTHENTICATORS, draw.opened.len())?;
+    for (&object, offset) in draw.opened.iter().zip(offsets) {
+        let number = objects.number + object as u64;
+        let key = authenticators::verify(session, number, offset, hash, &accepted[object])
+            .ok_or_else(|| {
+                Error::misbehaved(channel.peer(), super::checks::OPENED_AUTHENTICATOR)
+            })?;
+        claims.claim(&[objects.offset(object)], offset)?;
+        claims.claim(&[objects.key(object, 0)], key)?;
+    }
+    Ok(())
+}

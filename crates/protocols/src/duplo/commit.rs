@@ -1,0 +1,272 @@
+//! Commitments of the garbler to strings of 128 bits, of which it can open sums: F_HCOM, from
+//! [`symbolon_cutchoose::hcom`].
+//!
+//! All are to random strings. A commitment to a chosen one takes a correction besides, which both
+//! parties add to whatever they open. Openings are collected, and one proof ends them. What was opened
+//! may be used only then.
+
+use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening};
+use symbolon_primitives::Block;
+use symbolon_transport::{Channel, Message, Result};
+use zeroize::Zeroizing;
+
+use crate::codec::{Reader, Writer};
+
+/// The number of a commitment.
+pub(super) type Id = u32;
+
+/// Blocks in a message.
+const PIECE: usize = 1 << 20;
+
+/// Sums that are hashed at a time.
+const HASHED: usize = 256;
+
+/// The garbler's side of commitments.
+pub(super) struct Committed {
+    params: hcom::Params,
+    rows: hcom::Committed,
+    /// What the garbler says that they are to.
+    values: Zeroizing<Vec<Block>>,
+}
+
+impl Committed {
+    /// Commits to `n` random strings.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn random(
+        channel: &mut Channel,
+        committer: &mut hcom::Committer,
+        n: usize,
+    ) -> Result<Committed> {
+        let rows = committer.commit_random(channel, n)?;
+        let values = Zeroizing::new(rows.values().to_vec());
+        Ok(Committed { params: committer.params().clone(), rows, values })
+    }
+
+    /// What is committed to.
+    pub fn value(&self, id: Id) -> Block {
+        self.values[id as usize]
+    }
+
+    /// Makes it another string; returns the correction that the evaluator has to be told.
+    pub fn correct(&mut self, id: Id, value: Block) -> Block {
+        let old = std::mem::replace(&mut self.values[id as usize], value);
+        old ^ value
+    }
+
+    /// Commitments to sums of these.
+    pub fn sums(&self, sums: &[Vec<Id>]) -> Committed {
+        let mut rows = hcom::Committed::new(&self.params);
+        sums.iter().for_each(|ids| push(&mut rows, &self.rows, ids));
+        let values = Zeroizing::new(sums.iter().map(|ids| self.sum(ids)).collect());
+        Committed { params: self.params.clone(), rows, values }
+    }
+
+    fn sum(&self, ids: &[Id]) -> Block {
+        ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.value(id))
+    }
+
+    /// Begins to open sums of them.
+    pub fn opening(&self, proof: OwnOpening) -> Opening<'_> {
+        let waiting = hcom::Committed::new(&self.params);
+        Opening { committed: self, proof, waiting }
+    }
+
+    /// Writes all of them.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be written.
+    pub fn save(&self, to: &mut Writer<'_>) -> Result<()> {
+        let mut record = Zeroizing::new(Vec::new());
+        for id in 0..self.values.len() {
+            record.clear();
+            self.rows.write_record(id, &mut record);
+            to.bytes(&record)?;
+        }
+        to.blocks(&self.values)
+    }
+
+    /// Reads back so many.
+    ///
+    /// # Errors
+    /// `Store` when they are not there.
+    pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Committed> {
+        let mut rows = hcom::Committed::new(&params);
+        for _ in 0..n {
+            let record = from.bytes(hcom::Committed::record_bytes(&params))?;
+            rows.push_record(&Zeroizing::new(record));
+        }
+        let values = Zeroizing::new(from.blocks(n)?);
+        Ok(Committed { params, rows, values })
+    }
+}
+
+fn push(to: &mut hcom::Committed, from: &hcom::Committed, ids: &[Id]) {
+    let parts: Vec<_> = ids.iter().map(|&id| (from, id as usize)).collect();
+    to.push_xor(&parts);
+}
+
+/// Openings that are proved together.
+pub(super) struct Opening<'a> {
+    committed: &'a Committed,
+    proof: OwnOpening,
+    waiting: hcom::Committed,
+}
+
+impl<'a> Opening<'a> {
+    /// What it opens sums of.
+    pub fn committed(&self) -> &'a Committed {
+        self.committed
+    }
+
+    /// Opens the sum of some commitments: returns it, to be sent unless the evaluator knows it.
+    pub fn open(&mut self, ids: &[Id]) -> Block {
+        push(&mut self.waiting, &self.committed.rows, ids);
+        if self.waiting.len() == HASHED {
+            self.proof.add(&self.waiting);
+            self.waiting.truncate(0);
+        }
+        self.committed.sum(ids)
+    }
+
+    /// Proves all that was opened.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn prove(mut self, channel: &mut Channel) -> Result<()> {
+        self.proof.add(&self.waiting);
+        self.proof.finish(channel)
+    }
+}
+
+/// The evaluator's side of commitments.
+pub(super) struct Received {
+    params: hcom::Params,
+    rows: Commitments,
+    corrections: Vec<Block>,
+}
+
+impl Received {
+    /// Receives commitments to `n` random strings.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when they are not consistent; `Transport` when the peer is gone.
+    pub fn random(
+        channel: &mut Channel,
+        receiver: &mut hcom::Receiver,
+        n: usize,
+    ) -> Result<Received> {
+        let rows = receiver.commit_random(channel, n)?;
+        let params = receiver.params().clone();
+        Ok(Received { params, rows, corrections: vec![Block::ZERO; n] })
+    }
+
+    /// Takes note of a correction.
+    pub fn correct(&mut self, id: Id, correction: Block) {
+        let known = &mut self.corrections[id as usize];
+        *known ^= correction;
+    }
+
+    /// Commitments to sums of these.
+    pub fn sums(&self, sums: &[Vec<Id>]) -> Received {
+        let mut rows = Commitments::new(&self.params);
+        sums.iter().for_each(|ids| push_received(&mut rows, &self.rows, ids));
+        let corrections = sums.iter().map(|ids| self.correction(ids)).collect();
+        Received { params: self.params.clone(), rows, corrections }
+    }
+
+    fn correction(&self, ids: &[Id]) -> Block {
+        ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.corrections[id as usize])
+    }
+
+    /// Begins to take note of what is opened.
+    pub fn claims(&self, check: TheirOpening) -> Claims<'_> {
+        let (waiting, values) = (Commitments::new(&self.params), Vec::new());
+        Claims { received: self, check, waiting, values }
+    }
+
+    /// Writes all of them.
+    ///
+    /// # Errors
+    /// `Store` when it cannot be written.
+    pub fn save(&self, to: &mut Writer<'_>) -> Result<()> {
+        let mut record = Zeroizing::new(Vec::new());
+        for id in 0..self.corrections.len() {
+            record.clear();
+            self.rows.write_record(id, &mut record);
+            to.bytes(&record)?;
+        }
+        to.blocks(&self.corrections)
+    }
+
+    /// Reads back so many.
+    ///
+    /// # Errors
+    /// `Store` when they are not there.
+    pub fn load(from: &mut Reader<'_>, params: hcom::Params, n: usize) -> Result<Received> {
+        let mut rows = Commitments::new(&params);
+        for _ in 0..n {
+            let record = from.bytes(Commitments::record_bytes(&params))?;
+            rows.push_record(&Zeroizing::new(record));
+        }
+        let corrections = from.blocks(n)?;
+        Ok(Received { params, rows, corrections })
+    }
+}
+
+fn push_received(to: &mut Commitments, from: &Commitments, ids: &[Id]) {
+    let parts: Vec<_> = ids.iter().map(|&id| (from, id as usize)).collect();
+    to.push_xor(&parts);
+}
+
+/// What the garbler claims to have opened.
+pub(super) struct Claims<'a> {
+    received: &'a Received,
+    check: TheirOpening,
+    waiting: Commitments,
+    values: Vec<Block>,
+}
+
+impl Claims<'_> {
+    /// The garbler claims that the sum of some commitments is `value`.
+    ///
+    /// # Errors
+    /// None that the peer can bring about.
+    pub fn claim(&mut self, ids: &[Id], value: Block) -> Result<()> {
+        push_received(&mut self.waiting, &self.received.rows, ids);
+        self.values.push(value ^ self.received.correction(ids));
+        if self.values.len() == HASHED { self.hash() } else { Ok(()) }
+    }
+
+    fn hash(&mut self) -> Result<()> {
+        self.check.add(&self.waiting, &self.values)?;
+        self.waiting.truncate(0);
+        self.values.clear();
+        Ok(())
+    }
+
+    /// Checks all claims.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when one of them is wrong; `Transport` when the peer is gone.
+    pub fn check(mut self, channel: &mut Channel) -> Result<()> {
+        self.hash()?;
+        self.check.finish(channel)
+    }
+}
+/// Sends blocks, in messages of a size that can be received.
+pub(super) fn send_blocks(channel: &mut Channel, kind: Message, blocks: &[Block]) -> Result<()> {
+    blocks.chunks(PIECE).try_for_each(|piece| channel.send(kind, Block::as_bytes(piece)))
+}
+
+/// Receives so many.
+pub(super) fn receive_blocks(channel: &mut Channel, kind: Message, n: usize) -> Result<Vec<Block>> {
+    let mut blocks = Vec::new();
+    while blocks.len() < n {
+        let start = blocks.len();
+        blocks.resize(n.min(start + PIECE), Block::ZERO);
+        channel.recv_into(kind, Block::as_bytes_mut(&mut blocks[start..]))?;
+    }
+    Ok(blocks)
+}

@@ -1,0 +1,171 @@
+//! Which parts of a circuit become components, and how they are connected (section 1.1, Appendix A:
+//! slots and the mapping Par).
+//!
+//! A circuit is a program of components that call each other. Some of them are *selected*: each
+//! becomes a kind, garbled many times, and each call of it a slot. Everything else is written out at
+//! the top level, where
+//! * XOR, NOT and constants cost nothing: the input of a slot is a [sum](Sums) of any number of wires
+//!   and a constant, see [`solder`](super::solder);
+//! * AND gates between the same calls are grouped into components of their own.
+//!
+//! Inside a selected component all calls are written out as well. When nothing but the main component
+//! is selected, the whole circuit is one component, in one slot.
+
+mod assemble;
+mod choose;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use symbolon_circuit::{Circuit, Plan};
+
+pub(super) use choose::choose;
+
+/// A wire of the top level: the bits of the circuit's inputs come first, then the outputs of the
+/// slots.
+pub(super) type Wire = u32;
+
+/// Sums over GF(2) of wires and a constant, in a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    terms: Vec<Wire>,
+    ends: Vec<u32>,
+    constants: Vec<bool>,
+}
+
+impl Sums {
+    /// Adds the sum of these wires and this constant.
+    pub fn push(&mut self, terms: impl IntoIterator<Item = Wire>, constant: bool) {
+        self.terms.extend(terms);
+        self.ends.push(self.terms.len() as u32);
+        self.constants.push(constant);
+    }
+
+    /// The wires and the constant of one sum.
+    pub fn get(&self, index: usize) -> (&[Wire], bool) {
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
+        (&self.terms[start..self.ends[index] as usize], self.constants[index])
+    }
+
+    /// How many sums there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// All sums in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[Wire], bool)> {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
+    /// Adds the sums of another list, their wires renamed.
+    fn extend(&mut self, other: &Sums, rename: impl Fn(Wire) -> Wire) {
+        for (terms, constant) in other.iter() {
+            self.push(terms.iter().map(|&wire| rename(wire)), constant);
+        }
+    }
+}
+
+/// A kind of component.
+#[derive(Clone, Debug)]
+pub(super) struct Kind {
+    /// The circuit that is garbled.
+    #[cfg(test)]
+    pub circuit: Circuit,
+    /// How it is walked when it is garbled.
+    pub plan: Arc<Plan>,
+}
+
+impl Kind {
+    fn new(circuit: Circuit) -> Kind {
+        let plan = Arc::new(Plan::new(&circuit));
+        Kind {
+            #[cfg(test)]
+            circuit,
+            plan,
+        }
+    }
+
+    /// Input bits.
+    pub fn inputs(&self) -> usize {
+        self.plan.input_slots().len()
+    }
+
+    /// Output bits.
+    pub fn outputs(&self) -> usize {
+        self.plan.output_slots().len()
+    }
+
+    /// AND gates.
+    pub fn ands(&self) -> usize {
+        self.plan.and_count() as usize
+    }
+}
+
+/// A place for a component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// Which kind is there.
+    pub kind: usize,
+    /// The number of its first input's sum among [`ComponentGraph::sums`].
+    pub first_sum: usize,
+    /// The wire of its first output; the others follow.
+    pub first_output: Wire,
+}
+
+/// A circuit as components and the connections between them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ComponentGraph {
+    /// The kinds of components, each in one slot at least.
+    pub kinds: Vec<Kind>,
+    /// The slots, each after those whose outputs it reads.
+    pub slots: Vec<Slot>,
+    /// What goes into the slots' inputs.
+    pub sums: Sums,
+    /// Input bits of the circuit.
+    pub inputs: usize,
+    /// Wires in all.
+    pub wires: usize,
+    /// The circuit's output bits.
+    pub outputs: Sums,
+}
+
+impl ComponentGraph {
+    /// The same for so many executions side by side: each has its own wires and slots. An input wire
+    /// is given its number by `wire(execution, input bit)`, and output bits are execution after
+    /// execution.
+    pub fn repeated(self, executions: usize) -> ComponentGraph {
+        if executions == 1 {
+            return self;
+        }
+        let own_wires = self.wires - self.inputs;
+        let mut all = ComponentGraph {
+            kinds: self.kinds,
+            inputs: self.inputs * executions,
+            wires: self.wires * executions,
+            ..ComponentGraph::default()
+        };
+        for execution in 0..executions {
+            let rename = |wire: Wire| match (wire as usize).checked_sub(self.inputs) {
+                None => wire + (execution * self.inputs) as Wire,
+                Some(own) => (all.inputs + execution * own_wires + own) as Wire,
+            };
+            let first = all.sums.len();
+            all.slots.extend(self.slots.iter().map(|slot| Slot {
+                kind: slot.kind,
+                first_sum: first + slot.first_sum,
+                first_output: rename(slot.first_output),
+            }));
+            all.sums.extend(&self.sums, rename);
+            all.outputs.extend(&self.outputs, rename);
+        }
+        all
+    }
+
+    /// How many slots each kind is in.
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.kinds.len()];
+        self.slots.iter().for_each(|slot| counts[slot.kind] += 1);
+        counts
+    }
+}

@@ -1,0 +1,136 @@
+//! Components against the reference evaluation.
+
+use proptest::prelude::*;
+use symbolon_circuit::{
+    Call, Circuit, Component, Input, Output, Receivers, Step, Type, WireRange, builtin, eval_bits,
+    lower_lookups, reference,
+};
+use symbolon_primitives::{Block, Prg};
+
+use super::assemble::assemble;
+use super::*;
+use crate::duplo::params::{Games, Params};
+
+impl ComponentGraph {
+    /// Evaluates all executions in the clear.
+    fn eval(&self, inputs: &[bool]) -> Vec<bool> {
+        let mut wires = inputs.to_vec();
+        wires.resize(self.wires, false);
+        let sum = |wires: &[bool], (terms, constant): (&[Wire], bool)| {
+            terms.iter().fold(constant, |sum, &wire| sum ^ wires[wire as usize])
+        };
+        for slot in &self.slots {
+            let kind = &self.kinds[slot.kind];
+            let numbers = slot.first_sum..slot.first_sum + kind.inputs();
+            let inputs: Vec<bool> =
+                numbers.map(|number| sum(&wires, self.sums.get(number))).collect();
+            let outputs = eval_bits(&kind.circuit, &inputs);
+            wires[slot.first_output as usize..][..outputs.len()].copy_from_slice(&outputs);
+        }
+        self.outputs.iter().map(|source| sum(&wires, source)).collect()
+    }
+}
+
+/// A program of components with random gates and calls: sources interleaved, repeated and constant,
+/// outputs scattered.
+fn random_program(seed: u128) -> Circuit {
+    let mut prg = Prg::from_seed(Block(seed));
+    let mut components: Vec<Component> = Vec::new();
+    for _ in 0..1 + prg.below(5) {
+        components.push(random_component(&mut prg, &components));
+    }
+    let main = components.last().unwrap();
+    let port = |bits: usize| (bits > 0).then_some(Type::Uint(bits as u32));
+    let inputs = port(main.inputs as usize);
+    let inputs = inputs.map(|ty| Input { name: "x".into(), ty, owner: 0 });
+    let outputs = port(main.outputs.len());
+    let outputs = outputs.map(|ty| Output { name: "y".into(), ty, to: Receivers::All });
+    let (inputs, outputs) = (inputs.into_iter().collect(), outputs.into_iter().collect());
+    Circuit::new("random", inputs, outputs, components).unwrap()
+}
+
+fn random_component(prg: &mut Prg, earlier: &[Component]) -> Component {
+    let inputs = 1 + prg.below(6) as u32;
+    let mut component = Component { inputs, wires: inputs, ..Component::default() };
+    for _ in 0..prg.below(14) {
+        let wire = |prg: &mut Prg, wires: u32| prg.below(wires.into()) as u32;
+        let (a, b) = (wire(prg, component.wires), wire(prg, component.wires));
+        let out = component.wires;
+        component.wires += 1;
+        component.steps.push(match prg.below(8) {
+            0 | 1 => Step::Xor { a, b, out },
+            2 | 3 => Step::And { a, b, out },
+            4 => Step::Inv { a, out },
+            5 => Step::Const { value: a % 2 == 0, out },
+            _ if earlier.is_empty() => Step::Xor { a, b, out },
+            _ => {
+                let callee = prg.below(earlier.len() as u64) as usize;
+                let first_arg = component.call_args.len() as u32;
+                for _ in 0..earlier[callee].inputs {
+                    let first = wire(prg, out);
+                    component.call_args.push(WireRange { first, len: 1 });
+                }
+                component.calls.push(Call {
+                    component: callee as u32,
+                    first_arg,
+                    arg_count: earlier[callee].inputs,
+                    first_output: out,
+                });
+                component.wires = out + earlier[callee].outputs.len() as u32;
+                Step::Call(component.calls.len() as u32 - 1)
+            }
+        });
+    }
+    let outputs = 1 + prg.below(5);
+    component.outputs = (0..outputs).map(|_| prg.below(component.wires.into()) as u32).collect();
+    component
+}
+
+fn random_bits(prg: &mut Prg, n: usize) -> Vec<bool> {
+    (0..n).map(|_| prg.bool()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_selection_computes_the_same(seed: u128, chosen: u32) {
+        let circuit = random_program(seed);
+        let selected: Vec<bool> =
+            (0..circuit.components().len()).map(|i| chosen >> i & 1 == 1).collect();
+        let graph = assemble(&circuit, &selected).unwrap();
+        let mut prg = Prg::from_seed(Block(seed ^ 1));
+        let all: Vec<Vec<bool>> = (0..3).map(|_| random_bits(&mut prg, graph.inputs)).collect();
+        let expected: Vec<Vec<bool>> =
+            all.iter().map(|inputs| reference::eval(&circuit, inputs)).collect();
+        for (inputs, outputs) in all.iter().zip(&expected) {
+            prop_assert_eq!(&graph.eval(inputs), outputs);
+        }
+        prop_assert_eq!(graph.repeated(3).eval(&all.concat()), expected.concat());
+    }
+}
+
+#[test]
+fn built_in_circuits_are_the_same_in_components() {
+    let mut prg = Prg::from_seed(Block(9));
+    for name in ["aes128", "aes128:sbox", "cbcmac:3", "matmul:3x8", "sort:5x4", "random:600/100"] {
+        let Some(circuit) = builtin::by_name(name).ok() else { panic!("{name}") };
+        let lowered = lower_lookups(&circuit);
+        let graph = choose(&lowered, 1, Games::new(40)).unwrap();
+        let inputs = random_bits(&mut prg, graph.inputs);
+        assert_eq!(graph.eval(&inputs), reference::eval(&circuit, &inputs), "{name}");
+    }
+}
+
+/// Repeated parts become components of their own; XOR between them takes none.
+#[test]
+fn blocks_of_a_cbc_mac_are_one_kind() {
+    let circuit = builtin::by_name("cbcmac:16").unwrap();
+    let graph = choose(&circuit, 1, Games::new(40)).unwrap();
+    let ands: Vec<(usize, usize)> =
+        graph.kinds.iter().map(|kind| kind.ands()).zip(graph.counts()).collect();
+    assert!(ands.iter().any(|&(_, count)| count == 16), "{ands:?}");
+    let params = Params::new(&graph, graph.wires, Games::new(40)).unwrap();
+    let whole = assemble(&circuit, &[false, false, true]);
+    drop((params, whole));
+}

@@ -1,0 +1,202 @@
+//! GenSub of Appendix A: the garbler makes L copies of each component.
+//!
+//! A copy has its own Δ and keys of its inputs, which are what the commitments happen to say, so
+//! that nothing has to be sent for them but a bit that makes Δ end in 1. The keys of the outputs
+//! follow from garbling; what is committed to is corrected by a block each. Of the table a digest is
+//! sent, which fixes it before the coin that decides which copies are opened.
+//!
+//! The paper garbles from a seed. Garbling from committed keys needs none: opening a copy costs the
+//! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
+//! for, saves the corrections of all of them.
+
+use symbolon_garbling::{InputKeys, Instance, Labels, component::ComponentDigest};
+use symbolon_primitives::{BitVec, Block, Delta, same_digest};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::commit::{Committed, Received, receive_blocks, send_blocks};
+use super::components::Kind;
+use super::keys;
+use super::layout::Objects;
+use super::messages;
+use crate::io_wires::receive_bits;
+
+/// A table: two half-gates for each AND gate.
+pub(super) type Table = Vec<[Block; 2]>;
+
+/// So many bytes of tables the garbler keeps until it knows which copies are opened; others are
+/// garbled again.
+const KEPT: usize = 1 << 28;
+
+/// A copy of a component.
+#[derive(Clone, Copy)]
+pub(super) struct Copy<'a> {
+    pub kind: &'a Kind,
+    pub objects: &'a Objects,
+    pub session: &'a [u8; 32],
+    /// Its number among the copies.
+    pub object: usize,
+}
+
+impl<'a> Copy<'a> {
+    /// How it is garbled and evaluated.
+    pub fn instance(&self) -> Instance<'a> {
+        instance(self.kind, self.session, self.objects.number + self.object as u64)
+    }
+
+    /// The keys that the commitments say.
+    fn keys(&self, committed: &Committed) -> InputKeys {
+        let offset = committed.value(self.objects.offset(self.object));
+        let zero =
+            |input| keys::zero_key(committed.value(self.objects.key(self.object, input)), offset);
+        let inputs = Labels::new((0..self.kind.inputs()).map(zero).collect());
+        InputKeys { delta: Delta::new(offset), inputs }
+    }
+
+    /// The table.
+    pub fn table(&self, committed: &Committed, channel: &mut Channel) -> Table {
+        let (mut table, _) = self.instance().garble_table(&self.keys(committed));
+        bend(channel, &mut table);
+        table
+    }
+}
+
+/// How the copy with this number is garbled and evaluated.
+pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -> Instance<'a> {
+    Instance::new(&kind.plan, session, number)
+}
+
+/// Where a test garbles something else.
+fn bend(channel: &mut Channel, table: &mut Table) {
+    channel.bend_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
+}
+
+/// Where a test gives outputs another meaning.
+#[cfg(test)]
+fn bend_outputs(channel: &mut Channel, outputs: &mut Labels, offset: Block) {
+    outputs.push(offset);
+    channel.bend_state("duplo: output labels", Block::as_bytes_mut(outputs));
+    outputs.pop();
+}
+
+/// The digest of a table.
+pub(super) fn digest(table: &Table) -> [u8; 32] {
+    let mut digest = ComponentDigest::default();
+    digest.update(table);
+    digest.finish()
+}
+
+/// The garbler garbles all copies of a kind, corrects the commitments and sends the digests. Returns
+/// the tables that it keeps, of at most `room` bytes, which become less.
+pub(super) fn garble_all(
+    channel: &mut Channel,
+    committed: &mut Committed,
+    session: &[u8; 32],
+    (kind, objects): (&Kind, &Objects),
+    room: &mut usize,
+) -> Result<Vec<Option<Table>>> {
+    send_offsets(channel, committed, objects)?;
+    let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
+    let mut digests = Vec::with_capacity(32 * objects.count);
+    let mut tables = Vec::with_capacity(objects.count);
+    for object in 0..objects.count {
+        let copy = Copy { kind, objects, session, object };
+        let keys = copy.keys(committed);
+        #[cfg_attr(not(test), allow(unused_mut))]
+        let (mut table, mut outputs) = copy.instance().garble_table(&keys);
+        bend(channel, &mut table);
+        #[cfg(test)]
+        bend_outputs(channel, &mut outputs, *keys.delta);
+        digests.extend_from_slice(&digest(&table));
+        for (output, &zero) in outputs.iter().enumerate() {
+            let id = objects.key(object, kind.inputs() + output);
+            corrections.push(committed.correct(id, keys::committed(zero, *keys.delta)));
+        }
+        let bytes = 32 * table.len();
+        let keep = bytes <= *room;
+        *room -= if keep { bytes } else { 0 };
+        tables.push(keep.then_some(table));
+    }
+    send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
+    channel.send(messages::DIGESTS, &digests)?;
+    Ok(tables)
+}
+
+/// How much of tables is kept.
+pub(super) fn room() -> usize {
+    KEPT
+}
+
+/// What the evaluator has of the copies of a kind before any is opened: their digests.
+pub(super) fn receive_all(
+    channel: &mut Channel,
+    received: &mut Received,
+    (kind, objects): (&Kind, &Objects),
+) -> Result<Vec<[u8; 32]>> {
+    receive_offsets(channel, received, objects)?;
+    let outputs = receive_blocks(channel, messages::OUTPUT_KEYS, kind.outputs() * objects.count)?;
+    let mut outputs = outputs.iter();
+    for object in 0..objects.count {
+        for output in 0..kind.outputs() {
+            let id = objects.key(object, kind.inputs() + output);
+            received.correct(id, *outputs.next().expect("as many as were asked for"));
+        }
+    }
+    let digests = channel.recv(messages::DIGESTS, 32 * objects.count)?;
+    Ok(digests.as_chunks::<32>().0.to_vec())
+}
+
+/// Makes the Δ of all objects end in 1.
+pub(super) fn send_offsets(
+    channel: &mut Channel,
+    committed: &mut Committed,
+    objects: &Objects,
+) -> Result<()> {
+    let mut turned = BitVec::zeros(objects.count);
+    for object in 0..objects.count {
+        let id = objects.offset(object);
+        let value = committed.value(id);
+        turned.set(object, !value.lsb());
+        committed.correct(id, value.with_lsb(true));
+    }
+    channel.send(messages::OFFSETS, &turned.to_bytes())
+}
+
+/// Notes how all Δ were made to end in 1. That they do is checked of the opened objects, and of the
+/// others by the differences of their Δ.
+pub(super) fn receive_offsets(
+    channel: &mut Channel,
+    received: &mut Received,
+    objects: &Objects,
+) -> Result<()> {
+    let turned = receive_bits(channel, messages::OFFSETS, objects.count)?;
+    for object in 0..objects.count {
+        received.correct(objects.offset(object), Block(u128::from(turned.get(object))));
+    }
+    Ok(())
+}
+
+/// VerSub of the evaluator: garbles an opened copy again, with Δ and what is committed to of its
+/// inputs as they were opened. Returns what must be committed to of its outputs.
+pub(super) fn garble_again(
+    copy: Copy<'_>,
+    peer: u16,
+    offset: Block,
+    inputs: &[Block],
+    sent: &[u8; 32],
+) -> Result<Vec<Block>> {
+    let wrong = || Error::misbehaved(peer, super::checks::OPENED_COMPONENT);
+    if !offset.lsb() {
+        return Err(wrong());
+    }
+    let zero = inputs.iter().map(|&committed| keys::zero_key(committed, offset)).collect();
+    let keys = InputKeys { delta: Delta::new(offset), inputs: Labels::new(zero) };
+    let mut digest = ComponentDigest::default();
+    let Ok(outputs) = copy.instance().garble(&keys, |gates| {
+        digest.update(gates);
+        Ok::<_, std::convert::Infallible>(())
+    });
+    if !same_digest(&digest.finish(), sent) {
+        return Err(wrong());
+    }
+    Ok(outputs.iter().map(|&zero| keys::committed(zero, offset)).collect())
+}

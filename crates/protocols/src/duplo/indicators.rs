@@ -1,0 +1,85 @@
+//! Masks with which the garbler opens indicator bits alone (section 5.1, "Avoiding commitments to
+//! single bits").
+//!
+//! A mask is a commitment to R‖0 with a random R of 127 bits. What is opened is the sum of wires'
+//! keys and a mask: its last bit is the sum of the wires' indicator bits, and R hides the rest. That
+//! all masks end in 0 is checked with ρ more of them: each is added to a random subset of the others,
+//! drawn by a coin after all masks are fixed, and the sum is opened. If any mask ends in 1, each of
+//! these sums does with probability 1/2 at least.
+
+use symbolon_primitives::{BitVec, Block, Challenge};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
+use super::messages;
+use crate::io_wires::receive_bits;
+
+/// The garbler makes `n` masks, the sacrificed ones among them.
+pub(super) fn commit(
+    channel: &mut Channel,
+    committed: &mut Committed,
+    (first, n): (Id, usize),
+) -> Result<()> {
+    let mut turned = BitVec::zeros(n);
+    for (i, id) in (first..).take(n).enumerate() {
+        let value = committed.value(id);
+        let mut mask = [value.with_lsb(false)];
+        channel.bend_state("duplo: mask", Block::as_bytes_mut(&mut mask));
+        committed.correct(id, mask[0]);
+        turned.set(i, value.lsb() ^ mask[0].lsb());
+    }
+    channel.send(messages::MASK_BITS, &turned.to_bytes())
+}
+
+/// The evaluator takes note of them.
+pub(super) fn receive(
+    channel: &mut Channel,
+    received: &mut Received,
+    (first, n): (Id, usize),
+) -> Result<()> {
+    let turned = receive_bits(channel, messages::MASK_BITS, n)?;
+    for (i, id) in (first..).take(n).enumerate() {
+        received.correct(id, Block(u128::from(turned.get(i))));
+    }
+    Ok(())
+}
+
+/// What each check adds up: a subset of `n` masks, and one of the sacrificed ones after them.
+fn subsets(challenge: Challenge, first: Id, n: usize, checks: usize) -> Vec<Vec<Id>> {
+    let mut prg = challenge.into_prg();
+    let subset = |check: usize| {
+        let drawn = BitVec::random(n, &mut prg);
+        let chosen = (0..n).filter(|&i| drawn.get(i)).chain([n + check]);
+        chosen.map(|i| first + i as Id).collect()
+    };
+    (0..checks).map(subset).collect()
+}
+
+/// The garbler opens the sums.
+pub(super) fn open(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    challenge: Challenge,
+    (first, n, checks): (Id, usize, usize),
+) -> Result<()> {
+    let subsets = subsets(challenge, first, n, checks);
+    let sums: Vec<Block> = subsets.iter().map(|ids| opening.open(ids)).collect();
+    send_blocks(channel, messages::MASK_SUMS, &sums)
+}
+
+/// The evaluator checks that they end in 0.
+pub(super) fn claim(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    challenge: Challenge,
+    (first, n, checks): (Id, usize, usize),
+) -> Result<()> {
+    let sums = receive_blocks(channel, messages::MASK_SUMS, checks)?;
+    for (ids, &sum) in subsets(challenge, first, n, checks).iter().zip(&sums) {
+        if sum.lsb() {
+            return Err(Error::misbehaved(channel.peer(), super::checks::MASK));
+        }
+        claims.claim(ids, sum)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! InputG and InputE of Appendix A: how the evaluator gets the keys of both parties' inputs.
+//!
+//! * **Garbler's inputs:** it sends the key; the wire's authenticators accept it or not.
+//! * **Evaluator's inputs:** from a transfer with the random choice b the evaluator has M = R ⊕ b·Δ_ot.
+//!   It says f = x ⊕ b. With base key B, Δ and indicator bit σ of the wire's head, and e = f ⊕ σ, the
+//!   garbler opens D = B ⊕ R ⊕ e·Δ_ot and says e. With S = Δ ⊕ Δ_ot, D ⊕ M ⊕ (x ⊕ σ)·S is B ⊕ (x ⊕ σ)·Δ,
+//!   the key for x.
+//!
+//! The last bit of what is opened is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right; the evaluator
+//! knows that: it is lsb(M) ⊕ x. In its place e is sent. A garbler that lies about e fails the opening,
+//! and does so for either value of x: lsb(M) ⊕ x is lsb(R) ⊕ f, which it knows.
+
+use symbolon_primitives::{BitVec, Block};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::assemble::GarblerKeys;
+use super::authenticators::Authenticators;
+use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
+use super::layout::COMMON_OFFSET;
+use super::messages;
+use super::oblivious::Transfers;
+use super::program::Program;
+use crate::io_wires::receive_bits;
+
+/// The commitment to the first of the evaluator's inputs, among those that are opened online.
+const FIRST: Id = COMMON_OFFSET + 1;
+
+/// The evaluator says its inputs, masked by the choices of its transfers.
+pub(super) fn mask(channel: &mut Channel, transfers: &Transfers, bits: &[bool]) -> Result<()> {
+    let mut turned = BitVec::zeros(bits.len());
+    for (i, &bit) in bits.iter().enumerate() {
+        turned.set(i, bit ^ transfers.choices.get(i));
+    }
+    channel.send(messages::MASKED_INPUTS, &turned.to_bytes())?;
+    channel.flush()
+}
+
+/// The garbler sends the keys of its inputs `bits`, and opens the evaluator's.
+pub(super) fn give(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    keys: &GarblerKeys,
+    bits: &[bool],
+) -> Result<()> {
+    let turned = receive_bits(channel, messages::MASKED_INPUTS, keys.indicators.len())?;
+    let own = keys.inputs.iter().zip(bits);
+    let mut own: Vec<Block> =
+        own.map(|(&[zero, offset], &bit)| zero ^ offset.select(bit)).collect();
+    channel.bend_state("duplo: own input keys", Block::as_bytes_mut(&mut own));
+    send_blocks(channel, messages::INPUT_KEYS, &own)?;
+    let open = |i: usize| {
+        let turn = turned.get(i) ^ keys.indicators.get(i);
+        let id = FIRST + i as Id;
+        let ids = [id, COMMON_OFFSET];
+        opening.open(&ids[..if turn { 2 } else { 1 }]).with_lsb(turn)
+    };
+    let mut opened: Vec<Block> = (0..turned.len()).map(open).collect();
+    channel.bend_state("duplo: opened inputs", Block::as_bytes_mut(&mut opened));
+    send_blocks(channel, messages::OPENED_INPUTS, &opened)
+}
+
+/// Keys of input wires before they are authenticated.
+pub(super) struct InputKeys {
+    garbler: Vec<Block>,
+    evaluator: Vec<Block>,
+}
+
+/// The evaluator gets the keys, and notes what was opened.
+pub(super) fn get(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    program: &Program,
+    (transfers, authenticators): (&Transfers, &Authenticators),
+    bits: &[bool],
+) -> Result<InputKeys> {
+    let garbler = receive_blocks(channel, messages::INPUT_KEYS, program.inputs[0].len())?;
+    let opened = receive_blocks(channel, messages::OPENED_INPUTS, bits.len())?;
+    let mut evaluator = Vec::with_capacity(bits.len());
+    for (i, (&opened, &bit)) in opened.iter().zip(bits).enumerate() {
+        let (result, turn) = (transfers.results[i], opened.lsb());
+        let id = FIRST + i as Id;
+        let ids = [id, COMMON_OFFSET];
+        claims.claim(&ids[..if turn { 2 } else { 1 }], opened.with_lsb(result.lsb() ^ bit))?;
+        // x ⊕ σ, with σ = e ⊕ f and f = x ⊕ b.
+        let colour = turn ^ transfers.choices.get(i);
+        let difference = authenticators.difference(program.inputs[1][i] as usize);
+        evaluator.push((opened ^ result ^ difference.select(colour)).with_lsb(colour));
+    }
+    Ok(InputKeys { garbler, evaluator })
+}
+
+/// Puts the keys on their wires, if the wires' authenticators accept all of them.
+pub(super) fn accept(
+    channel: &Channel,
+    program: &Program,
+    authenticators: &Authenticators,
+    keys: &InputKeys,
+    wires: &mut [Block],
+) -> Result<()> {
+    let garbler = program.inputs[0].iter().zip(&keys.garbler);
+    let evaluator = program.inputs[1].iter().zip(&keys.evaluator);
+    let mut accepted = true;
+    for (&wire, &key) in garbler.chain(evaluator) {
+        accepted &= authenticators.accept(wire as usize, key);
+        wires[wire as usize] = key;
+    }
+    if accepted { Ok(()) } else { Err(Error::misbehaved(channel.peer(), super::checks::INPUT_KEY)) }
+}

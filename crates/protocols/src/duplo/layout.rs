@@ -1,0 +1,77 @@
+//! Which commitment is of what.
+
+use super::{commit::Id, params::Params, program::Program};
+
+/// Objects of the same shape, each with its own Δ: the copies of a component, or authenticators.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Objects {
+    first: Id,
+    /// Commitments of each: Δ, then the keys.
+    stride: u32,
+    /// How many there are.
+    pub count: usize,
+    /// The number of the first, which nothing else that was made in the set-up's session has.
+    pub number: u64,
+}
+
+impl Objects {
+    /// Δ of one object.
+    pub fn offset(&self, object: usize) -> Id {
+        self.first + object as u32 * self.stride
+    }
+
+    /// A key of one object: of components the inputs' come first, then the outputs'.
+    pub fn key(&self, object: usize, key: usize) -> Id {
+        self.offset(object) + 1 + key as u32
+    }
+}
+
+/// The commitments of a run, in order.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// The copies of each kind.
+    pub kinds: Vec<Objects>,
+    /// All authenticators: the key is the only one of each.
+    pub authenticators: Objects,
+    /// R_i of the oblivious transfers of the evaluator's inputs; then those of their check.
+    pub transfers: Id,
+    /// The masks of the evaluator's outputs; then those of their check.
+    pub masks: Id,
+    /// Commitments in all.
+    pub total: usize,
+    /// Objects in all.
+    pub objects: u64,
+}
+
+/// The commitment to the offset of the oblivious transfers, which all others are soldered to.
+pub(super) const COMMON_OFFSET: Id = 0;
+
+impl Layout {
+    /// The commitments for a program; numbers of objects start at `number`.
+    pub fn new(program: &Program, params: &Params, rho: u32, number: u64) -> Layout {
+        let (mut next, mut objects) = (COMMON_OFFSET as usize + 1, number);
+        let mut take = |keys: usize, count: usize| {
+            let taken =
+                Objects { first: next as Id, stride: 1 + keys as u32, count, number: objects };
+            next += count * (1 + keys);
+            objects += count as u64;
+            taken
+        };
+        let kinds = program.graph.kinds.iter().zip(&params.kinds);
+        let kinds = kinds
+            .map(|(kind, sizes)| take(kind.inputs() + kind.outputs(), sizes.objects as usize))
+            .collect();
+        let authenticators = take(1, params.authenticators.objects as usize);
+        let transfers = next;
+        let masks = transfers + program.inputs[1].len() + rho as usize;
+        let total = masks + program.to_evaluator.len() + rho as usize;
+        Layout {
+            kinds,
+            authenticators,
+            transfers: transfers as Id,
+            masks: masks as Id,
+            total,
+            objects: objects - number,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Oblivious transfers for the evaluator's inputs, tied to commitments (PreProcessOTInit of
+//! Appendix A).
+//!
+//! A transfer gives the garbler R_i and the evaluator, with a random choice b_i, R_i ⊕ b_i·Δ_ot. The
+//! garbler commits to Δ_ot and all R_i. Had it other ones in the commitments, it could make the
+//! evaluator fail for one value of an input only, and learn it from that.
+//!
+//! **The check** sacrifices ρ more transfers. For each, a coin that is tossed after all is fixed draws
+//! a subset of the others, and with c and T the sums of the evaluator's choices and results in the
+//! subset and the sacrificed one, the garbler opens R ⊕ c·Δ_ot for the sum R of what it is committed
+//! to; it must be T. Let the commitments differ from the transfers by e_i, and by d for Δ_ot. The
+//! check passes when ⊕e_i = c·d. If d ≠ 0 this fixes c, which the sacrificed choice makes a random
+//! bit; if d = 0 and any e_i ≠ 0, the subset of a transfer with e_i ≠ 0, or its mask, makes the sum
+//! wrong with probability 1/2. Each of ρ checks passes with 1/2 at most. (Subsets go over the
+//! evaluator's transfers; of the sacrificed ones e is in one check each, which d = 0 and e ≠ 0 fail
+//! unless the subset makes up for it, which has probability 1/2 at most as well, or is of no
+//! consequence.) Appendix A opens sacrificed transfers alone: it leaves e_i ≠ 0 to the
+//! authenticators, which fail for both values of the input; here nothing is left.
+//!
+//! The evaluator says c and T first: only who knows T is told R ⊕ c·Δ_ot, or it could ask for
+//! Δ_ot with a wrong c. Both are hidden by the sacrificed transfer.
+
+use symbolon_ot::{CotReceiver, CotSender, Workspace};
+use symbolon_primitives::{BitVec, Block, Challenge, Prg};
+use symbolon_transport::{Channel, Error, Result};
+use zeroize::Zeroizing;
+
+use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
+use super::layout::COMMON_OFFSET;
+use super::messages;
+use crate::io_wires::receive_bits;
+
+/// The garbler's part of `n` transfers: commits to Δ_ot and all R_i.
+pub(super) fn send(
+    channel: &mut Channel,
+    cot: &mut dyn CotSender,
+    committed: &mut Committed,
+    (first, n): (Id, usize),
+) -> Result<()> {
+    let mut keys = Zeroizing::new(vec![Block::ZERO; n]);
+    cot.extend(channel, &mut keys, &mut Workspace::default())?;
+    channel.bend_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
+    let mut offset = [**cot.delta()];
+    channel.bend_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
+    let mut corrections = vec![committed.correct(COMMON_OFFSET, offset[0])];
+    corrections.extend((first..).zip(keys.iter()).map(|(id, &key)| committed.correct(id, key)));
+    send_blocks(channel, messages::TRANSFER_KEYS, &corrections)
+}
+
+/// The evaluator's part of transfers.
+pub(super) struct Transfers {
+    /// b_i.
+    pub choices: BitVec,
+    /// R_i ⊕ b_i·Δ_ot.
+    pub results: Zeroizing<Vec<Block>>,
+}
+
+impl Transfers {
+    /// Only the first `n`, without those that were sacrificed.
+    pub fn first(self, n: usize) -> Transfers {
+        let results = Zeroizing::new(self.results[..n].to_vec());
+        Transfers { choices: self.choices.slice(0..n), results }
+    }
+}
+
+/// The evaluator's part of `n` transfers, with random choices.
+pub(super) fn receive(
+    channel: &mut Channel,
+    cot: &mut dyn CotReceiver,
+    received: &mut Received,
+    (first, n): (Id, usize),
+    prg: &mut Prg,
+) -> Result<Transfers> {
+    let choices = BitVec::random(n, prg);
+    let mut results = Zeroizing::new(vec![Block::ZERO; n]);
+    cot.extend(channel, &choices, &mut results, &mut Workspace::default())?;
+    channel.flush()?;
+    let corrections = receive_blocks(channel, messages::TRANSFER_KEYS, n + 1)?;
+    received.correct(COMMON_OFFSET, corrections[0]);
+    (first..).zip(&corrections[1..]).for_each(|(id, &correction)| received.correct(id, correction));
+    Ok(Transfers { choices, results })
+}
+
+/// The subsets of `n` transfers that are checked, one for each of the sacrificed ones, which come
+/// after them.
+fn subsets(challenge: Challenge, n: usize, checks: usize) -> Vec<Vec<usize>> {
+    let mut prg = challenge.into_prg();
+    let subset = |check: usize| {
+        let drawn = BitVec::random(n, &mut prg);
+        (0..n).filter(|&i| drawn.get(i)).chain([n + check]).collect()
+    };
+    (0..checks).map(subset).collect()
+}
+
+/// The garbler's part of the check.
+pub(super) fn open(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    challenge: Challenge,
+    (first, n, checks): (Id, usize, usize),
+) -> Result<()> {
+    let choices = receive_bits(channel, messages::CHOICES, checks)?;
+    let sums = receive_blocks(channel, messages::TRANSFER_SUMS, checks)?;
+    let mut values = Vec::with_capacity(checks);
+    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+        let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();
+        if choices.get(check) {
+            ids.push(COMMON_OFFSET);
+        }
+        values.push(opening.open(&ids));
+    }
+    // A garbler that is honest is committed to what it got, so an honest evaluator's sums are these.
+    let same = values.iter().zip(&sums).fold(true, |same, (a, b)| same & a.ct_eq(b));
+    // A cheat goes on with other ones.
+    let mut verdict = [u8::from(same)];
+    channel.bend_state("duplo: verdict on transfers", &mut verdict);
+    if verdict == [1] {
+        Ok(())
+    } else {
+        Err(Error::misbehaved(channel.peer(), super::checks::TRANSFER))
+    }
+}
+
+/// The evaluator's part of the check: says its sums, and notes them as what has to be opened.
+pub(super) fn claim(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    challenge: Challenge,
+    transfers: &Transfers,
+    (first, n, checks): (Id, usize, usize),
+) -> Result<()> {
+    let mut choices = BitVec::zeros(checks);
+    let mut sums = Vec::with_capacity(checks);
+    for (check, subset) in subsets(challenge, n, checks).into_iter().enumerate() {
+        let choice = subset.iter().fold(false, |sum, &i| sum ^ transfers.choices.get(i));
+        let sum = subset.iter().fold(Block::ZERO, |sum, &i| sum ^ transfers.results[i]);
+        let mut ids: Vec<Id> = subset.into_iter().map(|i| first + i as Id).collect();
+        if choice {
+            ids.push(COMMON_OFFSET);
+        }
+        claims.claim(&ids, sum)?;
+        choices.set(check, choice);
+        sums.push(sum);
+    }
+    channel.send(messages::CHOICES, &choices.to_bytes())?;
+    send_blocks(channel, messages::TRANSFER_SUMS, &sums)?;
+    channel.flush()
+}

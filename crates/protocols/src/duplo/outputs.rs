@@ -1,0 +1,101 @@
+//! OutputE and OutputG of Appendix A: how each party learns its outputs.
+//!
+//! * **Evaluator:** the garbler opens the sum of the indicator bits of the output's wires, masked; with
+//!   the colours of the keys that is the value.
+//! * **Garbler:** the evaluator returns the key of the output's wire, and the garbler checks that it is
+//!   one of the wire's two. The evaluator cannot make up the other one.
+
+use symbolon_garbling::value_of;
+use symbolon_primitives::{Block, Delta};
+use symbolon_transport::{Channel, Error, Result};
+
+use super::assemble::{GarblerKeys, returned};
+use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
+use super::layout::COMMON_OFFSET;
+use super::messages;
+use super::program::{Program, ToGarbler};
+use super::recover::Recovered;
+
+/// The commitments that are opened online for the evaluator's outputs.
+fn ids(program: &Program) -> impl Iterator<Item = Id> {
+    let first = COMMON_OFFSET + 1 + program.inputs[1].len() as Id;
+    first..first + program.to_evaluator.len() as Id
+}
+
+/// The garbler opens the indicator bits of the evaluator's outputs.
+pub(super) fn open_indicators(
+    channel: &mut Channel,
+    opening: &mut Opening<'_>,
+    program: &Program,
+) -> Result<()> {
+    let mut opened: Vec<Block> = ids(program).map(|id| opening.open(&[id])).collect();
+    channel.bend_state("duplo: indicator bits", Block::as_bytes_mut(&mut opened));
+    send_blocks(channel, messages::INDICATOR_BITS, &opened)
+}
+
+/// The evaluator gets them.
+pub(super) fn get_indicators(
+    channel: &mut Channel,
+    claims: &mut Claims<'_>,
+    program: &Program,
+) -> Result<Vec<bool>> {
+    let opened = receive_blocks(channel, messages::INDICATOR_BITS, program.to_evaluator.len())?;
+    ids(program).zip(&opened).try_for_each(|(id, &value)| claims.claim(&[id], value))?;
+    Ok(opened.iter().map(|value| value.lsb()).collect())
+}
+
+/// The evaluator's output bits, from the keys of all wires and the indicator bits; those of a recovery
+/// if there was one.
+pub(super) fn values(
+    program: &Program,
+    wires: &[Block],
+    indicators: &[bool],
+    recovered: Option<&Recovered>,
+) -> Vec<bool> {
+    let value = |(&output, &indicator): (&usize, &bool)| {
+        if let Some(recovered) = recovered {
+            return recovered.outputs[output];
+        }
+        let (terms, constant) = program.graph.outputs.get(output);
+        terms.iter().fold(indicator ^ constant, |sum, &wire| sum ^ wires[wire as usize].lsb())
+    };
+    program.to_evaluator.iter().zip(indicators).map(value).collect()
+}
+
+/// The evaluator returns the keys of the garbler's outputs.
+pub(super) fn give_back(
+    channel: &mut Channel,
+    program: &Program,
+    wires: &[Block],
+    recovered: Option<Recovered>,
+) -> Result<()> {
+    let mut keys = match recovered {
+        Some(recovered) => recovered.returned,
+        None => returned(program).map(|wire| wires[wire as usize]).collect(),
+    };
+    channel.bend_state("duplo: returned keys", Block::as_bytes_mut(&mut keys));
+    send_blocks(channel, messages::RETURNED_KEYS, &keys)?;
+    channel.flush()
+}
+
+/// The garbler's output bits, if every key that comes back is one of its wire's.
+pub(super) fn take_back(
+    channel: &mut Channel,
+    program: &Program,
+    keys: &GarblerKeys,
+) -> Result<Vec<bool>> {
+    let back = receive_blocks(channel, messages::RETURNED_KEYS, keys.outputs.len())?;
+    let values = back.iter().zip(&keys.outputs);
+    let values = values.map(|(&key, &[zero, offset])| value_of(key, zero, &Delta::new(offset)));
+    let values: Option<Vec<bool>> = values.collect();
+    let mut values = values
+        .ok_or_else(|| Error::misbehaved(channel.peer(), super::checks::RETURNED_KEY))?
+        .into_iter();
+    let mut next = || values.next().expect("one for each output that is not constant");
+    let bit = |&(output, source): &(usize, ToGarbler)| match source {
+        ToGarbler::Wire(_, constant) => next() ^ constant,
+        ToGarbler::Sum(_) => next() ^ program.graph.outputs.get(output).1,
+        ToGarbler::Constant(value) => value,
+    };
+    Ok(program.to_garbler.iter().map(bit).collect())
+}

@@ -1,0 +1,70 @@
+//! Recover of Appendix A: what the evaluator does once it has both keys of a wire.
+//!
+//! They differ by the wire's Δ, and so give Δ_ot and every other Δ. The wires of the inputs
+//! authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each key that
+//! the garbler gave for its inputs, and evaluates the circuit in the clear. Of a wire whose key is to
+//! be returned it knows the value that the key it holds stands for, by the same means, and returns
+//! the key of the right value.
+//!
+//! The evaluator takes the same steps when it knows no Δ, and then throws the result away: the
+//! garbler is not to learn from the time of an answer whether its cheat showed, which may depend on
+//! the evaluator's inputs.
+
+use symbolon_circuit::{Plan, eval_lanes};
+use symbolon_primitives::Block;
+use zeroize::Zeroizing;
+
+use super::assemble::returned;
+use super::authenticators::Authenticators;
+use super::evaluate::Evaluated;
+use super::program::{Program, ToGarbler};
+
+/// What a recovery finds: all output bits, and the right keys of the wires that are returned.
+pub(super) struct Recovered {
+    pub outputs: Vec<bool>,
+    pub returned: Vec<Block>,
+}
+
+/// Takes the garbler's inputs from the keys of the input wires, if Δ_ot is known; `own` are the
+/// evaluator's, and `plan` is the circuit's.
+pub(super) fn recover(
+    (program, plan): (&Program, &Plan),
+    authenticators: &Authenticators,
+    evaluated: &Evaluated,
+    own: &[bool],
+) -> Option<Recovered> {
+    let common_offset = evaluated.common_offset.unwrap_or(Block::ZERO);
+    let value = |wire: usize| authenticators.value(wire, evaluated.wires[wire], common_offset);
+    let mut inputs = Zeroizing::new(vec![false; program.graph.inputs]);
+    for &wire in &program.inputs[0] {
+        inputs[wire as usize] = value(wire as usize);
+    }
+    for (&wire, &bit) in program.inputs[1].iter().zip(own) {
+        inputs[wire as usize] = bit;
+    }
+    let outputs = clear((program, plan), &inputs);
+    let right = program.to_garbler.iter().filter_map(|&(output, source)| match source {
+        ToGarbler::Wire(_, constant) => Some(outputs[output] ^ constant),
+        ToGarbler::Sum(_) => Some(outputs[output] ^ program.graph.outputs.get(output).1),
+        ToGarbler::Constant(_) => None,
+    });
+    let key = |(wire, right): (u32, bool)| {
+        let wire = wire as usize;
+        let offset = common_offset ^ authenticators.difference(wire);
+        evaluated.wires[wire] ^ offset.select(right ^ value(wire))
+    };
+    let returned = returned(program).zip(right).map(key).collect();
+    evaluated.common_offset.map(|_| Recovered { outputs, returned })
+}
+
+/// Evaluates all executions in the clear.
+fn clear((program, plan): (&Program, &Plan), inputs: &[bool]) -> Vec<bool> {
+    let width = inputs.len() / program.executions;
+    let mut outputs = Vec::new();
+    for execution in 0..program.executions {
+        let lanes: Vec<u64> =
+            inputs[execution * width..][..width].iter().map(|&bit| u64::from(bit)).collect();
+        outputs.extend(eval_lanes(plan, &lanes).into_iter().map(|word| word & 1 == 1));
+    }
+    outputs
+}

@@ -1,0 +1,108 @@
+//! What was made ready, as bytes for another process.
+//!
+//! Nothing that follows from the circuit, ρ and the number of executions is written: components are
+//! chosen and sizes computed again.
+
+use symbolon_primitives::Block;
+use symbolon_transport::Result;
+use zeroize::Zeroizing;
+
+use super::assemble::{GarblerKeys, WireKeys, returned};
+use super::authenticators::{Authenticator, Authenticators};
+use super::buckets::GarbledCopy;
+use super::components::Kind;
+use super::evaluate::GarbledProgram;
+use super::keys::KeyHash;
+use super::oblivious::Transfers;
+use super::params::Params;
+use super::program::Program;
+use crate::codec::{Reader, Writer};
+
+/// Writes what the garbler keeps, but for the commitments.
+pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> {
+    to.blocks(keys.inputs.as_flattened())?;
+    to.bits(&keys.indicators)?;
+    to.blocks(keys.outputs.as_flattened())
+}
+
+/// Reads the keys of the garbler's inputs, the indicator bits of the evaluator's, and the keys of the
+/// garbler's outputs.
+pub(super) fn read_keys(
+    from: &mut Reader<'_>,
+    program: &Program,
+) -> Result<(Vec<WireKeys>, symbolon_primitives::BitVec, Vec<WireKeys>)> {
+    let inputs = pairs(from, program.inputs[0].len())?;
+    let indicators = from.bits(program.inputs[1].len())?;
+    let outputs = pairs(from, returned(program).count())?;
+    Ok((inputs, indicators, outputs))
+}
+
+fn pairs(from: &mut Reader<'_>, n: usize) -> Result<Vec<[Block; 2]>> {
+    let blocks = Zeroizing::new(from.blocks(2 * n)?);
+    Ok(blocks.as_chunks::<2>().0.to_vec())
+}
+
+/// Writes what the evaluator keeps, but for the commitments.
+pub(super) fn write_garbled(
+    to: &mut Writer<'_>,
+    garbled: &GarbledProgram,
+    transfers: &Transfers,
+) -> Result<()> {
+    let GarbledProgram { slots, solderings, authenticators } = garbled;
+    to.bytes(&authenticators.session)?;
+    to.bytes(&authenticators.hash.to_bytes())?;
+    for one in &authenticators.all {
+        to.u64(one.number)?;
+        to.blocks(&one.accepted)?;
+        to.blocks(&[one.difference, one.soldering])?;
+    }
+    to.blocks(solderings)?;
+    for copy in slots.iter().flatten() {
+        to.u64(copy.number)?;
+        to.blocks(&[copy.difference])?;
+        to.blocks(&copy.inputs)?;
+        to.blocks(&copy.outputs)?;
+        to.blocks(copy.table.as_flattened())?;
+    }
+    to.bits(&transfers.choices)?;
+    to.blocks(&transfers.results)
+}
+
+/// Reads it back.
+pub(super) fn read_garbled(
+    from: &mut Reader<'_>,
+    program: &Program,
+    params: &Params,
+) -> Result<(GarbledProgram, Transfers)> {
+    let (session, hash) = (from.array()?, KeyHash::from_bytes(from.array()?));
+    let bucket = params.authenticators.bucket as usize;
+    let mut all = Vec::new();
+    for _ in 0..program.wires() * bucket {
+        let number = from.u64()?;
+        let accepted = [from.block()?, from.block()?];
+        let (difference, soldering) = (from.block()?, from.block()?);
+        all.push(Authenticator { number, accepted, difference, soldering });
+    }
+    let authenticators = Authenticators { session, hash, bucket, all };
+    let graph = &program.graph;
+    let solderings = from.blocks(graph.sums.len() + program.out_gates.len())?;
+    let mut slots = Vec::new();
+    for slot in &graph.slots {
+        let (kind, copies) = (&graph.kinds[slot.kind], params.kinds[slot.kind].bucket);
+        let copies = (0..copies).map(|place| read_copy(from, kind, place == 0));
+        slots.push(copies.collect::<Result<_>>()?);
+    }
+    let transfers = program.inputs[1].len();
+    let choices = from.bits(transfers)?;
+    let results = Zeroizing::new(from.blocks(transfers)?);
+    let garbled = GarbledProgram { slots, solderings, authenticators };
+    Ok((garbled, Transfers { choices, results }))
+}
+
+fn read_copy(from: &mut Reader<'_>, kind: &Kind, first: bool) -> Result<GarbledCopy> {
+    let (number, difference) = (from.u64()?, from.block()?);
+    let inputs = from.blocks(if first { 0 } else { kind.inputs() })?;
+    let outputs = from.blocks(kind.outputs())?;
+    let table = from.blocks(2 * kind.ands())?.as_chunks::<2>().0.to_vec();
+    Ok(GarbledCopy { number, table, difference, inputs, outputs })
+}
