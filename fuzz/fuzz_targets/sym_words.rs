@@ -10,6 +10,7 @@ use symbolon_lang::{Options, analyse, compile_here, with_stack};
 
 const START: &str = "fn main(a: u8 from 0, b: [u4; 3] from 1) -> (r: u8 to all) {";
 
+#[rustfmt::skip]
 const WORDS: [&str; 96] = [
     "a", "b", "c", "x", "T", "N", "main", "f", "0", "1", "2", "3", "7u3", "0.5", "true", "'q'",
     "\"t\"", "u8", "i5", "bool", "usize", "u<N>", "fixed<3, 4>", "[u8; 3]", "[bool; N]", "(u8, bool)",
