@@ -7,7 +7,9 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
+use symbolon_interaction::checks::COIN;
 use symbolon_primitives::{CommitContext, commit};
+use symbolon_transport::Check;
 use symbolon_transport::bend::{Action, FnBend, Rate};
 
 use super::*;
@@ -339,11 +341,11 @@ fn another_seed_than_committed() {
 /// Always caught.
 #[test]
 fn replayed_commitments() {
-    const CASES: [([&str; 2], usize, &str); 4] = [
-        (["coin toss: commitment", "coin toss: seed"], 1, "coin toss commitment"),
-        (["coin toss: commitment", "coin toss: seed"], 2, "coin toss commitment"),
-        (["leaky AND: commitment to d", "leaky AND: d"], 1, "leaky AND d commitment"),
-        (["leaky AND: commitment to V", "leaky AND: V"], 1, "leaky AND V commitment"),
+    const CASES: [([&str; 2], usize, Check); 4] = [
+        (["coin toss: commitment", "coin toss: seed"], 1, COIN),
+        (["coin toss: commitment", "coin toss: seed"], 2, COIN),
+        (["leaky AND: commitment to d", "leaky AND: d"], 1, checks::LEAKY_AND_D),
+        (["leaky AND: commitment to V", "leaky AND: V"], 1, checks::LEAKY_AND_V),
     ];
     for cheater in [0, 1] {
         for (kinds, again, check) in CASES {
