@@ -1,8 +1,8 @@
 //! AssembleSubs of Appendix A: the function-dependent phase, which connects the slots.
 //!
-//! What goes into each input of a slot is a sum of wires, soldered to the first copy's input; outputs
-//! of the garbler that are sums of several wires are soldered to heads of their own. Afterwards only
-//! what the online phase opens is left of the commitments.
+//! What goes into each input of a slot is a sum of wires, soldered to the first copy's input;
+//! outputs of the garbler that are sums of several wires are soldered to heads of their own.
+//! Afterwards only what the online phase opens is left of the commitments.
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
@@ -17,8 +17,8 @@ use super::messages;
 use super::program::{Program, ToGarbler};
 use super::solder::{self, Target};
 
-/// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs of
-/// the garbler that are sums.
+/// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs
+/// of the garbler that are sums.
 fn connections<'a>(
     program: &'a Program,
     places: &'a Places,
@@ -56,7 +56,8 @@ pub(super) fn open(
     send_blocks(channel, messages::SOLDERINGS, &solderings)
 }
 
-/// The evaluator gets them, in the order of the graph's sums; those of the garbler's outputs follow.
+/// The evaluator gets them, in the order of the graph's sums; those of the garbler's outputs
+/// follow.
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,

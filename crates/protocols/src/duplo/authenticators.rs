@@ -1,8 +1,8 @@
 //! Authenticators of keys: GenInKeyAuth, VerInKeyAuth and EvKAs of Appendix A.
 //!
-//! An authenticator has a Δ and a key of its own, both committed to, and accepts the two keys of its
-//! wire by their hashes. Every wire has a bucket of them; the first one's keys, those of the *head*,
-//! are the keys of the wire. A key is accepted when more than half of the bucket accept it.
+//! An authenticator has a Δ and a key of its own, both committed to, and accepts the two keys of
+//! its wire by their hashes. Every wire has a bucket of them; the first one's keys, those of the
+//! *head*, are the keys of the wire. A key is accepted when more than half of the bucket accept it.
 //!
 //! **All are self-authenticating**, K^0 = H(Δ): those of inputs, as Appendix A has it (§5.2 says
 //! K^0 = H(Δ) ⊕ Δ, which is the same with the values swapped), and those of the components' outputs
@@ -81,8 +81,8 @@ pub(super) fn receive_accepted(
     Ok(accepted.as_chunks::<2>().0.to_vec())
 }
 
-/// VerInKeyAuth of the evaluator, for an opened authenticator: what must be committed to as its key.
-/// Nothing if Δ does not end in 1, or it accepts other keys.
+/// VerInKeyAuth of the evaluator, for an opened authenticator: what must be committed to as its
+/// key. Nothing if Δ does not end in 1, or it accepts other keys.
 pub(super) fn verify(
     session: &[u8; 32],
     number: u64,

@@ -1,9 +1,10 @@
-//! Buckets: what was not opened, soldered together (PreProcessSub and PreProcessInKA of Appendix A).
+//! Buckets: what was not opened, soldered together (PreProcessSub and PreProcessInKA of Appendix
+//! A).
 //!
 //! The heads of the authenticators' buckets are the wires of the program. In the bucket of a slot,
-//! the inputs of the first copy are soldered to those of the others, and the outputs of every copy to
-//! the heads of the slot's output wires. The garbler sends the tables of these copies now, and the
-//! evaluator compares them with the digests that it got before the coin.
+//! the inputs of the first copy are soldered to those of the others, and the outputs of every copy
+//! to the heads of the slot's output wires. The garbler sends the tables of these copies now, and
+//! the evaluator compares them with the digests that it got before the coin.
 
 use symbolon_primitives::{Block, same_digest};
 use symbolon_transport::{Channel, Error, Result};

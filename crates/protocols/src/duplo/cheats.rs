@@ -92,9 +92,9 @@ fn swapped(copies: &[usize]) -> FnBend {
     })
 }
 
-/// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is alone
-/// in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of six
-/// copies two are opened, two buckets of two are filled, and two copies are bad.
+/// GenSub: a copy computes the opposite of an output. If it is opened, it is noticed; if it is
+/// alone in its bucket, the evaluator recovers; if its bucket has no other, the output is wrong. Of
+/// six copies two are opened, two buckets of two are filled, and two copies are bad.
 #[test]
 fn bad_copies_are_opened_or_recovered_from_as_often_as_the_game_says() {
     let (mut caught, mut wrong) = (Rate::default(), Rate::default());
@@ -261,8 +261,8 @@ fn an_odd_difference_of_offsets() {
     }
 }
 
-/// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it would
-/// fail for one value of the input only.
+/// PreProcessOTInit: a transfer is not what was committed to. An evaluator whose input uses it
+/// would fail for one value of the input only.
 #[test]
 fn a_transfer_that_is_not_committed_to() {
     for place in [0, 16 * 3 + 7, 16 * 4, 16 * 43] {

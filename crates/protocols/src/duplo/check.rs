@@ -1,9 +1,9 @@
 //! Cut-and-choose: which objects are opened, and the opening (VerSub, VerInKeyAuth of Appendix A).
 //!
-//! The coin is tossed after everything is fixed: all keys by commitments, all tables by digests, all
-//! authenticators by what they accept. It draws the objects that are opened, and the buckets of the
-//! others. Of an opened copy of a component the garbler sends Δ and what it is committed to of the
-//! inputs; the evaluator garbles it again, which gives the digest of the table and what must be
+//! The coin is tossed after everything is fixed: all keys by commitments, all tables by digests,
+//! all authenticators by what they accept. It draws the objects that are opened, and the buckets of
+//! the others. Of an opened copy of a component the garbler sends Δ and what it is committed to of
+//! the inputs; the evaluator garbles it again, which gives the digest of the table and what must be
 //! committed to of the outputs. Of an opened authenticator it sends Δ, from which all else follows.
 //! One proof is for all that was opened.
 

@@ -2,8 +2,8 @@
 //! [`symbolon_cutchoose::hcom`].
 //!
 //! All are to random strings. A commitment to a chosen one takes a correction besides, which both
-//! parties add to whatever they open. Openings are collected, and one proof ends them. What was opened
-//! may be used only then.
+//! parties add to whatever they open. Openings are collected, and one proof ends them. What was
+//! opened may be used only then.
 
 use symbolon_cutchoose::hcom::{self, Commitments, OwnOpening, TheirOpening};
 use symbolon_primitives::Block;

@@ -2,9 +2,10 @@
 //!
 //! At least one copy in a slot is good, so the right key of each output is among those that the
 //! copies give, and is accepted; and only the two keys of the wire are accepted, whatever the bad
-//! copies give. If one key is accepted, it is the right one. If two are, they differ by the Δ of the
-//! wire: the garbler cheated, and [`recover`](super::recover) takes its inputs from there. Nothing of
-//! that may show: evaluation goes on with either key, and the peer gets an answer as ever.
+//! copies give. If one key is accepted, it is the right one. If two are, they differ by the Δ of
+//! the wire: the garbler cheated, and [`recover`](super::recover) takes its inputs from there.
+//! Nothing of that may show: evaluation goes on with either key, and the peer gets an answer as
+//! ever.
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result};
@@ -20,8 +21,8 @@ use super::solder::{Held, transfer};
 pub(super) struct GarbledProgram {
     /// The copies in each slot.
     pub slots: Vec<Vec<GarbledCopy>>,
-    /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the garbler's
-    /// outputs follow.
+    /// Solderings to the inputs of all slots, in the order of the graph's sums; those of the
+    /// garbler's outputs follow.
     pub solderings: Vec<Block>,
     pub authenticators: Authenticators,
 }
@@ -36,8 +37,8 @@ impl GarbledProgram {
     /// Evaluates everything from the keys of the inputs, which `wires` starts with.
     ///
     /// # Errors
-    /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which a
-    /// garbler brings about with probability 2^-ρ at most.
+    /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which
+    /// a garbler brings about with probability 2^-ρ at most.
     pub fn evaluate(&self, program: &Program, peer: u16, wires: Vec<Block>) -> Result<Evaluated> {
         let graph = &program.graph;
         let mut evaluated = Evaluated { wires, common_offset: None };

@@ -2,8 +2,8 @@
 //!
 //! A copy has its own Δ and keys of its inputs, which are what the commitments happen to say, so
 //! that nothing has to be sent for them but a bit that makes Δ end in 1. The keys of the outputs
-//! follow from garbling; what is committed to is corrected by a block each. Of the table a digest is
-//! sent, which fixes it before the coin that decides which copies are opened.
+//! follow from garbling; what is committed to is corrected by a block each. Of the table a digest
+//! is sent, which fixes it before the coin that decides which copies are opened.
 //!
 //! The paper garbles from a seed. Garbling from committed keys needs none: opening a copy costs the
 //! keys of its inputs instead of a seed, but not opening it, which is what most copies are there
@@ -85,8 +85,8 @@ pub(super) fn digest(table: &Table) -> [u8; 32] {
     digest.finish()
 }
 
-/// The garbler garbles all copies of a kind, corrects the commitments and sends the digests. Returns
-/// the tables that it keeps, of at most `room` bytes, which become less.
+/// The garbler garbles all copies of a kind, corrects the commitments and sends the digests.
+/// Returns the tables that it keeps, of at most `room` bytes, which become less.
 pub(super) fn garble_all(
     channel: &mut Channel,
     committed: &mut Committed,

@@ -2,10 +2,10 @@
 //! single bits").
 //!
 //! A mask is a commitment to R‖0 with a random R of 127 bits. What is opened is the sum of wires'
-//! keys and a mask: its last bit is the sum of the wires' indicator bits, and R hides the rest. That
-//! all masks end in 0 is checked with ρ more of them: each is added to a random subset of the others,
-//! drawn by a coin after all masks are fixed, and the sum is opened. If any mask ends in 1, each of
-//! these sums does with probability 1/2 at least.
+//! keys and a mask: its last bit is the sum of the wires' indicator bits, and R hides the rest.
+//! That all masks end in 0 is checked with ρ more of them: each is added to a random subset of the
+//! others, drawn by a coin after all masks are fixed, and the sum is opened. If any mask ends in 1,
+//! each of these sums does with probability 1/2 at least.
 
 use symbolon_primitives::{BitVec, Block, Challenge};
 use symbolon_transport::{Channel, Error, Result};

@@ -1,14 +1,14 @@
 //! InputG and InputE of Appendix A: how the evaluator gets the keys of both parties' inputs.
 //!
 //! * **Garbler's inputs:** it sends the key; the wire's authenticators accept it or not.
-//! * **Evaluator's inputs:** from a transfer with the random choice b the evaluator has M = R ⊕ b·Δ_ot.
-//!   It says f = x ⊕ b. With base key B, Δ and indicator bit σ of the wire's head, and e = f ⊕ σ, the
-//!   garbler opens D = B ⊕ R ⊕ e·Δ_ot and says e. With S = Δ ⊕ Δ_ot, D ⊕ M ⊕ (x ⊕ σ)·S is B ⊕ (x ⊕ σ)·Δ,
-//!   the key for x.
+//! * **Evaluator's inputs:** from a transfer with the random choice b the evaluator has M = R ⊕
+//!   b·Δ_ot. It says f = x ⊕ b. With base key B, Δ and indicator bit σ of the wire's head, and e =
+//!   f ⊕ σ, the garbler opens D = B ⊕ R ⊕ e·Δ_ot and says e. With S = Δ ⊕ Δ_ot, D ⊕ M ⊕ (x ⊕ σ)·S
+//!   is B ⊕ (x ⊕ σ)·Δ, the key for x.
 //!
-//! The last bit of what is opened is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right; the evaluator
-//! knows that: it is lsb(M) ⊕ x. In its place e is sent. A garbler that lies about e fails the opening,
-//! and does so for either value of x: lsb(M) ⊕ x is lsb(R) ⊕ f, which it knows.
+//! The last bit of what is opened is σ ⊕ lsb(R) ⊕ e, which is lsb(R) ⊕ f if e is right; the
+//! evaluator knows that: it is lsb(M) ⊕ x. In its place e is sent. A garbler that lies about e
+//! fails the opening, and does so for either value of x: lsb(M) ⊕ x is lsb(R) ⊕ f, which it knows.
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Error, Result};

@@ -1,9 +1,9 @@
 //! Keys of a wire, and what is committed to of them (section 5.1).
 //!
-//! A wire has keys K^0 and K^1 = K^0 ⊕ Δ for the values 0 and 1; the last bit of Δ is 1, so that the
-//! last bit of a key, its colour, tells them apart. The *indicator bit* σ is the colour of K^0. The
-//! *base key* is the one of colour 0, K^0 ⊕ σΔ. Committed is the base key with σ in the place of its
-//! last bit, which is known to be 0.
+//! A wire has keys K^0 and K^1 = K^0 ⊕ Δ for the values 0 and 1; the last bit of Δ is 1, so that
+//! the last bit of a key, its colour, tells them apart. The *indicator bit* σ is the colour of K^0.
+//! The *base key* is the one of colour 0, K^0 ⊕ σΔ. Committed is the base key with σ in the place
+//! of its last bit, which is known to be 0.
 
 use symbolon_primitives::{Block, Challenge};
 

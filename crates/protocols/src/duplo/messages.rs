@@ -1,5 +1,5 @@
-//! The messages of this protocol. G is party 0, which garbles, E party 1. With several executions side by
-//! side, numbers of inputs and outputs are those of all.
+//! The messages of this protocol. G is party 0, which garbles, E party 1. With several executions
+//! side by side, numbers of inputs and outputs are those of all.
 
 const TO_EVALUATOR: &str = "G → E";
 const TO_GARBLER: &str = "E → G";

@@ -2,11 +2,11 @@
 //! Trifiletti, "DUPLO: Unifying Cut-and-Choose for Garbled Circuits", CCS 2017), Appendix A.
 //!
 //! Party 0 is the garbler G, party 1 the evaluator E. A circuit consists of components that occur
-//! more than once, or of one that is the whole circuit. G garbles many copies of each, E has some of
-//! them opened and checks them, and the others go to buckets, one for each place in the circuit. In
-//! every bucket there is a good copy, but for a probability of 2^-ρ, and authenticators of keys tell
-//! which keys are right. If G cheats in some copies, E either gets the right keys or learns G's inputs
-//! and computes the outputs itself; G sees no difference.
+//! more than once, or of one that is the whole circuit. G garbles many copies of each, E has some
+//! of them opened and checks them, and the others go to buckets, one for each place in the circuit.
+//! In every bucket there is a good copy, but for a probability of 2^-ρ, and authenticators of keys
+//! tell which keys are right. If G cheats in some copies, E either gets the right keys or learns
+//! G's inputs and computes the outputs itself; G sees no difference.
 //!
 //! # Appendix A, step by step
 //! | step | where |
@@ -30,12 +30,12 @@
 //!
 //! # Where this departs from the paper
 //! * **One kind of authenticator**, self-authenticating, on inputs and outputs of components: the
-//!   evaluator can then return the right keys after a recovery (`authenticators`). Their hash is keyed
-//!   after the keys are fixed, so that 128 bits of hash are enough.
+//!   evaluator can then return the right keys after a recovery (`authenticators`). Their hash is
+//!   keyed after the keys are fixed, so that 128 bits of hash are enough.
 //! * **Sums of wires** are soldered like single ones: XOR and NOT between components are free
 //!   (`solder`).
-//! * **One Δ that all others are soldered to**, that of the oblivious transfers, which is the paper's
-//!   Δ_rco as well (`solder`).
+//! * **One Δ that all others are soldered to**, that of the oblivious transfers, which is the
+//!   paper's Δ_rco as well (`solder`).
 //! * **Components are garbled from committed keys** and not from seeds (`garble`).
 //! * **All oblivious transfers are checked** against the commitments, not sacrificed ones alone
 //!   (`oblivious`).
@@ -44,8 +44,8 @@
 //!
 //! # What a check fails as
 //! Every check ends the session. What a garbler may bring about with a bad component alone is not a
-//! failed check but a recovery: a check that failed for some inputs of the evaluator only would tell
-//! them.
+//! failed check but a recovery: a check that failed for some inputs of the evaluator only would
+//! tell them.
 
 mod assemble;
 mod authenticators;

@@ -1,20 +1,20 @@
 //! Oblivious transfers for the evaluator's inputs, tied to commitments (PreProcessOTInit of
 //! Appendix A).
 //!
-//! A transfer gives the garbler R_i and the evaluator, with a random choice b_i, R_i ⊕ b_i·Δ_ot. The
-//! garbler commits to Δ_ot and all R_i. Had it other ones in the commitments, it could make the
+//! A transfer gives the garbler R_i and the evaluator, with a random choice b_i, R_i ⊕ b_i·Δ_ot.
+//! The garbler commits to Δ_ot and all R_i. Had it other ones in the commitments, it could make the
 //! evaluator fail for one value of an input only, and learn it from that.
 //!
-//! **The check** sacrifices ρ more transfers. For each, a coin that is tossed after all is fixed draws
-//! a subset of the others, and with c and T the sums of the evaluator's choices and results in the
-//! subset and the sacrificed one, the garbler opens R ⊕ c·Δ_ot for the sum R of what it is committed
-//! to; it must be T. Let the commitments differ from the transfers by e_i, and by d for Δ_ot. The
-//! check passes when ⊕e_i = c·d. If d ≠ 0 this fixes c, which the sacrificed choice makes a random
-//! bit; if d = 0 and any e_i ≠ 0, the subset of a transfer with e_i ≠ 0, or its mask, makes the sum
-//! wrong with probability 1/2. Each of ρ checks passes with 1/2 at most. (Subsets go over the
-//! evaluator's transfers; of the sacrificed ones e is in one check each, which d = 0 and e ≠ 0 fail
-//! unless the subset makes up for it, which has probability 1/2 at most as well, or is of no
-//! consequence.) Appendix A opens sacrificed transfers alone: it leaves e_i ≠ 0 to the
+//! **The check** sacrifices ρ more transfers. For each, a coin that is tossed after all is fixed
+//! draws a subset of the others, and with c and T the sums of the evaluator's choices and results
+//! in the subset and the sacrificed one, the garbler opens R ⊕ c·Δ_ot for the sum R of what it is
+//! committed to; it must be T. Let the commitments differ from the transfers by e_i, and by d for
+//! Δ_ot. The check passes when ⊕e_i = c·d. If d ≠ 0 this fixes c, which the sacrificed choice makes
+//! a random bit; if d = 0 and any e_i ≠ 0, the subset of a transfer with e_i ≠ 0, or its mask,
+//! makes the sum wrong with probability 1/2. Each of ρ checks passes with 1/2 at most. (Subsets go
+//! over the evaluator's transfers; of the sacrificed ones e is in one check each, which d = 0 and e
+//! ≠ 0 fail unless the subset makes up for it, which has probability 1/2 at most as well, or is of
+//! no consequence.) Appendix A opens sacrificed transfers alone: it leaves e_i ≠ 0 to the
 //! authenticators, which fail for both values of the input; here nothing is left.
 //!
 //! The evaluator says c and T first: only who knows T is told R ⊕ c·Δ_ot, or it could ask for
@@ -109,7 +109,8 @@ pub(super) fn open(
         }
         values.push(opening.open(&ids));
     }
-    // A garbler that is honest is committed to what it got, so an honest evaluator's sums are these.
+    // A garbler that is honest is committed to what it got, so an honest evaluator's sums are
+    // these.
     let same = values.iter().zip(&sums).fold(true, |same, (a, b)| same & a.ct_eq(b));
     // A cheat goes on with other ones.
     let mut verdict = [u8::from(same)];

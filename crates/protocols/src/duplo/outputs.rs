@@ -1,9 +1,9 @@
 //! OutputE and OutputG of Appendix A: how each party learns its outputs.
 //!
-//! * **Evaluator:** the garbler opens the sum of the indicator bits of the output's wires, masked; with
-//!   the colours of the keys that is the value.
-//! * **Garbler:** the evaluator returns the key of the output's wire, and the garbler checks that it is
-//!   one of the wire's two. The evaluator cannot make up the other one.
+//! * **Evaluator:** the garbler opens the sum of the indicator bits of the output's wires, masked;
+//!   with the colours of the keys that is the value.
+//! * **Garbler:** the evaluator returns the key of the output's wire, and the garbler checks that
+//!   it is one of the wire's two. The evaluator cannot make up the other one.
 
 use symbolon_garbling::value_of;
 use symbolon_primitives::{Block, Delta};
@@ -44,8 +44,8 @@ pub(super) fn get_indicators(
     Ok(opened.iter().map(|value| value.lsb()).collect())
 }
 
-/// The evaluator's output bits, from the keys of all wires and the indicator bits; those of a recovery
-/// if there was one.
+/// The evaluator's output bits, from the keys of all wires and the indicator bits; those of a
+/// recovery if there was one.
 pub(super) fn values(
     program: &Program,
     wires: &[Block],

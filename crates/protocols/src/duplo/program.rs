@@ -119,7 +119,8 @@ impl Program {
         self.graph.wires + self.out_gates.len()
     }
 
-    /// The bits of the inputs that a party owns, in the order of its wires in [`inputs`](Self::inputs).
+    /// The bits of the inputs that a party owns, in the order of its wires in
+    /// [`inputs`](Self::inputs).
     pub fn input_bits(&self, inputs: &InputBits) -> Zeroizing<Vec<bool>> {
         let own = inputs.iter().flatten().map(Vec::len).sum();
         let mut bits = Zeroizing::new(Vec::with_capacity(own));

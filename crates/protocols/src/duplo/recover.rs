@@ -1,10 +1,10 @@
 //! Recover of Appendix A: what the evaluator does once it has both keys of a wire.
 //!
 //! They differ by the wire's Δ, and so give Δ_ot and every other Δ. The wires of the inputs
-//! authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each key that
-//! the garbler gave for its inputs, and evaluates the circuit in the clear. Of a wire whose key is to
-//! be returned it knows the value that the key it holds stands for, by the same means, and returns
-//! the key of the right value.
+//! authenticate themselves: the key for 0 is H(Δ), so the evaluator reads the value of each key
+//! that the garbler gave for its inputs, and evaluates the circuit in the clear. Of a wire whose
+//! key is to be returned it knows the value that the key it holds stands for, by the same means,
+//! and returns the key of the right value.
 //!
 //! The evaluator takes the same steps when it knows no Δ, and then throws the result away: the
 //! garbler is not to learn from the time of an answer whether its cheat showed, which may depend on

@@ -1,8 +1,8 @@
 //! Soldering: what takes a key on some wires to the key of the same value on another
 //! (section 5.1, GenSold and EvSold of Appendix A).
 //!
-//! Wires i have Δ_i, base keys B_i and indicator bits σ_i; the wire that they are soldered to has Δ,
-//! B and σ. To solder the sum of the wires and a constant c, the garbler opens
+//! Wires i have Δ_i, base keys B_i and indicator bits σ_i; the wire that they are soldered to has
+//! Δ, B and σ. To solder the sum of the wires and a constant c, the garbler opens
 //!
 //! ```text
 //! S = (⊕ B_i) ⊕ B ⊕ t·Δ          t = (⊕ σ_i) ⊕ σ ⊕ c
@@ -16,18 +16,18 @@
 //! ```
 //!
 //! which has colour (⊕ x_i) ⊕ σ ⊕ c: the key of (⊕ x_i) ⊕ c. With one wire and c = 0 this is the
-//! paper's soldering. With more it is free XOR between components: sums go to inputs of first copies
-//! and to wires of outputs, each of which is soldered to once, so that B hides what is opened,
-//! whatever the sum is of.
+//! paper's soldering. With more it is free XOR between components: sums go to inputs of first
+//! copies and to wires of outputs, each of which is soldered to once, so that B hides what is
+//! opened, whatever the sum is of.
 //!
 //! The last bit of S is t. What the commitments say of it is (⊕ σ_i) ⊕ σ ⊕ t·1 = c, which the
 //! evaluator knows: a garbler that lies about t fails the opening.
 //!
-//! **Differences of Δ** are opened once for each object: Δ_i ⊕ Δ_ot, where Δ_ot is the offset of the
-//! oblivious transfers. Any two of them make Δ_i ⊕ Δ_j. That is what the paper's pairwise openings
-//! and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: whoever learns one Δ
-//! learns all, and only a garbler that cheated lets the evaluator learn one. Their last bit must be
-//! 0: since there is a good object in every bucket, all Δ then end in 1.
+//! **Differences of Δ** are opened once for each object: Δ_i ⊕ Δ_ot, where Δ_ot is the offset of
+//! the oblivious transfers. Any two of them make Δ_i ⊕ Δ_j. That is what the paper's pairwise
+//! openings and those to Δ_rco of PreProcessRecovery say together, Δ_ot being Δ_rco: whoever learns
+//! one Δ learns all, and only a garbler that cheated lets the evaluator learn one. Their last bit
+//! must be 0: since there is a good object in every bucket, all Δ then end in 1.
 
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, Result};

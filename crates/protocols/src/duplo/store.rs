@@ -25,8 +25,8 @@ pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> 
     to.blocks(keys.outputs.as_flattened())
 }
 
-/// Reads the keys of the garbler's inputs, the indicator bits of the evaluator's, and the keys of the
-/// garbler's outputs.
+/// Reads the keys of the garbler's inputs, the indicator bits of the evaluator's, and the keys of
+/// the garbler's outputs.
 pub(super) fn read_keys(
     from: &mut Reader<'_>,
     program: &Program,

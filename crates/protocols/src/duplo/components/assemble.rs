@@ -1,11 +1,11 @@
 //! From a selection of components to slots and connections.
 //!
 //! The program is walked once, calls of components that are not selected written out. What is left
-//! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how many
-//! calls it is behind. A gate that depends on an AND gate of its own level is *grouped*: it goes into
-//! the one component of leftover gates of that level, which is evaluated before the calls of that
-//! level. All other gates are sums of wires, and cost nothing. (A sum of more than [`MAX_TERMS`]
-//! terms is grouped, too: every wire that reads it would repeat the terms.)
+//! is a list of nodes: bits of inputs, outputs of calls, and gates. The *level* of a node is how
+//! many calls it is behind. A gate that depends on an AND gate of its own level is *grouped*: it
+//! goes into the one component of leftover gates of that level, which is evaluated before the calls
+//! of that level. All other gates are sums of wires, and cost nothing. (A sum of more than
+//! [`MAX_TERMS`] terms is grouped, too: every wire that reads it would repeat the terms.)
 
 use std::collections::HashMap;
 
@@ -223,8 +223,8 @@ impl<'a> TopLevel<'a> {
         node.grouped && node.level == level
     }
 
-    /// The component of some grouped nodes of one level: itself, the nodes that go into it, and those
-    /// that come out.
+    /// The component of some grouped nodes of one level: itself, the nodes that go into it, and
+    /// those that come out.
     fn group(&self, ids: &[NodeId], exported: &[bool]) -> (Component, Vec<NodeId>, Vec<NodeId>) {
         let level = self.nodes[ids[0] as usize].level;
         let mut wires: HashMap<NodeId, Wire> = HashMap::new();

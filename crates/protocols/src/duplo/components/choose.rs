@@ -1,9 +1,9 @@
 //! Which components are selected: those with which garbling, sending and evaluating cost least.
 //!
-//! Small components have many calls, so that fewer copies are needed for each; large ones have fewer
-//! wires between them, each of which takes commitments, solderings and authenticators. A selection
-//! takes all components of at most so many AND gates, for every such bound; the sizes and costs of
-//! each are computed exactly, and the cheapest one is kept.
+//! Small components have many calls, so that fewer copies are needed for each; large ones have
+//! fewer wires between them, each of which takes commitments, solderings and authenticators. A
+//! selection takes all components of at most so many AND gates, for every such bound; the sizes and
+//! costs of each are computed exactly, and the cheapest one is kept.
 
 use symbolon_circuit::{Circuit, Component, Step};
 use symbolon_transport::{Error, Result};

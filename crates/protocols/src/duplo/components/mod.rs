@@ -2,14 +2,14 @@
 //! slots and the mapping Par).
 //!
 //! A circuit is a program of components that call each other. Some of them are *selected*: each
-//! becomes a kind, garbled many times, and each call of it a slot. Everything else is written out at
-//! the top level, where
-//! * XOR, NOT and constants cost nothing: the input of a slot is a [sum](Sums) of any number of wires
-//!   and a constant, see [`solder`](super::solder);
+//! becomes a kind, garbled many times, and each call of it a slot. Everything else is written out
+//! at the top level, where
+//! * XOR, NOT and constants cost nothing: the input of a slot is a [sum](Sums) of any number of
+//!   wires and a constant, see [`solder`](super::solder);
 //! * AND gates between the same calls are grouped into components of their own.
 //!
-//! Inside a selected component all calls are written out as well. When nothing but the main component
-//! is selected, the whole circuit is one component, in one slot.
+//! Inside a selected component all calls are written out as well. When nothing but the main
+//! component is selected, the whole circuit is one component, in one slot.
 
 mod assemble;
 mod choose;
@@ -131,9 +131,9 @@ pub(super) struct ComponentGraph {
 }
 
 impl ComponentGraph {
-    /// The same for so many executions side by side: each has its own wires and slots. An input wire
-    /// is given its number by `wire(execution, input bit)`, and output bits are execution after
-    /// execution.
+    /// The same for so many executions side by side: each has its own wires and slots. An input
+    /// wire is given its number by `wire(execution, input bit)`, and output bits are execution
+    /// after execution.
     pub fn repeated(self, executions: usize) -> ComponentGraph {
         if executions == 1 {
             return self;
