@@ -5,6 +5,8 @@
 //! cargo run --release -p symbolon --example batch
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builtin;

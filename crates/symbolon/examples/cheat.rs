@@ -6,6 +6,8 @@
 //! cargo run --release -p symbolon --example cheat -- row      one of them
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builtin;

@@ -5,6 +5,8 @@
 //! cargo run --release -p symbolon --example night_before
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builtin;

@@ -4,6 +4,8 @@
 //! cargo run --release -p symbolon --example own_circuit
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builder::{Builder, Word};

@@ -4,6 +4,8 @@
 //! cargo run --release -p symbolon --example parties
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builtin;

@@ -13,6 +13,8 @@
 //! cargo run --release -p symbolon --example two_machines -- dial alice.example:7000 me.pem FINGERPRINT 95
 //! ```
 
+#![allow(clippy::print_stdout)]
+
 use std::thread;
 
 use symbolon::circuit::builtin;

@@ -1,5 +1,5 @@
 //! The examples, each run from beginning to end.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::print_stdout)]
 
 /// A test that runs an example's `main`, which checks its own results.
 macro_rules! example {
