@@ -55,7 +55,7 @@ pub fn networks((_, form): (Protocol, Form)) -> [Network; 2] {
             rho: Rho::Bits40,
             ot: Generator::default(),
             form,
-            batch: Batch { executions: 1, mac: MacLength::Bits64 },
+            batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: SEGMENT_GATES,
         }
     })
