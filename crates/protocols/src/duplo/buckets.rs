@@ -108,7 +108,7 @@ pub(super) fn receive_authenticators(
     (session, hash, accepted): (&[u8; 32], KeyHash, &[[Block; 2]]),
 ) -> Result<Authenticators> {
     let objects = &places.layout.authenticators;
-    let bucket = if wires == 0 { 1 } else { places.authenticators.kept.len() / wires };
+    let bucket = places.authenticators.kept.len().checked_div(wires).unwrap_or(1);
     let mut all = Vec::with_capacity(wires * bucket);
     for first in (0..wires).step_by(WIRES) {
         let part = first..wires.min(first + WIRES);

@@ -103,8 +103,12 @@ impl Engine for Duplo {
         let program = Program::new(circuit, net.batch.executions, self.games)?;
         let channel = peer(net)?;
         let inner = match self.side {
-            Side::Garbler(..) => Inner::Garbler(preprocess::garbler(self, channel, program)?),
-            Side::Evaluator(..) => Inner::Evaluator(preprocess::evaluator(self, channel, program)?),
+            Side::Garbler(..) => {
+                Inner::Garbler(Box::new(preprocess::garbler(self, channel, program)?))
+            }
+            Side::Evaluator(..) => {
+                Inner::Evaluator(Box::new(preprocess::evaluator(self, channel, program)?))
+            }
         };
         Ok(Box::new(Material { digest: circuit.digest(), inner }))
     }
@@ -135,8 +139,8 @@ struct Material {
 }
 
 enum Inner {
-    Garbler(GarblerMaterial),
-    Evaluator(EvaluatorMaterial),
+    Garbler(Box<GarblerMaterial>),
+    Evaluator(Box<EvaluatorMaterial>),
 }
 
 impl Preprocessed for Material {
