@@ -102,7 +102,7 @@ pub struct Failure {
     /// What exactly went wrong within the class, for programs; the class's own name if that is all.
     pub code: String,
     /// The code of the check that failed.
-    pub check: Option<String>,
+    pub check: Option<Box<str>>,
     /// Whom the error names, accused or not.
     pub party: Option<Named>,
 }
@@ -249,7 +249,7 @@ impl From<Error> for Failure {
             message: error.to_string(),
             hint: hint(&error),
             code: error.code().to_string(),
-            check: error.check().map(|check| check.code().to_string()),
+            check: error.check().map(|check| check.code().into()),
             party: error.culprit().map(Named::from),
         }
         .with_own_hint()
