@@ -1,7 +1,7 @@
 //! Step 13: opened output masks, the last messages of all, from the evaluator and from garblers, to either.
 
-use symbolon_transport::Error;
 use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::{Culprit, Error};
 
 use super::tools::*;
 
@@ -98,6 +98,8 @@ fn garbage_behind_packed_bits() {
         });
         let run = run_circuit(&circuit, &inputs, vec![(cheater, victim, bend)]);
         let ended = &run.ended[usize::from(victim)].outputs;
-        assert_eq!(ended.as_ref().err(), Some(&Error::misbehaved(cheater, PADDING)), "{kind}");
+        let error = ended.as_ref().err();
+        let failed = error.and_then(|error| Some((error.culprit()?, error.check()?.name())));
+        assert_eq!(failed, Some((Culprit::Party(cheater), PADDING)), "{kind}");
     }
 }

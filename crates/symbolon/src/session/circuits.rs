@@ -81,7 +81,7 @@ impl Session {
     /// use symbolon::{Config, Inputs, Result, Session, Transport, circuit::builtin};
     ///
     /// # fn main() -> Result<()> {
-    /// let adder = builtin::by_name("adder:16").expect("a built-in circuit");
+    /// let adder = builtin::by_name("add:16").expect("a built-in circuit");
     /// let richer = builtin::by_name("millionaires:16").expect("a built-in circuit");
     /// let (for_zero, for_one) = Transport::memory(1, None)?;
     /// let party = |number: u16, transport, wealth| -> Result<_> {
