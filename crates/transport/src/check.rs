@@ -6,7 +6,7 @@ use crate::{Channel, DEALER};
 
 /// A check of a peer's behaviour, named in [`Error::PeerMisbehaved`](crate::Error::PeerMisbehaved).
 ///
-/// Each crate declares its checks with [`checks!`](crate::checks), in a module `checks`.
+/// Each crate declares its checks with [`checks!`](crate::checks!), in a module `checks`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Check {
     code: &'static str,

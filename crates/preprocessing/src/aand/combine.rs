@@ -13,7 +13,7 @@
 //! by the fresh y_k. Anchors are generated directly into the output, where the sums go.
 //!
 //! All d of a batch are opened at once: bits first, then a sum of their MACs, see
-//! [`crate::aand::mac_check`]. What is computed from the bits in between stays here until those
+//! `mac_check`. What is computed from the bits in between stays here until those
 //! sums are right: a peer that could lie about one d unnoticed would learn a share of a chosen
 //! triple at a risk of 1/2, and 2^-ρ would become 2^-B.
 //!

@@ -1,8 +1,8 @@
 //! Π_aAND (YWZ20 Fig. 16): leaky triples become AND triples.
 //!
-//! * [`shuffle`] assigns the leaky triples of a batch to buckets, by a coin toss;
+//! * `shuffle` assigns the leaky triples of a batch to buckets, by a coin toss;
 //! * [`combine`] opens d within the buckets and sums each bucket up to one triple;
-//! * [`mac_check`] checks the MACs of all opened d at once.
+//! * `mac_check` checks the MACs of all opened d at once.
 //!
 //! [`crate::bucketing`] says how large batches and buckets must be.
 

@@ -41,10 +41,10 @@
 //! again.
 //!
 //! # States
-//! A batch is [`Sampled`] (steps 1 to 4b), then `Confirmed` (all parties saw the same broadcasts),
-//! then [`Checked`] (step 5); each state is consumed by the next step. Only a [`Checked`] batch can
+//! A batch is `Sampled` (steps 1 to 4b), then `Confirmed` (all parties saw the same broadcasts),
+//! then `Checked` (step 5); each state is consumed by the next step. Only a `Checked` batch can
 //! be combined, and the coin that draws its buckets is tossed there. The memory is a borrowed
-//! [`LaAndWorkspace`].
+//! `LaAndWorkspace`.
 //!
 //! # Chunks
 //! Work is cut into chunks. A chunk's correlated OTs are sent `LOOKAHEAD` chunks before its U, and
