@@ -1,7 +1,7 @@
 //! How many objects a cut-and-choose needs: exact parameters.
 //!
 //! One party makes L objects (garbled circuits, components, authenticators). The other has a random
-//! subset of fixed size opened and checks it. The U = α·n others are thrown at random into n
+//! subset of fixed size opened and checks it. The U = α·n others are assigned at random to n
 //! buckets of α. An adversary makes t bad objects, and wins if it is not caught and a bucket is bad
 //! for it. For one game of several in a run that share 2^-ρ, its chance must be at most 2^-ρ / games:
 //! each game gets ρ + log2(games) bits.
@@ -204,7 +204,7 @@ impl Game {
     /// ascending order of the former, and descending order of the latter.
     ///
     /// # Errors
-    /// `InvalidInput` if [`Sizes::MOST`] objects are not enough for so many buckets.
+    /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.
     pub fn choices(&self) -> Result<Vec<Sizes>> {
         let mut choices = Vec::new();
         let mut most = Sizes::MOST;
@@ -226,7 +226,7 @@ impl Game {
     /// The cheapest sizes; of equally cheap ones those with the smallest buckets.
     ///
     /// # Errors
-    /// `InvalidInput` if [`Sizes::MOST`] objects are not enough for so many buckets.
+    /// `InvalidInput` if the buckets need more than [`Sizes::MOST`] objects.
     pub fn best(&self, costs: Costs) -> Result<Sizes> {
         let mut best: Option<(u128, Sizes)> = None;
         for bucket in 1.. {

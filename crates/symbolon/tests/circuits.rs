@@ -41,6 +41,8 @@ fn several_circuits_follow_one_set_up() {
         (Protocol::Wrk, Form::HalfGates),
         (Protocol::Ywz, Form::HalfGates),
         (Protocol::TinyTable, Form::Tables),
+        (Protocol::Duplo, Form::HalfGates),
+        (Protocol::DualEx, Form::HalfGates),
     ];
     let (add, mul, wide) = (circuit("add:16"), circuit("mul:8"), circuit("add:40"));
     for (protocol, form) in kinds {
@@ -49,7 +51,7 @@ fn several_circuits_follow_one_set_up() {
             let mut session = Session::connect(config, &add).unwrap();
             let before = bytes_of_setup(&session);
             assert_eq!(evaluate(&mut session, 300 + u128::from(me)).unwrap(), Some(601));
-            let stale = session.preprocess().unwrap();
+            let stale = session.preprocess_circuit().unwrap();
             let id = session.id();
             for (next, value, result) in [(&mul, 12, 144), (&wide, 1 << 38, 1 << 39)] {
                 session.next_circuit(next).unwrap();
