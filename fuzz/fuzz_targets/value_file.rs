@@ -41,8 +41,17 @@ fuzz_target!(|data: &[u8]| {
     let form = FileForm { csv: how & 1 == 1, pad: how & 2 == 2, columns };
     let Ok(bits) = parse_file(&input, text, &form) else { return };
     assert_eq!(bits.len() as u64, input.ty.width());
+    // Raw bits can have a tag that no variant has and bits behind a variant's payload, which the
+    // circuit clears: what is printed of them is another encoding of the same value.
     let shown = format_value(&input.ty, &bits).to_string();
-    assert_eq!(parse_value(&input, &shown), Ok(bits.clone()));
+    let bits = match parse_value(&input, &shown) {
+        Ok(canonical) if text.contains("hex:") || text.contains("bits:") => canonical,
+        parsed => {
+            assert_eq!(parsed, Ok(bits.clone()));
+            bits
+        }
+    };
+    assert_eq!(format_value(&input.ty, &bits).to_string(), shown);
     for csv in [false, true] {
         let form = FileForm { csv, ..FileForm::default() };
         let text = format_file(&input.ty, &bits, csv);
