@@ -9,7 +9,7 @@ use symbolon_transport::bend::{Action, FnBend};
 
 fuzz_target!(|data: &[u8]| {
     let [way, index, operation, place, bytes @ ..] = data else { return };
-    let (way, cheater) = (WAYS[usize::from(way % 4)], way / 4 % 2);
+    let (way, cheater) = (WAYS[usize::from(way % 8) % WAYS.len()], way / 8 % 2);
     let (index, operation, place) = (usize::from(*index), operation % 4, usize::from(*place));
     let bytes = bytes.to_vec();
     let mut sent = 0;

@@ -30,7 +30,7 @@ fn written() -> &'static [[Vec<u8>; 2]] {
 
 fuzz_target!(|data: &[u8]| {
     let [way, low, high, cut, bytes @ ..] = data else { return };
-    let (number, party) = (usize::from(way % 4), usize::from(way / 4 % 2));
+    let (number, party) = (usize::from(way % 8) % WAYS.len(), usize::from(way / 8 % 2));
     let mut saved = written()[number][party].clone();
     let place = usize::from(u16::from_le_bytes([*low, *high])) % saved.len();
     saved[place..].iter_mut().zip(bytes).for_each(|(to, byte)| *to ^= byte);

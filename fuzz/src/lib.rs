@@ -10,11 +10,13 @@ use symbolon_protocols::{
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
 /// The ways of computing, in the order in which inputs number them.
-pub const WAYS: [(Protocol, Form); 4] = [
+pub const WAYS: [(Protocol, Form); 6] = [
     (Protocol::Wrk, Form::FourRow),
     (Protocol::Wrk, Form::HalfGates),
     (Protocol::Ywz, Form::HalfGates),
     (Protocol::TinyTable, Form::Tables),
+    (Protocol::Duplo, Form::HalfGates),
+    (Protocol::DualEx, Form::HalfGates),
 ];
 
 /// The circuit of all runs: x + y for two bits each, known to both.

@@ -45,6 +45,14 @@ pub fn tell(name: &str, secret: &[u8]) {
     }
 }
 
+/// The name under which a value is told that a protocol has opened: it is no longer a secret.
+pub const OPENED: &str = "opened";
+
+/// Tells that a protocol has opened these secrets to the peer, so that they need not be wiped.
+pub fn tell_opened(secret: &[u8]) {
+    tell(OPENED, secret);
+}
+
 /// Does nothing.
 #[cfg(not(feature = "watch"))]
 #[inline(always)]

@@ -121,14 +121,19 @@ fn session(protocol: Protocol, parties: u16, link: Link, leaves: Option<u16>) ->
     })
 }
 
+/// Kinds of sessions.
+const KINDS: usize = 8;
+
 /// One session, of another kind for every number.
 fn run(number: usize) {
-    let (protocol, parties, link, leaves) = match number % 6 {
+    let (protocol, parties, link, leaves) = match number % KINDS {
         0 => (Protocol::Wrk, 2, Link::Tls, None),
         1 => (Protocol::Ywz, 2, Link::Tcp, None),
         2 => (Protocol::TinyTable, 2, Link::Memory, None),
         3 => (Protocol::Wrk, 2, Link::Tls, Some(1)),
         4 => (Protocol::Ywz, 3, Link::Tls, None),
+        5 => (Protocol::Duplo, 2, Link::Tls, None),
+        6 => (Protocol::DualEx, 2, Link::Tcp, None),
         _ => (Protocol::Ywz, 3, Link::Tcp, Some(0)),
     };
     for (party, end) in (0u16..).zip(session(protocol, parties, link, leaves)) {
@@ -158,12 +163,12 @@ fn soak(rounds: usize, at_once: usize, slack: u64) {
         });
     };
     let before = held();
-    (0..6).for_each(run);
+    (0..KINDS).for_each(run);
     crowd();
     assert_given_back(before);
     let first = held();
     for round in 0..rounds {
-        (0..6).for_each(run);
+        (0..KINDS).for_each(run);
         assert_given_back(before);
         if round % 6 == 0 {
             crowd();
@@ -171,7 +176,7 @@ fn soak(rounds: usize, at_once: usize, slack: u64) {
         }
     }
     let last = held();
-    let sessions = 6 * rounds + at_once * rounds.div_ceil(6);
+    let sessions = KINDS * rounds + at_once * rounds.div_ceil(6);
     println!("{sessions} sessions: {first:?} after the first ones, {last:?} after the last");
     assert!(last.memory < first.memory + slack, "memory grows: {first:?}, then {last:?}");
 }

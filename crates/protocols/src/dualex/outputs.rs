@@ -7,7 +7,7 @@
 //! bucket's own, and the peer checks that every translation fits. From then on any reconciliation
 //! value can be computed by anybody, which is why the sets are committed to first.
 
-use symbolon_primitives::{BitVec, Block, Seed, same_digest};
+use symbolon_primitives::{BitVec, Block, Seed, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::{
@@ -38,6 +38,7 @@ pub(super) fn exchange(
         std::iter::once(*execution.output_seed).chain(circuits).collect()
     };
     let own: Vec<Block> = executions.iter().flat_map(seeds).collect();
+    watch::tell_opened(Block::as_bytes(&own));
     channel.send(messages::OUTPUT_SEEDS, Block::as_bytes(&own))?;
     let mut theirs = vec![Block::ZERO; own.len()];
     channel.recv_into(messages::OUTPUT_SEEDS, Block::as_bytes_mut(&mut theirs))?;

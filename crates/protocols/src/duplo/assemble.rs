@@ -6,7 +6,7 @@
 
 use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::buckets::Places;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
@@ -118,10 +118,14 @@ impl GarblerKeys {
         };
         let indicator = |&wire: &Wire| committed.value(places.head(wire as usize).key).lsb();
         let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
+        let indicators = Zeroizing::new(indicators);
+        // Enough from the beginning: a vector that grows leaves copies of its keys behind.
+        let mut outputs = Vec::with_capacity(program.to_garbler.len());
+        outputs.extend(returned(program).map(keys));
         GarblerKeys {
             inputs: program.inputs[0].iter().map(|&wire| keys(wire)).collect(),
             indicators: BitVec::from_bools(&indicators),
-            outputs: returned(program).map(keys).collect(),
+            outputs,
             online: committed.sums(&online_sums(program, places)),
         }
     }

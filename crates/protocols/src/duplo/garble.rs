@@ -10,7 +10,7 @@
 //! for, saves the corrections of all of them.
 
 use symbolon_garbling::{InputKeys, Instance, Labels, component::ComponentDigest};
-use symbolon_primitives::{BitVec, Block, Delta, same_digest};
+use symbolon_primitives::{BitVec, Block, Delta, same_digest, watch};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::commit::{Committed, Received, receive_blocks, send_blocks};
@@ -190,6 +190,7 @@ pub(super) fn garble_again(
     }
     let zero = inputs.iter().map(|&committed| keys::zero_key(committed, offset)).collect();
     let keys = InputKeys { delta: Delta::new(offset), inputs: Labels::new(zero) };
+    watch::tell_opened(&offset.to_bytes());
     let mut digest = ComponentDigest::default();
     let Ok(outputs) = copy.instance().garble(&keys, |gates| {
         digest.update(gates);

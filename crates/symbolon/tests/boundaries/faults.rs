@@ -108,6 +108,11 @@ impl Fault {
         }
     }
 
+    /// Whether messages of the right length come in the right order, with other bytes.
+    pub fn keeps_framing(self) -> bool {
+        matches!(self, Fault::Garbage | Fault::Swapped)
+    }
+
     /// Whether the receiver sees by the header alone that this is not its message.
     pub fn breaks_framing(self, Message { payload, .. }: Message) -> bool {
         match self {

@@ -31,6 +31,10 @@ pub enum Scene {
     Three,
     /// `tinytable`, two parties.
     TinyTable,
+    /// `duplo`, two parties.
+    Duplo,
+    /// `dualex`, two parties.
+    DualEx,
     /// `wrk`, four rows, two parties, in segments.
     Streamed,
     /// `ywz`, two parties, in segments.
@@ -59,6 +63,12 @@ impl Scene {
             Scene::TwoThreads | Scene::StreamedMeanwhile => 3,
             _ => 1,
         }
+    }
+
+    /// Whether a party can compute the right output in spite of what a peer sent: with garbled
+    /// circuits to spare, and with an input that recovers what a bad one hides.
+    pub fn has_spares(self) -> bool {
+        matches!(self, Scene::Duplo | Scene::DualEx)
     }
 
     /// All directions of all connections.
@@ -107,6 +117,8 @@ impl Scene {
             Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
+            Scene::Duplo => (Protocol::Duplo, None),
+            Scene::DualEx => (Protocol::DualEx, None),
             Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(Form::FourRow)),
             Scene::StreamedPair => (Protocol::Ywz, None),
         };

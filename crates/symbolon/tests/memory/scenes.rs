@@ -36,8 +36,12 @@ pub enum Scene {
     Three,
     Iknp,
     TinyTable,
+    Duplo,
+    DualEx,
     Stored,
     StoredTables,
+    StoredComponents,
+    StoredCircuits,
     Dealt,
     Cheated,
     Died,
@@ -46,7 +50,7 @@ pub enum Scene {
 
 use Scene::*;
 
-const ALL: [Scene; 13] = [
+const ALL: [Scene; 17] = [
     Left,
     FourRow,
     HalfGates,
@@ -54,8 +58,12 @@ const ALL: [Scene; 13] = [
     Three,
     Iknp,
     TinyTable,
+    Duplo,
+    DualEx,
     Stored,
     StoredTables,
+    StoredComponents,
+    StoredCircuits,
     Dealt,
     Cheated,
     Died,
@@ -102,8 +110,12 @@ impl Scene {
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
             Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(Generator::Iknp)),
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
+            Duplo => evaluate(Protocol::Duplo, (2, 1), |config| config),
+            DualEx => evaluate(Protocol::DualEx, (2, 1), |config| config),
             Stored => store(folder, Protocol::Wrk),
             StoredTables => store(folder, Protocol::TinyTable),
+            StoredComponents => store(folder, Protocol::Duplo),
+            StoredCircuits => store(folder, Protocol::DualEx),
             Dealt => deal(),
             // Every row: the evaluator opens one of each gate's.
             Cheated => end_early("garbled table", |payload| {
@@ -135,7 +147,10 @@ fn leave_on_stack(prg: &mut Prg) {
 }
 
 fn circuit(protocol: Protocol) -> Circuit {
-    let name = if protocol == Protocol::TinyTable { "aes128:sbox" } else { "aes128" };
+    let name = match protocol {
+        Protocol::Wrk | Protocol::Ywz => "aes128",
+        Protocol::TinyTable | Protocol::Duplo | Protocol::DualEx => "aes128:sbox",
+    };
     builtin::by_name(name).expect("it is built in")
 }
 
@@ -182,7 +197,7 @@ fn evaluate(
     });
 }
 
-/// Fills a pool, prepares a circuit from it and one without it, runs both; one store is opened by a
+/// Fills a pool where the protocol has one, prepares a circuit from it and one without it, runs both; one store is opened by a
 /// key file, the other by a passphrase.
 fn store(folder: &Path, protocol: Protocol) {
     let key = folder.join("key");
@@ -211,7 +226,9 @@ fn store(folder: &Path, protocol: Protocol) {
         });
     };
     let amount = Amount { and_gates: 8_000, input_bits: 200 };
-    step(&|_, config, store| stored::fill(config, store, amount).map(drop));
+    if !matches!(protocol, Protocol::Duplo | Protocol::DualEx) {
+        step(&|_, config, store| stored::fill(config, store, amount).map(drop));
+    }
     step(&|_, config, store| stored::prepare(config, store, &circuit, 2).map(drop));
     for _ in 0..2 {
         step(&|party, config, store| {

@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use symbolon_primitives::watch::{MASK, RECORD};
+use symbolon_primitives::watch::{MASK, OPENED, RECORD};
 
 /// What is looked for at a time.
 const PATTERN: usize = 16;
@@ -23,14 +23,21 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// What a child told.
+    /// What a child told, without what it has opened.
     pub fn told(records: &[u8]) -> Secrets {
         let mut secrets = Secrets { filter: vec![0; 1 << (FILTER - 6)], ..Secrets::default() };
+        let mut opened = Vec::new();
         for record in records.chunks_exact(RECORD) {
             let (name, masked) = record.split_at(RECORD - PATTERN);
             let name = String::from_utf8_lossy(name).trim_end_matches('\0').to_string();
             let bytes: Vec<u8> = masked.iter().map(|byte| byte ^ MASK).collect();
-            secrets.add(&name, &bytes);
+            match name == OPENED {
+                true => opened.extend(bytes),
+                false => secrets.add(&name, &bytes),
+            }
+        }
+        for pattern in opened.as_chunks::<PATTERN>().0 {
+            secrets.names.remove(&u128::from_le_bytes(*pattern));
         }
         secrets
     }
