@@ -71,7 +71,7 @@ impl CotReceiver for Receiver {
             xor_into(u, t);
             xor_into(u, x);
         }
-        channel.bend_state("iknp: u", u);
+        channel.tamper_state("iknp: u", u);
         channel.send(IKNP_U, u)?;
         Ok(*blake3::hash(u).as_bytes())
     }

@@ -105,7 +105,7 @@ fn base_seeds<'a>(
     let towards = |channel: &mut Channel| {
         let mut key = key.clone();
         let delta = std::slice::from_mut(key.delta.bits_mut());
-        channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
+        channel.tamper_state("set-up: delta", Block::as_bytes_mut(delta));
         Pair {
             session,
             me: channel.me(),

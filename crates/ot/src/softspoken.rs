@@ -125,7 +125,7 @@ impl CotReceiver for Receiver {
         for u in u.chunks_exact_mut(stride) {
             xor_into(u, x);
         }
-        channel.bend_state("softspoken: u", u);
+        channel.tamper_state("softspoken: u", u);
         channel.send(SOFTSPOKEN_U, u)?;
         Ok(self.forest.digest(u))
     }

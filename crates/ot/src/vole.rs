@@ -343,7 +343,7 @@ impl Prover {
         let (own, correction) = strings.columns_mut().split_at_mut(DIMENSION * stride);
         let correction = &mut correction[..params.code.parity_bits() * stride];
         add_parity(&params.code, own, correction, stride);
-        channel.bend_state("commitments: correction", correction);
+        channel.tamper_state("commitments: correction", correction);
         channel.send(CORRECTION, correction)?;
 
         let digest = forest.digest(correction);
@@ -351,9 +351,9 @@ impl Prover {
         let mut check = Zeroizing::new(Vec::with_capacity(params.check_bytes()));
         check.extend_from_slice(Block::as_bytes(&strings.hash(DIMENSION, &chi)));
         let mut hashes = v.hash(params.columns(), &chi);
-        channel.bend_state("commitments: hashes", Block::as_bytes_mut(&mut hashes));
+        channel.tamper_state("commitments: hashes", Block::as_bytes_mut(&mut hashes));
         check.extend_from_slice(digest_of(&hashes).as_bytes());
-        channel.bend_state("commitments: check", &mut check);
+        channel.tamper_state("commitments: check", &mut check);
         transcript.absorb("check", &check);
         channel.send(VOLE_CHECK, &check)?;
 

@@ -6,13 +6,13 @@
 
 mod common;
 
-use common::{Direction, SESSION, assert_caught, assert_correlated, bent, both, channels, prg};
+use common::{Direction, SESSION, assert_caught, assert_correlated, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{BlockBits, Generator, pprf, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 const ROWS: usize = 100;
 
@@ -23,14 +23,17 @@ fn choices() -> BitVec {
     BitVec::random(ROWS, &mut prg(77))
 }
 
-fn draw_bent(direction: &mut Direction, bend: FnBend) -> Result<(Vec<Block>, Vec<Block>), Error> {
-    direction.channels.1.set_bend(Box::new(bend));
+fn draw_bent(
+    direction: &mut Direction,
+    adversary: FnAdversary,
+) -> Result<(Vec<Block>, Vec<Block>), Error> {
+    direction.channels.1.set_adversary(Box::new(adversary));
     direction.draw(&choices())
 }
 
 /// Another correction that the cheater's own challenge knows of.
-fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
-    FnBend::new().on_state(move |point, u| {
+fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnAdversary {
+    FnAdversary::new().on_state(move |point, u| {
         if point == "softspoken: u" {
             change(u);
         }
@@ -59,8 +62,8 @@ fn another_choice_bit_in_one_block() {
         for value in 0..k.leaves() as u128 {
             let mut direction = with_block(k, 1, tree, value);
             let row = 7 * value as usize % ROWS;
-            let bend = with_u(move |u| u[tree * STRIDE + row / 8] ^= 1 << (row % 8));
-            let result = draw_bent(&mut direction, bend);
+            let adversary = with_u(move |u| u[tree * STRIDE + row / 8] ^= 1 << (row % 8));
+            let result = draw_bent(&mut direction, adversary);
             if value == 0 {
                 assert_right(&direction, result);
             } else {
@@ -79,10 +82,10 @@ fn every_block_is_checked() {
         for tree in 0..k.trees() {
             for value in [0, 1, k.leaves() as u128 - 1] {
                 let mut direction = with_block(k, 2, tree, value);
-                let bend = with_u(move |u| {
+                let adversary = with_u(move |u| {
                     u[tree * STRIDE..][..STRIDE].iter_mut().for_each(|byte| *byte ^= 0xff);
                 });
-                let result = draw_bent(&mut direction, bend);
+                let result = draw_bent(&mut direction, adversary);
                 assert_eq!(result.is_err(), value != 0, "{k:?}, tree {tree}, block {value}");
             }
         }
@@ -116,14 +119,14 @@ fn guesses_in_many_blocks() {
                     .filter(|&i| (delta >> i & 1 == 1) ^ (wrong == Some(i)))
                     .collect();
                 let others = trees.clone();
-                let bend = with_u(move |u| {
+                let adversary = with_u(move |u| {
                     others.iter().for_each(|tree| u[(tree + 1) * STRIDE - 1] ^= 0x80);
                 });
-                let bend = bend.on_message("correlated OT: check", 0, move |check| {
+                let adversary = adversary.on_message("correlated OT: check", 0, move |check| {
                     guessed_one.iter().for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
                     Action::Send
                 });
-                let result = draw_bent(&mut direction, bend);
+                let result = draw_bent(&mut direction, adversary);
                 match wrong {
                     None => assert_right(&direction, result),
                     Some(_) => assert_caught(result, 1, EXTENSION),
@@ -144,8 +147,8 @@ fn another_u_than_the_challenge_s() {
                 u[STRIDE] ^= 1;
                 Action::Send
             };
-            let bend = FnBend::new().on_message("softspoken: u", 0, flip);
-            assert_caught(draw_bent(&mut direction, bend), 1, EXTENSION);
+            let adversary = FnAdversary::new().on_message("softspoken: u", 0, flip);
+            assert_caught(draw_bent(&mut direction, adversary), 1, EXTENSION);
         }
     }
 }
@@ -157,7 +160,10 @@ fn wrong_check() {
         let generator = Generator::SoftSpoken { k };
         for at in (0..16).chain((0..128).map(|column| 16 * (1 + column) + 5)) {
             let mut direction = Direction::by(generator, 9);
-            direction.channels.1.set_bend(bent("correlated OT: check", 0, move |p| p[at] ^= 4));
+            direction
+                .channels
+                .1
+                .set_adversary(tampered("correlated OT: check", 0, move |p| p[at] ^= 4));
             assert_caught(direction.draw(&choices()), 1, EXTENSION);
         }
     }
@@ -174,7 +180,7 @@ fn short_and_long() {
             |u: &mut Vec<u8>| u.extend_from_within(..),
         ] {
             let mut direction = Direction::by(Generator::SoftSpoken { k }, 12);
-            direction.channels.1.set_bend(bent("softspoken: u", 0, change));
+            direction.channels.1.set_adversary(tampered("softspoken: u", 0, change));
             assert_caught(direction.draw(&choices()), 1, "message framing");
         }
     }
@@ -219,11 +225,11 @@ fn wrong_trees() {
         for cheat in [0, 1] {
             for (case, at) in places.into_iter().enumerate() {
                 let (mut a, mut b) = channels();
-                let bend = bent("softspoken: pprf", 0, move |message| message[at] ^= 1);
+                let adversary = tampered("softspoken: pprf", 0, move |message| message[at] ^= 1);
                 if cheat == 0 {
-                    a.set_bend(bend)
+                    a.set_adversary(adversary)
                 } else {
-                    b.set_bend(bend)
+                    b.set_adversary(adversary)
                 }
                 let (first, second) =
                     both((a, b), |channel| whole(channel, generator), |c| whole(c, generator));

@@ -6,12 +6,12 @@
 
 mod common;
 
-use common::{Direction, SESSION, assert_caught, bent, both, channels, prg};
+use common::{Direction, SESSION, assert_caught, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{BlockBits, Generator, setup};
 use symbolon_primitives::{BitVec, Delta};
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 const ROWS: usize = 100;
 
@@ -29,16 +29,16 @@ fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate
     let run = |seed: u64| {
         let mut direction = Direction::by(generator, 5_000 + u128::from(seed));
         // The last row's coefficient is 1, so that the adaption needs no χ.
-        let bend = FnBend::new().on_state(move |at, u| {
+        let adversary = FnAdversary::new().on_state(move |at, u| {
             if at == point {
                 (0..blocks).for_each(|block| u[(block + 1) * STRIDE - 1] ^= 0x80);
             }
         });
-        let bend = bend.on_message("correlated OT: check", 0, move |check| {
+        let adversary = adversary.on_message("correlated OT: check", 0, move |check| {
             (0..blocks * width).filter(|_| ones).for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
             Action::Send
         });
-        direction.channels.1.set_bend(Box::new(bend));
+        direction.channels.1.set_adversary(Box::new(adversary));
         let result = direction.draw(&choices);
         let passed = result.is_ok();
         if !passed {
@@ -93,7 +93,7 @@ fn caught_in_a_tree(k: BlockBits, runs: u128) -> Rate {
     let generator = Generator::SoftSpoken { k };
     let run = |seed: u128| {
         let (mut a, b) = channels();
-        a.set_bend(bent("softspoken: pprf", 0, |message| message[0] ^= 1));
+        a.set_adversary(tampered("softspoken: pprf", 0, |message| message[0] ^= 1));
         let party = |channel: &mut symbolon_transport::Channel| {
             let mut prg = prg(seed << 8 | u128::from(channel.me()));
             let key = GlobalKey::new(Delta::new(prg.block()));

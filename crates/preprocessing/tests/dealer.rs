@@ -11,7 +11,7 @@ use dealing::{Counter, Dealt, request, seats, take, with_dealer};
 use symbolon_preprocessing::PeerIndex;
 use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::Block;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
 
 fn clients(channels: Vec<Channel>) -> Vec<Client> {
@@ -198,10 +198,10 @@ fn a_request_that_makes_no_sense_is_not_sent() {
 }
 
 /// Party 1 of two sends something else than its request; returns the dealer's error and party 0's.
-fn bent_request(kind: &'static str, bend: fn(&mut Vec<u8>)) -> [Error; 2] {
+fn bent_request(kind: &'static str, adversary: fn(&mut Vec<u8>)) -> [Error; 2] {
     let asked = request(&[5, 6], 100);
     let (mut parties, dealer) = seats(2);
-    parties[1].set_bend(Box::new(mesh::message(kind, bend)));
+    parties[1].set_adversary(Box::new(mesh::message(kind, adversary)));
     let (told, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,
@@ -225,10 +225,10 @@ fn a_malformed_request_is_refused_to_all() {
     ];
     let table: [fn(&mut Vec<u8>); 3] =
         [|bytes| bytes.truncate(15), |bytes| bytes.push(0), |bytes| bytes.fill(0xff)];
-    let head = head.map(|bend| ("dealer request", bend));
-    let table = table.map(|bend| ("dealer request: parties", bend));
-    for (kind, bend) in head.into_iter().chain(table) {
-        let [error, told] = bent_request(kind, bend);
+    let head = head.map(|adversary| ("dealer request", adversary));
+    let table = table.map(|adversary| ("dealer request: parties", adversary));
+    for (kind, adversary) in head.into_iter().chain(table) {
+        let [error, told] = bent_request(kind, adversary);
         assert!(
             matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
             "{error}"
@@ -277,11 +277,11 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
 }
 
 /// What the parties end in when the dealer's channel to party 0 is bent.
-fn bent_dealer(bend: FnBend) -> Error {
+fn bent_dealer(adversary: FnAdversary) -> Error {
     let asked = request(&[40_000, 6], 20_001);
     let (mut parties, mut dealer) = seats(2);
     parties.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(500)));
-    dealer[0].set_bend(Box::new(bend));
+    dealer[0].set_adversary(Box::new(adversary));
     let (ended, _) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,
@@ -304,9 +304,9 @@ fn what_the_dealer_garbles_is_noticed() {
             bytes.pop();
         });
         let lengthened = mesh::nth_message(kind, index, |bytes| bytes.push(0));
-        let dropped = FnBend::new().on_message(kind, index, |_| Action::Drop);
-        for bend in [truncated, lengthened, dropped] {
-            let error = bent_dealer(bend);
+        let dropped = FnAdversary::new().on_message(kind, index, |_| Action::Drop);
+        for adversary in [truncated, lengthened, dropped] {
+            let error = bent_dealer(adversary);
             assert!(
                 matches!(
                     error,
@@ -319,9 +319,9 @@ fn what_the_dealer_garbles_is_noticed() {
                 "{kind}: {error}"
             );
         }
-        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Close));
+        let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Close));
         assert_eq!(error, Error::transport(DEALER, TransportReason::Closed), "{kind}");
-        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Stall));
+        let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Stall));
         // The other party may end the session first, when it has waited long enough.
         assert!(matches!(error, Error::Transport { party: Some(DEALER), .. }), "{kind}: {error}");
     }
@@ -396,7 +396,8 @@ fn a_dealer_that_lies_breaks_a_mac() {
     // The parties cannot tell; this is what their checks find later on, and blame each other for.
     let asked = request(&[8, 8], 64);
     let (parties, mut dealer) = seats(2);
-    dealer[0].set_bend(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
+    dealer[0]
+        .set_adversary(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
     let (dealt, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,

@@ -9,7 +9,7 @@ use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Receivers, builtin};
 use symbolon_protocols::{Form, Generator, Protocol, Rho};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
@@ -78,11 +78,11 @@ fn the_next_stretch_is_made_meanwhile() {
     // Four segments of twelve gates.
     let setting = Setting { lanes: 3, segment_gates: Some(12), ..Setting::default() };
     let (made, wait) = mpsc::channel();
-    let maker = FnBend::new().on_message("bucketing: d", 1, move |_| {
+    let maker = FnAdversary::new().on_message("bucketing: d", 1, move |_| {
         made.send(()).unwrap();
         Action::Send
     });
-    let walker = FnBend::new().on_message("garbled table", 0, move |_| {
+    let walker = FnAdversary::new().on_message("garbled table", 0, move |_| {
         wait.recv_timeout(Duration::from_secs(60)).expect("the second segment_gates is not made");
         Action::Send
     });
@@ -90,8 +90,8 @@ fn the_next_stretch_is_made_meanwhile() {
         nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
             channel.set_timeout(Duration::from_secs(60));
         });
-        nets[0].lanes[0][0].set_bend(Box::new(walker));
-        nets[0].lanes[1][0].set_bend(Box::new(maker));
+        nets[0].lanes[0][0].set_adversary(Box::new(walker));
+        nets[0].lanes[1][0].set_adversary(Box::new(maker));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }

@@ -12,7 +12,7 @@ use std::thread;
 
 use symbolon::circuit::builtin;
 use symbolon::{Config, Error, Form, Inputs, Meter, Protocol, Result, Session, Transport};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, memory_lanes};
 
 /// A cheat: its name, who cheats, in which protocol, and which bit of which message it flips; none
@@ -87,10 +87,10 @@ const CHEATS: [Cheat; 6] = [
 
 impl Cheat {
     /// Changes the first message of its kind.
-    fn bend(&self) -> Box<FnBend> {
+    fn adversary(&self) -> Box<FnAdversary> {
         let (message, bit) = (self.message, self.bit);
         let mut done = false;
-        Box::new(FnBend::new().on_outgoing(move |kind, _, payload| {
+        Box::new(FnAdversary::new().on_outgoing(move |kind, _, payload| {
             if kind == message && !done {
                 match bit {
                     Some(bit) => payload[bit / 8] ^= 1 << (bit % 8),
@@ -107,7 +107,7 @@ impl Cheat {
 
     fn party(&self, me: u16, mut lanes: Vec<Channel>) -> Result<()> {
         if me == self.cheater {
-            lanes[0].set_bend(self.bend());
+            lanes[0].set_adversary(self.adversary());
         }
         let meter = lanes[0].meter().clone();
         let circuit = builtin::by_name("mul:16").expect("a built-in circuit");

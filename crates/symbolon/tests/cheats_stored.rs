@@ -14,7 +14,7 @@ use symbolon::store::{Filter, Kind, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport, checks};
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::adversary::{Action, FnAdversary, note_caught};
 use symbolon_transport::{Culprit, memory_lanes};
 
 const HOLDINGS: &str = "stored items";
@@ -60,7 +60,7 @@ fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
     if let Some((cheater, lie)) = cheat {
         for channel in &mut peers[usize::from(cheater)] {
             if (lie.victims)(channel.peer()) {
-                channel.set_bend(Box::new(FnBend::new().on_message(
+                channel.set_adversary(Box::new(FnAdversary::new().on_message(
                     lie.kind,
                     lie.index,
                     move |told| {

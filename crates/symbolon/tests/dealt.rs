@@ -16,7 +16,7 @@ use symbolon::{
     Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{DEALER, Meter, memory_lanes};
 
 const KEY: u128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c;
@@ -27,8 +27,8 @@ const CIPHERTEXT: u128 = 0x3925_841d_02dc_09fb_dc11_8597_196a_0b32;
 const WAIT: Duration = Duration::from_secs(20);
 
 /// What the dealer does to its channel to a party.
-type Bent = fn(party: u16) -> FnBend;
-type BentBy = Arc<dyn Fn(u16) -> FnBend + Send + Sync>;
+type Bent = fn(party: u16) -> FnAdversary;
+type BentBy = Arc<dyn Fn(u16) -> FnAdversary + Send + Sync>;
 
 /// A dealer in this process, and what it says it did.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ impl House {
             let (near, mut far) = (near.remove(0), far.remove(0));
             far.set_timeout(WAIT);
             if let Some(bent) = &bent {
-                far.set_bend(Box::new(bent(party)));
+                far.set_adversary(Box::new(bent(party)));
             }
             server.admit(Client::from(far));
             Ok(near)
@@ -363,10 +363,10 @@ fn a_party_that_finds_no_dealer_says_so_and_the_others_hear_of_it() {
 }
 
 /// The dealer goes at some message to party 0.
-fn goes(party: u16, kind: &'static str, index: usize) -> FnBend {
+fn goes(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
-        0 => FnBend::new().on_message(kind, index, |_| Action::Close),
-        _ => FnBend::new(),
+        0 => FnAdversary::new().on_message(kind, index, |_| Action::Close),
+        _ => FnAdversary::new(),
     }
 }
 
@@ -410,13 +410,13 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
 }
 
 /// The dealer flips a bit in a message to party 0.
-fn lies(party: u16, kind: &'static str, index: usize) -> FnBend {
+fn lies(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
-        0 => FnBend::new().on_message(kind, index, |bytes| {
+        0 => FnAdversary::new().on_message(kind, index, |bytes| {
             bytes[0] ^= 1;
             Action::Send
         }),
-        _ => FnBend::new(),
+        _ => FnAdversary::new(),
     }
 }
 
@@ -473,15 +473,15 @@ fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
 }
 
 /// Party 0 gets the other bit of the first product, and a MAC on it under party 1's Δ.
-fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnBend {
+fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdversary {
     if party == 1 {
-        return FnBend::new().on_message("dealer: seed", 0, move |seed| {
+        return FnAdversary::new().on_message("dealer: seed", 0, move |seed| {
             let mut seed = Prg::from_seed(Block::from_bytes(seed[..].try_into().unwrap()));
             *delta.lock().unwrap() = seed.block().with_lsb(evaluator != 1);
             Action::Send
         });
     }
-    FnBend::new().on_outgoing(move |kind, index, message| {
+    FnAdversary::new().on_outgoing(move |kind, index, message| {
         match (kind, index) {
             ("dealer: c bits", 0) => message[0] ^= 1,
             // Those of a mask, of a, of b come first.

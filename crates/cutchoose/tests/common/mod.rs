@@ -8,7 +8,7 @@ use symbolon_cutchoose::hcom::{
 };
 use symbolon_ot::vole;
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::bend::{Action, FnBend, fresh};
+use symbolon_transport::adversary::{Action, FnAdversary, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [4; 32];
@@ -52,12 +52,12 @@ impl Session {
         Session::with(params, seed, delta, |_| {}).unwrap()
     }
 
-    /// With this Δ, and a bent message of the set-up.
+    /// With this Δ, and a tampered message of the set-up.
     pub fn with(
         params: &Params,
         seed: u128,
         delta: BitVec,
-        bend: impl FnOnce(&mut Vec<u8>),
+        adversary: impl FnOnce(&mut Vec<u8>),
     ) -> Result<Session, Error> {
         let mut prg = prg(seed);
         let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
@@ -66,7 +66,7 @@ impl Session {
         let chosen: Vec<Block> =
             pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
         let (provers, mut message) = vole::plant(ends, params, &pairs, 1)?;
-        bend(&mut message);
+        adversary(&mut message);
         let verifiers = vole::puncture(ends, params, (&delta, &chosen), &message, 1)?;
         let committer = Committer::of(provers, ends).pop().unwrap();
         let receiver = Receiver::of(verifiers, ends).pop().unwrap();
@@ -109,30 +109,30 @@ impl Session {
     }
 
     /// Makes the committer change one message.
-    pub fn bend_message(
+    pub fn tamper_message(
         &mut self,
         kind: &'static str,
         mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
     ) {
-        let bend = FnBend::new().on_message(kind, 0, move |payload| {
+        let adversary = FnAdversary::new().on_message(kind, 0, move |payload| {
             f(payload);
             Action::Send
         });
-        self.channels.0.set_bend(Box::new(bend));
+        self.channels.0.set_adversary(Box::new(adversary));
     }
 
     /// Makes the committer change its state at a named point.
-    pub fn bend_state(
+    pub fn tamper_state(
         &mut self,
         point: &'static str,
         mut f: impl FnMut(&mut [u8]) + Send + 'static,
     ) {
-        let bend = FnBend::new().on_state(move |at, data| {
+        let adversary = FnAdversary::new().on_state(move |at, data| {
             if at == point {
                 f(data);
             }
         });
-        self.channels.0.set_bend(Box::new(bend));
+        self.channels.0.set_adversary(Box::new(adversary));
     }
 }
 

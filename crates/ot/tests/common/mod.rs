@@ -8,7 +8,7 @@ use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
 use symbolon_ot::pprf::{self, Ground};
 use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-use symbolon_transport::bend::{Action, CheckName, FnBend, assert_noticed, fresh};
+use symbolon_transport::adversary::{Action, CheckName, FnAdversary, assert_noticed, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
@@ -40,13 +40,13 @@ pub fn both<A: Send, B: Send>(
     })
 }
 
-/// A bend of one message.
-pub fn bent(
+/// An adversary that changes one message.
+pub fn tampered(
     kind: &'static str,
     index: usize,
     mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> Box<FnBend> {
-    Box::new(FnBend::new().on_message(kind, index, move |payload| {
+) -> Box<FnAdversary> {
+    Box::new(FnAdversary::new().on_message(kind, index, move |payload| {
         f(payload);
         Action::Send
     }))
@@ -55,17 +55,17 @@ pub fn bent(
 /// The messages of one kind that a party sent.
 pub type Record = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A bend that changes nothing and keeps the messages of one kind.
-pub fn recorder(kind: &'static str) -> (Record, Box<FnBend>) {
+/// An adversary that changes nothing and keeps the messages of one kind.
+pub fn recorder(kind: &'static str) -> (Record, Box<FnAdversary>) {
     let record = Record::default();
     let copy = record.clone();
-    let bend = FnBend::new().on_outgoing(move |k, _, payload| {
+    let adversary = FnAdversary::new().on_outgoing(move |k, _, payload| {
         if k == kind {
             copy.lock().unwrap().push(payload.clone());
         }
         Action::Send
     });
-    (record, Box::new(bend))
+    (record, Box::new(adversary))
 }
 
 /// The honest party of two noticed what the other one, `cheater`, did, at this check.

@@ -19,7 +19,7 @@ mod threads;
 use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
 use symbolon_ot::iknp::{self, COLUMNS};
 use symbolon_ot::setup::Lane;
-use symbolon_transport::bend::fresh;
+use symbolon_transport::adversary::fresh;
 
 use super::*;
 use crate::{PeerIndex, bucketing::Batch};

@@ -455,7 +455,7 @@ impl LeakyAndGenerator {
             channel.recv_into(LEAKY_U, bytemuck::cast_slice_mut(u))?;
             W::add_where(s, x, range.start, u);
         }
-        channels[0].bend_state("leaky AND: S", bytemuck::cast_slice_mut(s));
+        channels[0].tamper_state("leaky AND: S", bytemuck::cast_slice_mut(s));
         W::push_lsbs(s, d);
         Ok(())
     }

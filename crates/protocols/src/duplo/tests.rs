@@ -6,7 +6,7 @@ use std::time::Duration;
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Word};
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::{Sizes, hcom};
-use symbolon_transport::bend::Stage;
+use symbolon_transport::adversary::Stage;
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::components::Kind;
@@ -89,22 +89,22 @@ impl Scene {
         self.circuit.outputs().iter().map(of).collect()
     }
 
-    /// Runs both parties, after `bend` has had its way with their channels.
-    pub fn run(&self, bend: impl FnOnce(&mut [Channel; 2])) -> [Result<OutputBits>; 2] {
-        self.run_counted([Meter::new(), Meter::new()], bend)
+    /// Runs both parties, after `adversary` has tampered with their channels.
+    pub fn run(&self, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<OutputBits>; 2] {
+        self.run_counted([Meter::new(), Meter::new()], adversary)
     }
 
     /// The same, counted by these meters.
     fn run_counted(
         &self,
         [a, b]: [Arc<Meter>; 2],
-        bend: impl FnOnce(&mut [Channel; 2]),
+        adversary: impl FnOnce(&mut [Channel; 2]),
     ) -> [Result<OutputBits>; 2] {
         let (a, b) = memory_lanes((0, a), (1, b), 1, None).unwrap();
         let [a, b] = [a, b].map(|mut lanes| lanes.remove(0));
         let mut channels = [a, b];
         channels.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(20)));
-        bend(&mut channels);
+        adversary(&mut channels);
         let stage = &Stage::new(channels.iter().filter(|channel| !channel.cheats()).count());
         let plan = &Plan::new(&self.circuit);
         std::thread::scope(|scope| {

@@ -9,7 +9,7 @@ use symbolon::{
     Config, Form, Generator, Inputs, Outputs, Protocol, Result, SEGMENT_GATES, Session, Transport,
     circuit::PartyId,
 };
-use symbolon_transport::bend::{Tamper, Verdict, interposed_pair};
+use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
 use symbolon_transport::{Channel, Meter};
 
 use super::sweep::HANGING;

@@ -17,7 +17,7 @@ use symbolon::{
     BlockBits, Config, Dealer, Error, Form, Generator, Inputs, Protocol, Result, Session, Transport,
 };
 use symbolon_primitives::{Block, Delta, Prg, watch};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Meter, memory_lanes};
 
 use super::search::Secrets;
@@ -238,7 +238,7 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
     let meters = [Meter::new(), Meter::new()];
     let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
     let (mut near, far) = ends.expect("channels in memory");
-    near[0].set_bend(Box::new(FnBend::new().on_message(kind, 0, change)));
+    near[0].set_adversary(Box::new(FnAdversary::new().on_message(kind, 0, change)));
     let parties = vec![
         Transport::channels(near, meters[0].clone()),
         Transport::channels(far, meters[1].clone()),

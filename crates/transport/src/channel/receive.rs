@@ -31,7 +31,7 @@ impl Channel {
             Ok(&mut buf[..])
         })
         .map(drop)?;
-        self.bend_incoming(kind, buf);
+        self.tamper_incoming(kind, buf);
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl Channel {
             Ok(&mut buf[..])
         })
         .map(drop)?;
-        self.bend_incoming(kind, &buf);
+        self.tamper_incoming(kind, &buf);
         Ok(buf)
     }
 

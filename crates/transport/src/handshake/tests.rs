@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Culprit;
-use crate::bend::{Action, FnBend};
+use crate::adversary::{Action, FnAdversary};
 use crate::tests::pair;
 
 fn example() -> Hello {
@@ -136,7 +136,7 @@ fn echoes_and_impostors_are_refused() {
 fn malformed_hellos_are_the_peers_fault() {
     for cut in [0, 3, 5, 10, 20] {
         let (a, mut b) = pair();
-        b.set_bend(Box::new(FnBend::new().on_message(HELLO, 0, move |hello| {
+        b.set_adversary(Box::new(FnAdversary::new().on_message(HELLO, 0, move |hello| {
             hello.truncate(cut);
             Action::Send
         })));

@@ -4,7 +4,7 @@
 //! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
 
 use symbolon_ot::BlockBits;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::*;
 use mesh::state;
@@ -21,8 +21,8 @@ fn set_up(lanes: &mut Lanes, generator: Generator) -> Result<Preprocessor> {
 }
 
 /// Spoils a draw in every column, for either generator.
-fn spoiled() -> FnBend {
-    FnBend::new().on_state(|point, u| {
+fn spoiled() -> FnAdversary {
+    FnAdversary::new().on_state(|point, u| {
         if ["iknp: u", "softspoken: u"].contains(&point) {
             u.iter_mut().for_each(|byte| *byte ^= 1);
         }
@@ -77,8 +77,8 @@ fn the_first_culprit_of_a_set_up_is_named() {
     for generator in GENERATORS {
         let mut parties = mesh::mesh(3, 1);
         for cheater in [0, 1] {
-            let bend = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
-            mesh::cheat(&mut parties[cheater], VICTIM, bend);
+            let adversary = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+            mesh::cheat(&mut parties[cheater], VICTIM, adversary);
         }
         let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
         assert_eq!(
@@ -97,7 +97,11 @@ fn a_failed_check_ends_a_set_up_without_the_other_peer() {
         let mut parties = mesh::mesh(3, 1);
         let spoil = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
         mesh::cheat(&mut parties[0], VICTIM, spoil);
-        mesh::cheat(&mut parties[1], VICTIM, FnBend::new().on_outgoing(|_, _, _| Action::Stall));
+        mesh::cheat(
+            &mut parties[1],
+            VICTIM,
+            FnAdversary::new().on_outgoing(|_, _, _| Action::Stall),
+        );
         let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
         assert_eq!(
             ended[usize::from(VICTIM)],
