@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, Plan, builtin};
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
+    Batch, Form, OtExtension, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
@@ -53,7 +53,7 @@ pub fn networks((_, form): (Protocol, Form)) -> [Network; 2] {
             meter,
             session: [7; 32],
             rho: Rho::Bits40,
-            ot: Generator::default(),
+            ot: OtExtension::default(),
             form,
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: SEGMENT_GATES,

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::{
-    Config, Form, Generator, MAX_THREADS, MacChoice, MacLength, Protocol, PsiForm, Rho,
+    Config, Form, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
     SessionParams, SimulatedLink,
 };
 
@@ -51,7 +51,7 @@ impl Tuning {
         if let Some(form) = form.filter(|form: &Form| !protocol.forms().contains(form)) {
             return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
         }
-        let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
+        let ot = choice("--ot", args.ot.as_deref(), &OtExtension::ALL.map(OtExtension::name))?;
         let mac = mac(args, protocol, rho)?;
         let psi = psi(args, protocol)?;
         let threads = args.threads.unwrap_or(1);
@@ -110,9 +110,9 @@ impl Tuning {
         self.params.protocol.has_psi_form().then(|| self.params.psi.name())
     }
 
-    /// The generator as an option takes it.
+    /// The OT extension as an option takes it.
     pub fn ot_name(&self) -> String {
-        self.params.ot.map_or(AUTO, Generator::name).to_string()
+        self.params.ot.map_or(AUTO, OtExtension::name).to_string()
     }
 
     /// Sets all of it but the link, which depends on the transport; signals cancel the session.
@@ -210,7 +210,7 @@ mod tests {
         };
         let auto = Tuning::new(&auto, 2).unwrap();
         assert_eq!((auto.params.form, auto.ot_name()), (None, "auto".to_string()));
-        for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(Generator::ALL) {
+        for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(OtExtension::ALL) {
             let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
                 form: Some(form.clone()),

@@ -9,7 +9,7 @@ use common::{SESSION, assert_caught, both, channels, prg, recorder, tampered};
 use proptest::prelude::*;
 use symbolon_ot::checks::{self, BASE_OT_POINT};
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{Generator, base, setup};
+use symbolon_ot::{OtExtension, base, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::adversary::FnAdversary;
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
@@ -226,7 +226,7 @@ fn a_replayed_a_fails_the_first_extension() {
             session,
             &GlobalKey::new(Delta::new(delta)),
             1,
-            Generator::Iknp,
+            OtExtension::Iknp,
             &mut prg,
         )
         .map(drop)

@@ -245,9 +245,9 @@ fn replayed_draw() {
 #[test]
 fn a_failed_check_ends_every_lane() {
     let delta = prg(15).block();
-    let verdicts = Arc::default();
-    let mut first = Direction::with(15, delta, 1, Arc::clone(&verdicts));
-    let mut second = Direction::with(16, delta, 2, verdicts);
+    let guard = Arc::default();
+    let mut first = Direction::with(15, delta, 1, Arc::clone(&guard));
+    let mut second = Direction::with(16, delta, 2, guard);
     second.draw(&choices()).unwrap();
     assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, EXTENSION);
     assert_caught(second.draw(&choices()), 1, EXTENSION);
@@ -259,8 +259,8 @@ fn a_failed_check_ends_every_lane() {
 #[test]
 fn a_failed_check_ends_every_peer() {
     let key = GlobalKey::new(Delta::new(prg(18).block()));
-    let mut first = Direction::with(18, *key.delta, 1, Arc::clone(&key.verdicts));
-    let mut second = Direction::with(19, *key.delta, 1, Arc::clone(&key.verdicts));
+    let mut first = Direction::with(18, *key.delta, 1, Arc::clone(&key.guard));
+    let mut second = Direction::with(19, *key.delta, 1, Arc::clone(&key.guard));
     let (mut ours, mut theirs) =
         memory_lanes((0, Meter::new()), (2, Meter::new()), 1, None).unwrap();
     second.channels = (ours.remove(0), theirs.remove(0));

@@ -39,7 +39,7 @@ pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
 pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
-pub use symbolon_preprocessing::{BlockBits, Generator};
+pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
 
 /// The protocols there are.
@@ -135,7 +135,7 @@ impl Protocol {
 
     /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
     /// trust, instead of making them with the peers. There is nothing to set up, and the session's
-    /// generator of correlated OT is not used.
+    /// OT extension is not used.
     ///
     /// # Errors
     /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::Generator;
+use symbolon_preprocessing::OtExtension;
 use symbolon_transport::{Channel, Meter};
 
 use crate::{Form, MacLength, PsiForm};
@@ -73,7 +73,7 @@ pub struct Network {
     /// Statistical security.
     pub rho: Rho,
     /// Makes the correlated OTs; every party must name the same.
-    pub ot: Generator,
+    pub ot: OtExtension,
     /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must
     /// name the same.
     pub form: Form,

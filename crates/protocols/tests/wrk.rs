@@ -6,7 +6,7 @@ mod common;
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Input, Plan, Receivers, builtin};
-use symbolon_protocols::{Form, Generator, Protocol, Rho};
+use symbolon_protocols::{Form, OtExtension, Protocol, Rho};
 use symbolon_transport::Error;
 
 proptest! {
@@ -50,7 +50,7 @@ fn every_generator() {
     let steps: Vec<_> = (0..300u32).map(|i| ((i % 7) as u8, i * 5 + 2, i * 13 + 1)).collect();
     let circuit = circuit(&[8, 8], &steps, vec![((200..250).collect(), Receivers::All)]);
     let all = [vec![true, true, false, true, false, false, true, false], vec![false; 8]];
-    for ot in Generator::ALL {
+    for ot in OtExtension::ALL {
         for lanes in [1, 2] {
             assert_runs(Setting { ot, lanes, ..Setting::default() }, &circuit, &all);
         }

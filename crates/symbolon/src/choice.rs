@@ -1,10 +1,10 @@
-//! What is left to the link: the form of garbling and the generator of correlated OTs.
+//! What is left to the link: the form of garbling and the OT extension.
 //!
 //! Every choice is as secure as every other. The rules are functions of numbers that all parties
 //! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
 //! behind them.
 
-use symbolon_protocols::{BlockBits, Form, Generator, Rho};
+use symbolon_protocols::{Form, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
 
 /// How a session garbles and what makes its correlated OTs, and whether that followed from the
@@ -13,11 +13,11 @@ use symbolon_transport::LinkSpeed;
 pub struct Choice {
     /// The form of garbling; between more than two parties there is but one.
     pub form: Form,
-    /// The generator of correlated OTs.
-    pub ot: Generator,
+    /// The OT extension.
+    pub ot: OtExtension,
     /// Whether nobody asked for a form, so that it was chosen from the link.
     pub form_by_link: bool,
-    /// Whether nobody asked for a generator, so that it was chosen from the link.
+    /// Whether nobody asked for an OT extension, so that it was chosen from the link.
     pub ot_by_link: bool,
     /// The slowest link between any two parties; measured only when something is chosen from it.
     pub link: Option<LinkSpeed>,
@@ -27,7 +27,7 @@ pub struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wishes {
     pub form: Option<Form>,
-    pub ot: Option<Generator>,
+    pub ot: Option<OtExtension>,
 }
 
 impl Wishes {
@@ -73,11 +73,11 @@ const HALF_GATES_PICOS: u128 = 50_000;
 /// Below this, [`FEWEST_BYTES`] is faster: what one thread that serves one link keeps up with.
 const BUSY_BYTES_PER_SECOND: u128 = 50_000_000;
 
-/// The generator with the fewest bytes.
-const FEWEST_BYTES: Generator = Generator::SoftSpoken { k: BlockBits::Eight };
+/// The OT extension with the fewest bytes.
+const FEWEST_BYTES: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight };
 
 /// A quarter of IKNP's bytes in no more time.
-const USUAL: Generator = Generator::SoftSpoken { k: BlockBits::Four };
+const USUAL: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
 /// Half-gates when their bytes save more time than their further round trip takes.
 fn form_for(link: LinkSpeed, work: Work) -> Form {
@@ -89,7 +89,7 @@ fn form_for(link: LinkSpeed, work: Work) -> Form {
 }
 
 /// Fewer bytes for more computing, when the links of a thread are slower than its computing.
-fn generator_for(link: LinkSpeed, work: Work) -> Generator {
+fn generator_for(link: LinkSpeed, work: Work) -> OtExtension {
     let links = work.parties.saturating_sub(1) as u128;
     let rate = u128::from(link.bytes_per_second) * links / work.threads.max(1) as u128;
     if rate < BUSY_BYTES_PER_SECOND { FEWEST_BYTES } else { USUAL }
@@ -174,7 +174,7 @@ mod tests {
         let choice = wishes.over(link(30, 20_000), work(AES));
         assert_eq!((choice.form, choice.form_by_link), (Form::HalfGates, false));
         assert_eq!((choice.ot, choice.ot_by_link), (USUAL, true));
-        let settled = Wishes { ot: Some(Generator::Iknp), ..wishes }.settled().unwrap();
-        assert_eq!((settled.ot, settled.link), (Generator::Iknp, None));
+        let settled = Wishes { ot: Some(OtExtension::Iknp), ..wishes }.settled().unwrap();
+        assert_eq!((settled.ot, settled.link), (OtExtension::Iknp, None));
     }
 }

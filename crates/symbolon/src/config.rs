@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, PsiForm, Rho};
+use symbolon_protocols::{Batch, Demand, Form, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
 };
@@ -55,7 +55,7 @@ impl Terms {
 impl Config {
     /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated
     /// link, the protocol `wrk` between two parties or `ywz` among more, and the form of garbling
-    /// and the generator of correlated OTs as they suit the link.
+    /// and the OT extension as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
             Way::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
@@ -102,8 +102,8 @@ impl Config {
 
     /// Chooses how correlated OTs are made: fewer bytes for more computing. `None` leaves it to the
     /// others and, if they leave it too, to the link.
-    pub fn ot(mut self, generator: impl Into<Option<Generator>>) -> Self {
-        self.terms.params.ot = generator.into();
+    pub fn ot(mut self, ot_extension: impl Into<Option<OtExtension>>) -> Self {
+        self.terms.params.ot = ot_extension.into();
         self
     }
 

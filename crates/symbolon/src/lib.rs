@@ -76,7 +76,7 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    BlockBits, Form, Generator, MacLength, Protocol, PsiForm, Rho, SEGMENT_GATES,
+    Form, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
 };
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Form, Generator, MacLength, Protocol, PsiForm, Rho, SEGMENT_GATES};
+use symbolon_protocols::{Form, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
 use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
 
 use crate::stored::Amount;
@@ -35,7 +35,7 @@ pub struct SessionParams {
     /// link.
     pub form: Option<Form>,
     /// How correlated OTs are made; `None` leaves it to the others or the link.
-    pub ot: Option<Generator>,
+    pub ot: Option<OtExtension>,
     /// How many threads make correlated OTs and triples, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
     pub threads: usize,
     /// How many evaluations a batch has, at least 1.
@@ -131,7 +131,7 @@ impl SessionParams {
             ("protocol", protocol.name().to_string()),
             ("rho", rho.bits().to_string()),
             ("form", auto(form.or(only).map(Form::name))),
-            ("ot", auto(ot.map(Generator::name))),
+            ("ot", auto(ot.map(OtExtension::name))),
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),

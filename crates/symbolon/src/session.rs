@@ -6,7 +6,7 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    Dealer, Engine, Form, InputBits, Network, OtExtension, OutputBits, Prepared, Preprocessed,
     Protocol,
 };
 use symbolon_transport::{
@@ -127,7 +127,7 @@ impl Session {
         self.protocol
     }
 
-    /// The form of garbling and the generator of correlated OTs, the same for all parties, and
+    /// The form of garbling and the OT extension, the same for all parties, and
     /// whether the link decided.
     pub fn choice(&self) -> Choice {
         self.choice
@@ -321,7 +321,7 @@ pub(crate) struct Begun<T> {
 }
 
 /// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
-/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or a generator, `unasked`
+/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension, `unasked`
 /// is taken, and the link decides about the rest.
 pub(crate) fn begin<T>(
     config: Config,
@@ -333,7 +333,7 @@ pub(crate) fn begin<T>(
     let hello = hello(&config.terms().params, config.parties(), job);
     let dealer = config.reach_dealer()?;
     // With a dealer nobody makes correlated OTs, so no link is measured for them.
-    let no_ot = dealer.as_ref().map(|_| Generator::default());
+    let no_ot = dealer.as_ref().map(|_| OtExtension::default());
     let unasked = unasked.or(Wishes { form: None, ot: no_ot });
     let (transport, terms) = config.into_parts();
     let (lanes, meter) = transport.open(&terms)?;
@@ -341,7 +341,7 @@ pub(crate) fn begin<T>(
     let batch = terms.batch(1);
     let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
-    let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
+    let (session, ot, form) = ([0; 32], OtExtension::default(), Form::default());
     let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());

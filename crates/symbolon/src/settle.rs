@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_protocols::{Form, Generator};
+use symbolon_protocols::{Form, OtExtension};
 use symbolon_transport::{Channel, Culprit, Error, LEFT_OPEN, LinkSpeed, Result, Subject, measure};
 
 use crate::agree::Agreed;
@@ -45,7 +45,7 @@ pub(crate) fn settle(
     (work, unasked): (Work, Wishes),
 ) -> Result<([u8; 32], Choice)> {
     let form = |name: &str| Form::ALL.into_iter().find(|form| form.name() == name);
-    let ot = |name: &str| Generator::ALL.into_iter().find(|ot| ot.name() == name);
+    let ot = |name: &str| OtExtension::ALL.into_iter().find(|ot| ot.name() == name);
     let wishes = Wishes { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
     let wishes = wishes.or(unasked);
     let (choice, reports) = match wishes.settled() {
@@ -173,7 +173,7 @@ fn decode(bytes: &[u8; 16]) -> LinkSpeed {
 fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result<()> {
     let place = |at: Option<usize>| at.map_or(u8::MAX, |at| at as u8);
     let form = place(Form::ALL.iter().position(|form| *form == choice.form));
-    let ot = place(Generator::ALL.iter().position(|ot| *ot == choice.ot));
+    let ot = place(OtExtension::ALL.iter().position(|ot| *ot == choice.ot));
     for peer in peers.iter_mut() {
         peer.send_parts(LINK_CHOICE, &[reports, &[form, ot]])?;
         peer.flush()?;
@@ -196,7 +196,7 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
             return Err(differ(FORM, choice.form.name(), theirs));
         }
         if theirs[33] != ot {
-            let theirs = Generator::ALL.get(usize::from(theirs[33])).map(|ot| ot.name());
+            let theirs = OtExtension::ALL.get(usize::from(theirs[33])).map(|ot| ot.name());
             return Err(differ(OT, choice.ot.name(), theirs));
         }
     }

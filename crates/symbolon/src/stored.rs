@@ -36,7 +36,7 @@ use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Demand, Engine, Generator, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Demand, Engine, Network, OtExtension, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
     Protocol,
 };
 use symbolon_store::{
@@ -351,7 +351,7 @@ pub fn run_batch(
     let maker = Maker::of(&config);
     let patience = terms.timeout;
     // All is settled already: what was prepared says how.
-    let settled = Wishes { ot: Some(Generator::default()), ..lowest_latency(maker.protocol) };
+    let settled = Wishes { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
     let begun = begin(config, Job::RunPrepared(circuit), (0, settled), |network, _| {
         network.batch = batch;
         let mut rounds = Rounds::default();

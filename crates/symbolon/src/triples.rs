@@ -52,7 +52,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         let config = preprocessing::Config {
             rho: network.rho.bits(),
             evaluator: BALANCING,
-            generator: network.ot,
+            ot_extension: network.ot,
         };
         Preprocessor::set_up(network.makers(), &session, config)
     })?;

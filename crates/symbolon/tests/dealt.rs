@@ -12,7 +12,7 @@ use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
 use symbolon::store::{Filter, Kind, Protection, State, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    Config, DEPENDENT, Dealer, Error, Fingerprint, Form, Generator, INDEPENDENT, Inputs, Meeting,
+    Config, DEPENDENT, Dealer, Error, Fingerprint, Form, INDEPENDENT, Inputs, Meeting, OtExtension,
     Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg};
@@ -331,7 +331,8 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
         let told = refused(Config::new(0, memory()).dealer(Dealer::channels(name, none)));
         assert!(told.contains("name"), "{told}");
     }
-    let with_ot = Config::new(0, memory()).dealer(Dealer::channels("x", none)).ot(Generator::Iknp);
+    let with_ot =
+        Config::new(0, memory()).dealer(Dealer::channels("x", none)).ot(OtExtension::Iknp);
     assert!(refused(with_ot).contains("no OT"));
     let alone = Config::new(0, memory()).dealer(Dealer::channels("x", none));
     assert!(matches!(symbolon::make_triples(alone, 9), Err(Error::InvalidInput(_))));

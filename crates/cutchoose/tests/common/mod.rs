@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use symbolon_cutchoose::hcom::{
-    Commitments, Committed, Committer, Ends, FieldBits, Params, Receiver,
+    Commitments, Committed, Committer, FieldBits, Params, Receiver, VoleParties,
 };
 use symbolon_ot::vole;
 use symbolon_primitives::{BitVec, Block, Prg};
@@ -60,14 +60,14 @@ impl Session {
         adversary: impl FnOnce(&mut Vec<u8>),
     ) -> Result<Session, Error> {
         let mut prg = prg(seed);
-        let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+        let ends = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
         let pairs: Vec<[Block; 2]> =
             (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
         let chosen: Vec<Block> =
             pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
-        let (provers, mut message) = vole::plant(ends, params, &pairs, 1)?;
+        let (provers, mut message) = vole::build_provers(ends, params, &pairs, 1)?;
         adversary(&mut message);
-        let verifiers = vole::puncture(ends, params, (&delta, &chosen), &message, 1)?;
+        let verifiers = vole::build_verifiers(ends, params, (&delta, &chosen), &message, 1)?;
         let committer = Committer::of(provers, ends).pop().unwrap();
         let receiver = Receiver::of(verifiers, ends).pop().unwrap();
         Ok(Session { committer, receiver, channels: channels(), delta })

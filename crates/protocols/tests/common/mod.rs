@@ -12,7 +12,8 @@ use symbolon_circuit::{
     Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
 };
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
+    Batch, Form, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol, Rho,
+    SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{
     Action, CheckName, Endings, FnAdversary, Stage, assert_noticed,
@@ -32,7 +33,7 @@ pub struct Setting {
     pub parties: u16,
     pub lanes: usize,
     pub rho: Rho,
-    pub ot: Generator,
+    pub ot: OtExtension,
     /// Whether the material is made for the circuit.
     pub known: bool,
     /// Of a protocol that has a choice; others are run in the one that they have.
@@ -49,7 +50,7 @@ impl Default for Setting {
             parties: 2,
             lanes: 1,
             rho: Rho::Bits40,
-            ot: Generator::default(),
+            ot: OtExtension::default(),
             known: false,
             form: Form::default(),
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },

@@ -96,7 +96,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         }
         "ot" => {
             let with = |ot| SessionParams { ot, ..usual.clone() };
-            let [first, .., last] = Generator::ALL;
+            let [first, .., last] = OtExtension::ALL;
             return Some([with(Some(first)), with(Some(last))]);
         }
         "threads" => other.threads = 2,
@@ -241,7 +241,7 @@ fn what_values_say_can_be_set() {
         SessionParams {
             rho: Rho::Bits80,
             form: Some(Form::HalfGates),
-            ot: Some(Generator::Iknp),
+            ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
             dealer: Some("a friend".to_string()),

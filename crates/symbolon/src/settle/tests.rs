@@ -68,9 +68,9 @@ fn against<T>(parties: u16, cheat: impl FnOnce(&mut [Channel]) -> T) -> (Vec<Set
 
 #[test]
 fn any_wish_is_taken_and_the_rest_follows_from_the_link() {
-    let iknp = Wishes { ot: Some(Generator::Iknp), ..NOTHING };
+    let iknp = Wishes { ot: Some(OtExtension::Iknp), ..NOTHING };
     let rows = Wishes { form: Some(Form::FourRow), ..NOTHING };
-    let both = Wishes { form: Some(Form::HalfGates), ot: Some(Generator::Iknp) };
+    let both = Wishes { form: Some(Form::HalfGates), ot: Some(OtExtension::Iknp) };
     let cases: [(&[Wishes], Wishes); 7] = [
         (&[NOTHING, NOTHING], NOTHING),
         (&[NOTHING, iknp], iknp),
@@ -100,7 +100,7 @@ fn any_wish_is_taken_and_the_rest_follows_from_the_link() {
 #[test]
 fn two_different_wishes_are_named_to_all() {
     let wish = |ot| Wishes { ot: Some(ot), ..NOTHING };
-    let [a, b] = [Generator::ALL[0], Generator::ALL[3]];
+    let [a, b] = [OtExtension::ALL[0], OtExtension::ALL[3]];
     let errors = |wishes: &[Wishes]| -> Vec<Error> {
         all(wishes).into_iter().map(Result::unwrap_err).collect()
     };
@@ -125,9 +125,9 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
         session: [0; 32],
         open: wishes.map(|wish| vec![None, wish.map(str::to_string)]).to_vec(),
     };
-    let ot = |agreed: &Agreed| wish(agreed, OT, 1, |name| name.parse::<Generator>().ok());
+    let ot = |agreed: &Agreed| wish(agreed, OT, 1, |name| name.parse::<OtExtension>().ok());
     assert_eq!(ot(&agreed([None; 3])), Ok(None));
-    assert_eq!(ot(&agreed([None, Some("iknp"), Some("iknp")])), Ok(Some(Generator::Iknp)));
+    assert_eq!(ot(&agreed([None, Some("iknp"), Some("iknp")])), Ok(Some(OtExtension::Iknp)));
     assert_eq!(
         ot(&agreed([None, None, Some("silent")])),
         Err(Error::incompatible(OT, "auto", "silent (party 2)"))
@@ -146,7 +146,7 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
 fn a_wish_told_to_one_alone_is_noticed() {
     for (wishes, caught) in [
         ([NOTHING, NOTHING], false),
-        ([Wishes { ot: Some(Generator::Iknp), ..NOTHING }, NOTHING], true),
+        ([Wishes { ot: Some(OtExtension::Iknp), ..NOTHING }, NOTHING], true),
     ] {
         let (ends, ()) = against(3, |peers| {
             for (peer, wishes) in peers.iter_mut().zip(wishes) {
@@ -214,7 +214,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
                 let reports = [heard[0], heard[1], told];
                 let link = reports.iter().map(decode).reduce(slower).unwrap();
                 let choice = NOTHING.over(link, work(3));
-                let place = Generator::ALL.iter().position(|ot| *ot == choice.ot).unwrap();
+                let place = OtExtension::ALL.iter().position(|ot| *ot == choice.ot).unwrap();
                 let form = Form::ALL.iter().position(|form| *form == choice.form).unwrap();
                 let mut message = [0; 34];
                 message[..32].copy_from_slice(&digest(&agreed.session, &reports));
@@ -297,7 +297,7 @@ fn the_choice_is_part_of_the_session() {
     };
     let mut seen = Vec::new();
     for form in Form::ALL {
-        for ot in Generator::ALL {
+        for ot in OtExtension::ALL {
             let id = session(Wishes { form: Some(form), ot: Some(ot) });
             assert!(!seen.contains(&id));
             seen.push(id);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, Form, Generator, Inputs, Outputs, Protocol, Result, SEGMENT_GATES, Session, Transport,
-    circuit::PartyId,
+    Config, Form, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
+    Transport, circuit::PartyId,
 };
 use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
 use symbolon_transport::{Channel, Meter};
@@ -21,7 +21,7 @@ pub enum Scene {
     FourRow,
     /// The same with two threads, and with enough gates for both.
     TwoThreads,
-    /// The same with form and generator left to the link, which is measured.
+    /// The same with form and OT extension left to the link, which is measured.
     ByLink,
     /// `wrk`, half-gates, two parties.
     HalfGates,
@@ -115,7 +115,7 @@ impl Scene {
             Scene::StreamedMeanwhile => 1_000,
             _ => SEGMENT_GATES,
         };
-        config.protocol(protocol).form(form).ot(Generator::Iknp).segment_gates(segment_gates)
+        config.protocol(protocol).form(form).ot(OtExtension::Iknp).segment_gates(segment_gates)
     }
 
     fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {

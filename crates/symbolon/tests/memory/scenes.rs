@@ -14,7 +14,8 @@ use symbolon::store::{Protection, Store, create_key_file};
 use symbolon::stored::{self, Amount};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{
-    BlockBits, Config, Dealer, Error, Form, Generator, Inputs, Protocol, Result, Session, Transport,
+    Config, Dealer, Error, Form, Inputs, OtExtension, Protocol, Result, Session, Transport,
+    TreeDepth,
 };
 use symbolon_primitives::{Block, Delta, Prg, watch};
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -100,7 +101,7 @@ impl Scene {
                 evaluate(Protocol::Wrk, (2, 2), how);
             }
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
-            Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(Generator::Iknp)),
+            Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(OtExtension::Iknp)),
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
             Stored => store(folder, Protocol::Wrk),
             StoredTables => store(folder, Protocol::TinyTable),
@@ -150,7 +151,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Inputs {
 }
 
 fn soft_spoken(config: Config) -> Config {
-    config.timeout(WAIT).ot(Generator::SoftSpoken { k: BlockBits::Four })
+    config.timeout(WAIT).ot(OtExtension::SoftSpoken { k: TreeDepth::Four })
 }
 
 /// Runs `part` for each party on a thread of its own.

@@ -109,8 +109,8 @@ impl Forger {
 
     /// The coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
-        let mut transcript =
-            Stream { sender: None, receiver: self.cheater, lane: 1 }.transcript(SESSION.as_bytes());
+        let mut transcript = ExtensionId { sender: None, receiver: self.cheater, lane: 1 }
+            .transcript(SESSION.as_bytes());
         transcript.absorb("corrections", &digests.concat());
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
     }

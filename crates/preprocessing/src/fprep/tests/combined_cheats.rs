@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_ot::BlockBits;
+use symbolon_ot::TreeDepth;
 use symbolon_transport::adversary::{Action, Adversary, FnAdversary, Rate};
 
 use super::bits::agree;
@@ -355,9 +355,9 @@ fn equivocated_commitments_covered_up_in_the_echo() {
     }
 }
 
-fn set_up(lanes: &mut Lanes, k: BlockBits) -> Result<Preprocessor> {
-    let generator = Generator::SoftSpoken { k };
-    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
+fn set_up(lanes: &mut Lanes, k: TreeDepth) -> Result<Preprocessor> {
+    let ot_extension = OtExtension::SoftSpoken { k };
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, ot_extension })
 }
 
 /// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.
@@ -395,7 +395,7 @@ fn a_guess_in_the_set_up_and_one_later() {
         mesh::cheat(&mut parties[0], 1, adversary);
         mesh::listen(&mut parties[1], 0, spy);
         let ended = mesh::run(parties, |lanes| {
-            let mut open = set_up(lanes, BlockBits::Two)?;
+            let mut open = set_up(lanes, TreeDepth::Two)?;
             let made = open.triples(lanes, BATCH);
             Ok((open, made))
         });
@@ -428,7 +428,7 @@ fn trees_swapped_by_two_in_league() {
         for (cheater, adversary) in league.into_iter().zip(swapping(&["softspoken: pprf"], 0)) {
             mesh::cheat(&mut parties[usize::from(cheater)], victim, adversary);
         }
-        let ended = mesh::run(parties, |lanes| set_up(lanes, BlockBits::Four).map(drop));
+        let ended = mesh::run(parties, |lanes| set_up(lanes, TreeDepth::Four).map(drop));
         mesh::assert_caught(&ended, &league, symbolon_ot::checks::PUNCTURED_TREE);
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         psi::PsiForm,
     },
 };
-use symbolon_preprocessing::Generator;
+use symbolon_preprocessing::OtExtension;
 
 /// Parameters of a run.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
         meter: meters.next().unwrap(),
         session: [7; 32],
         rho: Rho::Bits40,
-        ot: Generator::default(),
+        ot: OtExtension::default(),
         form: Form::HalfGates,
         batch: Batch {
             executions: setting.sizes[0] as usize,
