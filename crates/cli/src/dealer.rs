@@ -58,7 +58,7 @@ pub struct DealerArgs {
     /// Deal to the holder of the key with this fingerprint; once for every party
     #[arg(long = "allow", value_name = "FINGERPRINT", conflicts_with = "allow_any")]
     pub allowed: Vec<String>,
-    /// Deal to anybody; parties still get no seat but that of the key that all in the session name
+    /// Deal to anybody; parties still get no slot but that of the key that all in the session name
     /// for it
     #[arg(long)]
     pub allow_any: bool,
@@ -79,7 +79,7 @@ pub struct DealerArgs {
     pub at_once: usize,
     /// Seconds that a session waits for its last party; parties' --timeout must be longer
     #[arg(long, value_name = "SECONDS", default_value_t = ServerLimits::default().join_timeout.as_secs_f64())]
-    pub patience: f64,
+    pub join_timeout: f64,
 }
 
 /// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line
@@ -114,15 +114,16 @@ pub fn command(args: &DealerArgs) -> Outcome<()> {
 }
 
 fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
-    let patience = Duration::try_from_secs_f64(args.patience).ok().filter(|p| !p.is_zero());
-    let patience = patience.ok_or_else(|| Failure::usage("--patience takes seconds above 0"))?;
+    let join_timeout = Duration::try_from_secs_f64(args.join_timeout).ok().filter(|p| !p.is_zero());
+    let join_timeout =
+        join_timeout.ok_or_else(|| Failure::usage("--join-timeout takes seconds above 0"))?;
     if args.at_once == 0 {
         return Err(Failure::usage("--at-once takes at least 1"));
     }
     let per_session = Limits { and_gates: args.max_gates, input_bits: args.max_input_bits };
     let limits = ServerLimits {
         per_session,
-        join_timeout: patience,
+        join_timeout,
         running: args.at_once,
         ..ServerLimits::default()
     };
@@ -133,7 +134,7 @@ fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
         }
         tell(
             "warning: plain TCP is neither private nor authenticated: anybody on the way can read all that is \
-             dealt, and anybody may take any party's seat\n",
+             dealt, and anybody may take any party's slot\n",
         );
         return Ok(Dealing { identity: None, admit: AdmissionPolicy::Anybody, limits });
     }
@@ -146,7 +147,7 @@ fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
         (true, _) => AdmissionPolicy::Anybody,
         (false, []) => {
             return Err(Failure::usage("who may come? Say --allow FINGERPRINT for every party")
-                .with_hint("or --allow-any: a key gets no other seat than its own either way"));
+                .with_hint("or --allow-any: a key gets no other slot than its own either way"));
         }
         (false, prints) => {
             let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));

@@ -348,7 +348,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
              must let the port through"
         }
         TransportReason::Aborted(_) => {
-            "all parties must come within the dealer's --patience, with keys that it allows; what it \
+            "all parties must come within the dealer's --join-timeout, with keys that it allows; what it \
              prints says more. Run it again: nothing that was dealt is used twice"
         }
         _ => {

@@ -53,6 +53,7 @@ pub fn renamed(old: &str) -> Option<&'static str> {
         "--stretch" => "--segment-gates",
         "--apart" => "--split-phases",
         "--anew" => "--fresh-session",
+        "--patience" => "--join-timeout",
         "adopt" => "reset-ownership",
         "stretch" => "segment_gates",
         _ => return None,

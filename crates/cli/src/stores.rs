@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use symbolon::store::{Kind, Protection, State, Store, StoreError, create_key_file};
+use symbolon::store::{ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
 use crate::failure::{Failure, Outcome};
@@ -79,7 +79,7 @@ fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> Outcome<Protecti
 #[derive(serde::Serialize)]
 struct ItemJson {
     item: String,
-    kind: Kind,
+    kind: ItemKind,
     protocol: String,
     party: u16,
     parties: usize,
@@ -98,27 +98,27 @@ struct ItemJson {
 fn list(store: &Store, json: bool) -> Outcome<()> {
     let entries = store.list()?;
     let item = |entry: &symbolon::store::Entry| {
-        let stamp = &entry.stamp;
+        let meta = &entry.meta;
         let (state, reason) = match &entry.state {
-            State::Available => ("available", None),
-            State::Used => ("used", None),
-            State::Void(reason) => ("void", Some(reason.clone())),
+            ItemState::Available => ("available", None),
+            ItemState::Used => ("used", None),
+            ItemState::Void(reason) => ("void", Some(reason.clone())),
         };
         let left = match entry.state {
-            State::Available => {
-                stamp.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
+            ItemState::Available => {
+                meta.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
             }
-            _ => vec![0; stamp.counts.len()],
+            _ => vec![0; meta.counts.len()],
         };
         ItemJson {
             item: entry.id.to_string(),
-            kind: stamp.kind,
-            protocol: stamp.protocol.clone(),
-            party: stamp.party,
-            parties: stamp.peers.len() + 1,
-            dealer: stamp.dealer.clone(),
-            rho: stamp.rho,
-            circuit: stamp.circuit.map(hex::encode),
+            kind: meta.kind,
+            protocol: meta.protocol.clone(),
+            party: meta.party,
+            parties: meta.peers.len() + 1,
+            dealer: meta.dealer.clone(),
+            rho: meta.rho,
+            circuit: meta.circuit.map(hex::encode),
             state,
             reason,
             left,
@@ -136,12 +136,12 @@ fn list(store: &Store, json: bool) -> Outcome<()> {
     for item in &items {
         let chunk = symbolon::stored::GATES_PER_CHUNK as u64;
         let (what, left) = match item.kind {
-            Kind::Pool => {
+            ItemKind::Pool => {
                 let gates = item.left.first().copied().unwrap_or(0) * chunk;
                 let inputs = item.left.iter().skip(1).min().copied().unwrap_or(0);
                 ("pool".to_string(), format!("{gates} gates, {inputs} input bits"))
             }
-            Kind::Prepared => {
+            ItemKind::Prepared => {
                 let circuit = item.circuit.as_deref().unwrap_or_default();
                 let left = if item.left == [1] { "1 run" } else { "nothing" };
                 (format!("circuit {}…", circuit.get(..8).unwrap_or(circuit)), left.to_string())

@@ -305,9 +305,9 @@ impl Stage {
     fn look(&mut self, timeout: Duration) -> Outcome<()> {
         interrupt::check()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
-        let patience = if failed { Duration::ZERO } else { timeout + GRACE };
+        let grace = if failed { Duration::ZERO } else { timeout + GRACE };
         for (party, (child, end)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {
-            if end.is_none() && child.stopped_for().is_some_and(|stopped| stopped >= patience) {
+            if end.is_none() && child.stopped_for().is_some_and(|stopped| stopped >= grace) {
                 let message = format!("party {party}'s process is stopped");
                 let hint = "something stopped it, as SIGSTOP and a debugger do";
                 let failure = Failure::usage(message).with_hint(hint);

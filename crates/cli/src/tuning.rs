@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::{
-    Config, Form, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
+    Config, GateForm, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
     SessionParams, SimulatedLink,
 };
 
@@ -47,8 +47,8 @@ impl Tuning {
         };
         let rho = Rho::from_bits(args.rho.unwrap_or(40))
             .ok_or_else(|| Failure::usage("--rho takes 40, 64 or 80"))?;
-        let form = choice("--form", args.form.as_deref(), &Form::ALL.map(Form::name))?;
-        if let Some(form) = form.filter(|form: &Form| !protocol.forms().contains(form)) {
+        let form = choice("--form", args.form.as_deref(), &GateForm::ALL.map(GateForm::name))?;
+        if let Some(form) = form.filter(|form: &GateForm| !protocol.forms().contains(form)) {
             return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
         }
         let ot = choice("--ot", args.ot.as_deref(), &OtExtension::ALL.map(OtExtension::name))?;
@@ -210,7 +210,8 @@ mod tests {
         };
         let auto = Tuning::new(&auto, 2).unwrap();
         assert_eq!((auto.params.form, auto.ot_name()), (None, "auto".to_string()));
-        for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(OtExtension::ALL) {
+        for (form, ot) in [GateForm::FourRow, GateForm::HalfGates].into_iter().zip(OtExtension::ALL)
+        {
             let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
                 form: Some(form.clone()),
@@ -218,7 +219,7 @@ mod tests {
                 ..TuningArgs::default()
             };
             let told = Tuning::new(&args, 2).unwrap();
-            assert_eq!((told.params.form.map(Form::name), told.ot_name()), (Some(&*form), ot));
+            assert_eq!((told.params.form.map(GateForm::name), told.ot_name()), (Some(&*form), ot));
         }
         assert_eq!(tuning.params.protocol, Protocol::Wrk);
         assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().params.protocol, Protocol::Ywz);

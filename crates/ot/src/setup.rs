@@ -24,9 +24,9 @@ use crate::messages::TREES;
 use crate::{
     CotReceiver, CotSender, Workspace, base,
     cot::{COLUMNS, ExtensionId, GlobalKey},
+    extension::{OtExtension, TreeDepth},
     iknp,
     oracle::Oracle,
-    extension::{OtExtension, TreeDepth},
     pprf::{self, SenderTrees, TreeParams},
     softspoken,
 };

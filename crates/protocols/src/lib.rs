@@ -34,7 +34,7 @@ use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use dualex::PsiForm;
-pub use form::Form;
+pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
 pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
@@ -45,7 +45,7 @@ pub use tinytable::MacLength;
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](Form):
+    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](GateForm):
     /// four-row, one message each way online, or half-gates.
     Wrk,
     /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after
@@ -101,7 +101,7 @@ impl Protocol {
     }
 
     /// The forms in which its gates come, the one with the fewest rounds first.
-    pub fn forms(self) -> &'static [Form] {
+    pub fn forms(self) -> &'static [GateForm] {
         self.spec().forms
     }
 

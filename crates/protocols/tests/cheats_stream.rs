@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_protocols::{Form, Network, Protocol};
+use symbolon_protocols::{GateForm, Network, Protocol};
 use symbolon_transport::adversary::{Action, Adversary, CheckName, FnAdversary, note_caught};
 use symbolon_transport::{Error, Result};
 
@@ -163,7 +163,7 @@ fn lies_about_outputs() {
     let lie = || message("output masks", 0, |p| p[1] ^= 1);
     assert_caught(wrk(), 0, lie(), "output mask MAC");
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
-        let half_gates = Setting { form: Form::HalfGates, ..setting(protocol, 2) };
+        let half_gates = Setting { form: GateForm::HalfGates, ..setting(protocol, 2) };
         for cheater in [0, 1] {
             assert_caught(half_gates, cheater, lie(), "output mask MAC");
         }

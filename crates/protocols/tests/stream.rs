@@ -8,7 +8,7 @@ use std::{sync::mpsc, time::Duration};
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Receivers, builtin};
-use symbolon_protocols::{Form, OtExtension, Protocol, Rho};
+use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 proptest! {
@@ -27,7 +27,7 @@ proptest! {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
-        for form in [Form::FourRow, Form::HalfGates] {
+        for form in [GateForm::FourRow, GateForm::HalfGates] {
             let segment_gates = Some(segment_gates);
             assert_runs(Setting { form, segment_gates, lanes, ..Setting::default() }, &circuit, &all);
         }
@@ -102,9 +102,9 @@ fn components_lanes_and_generators() {
     let circuit = builtin::by_name("aes128").unwrap();
     let all = [vec![true; 128], (0..128).map(|i| i % 3 == 0).collect()];
     for (protocol, form, lanes, ot, rho) in [
-        (Protocol::Wrk, Form::FourRow, 1, OtExtension::ALL[0], Rho::Bits40),
-        (Protocol::Wrk, Form::HalfGates, 2, OtExtension::ALL[1], Rho::Bits64),
-        (Protocol::Ywz, Form::HalfGates, 3, OtExtension::ALL[2], Rho::Bits80),
+        (Protocol::Wrk, GateForm::FourRow, 1, OtExtension::ALL[0], Rho::Bits40),
+        (Protocol::Wrk, GateForm::HalfGates, 2, OtExtension::ALL[1], Rho::Bits64),
+        (Protocol::Ywz, GateForm::HalfGates, 3, OtExtension::ALL[2], Rho::Bits80),
     ] {
         let segment_gates = Some(1500);
         let setting =

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use common::Setting;
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_protocols::{Form, Protocol};
+use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 /// AND gates of a chunk.
@@ -38,11 +38,11 @@ fn inputs(circuit: &Circuit) -> Vec<Vec<bool>> {
 #[test]
 fn all_protocols_compute_what_they_should() {
     for (protocol, parties, form, known) in [
-        (Protocol::Wrk, 2, Form::FourRow, false),
-        (Protocol::Wrk, 2, Form::FourRow, true),
-        (Protocol::Wrk, 2, Form::HalfGates, true),
-        (Protocol::Ywz, 3, Form::HalfGates, false),
-        (Protocol::Ywz, 3, Form::HalfGates, true),
+        (Protocol::Wrk, 2, GateForm::FourRow, false),
+        (Protocol::Wrk, 2, GateForm::FourRow, true),
+        (Protocol::Wrk, 2, GateForm::HalfGates, true),
+        (Protocol::Ywz, 3, GateForm::HalfGates, false),
+        (Protocol::Ywz, 3, GateForm::HalfGates, true),
     ] {
         let circuit = circuit(parties, 2 * CHUNK + 600);
         for lanes in [2, 3] {
@@ -115,10 +115,10 @@ fn the_masks_run_ahead_of_garbling() {
 #[test]
 fn material_is_made_in_several_batches() {
     for (protocol, parties, form) in [
-        (Protocol::Wrk, 2, Form::FourRow),
-        (Protocol::Wrk, 2, Form::HalfGates),
-        (Protocol::Ywz, 2, Form::HalfGates),
-        (Protocol::Ywz, 3, Form::HalfGates),
+        (Protocol::Wrk, 2, GateForm::FourRow),
+        (Protocol::Wrk, 2, GateForm::HalfGates),
+        (Protocol::Ywz, 2, GateForm::HalfGates),
+        (Protocol::Ywz, 3, GateForm::HalfGates),
     ] {
         let circuit = circuit(parties, 70);
         let inputs = inputs(&circuit);

@@ -4,7 +4,7 @@
 //! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
 //! behind them.
 
-use symbolon_protocols::{Form, OtExtension, Rho, TreeDepth};
+use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
 
 /// How a session garbles and what makes its correlated OTs, and whether that followed from the
@@ -12,7 +12,7 @@ use symbolon_transport::LinkSpeed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The form of garbling; between more than two parties there is but one.
-    pub form: Form,
+    pub form: GateForm,
     /// The OT extension.
     pub ot: OtExtension,
     /// Whether nobody asked for a form, so that it was chosen from the link.
@@ -26,7 +26,7 @@ pub struct Choice {
 /// What one party, or all of them together, ask for; `None` is left to the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wishes {
-    pub form: Option<Form>,
+    pub form: Option<GateForm>,
     pub ot: Option<OtExtension>,
 }
 
@@ -80,12 +80,12 @@ const FEWEST_BYTES: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight 
 const USUAL: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
 /// Half-gates when their bytes save more time than their further round trip takes.
-fn form_for(link: LinkSpeed, work: Work) -> Form {
+fn form_for(link: LinkSpeed, work: Work) -> GateForm {
     // 3κ + 4ρ bits against 2κ.
     let saved_bytes = u128::from(16 + work.rho.bits() / 2);
     let saved = saved_bytes * 1_000_000_000_000 / u128::from(link.bytes_per_second.max(1));
     let saved = u128::from(work.and_gates) * saved.saturating_sub(HALF_GATES_PICOS);
-    if saved > link.round_trip.as_nanos() * 1000 { Form::HalfGates } else { Form::FourRow }
+    if saved > link.round_trip.as_nanos() * 1000 { GateForm::HalfGates } else { GateForm::FourRow }
 }
 
 /// Fewer bytes for more computing, when the links of a thread are slower than its computing.
@@ -116,7 +116,7 @@ mod tests {
     /// As measured: the faster of the two, or either where they are equal.
     #[test]
     fn the_form_follows_link_and_circuit() {
-        use Form::{FourRow, HalfGates};
+        use GateForm::{FourRow, HalfGates};
         let cases = [
             (link(30, 20_000), AES, FourRow),
             (link(30, 20_000), SORT, FourRow),
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn wishes_come_before_the_link() {
-        let wishes = Wishes { form: Some(Form::HalfGates), ot: None };
+        let wishes = Wishes { form: Some(GateForm::HalfGates), ot: None };
         assert_eq!(wishes.settled(), None);
         let choice = wishes.over(link(30, 20_000), work(AES));
-        assert_eq!((choice.form, choice.form_by_link), (Form::HalfGates, false));
+        assert_eq!((choice.form, choice.form_by_link), (GateForm::HalfGates, false));
         assert_eq!((choice.ot, choice.ot_by_link), (USUAL, true));
         let settled = Wishes { ot: Some(OtExtension::Iknp), ..wishes }.settled().unwrap();
         assert_eq!((settled.ot, settled.link), (OtExtension::Iknp, None));

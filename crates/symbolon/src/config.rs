@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Demand, Form, OtExtension, Protocol, PsiForm, Rho};
+use symbolon_protocols::{Batch, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
 };
@@ -95,7 +95,7 @@ impl Config {
     ///
     /// Material that is prepared ahead should have its form chosen: what is best for all phases
     /// together, which is what the link decides by, is not always what answers soonest.
-    pub fn form(mut self, form: impl Into<Option<Form>>) -> Self {
+    pub fn form(mut self, form: impl Into<Option<GateForm>>) -> Self {
         self.terms.params.form = form.into();
         self
     }

@@ -65,7 +65,7 @@ pub use choice::Choice;
 pub use config::{Config, MAX_THREADS};
 pub use dealer::Dealer;
 pub use inputs::{Inputs, InputsBuilder};
-pub use outputs::{Learnt, Outputs};
+pub use outputs::{OutputValue, Outputs};
 pub use params::{MacChoice, SessionParams};
 pub use port::Port;
 pub use reach::{Contact, Meeting, Transport};
@@ -76,7 +76,7 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    Form, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
+    GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
 };
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;

@@ -9,7 +9,7 @@
 use std::str::FromStr;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Form, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
+use symbolon_protocols::{GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
 use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
 
 use crate::stored::Amount;
@@ -33,7 +33,7 @@ pub struct SessionParams {
     pub rho: Rho,
     /// How gates are garbled, one of [`Protocol::forms`]; `None` leaves it to the others or the
     /// link.
-    pub form: Option<Form>,
+    pub form: Option<GateForm>,
     /// How correlated OTs are made; `None` leaves it to the others or the link.
     pub ot: Option<OtExtension>,
     /// How many threads make correlated OTs and triples, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
@@ -130,7 +130,7 @@ impl SessionParams {
         vec![
             ("protocol", protocol.name().to_string()),
             ("rho", rho.bits().to_string()),
-            ("form", auto(form.or(only).map(Form::name))),
+            ("form", auto(form.or(only).map(GateForm::name))),
             ("ot", auto(ot.map(OtExtension::name))),
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),

@@ -6,7 +6,7 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Dealer, Engine, Form, InputBits, Network, OtExtension, OutputBits, Prepared, Preprocessed,
+    Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared, Preprocessed,
     Protocol,
 };
 use symbolon_transport::{
@@ -341,7 +341,7 @@ pub(crate) fn begin<T>(
     let batch = terms.batch(1);
     let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
-    let (session, ot, form) = ([0; 32], OtExtension::default(), Form::default());
+    let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
     let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_protocols::{Form, OtExtension};
+use symbolon_protocols::{GateForm, OtExtension};
 use symbolon_transport::{Channel, Culprit, Error, LEFT_OPEN, LinkSpeed, Result, Subject, measure};
 
 use crate::agree::Agreed;
@@ -44,7 +44,7 @@ pub(crate) fn settle(
     agreed: &Agreed,
     (work, unasked): (Work, Wishes),
 ) -> Result<([u8; 32], Choice)> {
-    let form = |name: &str| Form::ALL.into_iter().find(|form| form.name() == name);
+    let form = |name: &str| GateForm::ALL.into_iter().find(|form| form.name() == name);
     let ot = |name: &str| OtExtension::ALL.into_iter().find(|ot| ot.name() == name);
     let wishes = Wishes { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
     let wishes = wishes.or(unasked);
@@ -172,7 +172,7 @@ fn decode(bytes: &[u8; 16]) -> LinkSpeed {
 /// Compares what everybody reported, and what follows from it, with every peer.
 fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result<()> {
     let place = |at: Option<usize>| at.map_or(u8::MAX, |at| at as u8);
-    let form = place(Form::ALL.iter().position(|form| *form == choice.form));
+    let form = place(GateForm::ALL.iter().position(|form| *form == choice.form));
     let ot = place(OtExtension::ALL.iter().position(|ot| *ot == choice.ot));
     for peer in peers.iter_mut() {
         peer.send_parts(LINK_CHOICE, &[reports, &[form, ot]])?;
@@ -192,7 +192,7 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
             if several { by_party(error, peer.peer()) } else { error }
         };
         if theirs[32] != form {
-            let theirs = Form::ALL.get(usize::from(theirs[32])).map(|form| form.name());
+            let theirs = GateForm::ALL.get(usize::from(theirs[32])).map(|form| form.name());
             return Err(differ(FORM, choice.form.name(), theirs));
         }
         if theirs[33] != ot {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::{
-    CancelHandle, Config, Error, Form, Identity, Inputs, Meeting, Protocol, Result, Session,
+    CancelHandle, Config, Error, GateForm, Identity, Inputs, Meeting, Protocol, Result, Session,
     Transport, TransportReason,
 };
 
@@ -37,12 +37,12 @@ fn bytes_of_setup(session: &Session) -> u64 {
 #[test]
 fn several_circuits_follow_one_set_up() {
     let kinds = [
-        (Protocol::Wrk, Form::FourRow),
-        (Protocol::Wrk, Form::HalfGates),
-        (Protocol::Ywz, Form::HalfGates),
-        (Protocol::TinyTable, Form::Tables),
-        (Protocol::Duplo, Form::HalfGates),
-        (Protocol::DualEx, Form::HalfGates),
+        (Protocol::Wrk, GateForm::FourRow),
+        (Protocol::Wrk, GateForm::HalfGates),
+        (Protocol::Ywz, GateForm::HalfGates),
+        (Protocol::TinyTable, GateForm::Tables),
+        (Protocol::Duplo, GateForm::HalfGates),
+        (Protocol::DualEx, GateForm::HalfGates),
     ];
     let (add, mul, wide) = (circuit("add:16"), circuit("mul:8"), circuit("add:40"));
     for (protocol, form) in kinds {

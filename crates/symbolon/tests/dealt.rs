@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
-use symbolon::store::{Filter, Kind, Protection, State, Store};
+use symbolon::store::{Filter, ItemKind, ItemState, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    Config, DEPENDENT, Dealer, Error, Fingerprint, Form, INDEPENDENT, Inputs, Meeting, OtExtension,
-    Outputs, Protocol, Result, Session, Transport, TransportReason,
+    Config, DEPENDENT, Dealer, Error, Fingerprint, GateForm, INDEPENDENT, Inputs, Meeting,
+    OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg};
 use symbolon_transport::adversary::{Action, FnAdversary};
@@ -120,8 +120,8 @@ fn ciphertext(outputs: &Outputs) -> Option<u128> {
 fn what_is_dealt_gives_the_right_answer() {
     let circuit = &aes();
     let cases = [
-        (Protocol::Wrk, Some(Form::FourRow), 2),
-        (Protocol::Wrk, Some(Form::HalfGates), 2),
+        (Protocol::Wrk, Some(GateForm::FourRow), 2),
+        (Protocol::Wrk, Some(GateForm::HalfGates), 2),
         (Protocol::Ywz, None, 2),
         (Protocol::Ywz, None, 3),
         (Protocol::TinyTable, None, 2),
@@ -160,9 +160,9 @@ fn stores(folder: &Path, parties: u16) -> Vec<Store> {
     (0..parties).map(make).collect()
 }
 
-fn offers(store: &Store, kind: Kind) -> Vec<Option<String>> {
+fn available_items(store: &Store, kind: ItemKind) -> Vec<Option<String>> {
     let filter = Filter { kind: Some(kind), ..Filter::default() };
-    store.offers(&filter).unwrap().into_iter().map(|offer| offer.stamp.dealer).collect()
+    store.available_items(&filter).unwrap().into_iter().map(|item| item.meta.dealer).collect()
 }
 
 const POOL: Amount = Amount { and_gates: 20_000, input_bits: 700 };
@@ -205,8 +205,8 @@ fn a_pool_is_dealt_once_and_lasts() {
             assert_eq!((prepared.from_pools, prepared.dealt), (1, 1), "{protocol:?}");
         }
         for store in &stores {
-            for kind in [Kind::Pool, Kind::Prepared] {
-                assert_eq!(offers(store, kind), [Some("a friend".to_string())]);
+            for kind in [ItemKind::Pool, ItemKind::Prepared] {
+                assert_eq!(available_items(store, kind), [Some("a friend".to_string())]);
             }
         }
         // Whoever does not name the dealer does not stand on what it dealt.
@@ -262,7 +262,7 @@ fn what_parties_make_and_what_is_dealt_stay_apart() {
     assert_eq!(prepare(Some("a stranger"), 2), [(0, 2); 2]);
     assert_eq!(prepare(Some("a friend"), 13), [(12, 13); 2]);
     for store in &stores {
-        let dealers = offers(store, Kind::Prepared);
+        let dealers = available_items(store, ItemKind::Prepared);
         let count = |name: Option<&str>| dealers.iter().filter(|d| d.as_deref() == name).count();
         assert_eq!([count(None), count(Some("a stranger")), count(Some("a friend"))], [20, 2, 13]);
     }
@@ -397,7 +397,7 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
         assert!(lost(filled[0].as_ref().unwrap_err()), "{filled:?}");
         assert!(lost(direct[0].as_ref().unwrap_err()), "{direct:?}");
         assert!(direct[1].is_err());
-        assert!(offers(&stores[0], Kind::Pool).is_empty());
+        assert!(available_items(&stores[0], ItemKind::Pool).is_empty());
         // The other party may have had all of its own before; without the first one nobody uses it.
         let prepared = together(2, |party, config| {
             let none = Dealer::channels("x", |_, _| {
@@ -406,7 +406,7 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
             stored::prepare(config.dealer(none), &stores[usize::from(party)], circuit, 1)
         });
         assert!(prepared.iter().all(Result::is_err));
-        assert!(offers(&stores[0], Kind::Prepared).is_empty());
+        assert!(available_items(&stores[0], ItemKind::Prepared).is_empty());
     }
 }
 
@@ -513,7 +513,7 @@ fn a_pool_that_was_dealt_wrong_becomes_void() {
     let noticed = prepared.iter().position(caught).expect("it went unnoticed");
     // Whoever noticed throws away all of it, and the other one gets nothing for what it has.
     let entries = stores[noticed].list().unwrap();
-    assert!(entries.iter().all(|entry| matches!(entry.state, State::Void(_))), "{entries:?}");
+    assert!(entries.iter().all(|entry| matches!(entry.state, ItemState::Void(_))), "{entries:?}");
     let ran = together(2, |party, config| {
         let config = config.dealer(house.dealer("x"));
         stored::run(config, &stores[usize::from(party)], circuit, &inputs(circuit, party))

@@ -14,7 +14,9 @@ use super::engine::{self, Duplo};
 use super::layout::Layout;
 use super::params::{Games, Params, Small};
 use super::program::Program;
-use crate::{Batch, Engine, Form, InputBits, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES};
+use crate::{
+    Batch, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
+};
 
 /// What a run is of.
 #[derive(Clone)]
@@ -129,7 +131,7 @@ impl Scene {
     fn network(&self, me: PartyId, channel: Channel) -> Network {
         let meter = channel.meter().clone();
         let batch = Batch { executions: self.executions, ..Batch::default() };
-        let (rho, ot, form) = (Rho::Bits40, OtExtension::default(), Form::HalfGates);
+        let (rho, ot, form) = (Rho::Bits40, OtExtension::default(), GateForm::HalfGates);
         let (lanes, session) = (vec![vec![channel]], [7; 32]);
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates: SEGMENT_GATES }
     }

@@ -12,7 +12,7 @@ use symbolon_circuit::{
     Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
 };
 use symbolon_protocols::{
-    Batch, Form, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol, Rho,
+    Batch, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol, Rho,
     SEGMENT_GATES,
 };
 use symbolon_transport::adversary::{
@@ -37,7 +37,7 @@ pub struct Setting {
     /// Whether the material is made for the circuit.
     pub known: bool,
     /// Of a protocol that has a choice; others are run in the one that they have.
-    pub form: Form,
+    pub form: GateForm,
     pub batch: Batch,
     /// With a number, all phases are done at once, in segments of about so many gates.
     pub segment_gates: Option<u64>,
@@ -52,7 +52,7 @@ impl Default for Setting {
             rho: Rho::Bits40,
             ot: OtExtension::default(),
             known: false,
-            form: Form::default(),
+            form: GateForm::default(),
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: None,
         }

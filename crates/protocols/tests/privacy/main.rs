@@ -23,7 +23,7 @@ mod wrk;
 mod ywz;
 
 use stage::{Cheat, Row, Stage};
-use symbolon_protocols::{Form, Protocol};
+use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use common::Setting;
@@ -85,7 +85,8 @@ fn an_error_that_depends_on_the_input_is_found() {
 
 /// What is found out about an evaluator of `wrk` that sends what it should not.
 fn careless(adversary: fn(bool) -> FnAdversary) -> String {
-    let setting = Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() };
+    let setting =
+        Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() };
     let row = Row { honest: 1, noticed: 0.0, prepare: &Vec::new, evaluate: &Vec::new };
     let spoil = |input| -> Vec<Cheat> { vec![(1, 0, adversary(input))] };
     Stage::new(setting).compare_spoiled(&row, &spoil).expect_err("nothing was found")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon_protocols::{Form, Protocol};
+use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use crate::MASKED;
@@ -22,7 +22,7 @@ const MACS: usize = 48 * GATES;
 const BITS: usize = WIDTH / 8;
 
 fn stage() -> Stage {
-    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() })
+    Stage::new(Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() })
 }
 
 fn by(cheater: u16, kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon_protocols::{Form, Protocol};
+use symbolon_protocols::{GateForm, Protocol};
 use symbolon_transport::adversary::{Action, FnAdversary};
 
 use crate::MASKED;
@@ -25,14 +25,14 @@ const BITS: usize = GATES / 8;
 fn stage(parties: u16) -> Stage {
     Stage::new(Setting {
         protocol: Protocol::Ywz,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         parties,
         ..Setting::default()
     })
 }
 
-fn seats() -> Stage {
-    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::HalfGates, ..Setting::default() })
+fn exchanged() -> Stage {
+    Stage::new(Setting { protocol: Protocol::Wrk, form: GateForm::HalfGates, ..Setting::default() })
 }
 
 fn message(kind: &'static str, change: fn(&mut Vec<u8>)) -> FnAdversary {
@@ -83,7 +83,7 @@ fn last(p: &mut Vec<u8>) {
 
 #[test]
 fn honest_runs() {
-    for (stage, parties) in [(stage(2), 2), (seats(), 2), (stage(3), 3)] {
+    for (stage, parties) in [(stage(2), 2), (exchanged(), 2), (stage(3), 3)] {
         for honest in 0..parties {
             stage.assert_private(Row { honest, noticed: 0.0, prepare: &none, evaluate: &none });
         }
@@ -159,10 +159,10 @@ fn spoiled_rows_for_another_garbler() {
     stage.assert_private(Row { honest: 1, noticed: 0.5, prepare: &spoiled, evaluate: &evaluate });
 }
 
-/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either seat.
+/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either role.
 #[test]
 fn lies_of_the_evaluator() {
-    for (stage, honest) in [(stage(2), 1), (seats(), 0)] {
+    for (stage, honest) in [(stage(2), 1), (exchanged(), 0)] {
         let lies: [fn(&mut Vec<u8>); 4] = [
             first,
             |p| p[BITS - 1] ^= 0x80,

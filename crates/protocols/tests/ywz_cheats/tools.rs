@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_protocols::{Form, OutputBits, Protocol};
+use symbolon_protocols::{GateForm, OutputBits, Protocol};
 use symbolon_transport::Error;
 use symbolon_transport::adversary::{Action, Adversary, CheckName, Endings, FnAdversary, Outcome};
 
@@ -75,7 +75,7 @@ pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
 
 /// A run of the half-gates form of `wrk`, where party 1 is the evaluator.
 pub fn run_wrk(cheats: Vec<Cheat>) -> Run {
-    let setting = Setting { form: Form::HalfGates, ..Setting::default() };
+    let setting = Setting { form: GateForm::HalfGates, ..Setting::default() };
     let circuit = circuit(2);
     run_setting(setting, &circuit, &|_| &circuit, &inputs(2), cheats)
 }

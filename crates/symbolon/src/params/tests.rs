@@ -92,7 +92,7 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         }
         "form" => {
             let with = |form| SessionParams { form, ..SessionParams::new(Protocol::Wrk) };
-            return Some([with(Some(Form::HalfGates)), with(Some(Form::FourRow))]);
+            return Some([with(Some(GateForm::HalfGates)), with(Some(GateForm::FourRow))]);
         }
         "ot" => {
             let with = |ot| SessionParams { ot, ..usual.clone() };
@@ -240,7 +240,7 @@ fn what_values_say_can_be_set() {
         SessionParams::new(Protocol::TinyTable),
         SessionParams {
             rho: Rho::Bits80,
-            form: Some(Form::HalfGates),
+            form: Some(GateForm::HalfGates),
             ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
@@ -298,7 +298,7 @@ fn duplo_takes_no_dealer_and_no_length_of_macs() {
     let refused = [
         SessionParams { dealer: Some("somebody".into()), ..duplo() },
         SessionParams { mac: MacLength::Bits64.into(), ..duplo() },
-        SessionParams { form: Some(Form::FourRow), ..duplo() },
+        SessionParams { form: Some(GateForm::FourRow), ..duplo() },
     ];
     for params in refused {
         assert!(matches!(params.check(), Err(Error::InvalidInput(_))), "{params:?}");

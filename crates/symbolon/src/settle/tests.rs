@@ -69,8 +69,8 @@ fn against<T>(parties: u16, cheat: impl FnOnce(&mut [Channel]) -> T) -> (Vec<Set
 #[test]
 fn any_wish_is_taken_and_the_rest_follows_from_the_link() {
     let iknp = Wishes { ot: Some(OtExtension::Iknp), ..NOTHING };
-    let rows = Wishes { form: Some(Form::FourRow), ..NOTHING };
-    let both = Wishes { form: Some(Form::HalfGates), ot: Some(OtExtension::Iknp) };
+    let rows = Wishes { form: Some(GateForm::FourRow), ..NOTHING };
+    let both = Wishes { form: Some(GateForm::HalfGates), ot: Some(OtExtension::Iknp) };
     let cases: [(&[Wishes], Wishes); 7] = [
         (&[NOTHING, NOTHING], NOTHING),
         (&[NOTHING, iknp], iknp),
@@ -215,7 +215,7 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
                 let link = reports.iter().map(decode).reduce(slower).unwrap();
                 let choice = NOTHING.over(link, work(3));
                 let place = OtExtension::ALL.iter().position(|ot| *ot == choice.ot).unwrap();
-                let form = Form::ALL.iter().position(|form| *form == choice.form).unwrap();
+                let form = GateForm::ALL.iter().position(|form| *form == choice.form).unwrap();
                 let mut message = [0; 34];
                 message[..32].copy_from_slice(&digest(&agreed.session, &reports));
                 message[32..].copy_from_slice(&[form as u8, place as u8]);
@@ -296,7 +296,7 @@ fn the_choice_is_part_of_the_session() {
         settle(&mut mesh(2)[0], &agreed, (work(2), NOTHING)).unwrap().0
     };
     let mut seen = Vec::new();
-    for form in Form::ALL {
+    for form in GateForm::ALL {
         for ot in OtExtension::ALL {
             let id = session(Wishes { form: Some(form), ot: Some(ot) });
             assert!(!seen.contains(&id));

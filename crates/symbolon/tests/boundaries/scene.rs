@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, Form, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
+    Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
     Transport, circuit::PartyId,
 };
 use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
@@ -103,11 +103,11 @@ impl Scene {
         let config = Config::new(party, transport).timeout(timeout);
         let (protocol, form) = match self {
             Scene::ByLink => return config,
-            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(Form::FourRow)),
-            Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
+            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(GateForm::FourRow)),
+            Scene::HalfGates => (Protocol::Wrk, Some(GateForm::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
-            Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(GateForm::FourRow)),
             Scene::StreamedPair => (Protocol::Ywz, None),
         };
         let segment_gates = match self {

@@ -14,7 +14,7 @@ use symbolon::store::{Protection, Store, create_key_file};
 use symbolon::stored::{self, Amount};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{
-    Config, Dealer, Error, Form, Inputs, OtExtension, Protocol, Result, Session, Transport,
+    Config, Dealer, Error, GateForm, Inputs, OtExtension, Protocol, Result, Session, Transport,
     TreeDepth,
 };
 use symbolon_primitives::{Block, Delta, Prg, watch};
@@ -94,10 +94,10 @@ impl Scene {
     pub fn run(self, folder: &Path) {
         match self {
             Left => leave(),
-            FourRow => evaluate(Protocol::Wrk, (2, 1), |config| config.form(Form::FourRow)),
-            HalfGates => evaluate(Protocol::Wrk, (2, 2), |config| config.form(Form::HalfGates)),
+            FourRow => evaluate(Protocol::Wrk, (2, 1), |config| config.form(GateForm::FourRow)),
+            HalfGates => evaluate(Protocol::Wrk, (2, 2), |config| config.form(GateForm::HalfGates)),
             Streamed => {
-                let how = |config: Config| config.form(Form::FourRow).segment_gates(2_000);
+                let how = |config: Config| config.form(GateForm::FourRow).segment_gates(2_000);
                 evaluate(Protocol::Wrk, (2, 2), how);
             }
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
@@ -246,7 +246,7 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
     ];
     each(parties, |party, transport| {
         let circuit = circuit(Protocol::Wrk);
-        let config = soft_spoken(Config::new(party, transport)).form(Form::FourRow);
+        let config = soft_spoken(Config::new(party, transport)).form(GateForm::FourRow);
         let ended = Session::connect(config, &circuit)
             .and_then(|mut session| session.evaluate(&inputs(&circuit, party)));
         match (party, ended) {
@@ -260,7 +260,7 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
 fn give_up() {
     each(mesh(2, 1), |party, transport| {
         let circuit = circuit(Protocol::Wrk);
-        let config = soft_spoken(Config::new(party, transport)).form(Form::FourRow);
+        let config = soft_spoken(Config::new(party, transport)).form(GateForm::FourRow);
         let mut session = Session::connect(config, &circuit).expect("an honest set-up");
         let material = session.preprocess().expect("honest preprocessing");
         let kept = session.preprocess_circuit().expect("honest preprocessing");

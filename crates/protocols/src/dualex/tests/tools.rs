@@ -9,7 +9,7 @@ use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Meter, Result, memory_lanes};
 
 use crate::{
-    Batch, Form, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
+    Batch, GateForm, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
@@ -63,7 +63,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
         session: [7; 32],
         rho: Rho::Bits40,
         ot: OtExtension::default(),
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         batch: Batch {
             executions: setting.sizes[0] as usize,
             psi: setting.psi,

@@ -1,4 +1,4 @@
-//! The half-gates form of `wrk`: the same cheats with the seats exchanged, party 0 the only garbler and
+//! The half-gates form of `wrk`: the same cheats with the roles exchanged, party 0 the only garbler and
 //! party 1 the evaluator.
 
 use symbolon_transport::adversary::FnAdversary;
