@@ -10,7 +10,7 @@ use std::io::{BufRead, Write};
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Config, Contact, Identity, Listener, Transport};
+use symbolon::{Config, Identity, Listener, PeerInfo, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::dealer;
@@ -163,7 +163,7 @@ fn meet(job: &PartyJob) -> CliResult<Transport> {
     let mut contacts = Vec::with_capacity(peers.len());
     for Peer { address, fingerprint } in peers {
         let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
-        contacts.push(Contact { address, fingerprint });
+        contacts.push(PeerInfo { address, fingerprint });
     }
     Ok(match identity {
         Some(identity) => Transport::tls_mesh(door, identity, contacts),

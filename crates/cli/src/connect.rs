@@ -1,6 +1,6 @@
 //! How `run` reaches the other parties: flags for one peer, a list of parties for several.
 
-use symbolon::{Contact, Fingerprint, Identity, Listener, Meeting, Transport};
+use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
 use crate::args::RemoteTransport;
 use crate::error::{CliError, CliResult};
@@ -64,8 +64,8 @@ fn pair(settings: &Settings) -> CliResult<Transport> {
                 "say either where to listen or whom to connect to, not both",
             ));
         }
-        (Some(address), None) => Meeting::listen(address)?,
-        (None, Some(address)) => Meeting::dial(address.as_str()),
+        (Some(address), None) => Endpoint::listen(address)?,
+        (None, Some(address)) => Endpoint::dial(address.as_str()),
         (None, None) => {
             return Err(CliError::usage("where is the peer? Say --listen ADDR or --connect ADDR")
                 .with_hint(
@@ -101,7 +101,7 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> CliResult<Tr
             })
         };
         let fingerprint = fingerprint.as_ref().map(parse).transpose()?;
-        contacts.push(Contact { address: address.clone(), fingerprint });
+        contacts.push(PeerInfo { address: address.clone(), fingerprint });
     }
     let (last, own) = (contacts.len() - 1, usize::from(party));
     check_addresses(&contacts, own)?;
@@ -136,7 +136,7 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> CliResult<Tr
 }
 
 /// Every party that `own` dials must have an address.
-fn check_addresses(contacts: &[Contact], own: usize) -> CliResult<()> {
+fn check_addresses(contacts: &[PeerInfo], own: usize) -> CliResult<()> {
     match contacts[..own].iter().position(|contact| contact.address.is_none()) {
         Some(party) => Err(no_address(party)),
         None => Ok(()),
@@ -149,7 +149,7 @@ fn no_address(party: usize) -> CliError {
 }
 
 /// Every other party must have a fingerprint, and the own one must be that of the key.
-fn check_keys(contacts: &[Contact], own: usize, identity: &Identity) -> CliResult<()> {
+fn check_keys(contacts: &[PeerInfo], own: usize, identity: &Identity) -> CliResult<()> {
     let key = identity.fingerprint();
     for (party, contact) in contacts.iter().enumerate() {
         match contact.fingerprint {

@@ -8,9 +8,9 @@ use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
 };
 
+use crate::connect::{Transport, TransportKind};
 use crate::dealer::Dealer;
 use crate::params::{MacChoice, SessionParams};
-use crate::reach::{Transport, Way};
 
 /// The most lanes that a session may have.
 pub const MAX_THREADS: usize = 64;
@@ -58,7 +58,7 @@ impl Config {
     /// and the OT extension as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
-            Way::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
+            TransportKind::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
             _ => 1,
         };
         let parties = transport.parties();
@@ -243,7 +243,7 @@ impl Config {
             }
         }
         self.transport.check(*party, *threads)?;
-        if matches!(self.transport.0, Way::Channels { .. }) && link.is_some() {
+        if matches!(self.transport.0, TransportKind::Channels { .. }) && link.is_some() {
             return refuse("channels are made with their simulated link".to_string());
         }
         Ok(())

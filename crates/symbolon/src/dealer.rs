@@ -13,7 +13,7 @@ use symbolon_transport::{
 };
 
 use crate::config::Terms;
-use crate::reach::Transport;
+use crate::connect::Transport;
 
 /// A dealer: a process that deals what the parties would otherwise make among themselves with
 /// oblivious transfer. That saves them nearly all of the computing and most of the bytes, and costs

@@ -45,7 +45,7 @@ use symbolon_store::{
 };
 use symbolon_transport::{Error, Result};
 
-use crate::choice::Wishes;
+use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
@@ -352,7 +352,8 @@ pub fn run_batch(
     let maker = Maker::of(&config);
     let timeout = terms.timeout;
     // All is settled already: what was prepared says how.
-    let settled = Wishes { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
+    let settled =
+        Preferences { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
     let begun = begin(config, Job::RunPrepared(circuit), (0, settled), |network, _| {
         network.batch = batch;
         let mut rounds = Rounds::default();
@@ -557,8 +558,8 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
 
 /// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it
 /// is the one with the shortest online phase, whatever the link.
-fn lowest_latency(protocol: Protocol) -> Wishes {
-    Wishes { form: Some(protocol.forms()[0]), ot: None }
+fn lowest_latency(protocol: Protocol) -> Preferences {
+    Preferences { form: Some(protocol.forms()[0]), ot: None }
 }
 
 fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {

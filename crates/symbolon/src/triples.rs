@@ -4,7 +4,7 @@ use symbolon_preprocessing::{self as preprocessing, Preprocessor};
 use symbolon_protocols::GateForm;
 use symbolon_transport::{Error, Result, SessionId};
 
-use crate::choice::{Choice, Wishes};
+use crate::autotune::{Choice, Preferences};
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::{INDEPENDENT, Report};
@@ -46,7 +46,7 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         return Err(Error::invalid_input("triples alone are not made by a dealer"));
     }
     // Nothing is garbled: no form is worth a measurement.
-    let unasked = Wishes { form: Some(GateForm::default()), ot: None };
+    let unasked = Preferences { form: Some(GateForm::default()), ot: None };
     let begun = begin(config, Job::Triples(count), (count, unasked), |network, _| {
         let session = SessionId(network.session);
         let config = preprocessing::Config {

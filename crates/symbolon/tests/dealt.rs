@@ -12,7 +12,7 @@ use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
 use symbolon::store::{Filter, ItemKind, ItemState, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    Config, DEPENDENT, Dealer, Error, Fingerprint, GateForm, INDEPENDENT, Inputs, Meeting,
+    Config, DEPENDENT, Dealer, Endpoint, Error, Fingerprint, GateForm, INDEPENDENT, Inputs,
     OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg};
@@ -310,7 +310,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
     let peer: Fingerprint = "cd".repeat(32).parse().unwrap();
     let tls = || {
         let identity = symbolon::Identity::generate().unwrap();
-        Transport::tls(Meeting::dial("localhost:1"), identity, peer)
+        Transport::tls(Endpoint::dial("localhost:1"), identity, peer)
     };
     let none = |_: u16, _: &Arc<Meter>| Err(Error::internal("not asked"));
     let told = refused(Config::new(0, memory()).dealer(Dealer::tls("h:1", print)));
@@ -322,7 +322,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
     assert_eq!(Config::new(0, tls()).dealer(Dealer::tls("h:1", print)).check(circuit), Ok(()));
     let own = symbolon::Identity::generate().unwrap();
     let key = own.fingerprint();
-    let mine = Transport::tls(Meeting::dial("localhost:1"), own, peer);
+    let mine = Transport::tls(Endpoint::dial("localhost:1"), own, peer);
     let told = refused(Config::new(0, mine).dealer(Dealer::tls("h:1", key)));
     assert!(told.contains("has the key of party 0"), "{told}");
     let told = refused(Config::new(0, tls()).dealer(Dealer::tls("h:1", peer)));

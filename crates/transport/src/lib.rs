@@ -78,7 +78,7 @@ pub use endpoint::{Link, Options, Peer};
 pub use error::{DEALER, Error, Result};
 pub use fault::Fault;
 pub use handshake::{
-    Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
+    AUTO, Agreed, Handshake, Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
     handshake_open,
 };
 pub use incoming::{AdmissionPolicy, Client, Incoming, TurnedAway};

@@ -11,7 +11,7 @@ use symbolon_store::{Protection, Store};
 use symbolon_transport::Meter;
 
 use super::*;
-use crate::reach::Way;
+use crate::connect::TransportKind;
 use crate::{Config, Dealer, Inputs, Session, Transport, stored, triples};
 
 /// What a party does in a session of one kind, with the folder of its store.
@@ -121,7 +121,9 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     let (zero, one) = Transport::memory(threads, None).unwrap();
     let transports = [zero, one].into_iter().zip(params).map(|(transport, params)| {
         // Over sockets it is the connections that do not fit; in memory somebody has fewer.
-        let Way::Channels { mut lanes, meter } = transport.0 else { panic!("memory is channels") };
+        let TransportKind::Channels { mut lanes, meter } = transport.0 else {
+            panic!("memory is channels")
+        };
         lanes.truncate(crate::config::connections(params.threads));
         Transport::mesh_channels(lanes, meter)
     });

@@ -25,23 +25,23 @@ pub struct Choice {
 
 /// What one party, or all of them together, ask for; `None` is left to the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wishes {
+pub(crate) struct Preferences {
     pub form: Option<GateForm>,
     pub ot: Option<OtExtension>,
 }
 
-impl Wishes {
+impl Preferences {
     /// What nobody asked for is left to the link.
-    pub const NOTHING: Wishes = Wishes { form: None, ot: None };
+    pub const NOTHING: Preferences = Preferences { form: None, ot: None };
 
     /// These, and the others where these leave something open.
-    pub fn or(self, others: Wishes) -> Wishes {
-        Wishes { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
+    pub fn or(self, others: Preferences) -> Preferences {
+        Preferences { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
     }
 
     /// What is settled without the link.
     pub fn settled(self) -> Option<Choice> {
-        let Wishes { form: Some(form), ot: Some(ot) } = self else { return None };
+        let Preferences { form: Some(form), ot: Some(ot) } = self else { return None };
         Some(Choice { form, ot, form_by_link: false, ot_by_link: false, link: None })
     }
 
@@ -160,7 +160,7 @@ mod tests {
             for round_trip in [Duration::ZERO, Duration::from_nanos(u64::MAX)] {
                 for and_gates in [0, u64::MAX] {
                     let link = LinkSpeed { round_trip, bytes_per_second };
-                    let choice = Wishes { form: None, ot: None }.over(link, work(and_gates));
+                    let choice = Preferences { form: None, ot: None }.over(link, work(and_gates));
                     assert!(choice.form_by_link && choice.ot_by_link);
                 }
             }
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn wishes_come_before_the_link() {
-        let wishes = Wishes { form: Some(GateForm::HalfGates), ot: None };
+        let wishes = Preferences { form: Some(GateForm::HalfGates), ot: None };
         assert_eq!(wishes.settled(), None);
         let choice = wishes.over(link(30, 20_000), work(AES));
         assert_eq!((choice.form, choice.form_by_link), (GateForm::HalfGates, false));
         assert_eq!((choice.ot, choice.ot_by_link), (USUAL, true));
-        let settled = Wishes { ot: Some(OtExtension::Iknp), ..wishes }.settled().unwrap();
+        let settled = Preferences { ot: Some(OtExtension::Iknp), ..wishes }.settled().unwrap();
         assert_eq!((settled.ot, settled.link), (OtExtension::Iknp, None));
     }
 }
