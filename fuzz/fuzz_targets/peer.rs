@@ -5,7 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use symbolon_fuzz::{WAYS, both, circuit, inputs, is_expected, is_right, networks};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 fuzz_target!(|data: &[u8]| {
     let [way, index, operation, place, bytes @ ..] = data else { return };
@@ -13,7 +13,7 @@ fuzz_target!(|data: &[u8]| {
     let (index, operation, place) = (usize::from(*index), operation % 4, usize::from(*place));
     let bytes = bytes.to_vec();
     let mut sent = 0;
-    let bend = FnBend::new().on_outgoing(move |_, _, payload| {
+    let adversary = FnAdversary::new().on_outgoing(move |_, _, payload| {
         if sent == index {
             match operation {
                 0 => bytes.iter().enumerate().for_each(|(i, byte)| {
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
         Action::Send
     });
     let mut nets = networks(way);
-    nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+    nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
     let (circuit, plan) = circuit();
     let ended = both(nets, |net| {
         let mut engine = way.0.set_up(net)?;

@@ -5,18 +5,18 @@
 
 use libfuzzer_sys::fuzz_target;
 use symbolon_store::ItemId;
-use symbolon_store::fuzzing::{FileKeys, HEADER, Head, Header, Manifest, Record, RootKey};
+use symbolon_store::fuzzing::{FileKeys, HEADER, CommitPointer, Header, Manifest, Record, RootKey};
 
 fuzz_target!(|data: &[u8]| {
     let [which, bytes @ ..] = data else { return };
     match which % 4 {
         0 => drop(Manifest::decode(bytes)),
-        1 => drop(Head::decode(bytes)),
+        1 => drop(CommitPointer::decode(bytes)),
         2 => {
             let Some((id, bytes)) = bytes.split_first_chunk() else { return };
             if let Ok(record) = Record::decode(ItemId(*id), bytes) {
-                assert_eq!(record.stamp.id(), ItemId(*id));
-                let counts = &record.stamp.counts;
+                assert_eq!(record.meta.id(), ItemId(*id));
+                let counts = &record.meta.counts;
                 assert!(record.next.iter().zip(counts).all(|(next, count)| next <= count));
                 let _ = record.bytes();
             }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use symbolon_circuit::{Circuit, Plan, builtin};
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
+    Batch, GateForm, OtExtension, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
 };
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 
 /// The ways of computing, in the order in which inputs number them.
-pub const WAYS: [(Protocol, Form); 6] = [
-    (Protocol::Wrk, Form::FourRow),
-    (Protocol::Wrk, Form::HalfGates),
-    (Protocol::Ywz, Form::HalfGates),
-    (Protocol::TinyTable, Form::Tables),
-    (Protocol::Duplo, Form::HalfGates),
-    (Protocol::DualEx, Form::HalfGates),
+pub const WAYS: [(Protocol, GateForm); 6] = [
+    (Protocol::Wrk, GateForm::FourRow),
+    (Protocol::Wrk, GateForm::HalfGates),
+    (Protocol::Ywz, GateForm::HalfGates),
+    (Protocol::TinyTable, GateForm::Tables),
+    (Protocol::Duplo, GateForm::HalfGates),
+    (Protocol::DualEx, GateForm::HalfGates),
 ];
 
 /// The circuit of all runs: x + y for two bits each, known to both.
@@ -41,7 +41,7 @@ pub fn is_right(outputs: &OutputBits) -> bool {
 }
 
 /// Both parties' networks.
-pub fn networks((_, form): (Protocol, Form)) -> [Network; 2] {
+pub fn networks((_, form): (Protocol, GateForm)) -> [Network; 2] {
     let meters = [Meter::new(), Meter::new()];
     let (zero, one) = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None)
         .expect("memory connects");
@@ -55,7 +55,7 @@ pub fn networks((_, form): (Protocol, Form)) -> [Network; 2] {
             meter,
             session: [7; 32],
             rho: Rho::Bits40,
-            ot: Generator::default(),
+            ot: OtExtension::default(),
             form,
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: SEGMENT_GATES,

@@ -3,8 +3,8 @@
 use symbolon::circuit::{Circuit, Output, PartyId};
 use symbolon::{Config, Inputs, Outputs, Port, Session};
 
-use crate::failure::{Failure, Outcome};
-use crate::play::Played;
+use crate::error::{CliError, CliResult};
+use crate::execute::PartyResult;
 use crate::results::{ChoiceJson, OutputJson, phases};
 use crate::timeline::Timeline;
 use crate::values::Resolved;
@@ -30,7 +30,7 @@ impl<'v> BatchInputs<'v> {
         party: PartyId,
         resolved: &'v Resolved,
         executions: u64,
-    ) -> Outcome<Self> {
+    ) -> CliResult<Self> {
         let mut values = Vec::new();
         for (place, value) in resolved {
             let input = &circuit.inputs()[*place];
@@ -40,7 +40,7 @@ impl<'v> BatchInputs<'v> {
             let lines: Vec<&str> =
                 value.expose().lines().filter(|line| !line.trim().is_empty()).collect();
             if lines.len() != 1 && lines.len() as u64 != executions {
-                return Err(Failure::usage(format!(
+                return Err(CliError::usage(format!(
                     "input `{}` has {} values for {executions} evaluations",
                     input.name,
                     lines.len()
@@ -52,7 +52,7 @@ impl<'v> BatchInputs<'v> {
         let all = BatchInputs { circuit, party, values };
         // What a user got wrong is told before anybody is troubled.
         (0..executions).try_for_each(|number| all.get(number).map(drop)).map_err(|error| {
-            Failure::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
+            CliError::from(error).with_hint("give it with --input NAME=@FILE, one value a line")
         })?;
         Ok(all)
     }
@@ -89,8 +89,8 @@ pub fn play_batch(
     inputs: &BatchInputs<'_>,
     executions: u64,
     stage: &mut dyn FnMut(&str),
-    each: &mut dyn FnMut(Vec<Option<String>>) -> Outcome<()>,
-) -> Outcome<Played> {
+    each: &mut dyn FnMut(Vec<Option<String>>) -> CliResult<()>,
+) -> CliResult<PartyResult> {
     stage("connecting");
     let mut session = Session::connect(config, inputs.circuit)?;
     let parties = session.parties();
@@ -110,7 +110,7 @@ pub fn play_batch(
     }
     let report = session.report();
     let phases = phases(&report);
-    let (runs, spans) = (Played::only_run(&phases), Timeline::of(&report));
+    let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
-    Ok(Played { phases, runs, spans, choice, ..Played::empty() })
+    Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
 }

@@ -13,7 +13,7 @@ mod tinytable_page;
 
 pub use args::BenchArgs;
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::results::{print, print_json};
 use machine::Machine;
 use result::BenchJson;
@@ -29,7 +29,7 @@ const REPEAT: u32 = 5;
 ///
 /// # Errors
 /// As `local`; a usage failure when the report cannot be written.
-pub fn command(args: &BenchArgs) -> Outcome<()> {
+pub fn command(args: &BenchArgs) -> CliResult<()> {
     if args.workloads.iter().any(|name| name == TINYTABLE) {
         return tinytable::command(args);
     }
@@ -44,16 +44,16 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
 }
 
 /// Tells whether the report can be written before the work, not after it.
-fn announce(args: &BenchArgs) -> Outcome<()> {
+fn announce(args: &BenchArgs) -> CliResult<()> {
     report(args, || Ok(String::new()))
 }
 
 /// Writes the page, if it was asked for.
-fn report(args: &BenchArgs, page: impl FnOnce() -> Outcome<String>) -> Outcome<()> {
+fn report(args: &BenchArgs, page: impl FnOnce() -> CliResult<String>) -> CliResult<()> {
     let Some(path) = &args.report else { return Ok(()) };
     std::fs::write(path, page()?).map_err(|error| unwritable(path, &error))
 }
 
-fn unwritable(path: &std::path::Path, error: &std::io::Error) -> Failure {
-    Failure::io(format!("--report: cannot write {}", path.display()), error)
+fn unwritable(path: &std::path::Path, error: &std::io::Error) -> CliError {
+    CliError::io(format!("--report: cannot write {}", path.display()), error)
 }

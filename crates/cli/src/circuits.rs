@@ -11,18 +11,18 @@ use symbolon::circuit::{
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
 use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::align;
+use crate::error::{CliError, CliResult};
 use crate::lang::check_failure;
 use crate::results::{OutputJson, print, print_json, print_outputs, tell};
 use crate::source::CircuitSpec;
-use crate::table::align;
 use crate::values::{Reading, Saves, given, paths, resolve};
 
 /// Does one of the circuit commands.
 ///
 /// # Errors
 /// A usage failure for an unknown circuit, an unreadable file or an unfit value.
-pub fn command(command: &CircuitCommand) -> Outcome<()> {
+pub fn command(command: &CircuitCommand) -> CliResult<()> {
     match command {
         CircuitCommand::List => list(),
         CircuitCommand::Info(args) => info(args),
@@ -32,7 +32,7 @@ pub fn command(command: &CircuitCommand) -> Outcome<()> {
     }
 }
 
-fn list() -> Outcome<()> {
+fn list() -> CliResult<()> {
     let mut rows = vec![["example", "what it computes"].map(String::from)];
     for entry in builtin::catalogue() {
         rows.push([entry.example.to_string(), entry.description.to_string()]);
@@ -155,7 +155,7 @@ fn components(circuit: &Circuit) -> Vec<ComponentJson> {
     component_costs(circuit).into_iter().map(one).collect()
 }
 
-fn info(args: &InfoArgs) -> Outcome<()> {
+fn info(args: &InfoArgs) -> CliResult<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
@@ -227,7 +227,7 @@ struct EvalJson {
 ///
 /// # Errors
 /// As [`command`], and the failed assert of a program.
-pub fn eval(args: &EvalArgs) -> Outcome<()> {
+pub fn eval(args: &EvalArgs) -> CliResult<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         program: args.program.clone(),
@@ -241,7 +241,7 @@ pub fn eval(args: &EvalArgs) -> Outcome<()> {
     let mut bits = Vec::with_capacity(circuit.inputs().len());
     for (place, input) in circuit.inputs().iter().enumerate() {
         let Some((_, value)) = values.iter().find(|(known, _)| *known == place) else {
-            return Err(Failure::usage(format!(
+            return Err(CliError::usage(format!(
                 "no value for input `{}` ({})",
                 input.name, input.ty
             ))
@@ -273,7 +273,7 @@ pub fn eval(args: &EvalArgs) -> Outcome<()> {
     failure
 }
 
-fn export(args: &ExportArgs, optimised: bool) -> Outcome<()> {
+fn export(args: &ExportArgs, optimised: bool) -> CliResult<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         program: args.program.clone(),
@@ -286,7 +286,7 @@ fn export(args: &ExportArgs, optimised: bool) -> Outcome<()> {
     if optimised {
         let before = Stats::of(&circuit).and;
         circuit = optimise(&circuit)
-            .map_err(|error| Failure::usage(format!("cannot optimise: {error}")))?;
+            .map_err(|error| CliError::usage(format!("cannot optimise: {error}")))?;
         tell(&format!("AND gates: {before}, now {}\n", Stats::of(&circuit).and));
     }
     let write = |out: &mut dyn Write| {
@@ -301,12 +301,12 @@ fn export(args: &ExportArgs, optimised: bool) -> Outcome<()> {
         return match write(&mut std::io::stdout().lock()) {
             // A reader that has gone, as `head` does, is no failure of ours.
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            done => done.map_err(|error| Failure::unwritten("cannot export", &error)),
+            done => done.map_err(|error| CliError::unwritten("cannot export", &error)),
         };
     };
     std::fs::File::create(path)
         .and_then(|mut file| write(&mut file))
-        .map_err(|error| Failure::io(format!("cannot write {}", path.display()), &error))?;
+        .map_err(|error| CliError::io(format!("cannot write {}", path.display()), &error))?;
     tell(&format!("wrote {}\n", path.display()));
     Ok(())
 }

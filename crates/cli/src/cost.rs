@@ -10,11 +10,11 @@ use symbolon::circuit::{Circuit, LookupCount, Plan, Stats};
 use symbolon_lang::cost::{Report, report};
 use symbolon_lang::source::{Sources, read_source};
 
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::{align, bytes};
+use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, folder};
 use crate::results::{print, print_json, tell};
 use crate::source::parties_of;
-use crate::table::{align, bytes};
 
 /// Arguments of `cost`.
 #[derive(Args, Debug)]
@@ -61,8 +61,8 @@ struct ProtocolBytes {
 ///
 /// # Errors
 /// A usage failure with all errors of the program, and when the page cannot be written.
-pub fn command(args: &CostArgs) -> Outcome<()> {
-    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+pub fn command(args: &CostArgs) -> CliResult<()> {
+    let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);
     let (circuit, report, sources) = symbolon_lang::with_stack(|| {
         symbolon_lang::compile_here(&args.file, &text, &folder(&args.file), &options, true)
@@ -70,7 +70,7 @@ pub fn command(args: &CostArgs) -> Outcome<()> {
                 let report = report(&circuit, &costs.unwrap_or_default(), &sources);
                 (circuit, report, sources)
             })
-            .map_err(|errors| Failure::usage(format!("{} has errors\n\n{errors}", args.file)))
+            .map_err(|errors| CliError::usage(format!("{} has errors\n\n{errors}", args.file)))
     })?;
     let parties = args.parties.unwrap_or_else(|| parties_of(&circuit));
     let cost = CostJson {
@@ -93,9 +93,9 @@ pub fn command(args: &CostArgs) -> Outcome<()> {
     print(&shown(&cost))
 }
 
-fn write_page(path: &Path, cost: &CostJson, sources: &Sources) -> Outcome<()> {
+fn write_page(path: &Path, cost: &CostJson, sources: &Sources) -> CliResult<()> {
     std::fs::write(path, page::page(cost, sources))
-        .map_err(|error| Failure::io(format!("cannot write {}", path.display()), &error))?;
+        .map_err(|error| CliError::io(format!("cannot write {}", path.display()), &error))?;
     tell(&format!("wrote {}\n", path.display()));
     Ok(())
 }

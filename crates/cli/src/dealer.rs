@@ -13,12 +13,12 @@ use symbolon::dealer::{
 use symbolon::{Dealer, Fingerprint, Identity, Listener};
 
 use crate::args::{EXIT_CODES, LocalTransport, RemoteTransport};
-use crate::failure::{Class, Failure, Outcome};
+use crate::child::Peer;
+use crate::cost_table::bytes;
+use crate::error::{CliError, CliResult, ExitKind};
 use crate::interrupt;
-use crate::party::Peer;
 use crate::results::{print, tell};
 use crate::settings::Settings;
-use crate::table::bytes;
 
 /// What a party that takes dealt material is told, whenever it does.
 const TRUST: &str = "\
@@ -58,7 +58,7 @@ pub struct DealerArgs {
     /// Deal to the holder of the key with this fingerprint; once for every party
     #[arg(long = "allow", value_name = "FINGERPRINT", conflicts_with = "allow_any")]
     pub allowed: Vec<String>,
-    /// Deal to anybody; parties still get no seat but that of the key that all in the session name
+    /// Deal to anybody; parties still get no slot but that of the key that all in the session name
     /// for it
     #[arg(long)]
     pub allow_any: bool,
@@ -79,7 +79,7 @@ pub struct DealerArgs {
     pub at_once: usize,
     /// Seconds that a session waits for its last party; parties' --timeout must be longer
     #[arg(long, value_name = "SECONDS", default_value_t = ServerLimits::default().join_timeout.as_secs_f64())]
-    pub patience: f64,
+    pub join_timeout: f64,
 }
 
 /// Deals until it is interrupted, or as many sessions were served as were asked for; prints a line
@@ -87,7 +87,7 @@ pub struct DealerArgs {
 ///
 /// # Errors
 /// A usage failure before the port is open; otherwise as the library has them.
-pub fn command(args: &DealerArgs) -> Outcome<()> {
+pub fn command(args: &DealerArgs) -> CliResult<()> {
     symbolon::check_listening(&args.listen)?;
     let dealing = dealing(args)?;
     let door = Listener::bind(&args.listen)?;
@@ -113,44 +113,45 @@ pub fn command(args: &DealerArgs) -> Outcome<()> {
     interrupt::check()
 }
 
-fn dealing(args: &DealerArgs) -> Outcome<Dealing> {
-    let patience = Duration::try_from_secs_f64(args.patience).ok().filter(|p| !p.is_zero());
-    let patience = patience.ok_or_else(|| Failure::usage("--patience takes seconds above 0"))?;
+fn dealing(args: &DealerArgs) -> CliResult<Dealing> {
+    let join_timeout = Duration::try_from_secs_f64(args.join_timeout).ok().filter(|p| !p.is_zero());
+    let join_timeout =
+        join_timeout.ok_or_else(|| CliError::usage("--join-timeout takes seconds above 0"))?;
     if args.at_once == 0 {
-        return Err(Failure::usage("--at-once takes at least 1"));
+        return Err(CliError::usage("--at-once takes at least 1"));
     }
     let per_session = Limits { and_gates: args.max_gates, input_bits: args.max_input_bits };
     let limits = ServerLimits {
         per_session,
-        join_timeout: patience,
+        join_timeout,
         running: args.at_once,
         ..ServerLimits::default()
     };
     if args.transport == Some(RemoteTransport::Tcp) {
         if args.key.is_some() || !args.allowed.is_empty() {
-            return Err(Failure::usage("plain TCP uses no key and no fingerprint")
+            return Err(CliError::usage("plain TCP uses no key and no fingerprint")
                 .with_hint("leave --transport out to use TLS"));
         }
         tell(
             "warning: plain TCP is neither private nor authenticated: anybody on the way can read all that is \
-             dealt, and anybody may take any party's seat\n",
+             dealt, and anybody may take any party's slot\n",
         );
         return Ok(Dealing { identity: None, admit: AdmissionPolicy::Anybody, limits });
     }
     let key = args.key.as_ref().ok_or_else(|| {
-        Failure::usage("TLS needs the dealer's identity: --key FILE")
+        CliError::usage("TLS needs the dealer's identity: --key FILE")
             .with_hint("`symbolon keygen --out FILE` makes one; the parties pin its fingerprint")
     })?;
     let identity = Identity::load(key)?;
     let admit = match (args.allow_any, &args.allowed[..]) {
         (true, _) => AdmissionPolicy::Anybody,
         (false, []) => {
-            return Err(Failure::usage("who may come? Say --allow FINGERPRINT for every party")
-                .with_hint("or --allow-any: a key gets no other seat than its own either way"));
+            return Err(CliError::usage("who may come? Say --allow FINGERPRINT for every party")
+                .with_hint("or --allow-any: a key gets no other slot than its own either way"));
         }
         (false, prints) => {
             let keys = prints.iter().map(|text| Ok(text.parse::<Fingerprint>()?));
-            AdmissionPolicy::Keys(keys.collect::<Outcome<_>>()?)
+            AdmissionPolicy::Keys(keys.collect::<CliResult<_>>()?)
         }
     };
     tell(&format!("the parties need this fingerprint: {}\n", identity.fingerprint()));
@@ -188,24 +189,24 @@ fn line(event: &Event) -> String {
 ///
 /// # Errors
 /// A usage failure that says what is missing or does not go together.
-pub fn named(settings: &Settings) -> Outcome<Option<Dealer>> {
+pub fn named(settings: &Settings) -> CliResult<Option<Dealer>> {
     let dealer = match (&settings.dealer, &settings.dealer_fingerprint, settings.transport) {
         (None, None, _) => return Ok(None),
         (None, Some(_), _) => {
-            return Err(Failure::usage("where is the dealer? Say --dealer HOST:PORT"));
+            return Err(CliError::usage("where is the dealer? Say --dealer HOST:PORT"));
         }
         (Some(address), Some(print), RemoteTransport::Tls) => {
             Dealer::tls(address.as_str(), print.parse()?)
         }
         (Some(_), None, RemoteTransport::Tls) => {
-            return Err(Failure::usage(
+            return Err(CliError::usage(
                 "TLS needs the dealer's fingerprint: --dealer-fingerprint HEX",
             )
             .with_hint("whoever runs it sees it with `symbolon fingerprint FILE`"));
         }
         (Some(address), None, RemoteTransport::Tcp) => Dealer::insecure_plain_tcp(address.as_str()),
         (Some(_), Some(_), RemoteTransport::Tcp) => {
-            return Err(Failure::usage("plain TCP uses no key and no fingerprint")
+            return Err(CliError::usage("plain TCP uses no key and no fingerprint")
                 .with_hint("leave --transport out to use TLS"));
         }
     };
@@ -214,18 +215,18 @@ pub fn named(settings: &Settings) -> Outcome<Option<Dealer>> {
 }
 
 /// Says that a failed check may be the dealer's fault, too, where there is one.
-pub fn suspect(failure: Failure, dealt: bool) -> Failure {
+pub fn suspect(failure: CliError, dealt: bool) -> CliError {
     match failure.hint {
-        Some(hint) if dealt && failure.class == Class::Misbehaved => {
+        Some(hint) if dealt && failure.class == ExitKind::Misbehaved => {
             let hint = format!("{hint}. Or the dealer dealt wrong: checks cannot tell");
-            Failure { hint: Some(hint), ..failure }
+            CliError { hint: Some(hint), ..failure }
         }
         _ => failure,
     }
 }
 
 /// A dealer within this process, for the parties of `local`; ends when dropped.
-pub struct House {
+pub struct LocalDealer {
     way: Way,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -236,17 +237,17 @@ enum Way {
     InProcess(Arc<DealerServer>),
 }
 
-impl House {
+impl LocalDealer {
     /// Opens a dealer that is reached as the parties reach each other.
     ///
     /// # Errors
     /// An internal failure when there is no port or no thread.
-    pub fn open(transport: LocalTransport) -> Outcome<House> {
+    pub fn open(transport: LocalTransport) -> CliResult<LocalDealer> {
         tell(TRUST);
         let stop = Arc::new(AtomicBool::new(false));
         if transport == LocalTransport::Memory {
             let server = DealerServer::new(ServerLimits::default(), |_| ())?;
-            return Ok(House { way: Way::InProcess(Arc::new(server)), stop, thread: None });
+            return Ok(LocalDealer { way: Way::InProcess(Arc::new(server)), stop, thread: None });
         }
         let identity = match transport {
             LocalTransport::Tls => Some(Identity::generate()?),
@@ -266,8 +267,8 @@ impl House {
             }
         };
         let thread = thread::Builder::new().name("symbolon-house".to_string()).spawn(work);
-        let thread = thread.map_err(|e| Failure::system(format!("cannot start a thread: {e}")))?;
-        Ok(House { way: Way::Door(peer), stop, thread: Some(thread) })
+        let thread = thread.map_err(|e| CliError::system(format!("cannot start a thread: {e}")))?;
+        Ok(LocalDealer { way: Way::Door(peer), stop, thread: Some(thread) })
     }
 
     /// Where processes find it; none for one in memory.
@@ -287,7 +288,7 @@ impl House {
     }
 }
 
-impl Drop for House {
+impl Drop for LocalDealer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
@@ -301,9 +302,9 @@ impl Drop for House {
 ///
 /// # Errors
 /// An internal failure when it is nowhere; a usage failure when the fingerprint is none.
-pub fn told(peer: &Peer) -> Outcome<Dealer> {
+pub fn told(peer: &Peer) -> CliResult<Dealer> {
     let address = peer.address.as_ref();
-    let address = address.ok_or_else(|| Failure::internal("the dealer has no address"))?;
+    let address = address.ok_or_else(|| CliError::internal("the dealer has no address"))?;
     Ok(match &peer.fingerprint {
         Some(print) => Dealer::tls(address.as_str(), print.parse()?),
         None => Dealer::insecure_plain_tcp(address.as_str()),

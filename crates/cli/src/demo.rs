@@ -4,13 +4,13 @@
 use symbolon::circuit::{Circuit, eval_ports, parse_value};
 
 use crate::args::{DemoArgs, LocalTransport, TuningArgs};
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::costs;
+use crate::error::{CliError, CliResult};
+use crate::execute::{PartyResult, RunOptions};
 use crate::local::{agreed, chosen, parties};
-use crate::play::{Course, Played};
+use crate::local_runner::{LocalRun, Work};
 use crate::results::{OutputJson, print};
 use crate::source::CircuitSpec;
-use crate::table::costs;
-use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -44,7 +44,7 @@ const SCENES: [Scene; 2] = [
 ///
 /// # Errors
 /// As `local`; an internal failure when a result is wrong.
-pub fn command(args: &DemoArgs) -> Outcome<()> {
+pub fn command(args: &DemoArgs) -> CliResult<()> {
     let tuning = TuningArgs { link: args.link.clone(), ..TuningArgs::default() };
     if let Some(parties) = args.parties {
         return auction(parties, &Tuning::new(&tuning, parties)?);
@@ -60,7 +60,7 @@ pub fn command(args: &DemoArgs) -> Outcome<()> {
     print("\nNext: `symbolon run --help` shows the same between two machines.\n")
 }
 
-fn show_costs(tuning: &Tuning, played: &[Played]) -> Outcome<()> {
+fn show_costs(tuning: &Tuning, played: &[PartyResult]) -> CliResult<()> {
     let costs = costs(&parties(tuning, played, |played| played.phases.clone()));
     let choice = chosen(played)?.line();
     let indented: String =
@@ -74,7 +74,7 @@ fn bid(party: u16) -> u64 {
 }
 
 /// A sealed-bid auction: all learn who wins, the winner alone what it pays.
-fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
+fn auction(bidders: u16, tuning: &Tuning) -> CliResult<()> {
     let circuit = format!("auction:{bidders}x32");
     let spec = CircuitSpec { circuit, ..CircuitSpec::default() };
     let circuit = spec.load(bidders)?.circuit;
@@ -89,9 +89,9 @@ fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
         inputs.push((usize::from(party), bid(party).to_string().into()));
     }
     let work =
-        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
+        Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: RunOptions::ONCE };
     let troupe =
-        Troupe { work, parties: bidders, tuning, transport: LocalTransport::Tls, dealer: false };
+        LocalRun { work, parties: bidders, tuning, transport: LocalTransport::Tls, dealer: false };
     let played = troupe.run()?;
     let outputs = agreed(&played)?;
 
@@ -108,14 +108,14 @@ fn auction(bidders: u16, tuning: &Tuning) -> Outcome<()> {
         (0..bidders).map(price).chain([order[0].into()]).map(|value| value.to_string()).collect();
     let (prices, winner) = expected.split_at(usize::from(bidders));
     if text[1..] != *prices || text[..1] != *winner {
-        return Err(Failure::internal("the result is not that of the auction"));
+        return Err(CliError::internal("the result is not that of the auction"));
     }
     print("  the same as an auctioneer would find\n")?;
     show_costs(tuning, &played)
 }
 
 impl Scene {
-    fn play(&self, tuning: &Tuning) -> Outcome<()> {
+    fn play(&self, tuning: &Tuning) -> CliResult<()> {
         let spec = CircuitSpec { circuit: self.circuit.to_string(), ..CircuitSpec::default() };
         let circuit = spec.load(2)?.circuit;
         print(&format!("\n{}\n\n", self.title))?;
@@ -124,10 +124,14 @@ impl Scene {
         }
         let inputs: Resolved =
             self.values.iter().enumerate().map(|(place, value)| (place, (*value).into())).collect();
-        let work =
-            Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course: Course::ONCE };
+        let work = Work::Circuit {
+            spec: &spec,
+            circuit: &circuit,
+            inputs: &inputs,
+            course: RunOptions::ONCE,
+        };
         let troupe =
-            Troupe { work, parties: 2, tuning, transport: LocalTransport::Tls, dealer: false };
+            LocalRun { work, parties: 2, tuning, transport: LocalTransport::Tls, dealer: false };
         let played = troupe.run()?;
         let outputs = agreed(&played)?;
         for output in &outputs {
@@ -138,7 +142,7 @@ impl Scene {
         show_costs(tuning, &played)
     }
 
-    fn check(&self, circuit: &Circuit, outputs: &[OutputJson]) -> Outcome<()> {
+    fn check(&self, circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()> {
         let mut clear = Vec::new();
         for (input, value) in circuit.inputs().iter().zip(self.values) {
             clear.push(parse_value(input, value)?);
@@ -148,7 +152,7 @@ impl Scene {
             outputs.iter().zip(circuit.outputs().iter().zip(&expected))
         {
             if *output != OutputJson::new(declared, Some(bits), 2) {
-                return Err(Failure::internal(format!(
+                return Err(CliError::internal(format!(
                     "output `{}` differs from the evaluation in the clear",
                     output.name
                 )));
@@ -157,7 +161,7 @@ impl Scene {
         if let Some(known) = self.expected
             && outputs.first().and_then(|output| output.hex.as_deref()) != Some(known)
         {
-            return Err(Failure::internal("the result is not the published one"));
+            return Err(CliError::internal("the result is not the published one"));
         }
         print(match self.expected {
             Some(_) => "  the same as the evaluation in the clear and the published result\n",

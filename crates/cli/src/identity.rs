@@ -3,16 +3,16 @@
 use symbolon::Identity;
 
 use crate::args::{FingerprintArgs, KeygenArgs};
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::results::{print, tell};
 
 /// Makes an identity and prints its fingerprint.
 ///
 /// # Errors
 /// A usage failure when the file exists or cannot be written.
-pub fn keygen(args: &KeygenArgs) -> Outcome<()> {
+pub fn keygen(args: &KeygenArgs) -> CliResult<()> {
     if args.out.exists() && !args.force {
-        return Err(Failure::usage(format!("{} exists", args.out.display()))
+        return Err(CliError::usage(format!("{} exists", args.out.display()))
             .with_hint("--force replaces it; peers then need the new fingerprint"));
     }
     let identity = Identity::generate()?;
@@ -29,7 +29,7 @@ pub fn keygen(args: &KeygenArgs) -> Outcome<()> {
 ///
 /// # Errors
 /// A usage failure when it is not one.
-pub fn fingerprint(args: &FingerprintArgs) -> Outcome<()> {
+pub fn fingerprint(args: &FingerprintArgs) -> CliResult<()> {
     let identity = Identity::load(&args.file)?;
     print(&format!("{}\n", identity.fingerprint()))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use symbolon::CancelHandle;
 
-use crate::failure::{Class, Failure, Outcome};
+use crate::error::{CliError, CliResult, ExitKind};
 
 /// The signal that came first, 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
@@ -37,11 +37,11 @@ pub fn set_on_signal(flag: &Arc<AtomicBool>) {
 ///
 /// # Errors
 /// A failure of the class `Interrupted`.
-pub fn check() -> Outcome<()> {
+pub fn check() -> CliResult<()> {
     if SIGNAL.load(Ordering::SeqCst) == 0 {
         return Ok(());
     }
-    Err(Failure::new(Class::Interrupted, "interrupted"))
+    Err(CliError::new(ExitKind::Interrupted, "interrupted"))
 }
 
 /// As a shell has it: 128 and the signal's number.

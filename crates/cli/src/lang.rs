@@ -8,7 +8,7 @@ use symbolon_lang::diag::{Code, Diagnostic};
 use symbolon_lang::source::{Folder, read_source};
 use symbolon_lang::{Options, fmt::format, testing::run_tests};
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::results::{OutputJson, print, print_json, tell};
 use crate::source::assignment;
 
@@ -29,11 +29,11 @@ impl ProgramArgs {
     ///
     /// # Errors
     /// A usage failure that names the option.
-    pub fn refuse_for(&self, circuit: &str) -> Outcome<()> {
+    pub fn refuse_for(&self, circuit: &str) -> CliResult<()> {
         let given = [(self.entry.is_some(), "--entry"), (!self.constants.is_empty(), "--const")];
         match given.iter().find(|(given, _)| *given) {
             Some((_, option)) => {
-                Err(Failure::usage(format!("{option} is for `.sym` programs; {circuit} is none")))
+                Err(CliError::usage(format!("{option} is for `.sym` programs; {circuit} is none")))
             }
             None => Ok(()),
         }
@@ -59,24 +59,24 @@ pub fn folder(path: &str) -> Folder {
 ///
 /// # Errors
 /// A usage failure with all errors of the program.
-pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> Outcome<Circuit> {
-    let text = read_source(Path::new(path)).map_err(Failure::usage)?;
+pub fn compile(path: &str, program: &ProgramArgs, parties: Option<u16>) -> CliResult<Circuit> {
+    let text = read_source(Path::new(path)).map_err(CliError::usage)?;
     // How many parties there are is the program's to say where nobody else does.
     let options = program.options(parties);
     symbolon_lang::compile(path, &text, &folder(path), &options)
-        .map_err(|errors| Failure::usage(format!("{path} has errors\n\n{errors}")))
+        .map_err(|errors| CliError::usage(format!("{path} has errors\n\n{errors}")))
 }
 
 /// The failed assert that outputs tell of, as the failure of the command.
 ///
 /// # Errors
 /// That failure.
-pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> Outcome<()> {
+pub fn check_failure(circuit: &Circuit, outputs: &[OutputJson]) -> CliResult<()> {
     for (output, learnt) in circuit.outputs().iter().zip(outputs) {
         let Some(bits) = &learnt.bits else { continue };
         let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
         if let Some(failure) = circuit.failure(output, &bits) {
-            return Err(Failure::assert(format!(
+            return Err(CliError::assert(format!(
                 "{} ({}, line {})",
                 failure.text, failure.file, failure.line
             )));
@@ -120,8 +120,8 @@ struct ErrorJson {
 ///
 /// # Errors
 /// A usage failure when it has errors, which are printed.
-pub fn check(args: &CheckArgs) -> Outcome<()> {
-    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+pub fn check(args: &CheckArgs) -> CliResult<()> {
+    let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);
     let (errors, sources) = symbolon_lang::with_stack(|| {
         let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
@@ -158,7 +158,7 @@ pub fn check(args: &CheckArgs) -> Outcome<()> {
     }
     match errors.errors() {
         0 => Ok(()),
-        n => Err(Failure::usage(format!("{} has {}", args.file, counted(n, "error")))),
+        n => Err(CliError::usage(format!("{} has {}", args.file, counted(n, "error")))),
     }
 }
 
@@ -178,13 +178,13 @@ pub struct FmtArgs {
 /// # Errors
 /// A usage failure when a file cannot be read or is not made of tokens, or with `--check` when one
 /// is not formatted.
-pub fn fmt(args: &FmtArgs) -> Outcome<()> {
+pub fn fmt(args: &FmtArgs) -> CliResult<()> {
     let mut others = Vec::new();
     for path in &args.files {
-        let text = read_source(path).map_err(Failure::usage)?;
+        let text = read_source(path).map_err(CliError::usage)?;
         let shown = path.display().to_string();
         let formatted = format(&text).map_err(|_| {
-            Failure::usage(format!("{shown} cannot be formatted"))
+            CliError::usage(format!("{shown} cannot be formatted"))
                 .with_hint("`symbolon check` shows what is wrong")
         })?;
         if formatted == text {
@@ -194,12 +194,12 @@ pub fn fmt(args: &FmtArgs) -> Outcome<()> {
             others.push(shown);
         } else {
             std::fs::write(path, formatted)
-                .map_err(|error| Failure::usage(format!("cannot write {shown}: {error}")))?;
+                .map_err(|error| CliError::usage(format!("cannot write {shown}: {error}")))?;
         }
     }
     match &others[..] {
         [] => Ok(()),
-        files => Err(Failure::usage(format!("not formatted: {}", files.join(", ")))),
+        files => Err(CliError::usage(format!("not formatted: {}", files.join(", ")))),
     }
 }
 
@@ -223,14 +223,14 @@ pub struct TestArgs {
 ///
 /// # Errors
 /// A usage failure when it has errors or a test fails.
-pub fn test(args: &TestArgs) -> Outcome<()> {
-    let text = read_source(Path::new(&args.file)).map_err(Failure::usage)?;
+pub fn test(args: &TestArgs) -> CliResult<()> {
+    let text = read_source(Path::new(&args.file)).map_err(CliError::usage)?;
     let options = args.program.options(args.parties);
     let results = symbolon_lang::with_stack(|| {
         let checked = symbolon_lang::check(&args.file, &text, &folder(&args.file), &options);
         if checked.errors.errors() > 0 {
             let shown = checked.errors.render(&checked.sources, false);
-            return Err(Failure::usage(format!("{} has errors\n\n{shown}", args.file)));
+            return Err(CliError::usage(format!("{} has errors\n\n{shown}", args.file)));
         }
         Ok(run_tests(&checked, args.seed))
     })?;
@@ -246,7 +246,7 @@ pub fn test(args: &TestArgs) -> Outcome<()> {
     }
     match failed {
         0 => print(&format!("{} passed\n", counted(results.len(), "test"))),
-        n => Err(Failure::usage(format!("{n} of {} failed", counted(results.len(), "test")))),
+        n => Err(CliError::usage(format!("{n} of {} failed", counted(results.len(), "test")))),
     }
 }
 
@@ -267,6 +267,6 @@ pub struct LspArgs {
 ///
 /// # Errors
 /// A usage failure when it breaks the protocol.
-pub fn lsp(_: &LspArgs) -> Outcome<()> {
-    symbolon_lang::lsp::serve().map_err(Failure::usage)
+pub fn lsp(_: &LspArgs) -> CliResult<()> {
+    symbolon_lang::lsp::serve().map_err(CliError::usage)
 }

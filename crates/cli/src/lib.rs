@@ -5,19 +5,21 @@
 mod args;
 mod batch;
 mod bench;
+mod child;
 mod circuits;
+mod connect;
 mod cost;
+mod cost_table;
 mod dealer;
 mod demo;
-mod failure;
+mod error;
+mod execute;
 mod identity;
 mod interrupt;
-mod keep;
 mod lang;
 mod local;
-mod meet;
-mod party;
-mod play;
+mod local_runner;
+mod offline;
 mod progress;
 mod reading;
 mod refusal;
@@ -27,10 +29,8 @@ mod secret;
 mod settings;
 mod source;
 mod stores;
-mod table;
-mod tables;
 mod timeline;
-mod troupe;
+mod tinytable_party;
 mod tuning;
 mod values;
 
@@ -54,8 +54,8 @@ pub fn main() -> ExitCode {
     let done = match &cli.command {
         Command::Demo(args) => demo::command(args),
         Command::Run(args) => run::command(args),
-        Command::Preprocess(args) => keep::preprocess(args),
-        Command::Prepare(args) => keep::prepare(args),
+        Command::Preprocess(args) => offline::preprocess(args),
+        Command::Prepare(args) => offline::prepare(args),
         Command::Store(args) => stores::command(&args.command),
         Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),
@@ -69,7 +69,7 @@ pub fn main() -> ExitCode {
         Command::Lsp(args) => lang::lsp(args),
         Command::Keygen(args) => identity::keygen(args),
         Command::Fingerprint(args) => identity::fingerprint(args),
-        Command::Party => party::command(),
+        Command::Party => child::command(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -79,7 +79,7 @@ pub fn main() -> ExitCode {
 }
 
 /// Tells of a failure, as JSON too if that was asked for; returns the exit code.
-fn report(failure: &failure::Failure) -> ExitCode {
+fn report(failure: &error::CliError) -> ExitCode {
     tell(&format!("{failure}\n"));
     if results::lacks_json() {
         let _ = failure.print_json();

@@ -4,16 +4,16 @@ use symbolon::circuit::PartyId;
 
 use crate::args::LocalArgs;
 use crate::batch::{BatchOutputs, line};
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::costs;
+use crate::error::{CliError, CliResult};
+use crate::execute::{PartyResult, RunOptions};
 use crate::lang::check_failure;
-use crate::play::{Course, Played};
+use crate::local_runner::{LocalRun, Work};
 use crate::results::{
     AskedJson, ChoiceJson, LocalJson, OutputJson, PartyJson, PhaseJson, RunJson, print, print_json,
     print_outputs, tell,
 };
 use crate::source::CircuitSpec;
-use crate::table::costs;
-use crate::troupe::{Troupe, Work};
 use crate::tuning::Tuning;
 use crate::values::{Reading, Saves, given, paths, resolve, split};
 
@@ -22,7 +22,7 @@ use crate::values::{Reading, Saves, given, paths, resolve, split};
 /// # Errors
 /// A usage failure before anything is started; the worst of the parties' failures; an internal
 /// failure when two parties that learn one output do not agree on it.
-pub fn command(args: &LocalArgs) -> Outcome<()> {
+pub fn command(args: &LocalArgs) -> CliResult<()> {
     let spec = CircuitSpec {
         circuit: args.circuit.clone(),
         owners: args.ports.owners.clone(),
@@ -50,9 +50,9 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, paths(&args.saves))?;
-    let course = Course { repeat: args.repeat, split_phases: args.split_phases };
+    let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
-    let troupe = Troupe {
+    let troupe = LocalRun {
         work,
         parties: count,
         tuning: &tuning,
@@ -108,23 +108,23 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
 ///
 /// # Errors
 /// An internal failure when two parties differ.
-pub fn chosen(played: &[Played]) -> Outcome<ChoiceJson> {
+pub fn chosen(played: &[PartyResult]) -> CliResult<ChoiceJson> {
     let choices = played.iter().map(|played| &played.choice);
     match played.first() {
         Some(first) if choices.clone().all(|choice| *choice == first.choice) => {
             Ok(first.choice.clone())
         }
-        _ => Err(Failure::internal("the parties differ in what they chose")),
+        _ => Err(CliError::internal("the parties differ in what they chose")),
     }
 }
 
 /// One entry for every party.
 pub fn parties(
     tuning: &Tuning,
-    played: &[Played],
-    phases: impl Fn(&Played) -> Vec<PhaseJson>,
+    played: &[PartyResult],
+    phases: impl Fn(&PartyResult) -> Vec<PhaseJson>,
 ) -> Vec<PartyJson> {
-    let entry = |(party, played): (PartyId, &Played)| PartyJson {
+    let entry = |(party, played): (PartyId, &PartyResult)| PartyJson {
         party,
         role: tuning.params.protocol.role(party).to_string(),
         phases: phases(played),
@@ -136,13 +136,13 @@ pub fn parties(
 ///
 /// # Errors
 /// An internal failure when a receiver has no value, a party that is none has one, or two differ.
-pub fn agreed(played: &[Played]) -> Outcome<Vec<OutputJson>> {
+pub fn agreed(played: &[PartyResult]) -> CliResult<Vec<OutputJson>> {
     let Some(first) = played.first() else {
-        return Err(Failure::internal("there are no parties"));
+        return Err(CliError::internal("there are no parties"));
     };
     let mut outputs = Vec::with_capacity(first.outputs.len());
     for (place, declared) in first.outputs.iter().enumerate() {
-        let wrong = |what: &str| Failure::internal(format!("output `{}`: {what}", declared.name));
+        let wrong = |what: &str| CliError::internal(format!("output `{}`: {what}", declared.name));
         let mut merged: Option<&OutputJson> = None;
         for (party, played) in played.iter().enumerate() {
             let output = played.outputs.get(place).ok_or_else(|| wrong("a party lacks it"))?;
@@ -167,10 +167,10 @@ pub fn agreed(played: &[Played]) -> Outcome<Vec<OutputJson>> {
 ///
 /// # Errors
 /// An internal failure when two parties differ.
-fn agreed_batch(played: &[Played]) -> Outcome<BatchOutputs> {
+fn agreed_batch(played: &[PartyResult]) -> CliResult<BatchOutputs> {
     let mut merged = played.first().map_or(Vec::new(), |first| first.batch.clone());
     for other in played.iter().skip(1) {
-        let differ = || Failure::internal("the parties learnt different outputs");
+        let differ = || CliError::internal("the parties learnt different outputs");
         if other.batch.len() != merged.len() {
             return Err(differ());
         }
@@ -189,7 +189,7 @@ fn agreed_batch(played: &[Played]) -> Outcome<BatchOutputs> {
 mod tests {
     use super::*;
 
-    fn party(outputs: &[(&[PartyId], Option<&str>)]) -> Played {
+    fn party(outputs: &[(&[PartyId], Option<&str>)]) -> PartyResult {
         let outputs = outputs.iter().map(|(receivers, bits)| OutputJson {
             name: "x".into(),
             ty: "uint1".into(),
@@ -200,7 +200,7 @@ mod tests {
         });
         let outputs = outputs.collect();
         let choice = ChoiceJson::default();
-        Played { outputs, choice, ..Played::empty() }
+        PartyResult { outputs, choice, ..PartyResult::empty() }
     }
 
     #[test]
@@ -219,7 +219,7 @@ mod tests {
         let leaked = [party(&[(&[0], Some("0"))]), party(&[(&[0], Some("0"))])];
         for played in [differ, lacking, leaked] {
             let failure = agreed(&played).unwrap_err();
-            assert_eq!(failure.class, crate::failure::Class::Internal);
+            assert_eq!(failure.class, crate::error::ExitKind::Internal);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use symbolon::files;
 use symbolon::zeroize::Zeroizing;
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 
 /// What is read, and how long it may be.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,9 @@ pub const VALUE: Limit = Limit { what: "a value", bytes: 256 << 20 };
 ///
 /// # Errors
 /// A failure that names the file and never its contents.
-pub fn read(path: &Path, limit: Limit) -> Outcome<Zeroizing<Vec<u8>>> {
+pub fn read(path: &Path, limit: Limit) -> CliResult<Zeroizing<Vec<u8>>> {
     files::read(path, limit.bytes).map_err(|error| {
-        Failure::io(format!("cannot read {} from {}", limit.what, path.display()), &error)
+        CliError::io(format!("cannot read {} from {}", limit.what, path.display()), &error)
     })
 }
 
@@ -40,7 +40,7 @@ pub fn read(path: &Path, limit: Limit) -> Outcome<Zeroizing<Vec<u8>>> {
 ///
 /// # Errors
 /// As [`read`], and when it is no text.
-pub fn read_text(path: &Path, limit: Limit) -> Outcome<Zeroizing<String>> {
+pub fn read_text(path: &Path, limit: Limit) -> CliResult<Zeroizing<String>> {
     text(&read(path, limit)?, limit, &path.display().to_string())
 }
 
@@ -48,26 +48,26 @@ pub fn read_text(path: &Path, limit: Limit) -> Outcome<Zeroizing<String>> {
 ///
 /// # Errors
 /// A failure when it is a device that is no terminal, too long, or no text.
-pub fn read_standard_input(limit: Limit) -> Outcome<Zeroizing<String>> {
+pub fn read_standard_input(limit: Limit) -> CliResult<Zeroizing<String>> {
     let name = "standard input";
     let input = std::io::stdin();
     if !input.is_terminal() && is_device() {
-        return Err(Failure::usage(format!(
+        return Err(CliError::usage(format!(
             "cannot read {} from {name}: it is a device",
             limit.what
         )));
     }
     let mut input = input.lock();
     let bytes = files::read_all(&mut input.by_ref(), limit.bytes)
-        .map_err(|error| Failure::io(format!("cannot read {} from {name}", limit.what), &error))?;
+        .map_err(|error| CliError::io(format!("cannot read {} from {name}", limit.what), &error))?;
     text(&bytes, limit, name)
 }
 
-fn text(bytes: &[u8], limit: Limit, name: &str) -> Outcome<Zeroizing<String>> {
+fn text(bytes: &[u8], limit: Limit, name: &str) -> CliResult<Zeroizing<String>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(Zeroizing::new(text.to_string())),
         Err(_) => {
-            Err(Failure::usage(format!("cannot read {} from {name}: it is no text", limit.what)))
+            Err(CliError::usage(format!("cannot read {} from {name}: it is no text", limit.what)))
         }
     }
 }

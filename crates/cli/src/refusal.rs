@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::results::lacks_json;
 
 /// Prints help, or what is wrong with the command line.
@@ -24,7 +24,7 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         | ErrorKind::ArgumentConflict => {
             let _ = error.print();
-            let failure = Failure::usage("the arguments are incomplete or exclude each other");
+            let failure = CliError::usage("the arguments are incomplete or exclude each other");
             if lacks_json() {
                 let _ = failure.print_json();
             }
@@ -33,14 +33,14 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
         ErrorKind::UnknownArgument => unknown(error),
         ErrorKind::InvalidSubcommand => {
             let place = place(error, ContextKind::InvalidSubcommand);
-            let failure = Failure::usage(format!("unrecognized subcommand{place}"));
+            let failure = CliError::usage(format!("unrecognized subcommand{place}"));
             match context(error, ContextKind::InvalidSubcommand).and_then(renamed) {
                 Some(new) => failure.with_hint(format!("it is now called {new}")),
                 None => suggest(error, failure),
             }
         }
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => invalid(error),
-        _ => Failure::usage("the command line cannot be understood")
+        _ => CliError::usage("the command line cannot be understood")
             .with_hint("see `symbolon --help`, and the --help of each command"),
     };
     crate::report(&failure)
@@ -53,49 +53,50 @@ pub fn renamed(old: &str) -> Option<&'static str> {
         "--stretch" => "--segment-gates",
         "--apart" => "--split-phases",
         "--anew" => "--fresh-session",
+        "--patience" => "--join-timeout",
         "adopt" => "reset-ownership",
         "stretch" => "segment_gates",
         _ => return None,
     })
 }
 
-fn unknown(error: &clap::Error) -> Failure {
+fn unknown(error: &clap::Error) -> CliError {
     let place = place(error, ContextKind::InvalidArg);
     let option = context(error, ContextKind::InvalidArg).and_then(option_name);
     match option {
         Some(option) => {
-            let failure = Failure::usage(format!("unexpected option {option}{place}"));
+            let failure = CliError::usage(format!("unexpected option {option}{place}"));
             match renamed(option) {
                 Some(new) => failure.with_hint(format!("{option} is now called {new}")),
                 None => suggest(error, failure),
             }
         }
-        None => Failure::usage(format!("unexpected argument{place}")).with_hint(
+        None => CliError::usage(format!("unexpected argument{place}")).with_hint(
             "an input is given as --input NAME=VALUE, in one word: quote values with spaces",
         ),
     }
 }
 
-fn invalid(error: &clap::Error) -> Failure {
+fn invalid(error: &clap::Error) -> CliError {
     let argument = context(error, ContextKind::InvalidArg).unwrap_or("an argument");
     if context(error, ContextKind::InvalidValue) == Some("") {
-        return Failure::usage(format!("{argument} needs a value"));
+        return CliError::usage(format!("{argument} needs a value"));
     }
     if let Some(ContextValue::Strings(valid)) = error.get(ContextKind::ValidValue)
         && !valid.is_empty()
     {
-        return Failure::usage(format!("{argument} takes {}", valid.join(", ")));
+        return CliError::usage(format!("{argument} takes {}", valid.join(", ")));
     }
     let why = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     // The range of a number, without the number.
     match why.rsplit_once(" is not in ") {
-        Some((_, range)) => Failure::usage(format!("{argument} takes a number in {range}")),
-        None => Failure::usage(format!("{argument}: {why}")),
+        Some((_, range)) => CliError::usage(format!("{argument} takes a number in {range}")),
+        None => CliError::usage(format!("{argument}: {why}")),
     }
 }
 
 /// Adds the argument or command that may have been meant.
-fn suggest(error: &clap::Error, failure: Failure) -> Failure {
+fn suggest(error: &clap::Error, failure: CliError) -> CliError {
     let kinds = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let first = |kind| match error.get(kind)? {
         ContextValue::String(own) => Some(own.as_str()),

@@ -9,8 +9,8 @@ use symbolon::circuit::{Output, PartyId, Receivers, Value, format_value, to_bits
 use symbolon::{Choice, LinkSpeed, Outputs, Report, Session};
 
 use crate::batch::BatchOutputs;
-use crate::failure::{Failure, Outcome};
-use crate::table::{rate, time};
+use crate::cost_table::{rate, time};
+use crate::error::{CliError, CliResult};
 
 /// One output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -327,11 +327,11 @@ pub struct RemoteJson {
 ///
 /// # Errors
 /// An internal failure when writing fails otherwise.
-pub fn print(text: &str) -> Outcome<()> {
+pub fn print(text: &str) -> CliResult<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(printable(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::unwritten("cannot write to standard output", &error))
+            Err(CliError::unwritten("cannot write to standard output", &error))
         }
         _ => Ok(()),
     }
@@ -355,10 +355,10 @@ pub fn lacks_json() -> bool {
 ///
 /// # Errors
 /// As [`print()`].
-pub fn print_json(result: &impl Serialize) -> Outcome<()> {
+pub fn print_json(result: &impl Serialize) -> CliResult<()> {
     JSON_PRINTED.store(true, Ordering::Relaxed);
     let mut text = serde_json::to_string_pretty(result)
-        .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
+        .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?;
     text.push('\n');
     // Only within strings, where JSON has a way to write it.
     print(&escaped(&text, |c| obeyed(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c))))
@@ -368,7 +368,7 @@ pub fn print_json(result: &impl Serialize) -> Outcome<()> {
 ///
 /// # Errors
 /// As [`print()`].
-pub fn print_outputs(outputs: &[OutputJson]) -> Outcome<()> {
+pub fn print_outputs(outputs: &[OutputJson]) -> CliResult<()> {
     let mut text = String::new();
     for output in outputs {
         if let Some(value) = output.text() {

@@ -4,12 +4,13 @@ use symbolon::{Config, Error, stored};
 
 use crate::args::{RemoteTransport, RunArgs};
 use crate::batch::{line, shown};
+use crate::connect;
+use crate::cost_table::costs;
 use crate::dealer;
-use crate::failure::{Failure, Outcome};
-use crate::keep::{tell_agreement, who};
+use crate::error::{CliError, CliResult};
+use crate::execute::{PartyResult, PartyRun, RunOptions};
 use crate::lang::check_failure;
-use crate::meet;
-use crate::play::{Course, Part, Played};
+use crate::offline::{tell_agreement, who};
 use crate::progress::Progress;
 use crate::results::{
     AskedJson, ChoiceJson, PartyJson, RemoteJson, phases, print, print_json, print_outputs, tell,
@@ -18,27 +19,26 @@ use crate::results::{
 use crate::settings::Settings;
 use crate::source::Loaded;
 use crate::stores::open_or_create;
-use crate::table::costs;
-use crate::values::{Given, Reading, Resolved, Saves, only_own, resolve};
+use crate::values::{InputSources, Reading, Resolved, Saves, only_own, resolve};
 
 /// Checks everything that can be checked alone, then connects, runs and prints what this party
 /// learnt.
 ///
 /// # Errors
 /// A usage failure before the peer is troubled; otherwise as the library has them.
-pub fn command(args: &RunArgs) -> Outcome<()> {
+pub fn command(args: &RunArgs) -> CliResult<()> {
     let settings = Settings::of(args)?;
     if settings.json {
         want_json();
     }
     let (tuning, party) = who(&settings)?;
-    let parties = meet::count(&settings)?;
+    let parties = connect::count(&settings)?;
     if settings.spec.circuit.is_empty() {
-        return Err(Failure::usage("which circuit? Name a built-in or a file")
+        return Err(CliError::usage("which circuit? Name a built-in or a file")
             .with_hint("`symbolon circuit list` shows the built-in circuits"));
     }
     if !args.prepared && args.store.store.is_some() {
-        return Err(Failure::usage("--store is for --prepared")
+        return Err(CliError::usage("--store is for --prepared")
             .with_hint("without --prepared nothing is taken from a store"));
     }
     let loaded = settings.spec.load(parties)?;
@@ -49,37 +49,37 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
         tuning.one_at_a_time("--save")?;
     }
     let saves = Saves::new(&circuit, settings.saves.iter().cloned())?;
-    let part = Part::new(&circuit, party, &values, tuning.params.executions)?;
-    let transport = meet::transport(&settings, party)?;
+    let part = PartyRun::new(&circuit, party, &values, tuning.params.executions)?;
+    let transport = connect::transport(&settings, party)?;
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = tuning.apply_with_link(Config::new(party, transport)).dealer(dealer);
     let suspect = |error: Error| dealer::suspect(error.into(), dealt);
     let played = if args.prepared {
         if settings.tuning.form.is_some() || settings.tuning.ot.is_some() {
-            return Err(Failure::usage("--prepared takes neither --form nor --ot")
+            return Err(CliError::usage("--prepared takes neither --form nor --ot")
                 .with_hint("`symbolon prepare` takes them: what it prepared is what is run"));
         }
         let store = open_or_create(&settings.store)?;
         match &part {
-            Part::Once(circuit, inputs) => {
+            PartyRun::Once(circuit, inputs) => {
                 let ran = stored::run(config, &store, circuit, inputs).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
-                Played::prepared(circuit, &ran, parties)
+                PartyResult::prepared(circuit, &ran, parties)
             }
-            Part::Batch(inputs, executions) => {
+            PartyRun::Batch(inputs, executions) => {
                 let all = (0..*executions).map(|number| inputs.get(number));
                 let ran = stored::run_batch(config, &store, &circuit, all).map_err(suspect)?;
                 tell_agreement(&ran.agreement);
                 let shown = |outputs| shown(circuit.outputs(), outputs, parties);
                 let batch = ran.outputs.iter().map(shown).collect();
                 let choice = ChoiceJson::none(ran.dealer.as_deref());
-                Played { batch, phases: phases(&ran.report), choice, ..Played::empty() }
+                PartyResult { batch, phases: phases(&ran.report), choice, ..PartyResult::empty() }
             }
         }
     } else {
         let mut progress = Progress::begin();
-        let played = part.play(config, Course::ONCE, &mut |stage| progress.party(party, stage));
+        let played = part.play(config, RunOptions::ONCE, &mut |stage| progress.party(party, stage));
         played.map_err(|failure| dealer::suspect(failure, dealt))?
     };
     let failure = check_failure(&circuit, &played.outputs);
@@ -124,7 +124,7 @@ pub fn command(args: &RunArgs) -> Outcome<()> {
     failure
 }
 
-fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Resolved> {
+fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> CliResult<Resolved> {
     let mut values: Resolved = Vec::new();
     let by_line = settings.tuning.batch.is_some_and(|n| n > 1);
     let how = Reading { pad: settings.pad, by_line };
@@ -133,11 +133,11 @@ fn own_values(settings: &Settings, loaded: &Loaded, party: u16) -> Outcome<Resol
     folders.dedup();
     for folder in folders {
         let same = settings.inputs.iter().filter(|(_, known)| known == folder);
-        let given: Vec<Given> = same.map(|(given, _)| given.clone()).collect();
+        let given: Vec<InputSources> = same.map(|(given, _)| given.clone()).collect();
         for (place, value) in resolve(&loaded.plain, &given, folder.as_deref(), how)? {
             if values.iter().any(|(known, _)| *known == place) {
                 let name = &loaded.plain.inputs()[place].name;
-                return Err(Failure::usage(format!("input `{name}` is given twice"))
+                return Err(CliError::usage(format!("input `{name}` is given twice"))
                     .with_hint("once by name and once by its place?"));
             }
             values.push((place, value));

@@ -8,14 +8,14 @@ use symbolon::zeroize::Zeroizing;
 use toml::de::{DeInteger, DeTable, DeValue};
 
 use crate::args::{RemoteTransport, RunArgs, StoreArgs, TuningArgs};
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::lang::ProgramArgs;
 use crate::reading::{SETTINGS, read_text};
 use crate::refusal::renamed;
 use crate::secret::InputText;
 use crate::source::{Audience, CircuitSpec, Owner, looks_like_file};
 use crate::tuning::Tuning;
-use crate::values::{Given, given, paths};
+use crate::values::{InputSources, given, paths};
 
 /// A settings file. Every key is optional, unknown ones are refused.
 #[derive(Default, Deserialize)]
@@ -50,7 +50,7 @@ struct SettingsFile {
     store_passphrase: Option<String>,
     // Taken out before anything else is, since what reads the rest may quote what it cannot use.
     #[serde(skip)]
-    inputs: Vec<Given>,
+    inputs: Vec<InputSources>,
     owners: BTreeMap<String, toml::Value>,
     outputs: BTreeMap<String, String>,
     save: BTreeMap<String, String>,
@@ -136,7 +136,7 @@ pub struct Settings {
     /// Parameters.
     pub tuning: TuningArgs,
     /// Own inputs, each with the folder from which a relative `@file` is taken.
-    pub inputs: Vec<(Given, Option<PathBuf>)>,
+    pub inputs: Vec<(InputSources, Option<PathBuf>)>,
     /// The store, where one was named.
     pub store: StoreArgs,
     /// Whether the result is printed as JSON.
@@ -152,7 +152,7 @@ impl Settings {
     ///
     /// # Errors
     /// A usage failure that names the file and the line.
-    pub fn of(args: &RunArgs) -> Outcome<Settings> {
+    pub fn of(args: &RunArgs) -> CliResult<Settings> {
         match &args.meet.config {
             Some(path) => Settings::join(args, read(path)?, path.parent()),
             None => Settings::join(args, SettingsFile::default(), None),
@@ -160,7 +160,7 @@ impl Settings {
     }
 
     /// The flags, and for what they leave open the file, whose paths begin in `folder`.
-    fn join(args: &RunArgs, file: SettingsFile, folder: Option<&Path>) -> Outcome<Settings> {
+    fn join(args: &RunArgs, file: SettingsFile, folder: Option<&Path>) -> CliResult<Settings> {
         let in_folder = |path: String| match folder {
             Some(folder) => folder.join(path),
             None => PathBuf::from(path),
@@ -179,7 +179,7 @@ impl Settings {
         for (name, parties) in file.outputs {
             let audience: Audience = parties
                 .parse()
-                .map_err(|why| Failure::usage(format!("[outputs] {name}: {why}")))?;
+                .map_err(|why| CliError::usage(format!("[outputs] {name}: {why}")))?;
             outputs.push((name, audience));
         }
         // Later entries win.
@@ -192,7 +192,7 @@ impl Settings {
                 _ => None,
             };
             let owner = owner.ok_or_else(|| {
-                Failure::usage(format!("[owners] {name}: a party's number, or \"share\""))
+                CliError::usage(format!("[owners] {name}: a party's number, or \"share\""))
             })?;
             owners.push((name, owner));
         }
@@ -260,12 +260,12 @@ impl Settings {
     }
 
     /// Every address that was given is one, so that nothing waits for what can never be reached.
-    fn check_addresses(&self) -> Outcome<()> {
+    fn check_addresses(&self) -> CliResult<()> {
         let dialled = |text: &String| symbolon::check_address(text);
         let check = |place: &str, checked: Option<symbolon::Result<()>>| match checked {
             Some(Err(error)) => {
-                let failure = Failure::from(error);
-                Err(Failure { message: format!("{place}: {}", failure.message), ..failure })
+                let failure = CliError::from(error);
+                Err(CliError { message: format!("{place}: {}", failure.message), ..failure })
             }
             _ => Ok(()),
         };
@@ -280,7 +280,7 @@ impl Settings {
     }
 }
 
-fn read(path: &Path) -> Outcome<SettingsFile> {
+fn read(path: &Path) -> CliResult<SettingsFile> {
     let text = read_text(path, SETTINGS)?;
     parse(&path.display().to_string(), &text)
 }
@@ -289,7 +289,7 @@ fn read(path: &Path) -> Outcome<SettingsFile> {
 ///
 /// What is wrong with it is told by place, and in words that hold nothing of any value: anything in
 /// the file may be a misplaced input.
-fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
+fn parse(name: &str, text: &str) -> CliResult<SettingsFile> {
     let wrong = |span: Option<std::ops::Range<usize>>, what: &str| {
         let before = span.map(|span| text.get(..span.start).unwrap_or(text));
         let place = before.map_or(String::new(), |before| {
@@ -297,7 +297,7 @@ fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
             let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
             format!(", line {line}, column {column}")
         });
-        Failure::usage(format!("{name}{place}: {what}"))
+        CliError::usage(format!("{name}{place}: {what}"))
             .with_hint("`symbolon run --help` shows every key")
     };
     // What the parser says of text that is no TOML are fixed sentences.
@@ -313,7 +313,7 @@ fn parse(name: &str, text: &str) -> Outcome<SettingsFile> {
             let told =
                 |what| wrong(Some(value.span()), &format!("[inputs] {}: {what}", input.get_ref()));
             let value = value_text(value.get_ref()).map_err(told)?;
-            inputs.push(Given { input: input.get_ref().as_ref().into(), value });
+            inputs.push(InputSources { input: input.get_ref().as_ref().into(), value });
         }
     }
     let file = SettingsFile::deserialize(toml::Deserializer::from(table));
@@ -345,19 +345,19 @@ const NO_PARTY: &str = "there is no such party";
 ///
 /// # Errors
 /// As there.
-pub fn check(text: &str) -> Outcome<()> {
+pub fn check(text: &str) -> CliResult<()> {
     let settings = Settings::join(&RunArgs::default(), parse("settings", text)?, None)?;
     let parties = settings.parties.as_ref().map_or(2, Vec::len);
-    let parties = u16::try_from(parties).map_err(|_| Failure::usage("too many parties"))?;
+    let parties = u16::try_from(parties).map_err(|_| CliError::usage("too many parties"))?;
     Tuning::new(&settings.tuning, parties).map(drop)
 }
 
 /// Own inputs from the file, then from flags; a flag replaces the file's value for the same name.
 fn inputs(
-    file: Vec<Given>,
+    file: Vec<InputSources>,
     flags: &[InputText],
     folder: Option<&Path>,
-) -> Outcome<Vec<(Given, Option<PathBuf>)>> {
+) -> CliResult<Vec<(InputSources, Option<PathBuf>)>> {
     let flags = given(flags)?;
     let mut all = Vec::new();
     for given in file {
@@ -374,7 +374,7 @@ fn program(
     entry: Option<String>,
     constants: BTreeMap<String, toml::Value>,
     flags: &ProgramArgs,
-) -> Outcome<ProgramArgs> {
+) -> CliResult<ProgramArgs> {
     let mut all = Vec::new();
     for (name, value) in constants {
         if flags.constants.iter().any(|(flag, _)| *flag == name) {
@@ -386,7 +386,7 @@ fn program(
             toml::Value::Boolean(value) => value.to_string(),
             _ => {
                 let what = format!("[const] {name}: an integer, true, false, or a string");
-                return Err(Failure::usage(what));
+                return Err(CliError::usage(what));
             }
         };
         all.push((name, text));
@@ -437,7 +437,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
 
-    fn settings(file: &str, flags: &[&str]) -> Outcome<Settings> {
+    fn settings(file: &str, flags: &[&str]) -> CliResult<Settings> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.toml");
         std::fs::write(&path, file).unwrap();

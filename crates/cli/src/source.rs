@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use symbolon::circuit::{Circuit, CircuitError, PartyId, Receivers, bristol, builtin};
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::lang::{self, ProgramArgs};
 use crate::reading::{CIRCUIT, read};
 
@@ -134,7 +134,7 @@ pub fn is_file(text: &str) -> bool {
 ///
 /// # Errors
 /// A usage failure that lists the names there are.
-pub fn place(kind: &str, wanted: &str, names: &[&str]) -> Outcome<usize> {
+pub fn place(kind: &str, wanted: &str, names: &[&str]) -> CliResult<usize> {
     if let Some(index) = names.iter().position(|name| *name == wanted) {
         return Ok(index);
     }
@@ -142,7 +142,7 @@ pub fn place(kind: &str, wanted: &str, names: &[&str]) -> Outcome<usize> {
         Ok(index) if index < names.len() => Ok(index),
         _ => {
             let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            Err(Failure::usage(format!("the circuit has no {kind} of a name that was given"))
+            Err(CliError::usage(format!("the circuit has no {kind} of a name that was given"))
                 .with_hint(format!("its {kind}s are {}", known.join(", "))))
         }
     }
@@ -155,7 +155,7 @@ impl CircuitSpec {
     /// # Errors
     /// A usage failure when there is no such circuit, the file is unreadable, or an owner or a
     /// receiver is not a party.
-    pub fn load(&self, parties: u16) -> Outcome<Loaded> {
+    pub fn load(&self, parties: u16) -> CliResult<Loaded> {
         self.give_out(self.open(Some(parties))?, parties)
     }
 
@@ -164,7 +164,7 @@ impl CircuitSpec {
     ///
     /// # Errors
     /// As [`CircuitSpec::load`].
-    pub fn load_for_all(&self) -> Outcome<(Loaded, u16)> {
+    pub fn load_for_all(&self) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(None)?;
         let owners = self.owners.iter().filter_map(|(_, owner)| match owner {
             Owner::Party(party) => Some(*party),
@@ -184,13 +184,13 @@ impl CircuitSpec {
     ///
     /// # Errors
     /// As [`CircuitSpec::load`].
-    pub fn load_among(&self, parties: Option<u16>) -> Outcome<(Loaded, u16)> {
+    pub fn load_among(&self, parties: Option<u16>) -> CliResult<(Loaded, u16)> {
         let circuit = self.open(parties)?;
         let parties = parties.unwrap_or_else(|| parties_of(&circuit));
         Ok((self.give_out(circuit, parties)?, parties))
     }
 
-    fn open(&self, parties: Option<u16>) -> Outcome<Circuit> {
+    fn open(&self, parties: Option<u16>) -> CliResult<Circuit> {
         if lang::is_program(&self.circuit) {
             return lang::compile(&self.circuit, &self.program, parties);
         }
@@ -198,7 +198,7 @@ impl CircuitSpec {
         open(&self.circuit)
     }
 
-    fn give_out(&self, circuit: Circuit, parties: u16) -> Outcome<Loaded> {
+    fn give_out(&self, circuit: Circuit, parties: u16) -> CliResult<Loaded> {
         let names: Vec<&str> = circuit.inputs().iter().map(|i| i.name.as_str()).collect();
         let mut owners: Vec<PartyId> = circuit.inputs().iter().map(|i| i.owner).collect();
         let mut shared = vec![false; owners.len()];
@@ -262,14 +262,14 @@ impl Loaded {
     }
 }
 
-fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> Outcome<()> {
+fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> CliResult<()> {
     let named = receivers.iter().flat_map(|to| match to {
         Receivers::All => &[][..],
         Receivers::Only(parties) => &parties[..],
     });
     match owners.iter().chain(named).find(|party| **party >= parties) {
         None => Ok(()),
-        Some(party) => Err(Failure::usage(format!(
+        Some(party) => Err(CliError::usage(format!(
             "there is no party {party}: the {parties} parties are numbered from 0"
         ))
         .with_hint(
@@ -282,10 +282,10 @@ fn check_parties(owners: &[PartyId], receivers: &[Receivers], parties: u16) -> O
 /// Builds the built-in or reads the file that `text` names.
 ///
 /// A name that is unknown may be an input for which --input was forgotten: it is not repeated.
-fn open(text: &str) -> Outcome<Circuit> {
+fn open(text: &str) -> CliResult<Circuit> {
     if !is_file(text) {
         return builtin::by_name(text).map_err(|error| {
-            Failure::from(error).with_hint(
+            CliError::from(error).with_hint(
                 "`symbolon circuit list` shows the built-in circuits; a file is named by a path \
                  with a `/` or an extension; an input's value stands after --input NAME=",
             )
@@ -293,13 +293,13 @@ fn open(text: &str) -> Outcome<Circuit> {
     }
     let path = Path::new(text);
     if !path.exists() {
-        return Err(Failure::usage("the circuit file that was named does not exist").with_hint(
+        return Err(CliError::usage("the circuit file that was named does not exist").with_hint(
             "a path with a `/` or an extension names a file; `symbolon circuit list` shows the built-in circuits",
         ));
     }
     let bytes = read(path, CIRCUIT)?;
     let (circuit, _) = bristol::read(&bytes).map_err(|error: CircuitError| {
-        Failure::usage(format!("{text} is not a circuit file: {error}"))
+        CliError::usage(format!("{text} is not a circuit file: {error}"))
     })?;
     Ok(circuit)
 }

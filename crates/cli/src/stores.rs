@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use symbolon::store::{Kind, Protection, State, Store, StoreError, create_key_file};
+use symbolon::store::{ItemKind, ItemState, Protection, Store, StoreError, create_key_file};
 
 use crate::args::{OpenArgs, StoreArgs, StoreCommand};
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::{align, bytes};
+use crate::error::{CliError, CliResult};
 use crate::results::{print, print_json, tell};
-use crate::table::{align, bytes};
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         symbolon::Error::from(error).into()
     }
@@ -19,9 +19,9 @@ impl From<StoreError> for Failure {
 ///
 /// # Errors
 /// A usage failure when none was named, or it cannot be opened.
-pub fn open_or_create(args: &StoreArgs) -> Outcome<Store> {
+pub fn open_or_create(args: &StoreArgs) -> CliResult<Store> {
     let directory = args.store.as_ref().ok_or_else(|| {
-        Failure::usage("which store? Say --store DIR")
+        CliError::usage("which store? Say --store DIR")
             .with_hint("each party keeps what it made ahead of time in a directory of its own")
     })?;
     let protection = protection(args.store_key.as_deref(), args.store_passphrase.as_deref())?;
@@ -32,7 +32,7 @@ pub fn open_or_create(args: &StoreArgs) -> Outcome<Store> {
 ///
 /// # Errors
 /// A usage failure when the store cannot be opened or is damaged.
-pub fn command(command: &StoreCommand) -> Outcome<()> {
+pub fn command(command: &StoreCommand) -> CliResult<()> {
     match command {
         StoreCommand::Ls { store, json } => list(&open(store)?, *json),
         StoreCommand::Verify(store) => verify(&open(store)?),
@@ -56,17 +56,17 @@ pub fn command(command: &StoreCommand) -> Outcome<()> {
     }
 }
 
-fn open(args: &OpenArgs) -> Outcome<Store> {
+fn open(args: &OpenArgs) -> CliResult<Store> {
     Ok(Store::open(&args.directory, &protection_of(args)?)?)
 }
 
-fn protection_of(args: &OpenArgs) -> Outcome<Protection> {
+fn protection_of(args: &OpenArgs) -> CliResult<Protection> {
     protection(args.store_key.as_deref(), args.store_passphrase.as_deref())
 }
 
-fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> Outcome<Protection> {
+fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> CliResult<Protection> {
     match (key, passphrase) {
-        (Some(_), Some(_)) => Err(Failure::usage(
+        (Some(_), Some(_)) => Err(CliError::usage(
             "a store is opened by a key file or by a passphrase: say --store-key or --store-passphrase",
         )),
         (Some(file), None) => Ok(Protection::KeyFile(file.to_path_buf())),
@@ -79,7 +79,7 @@ fn protection(key: Option<&Path>, passphrase: Option<&Path>) -> Outcome<Protecti
 #[derive(serde::Serialize)]
 struct ItemJson {
     item: String,
-    kind: Kind,
+    kind: ItemKind,
     protocol: String,
     party: u16,
     parties: usize,
@@ -95,30 +95,30 @@ struct ItemJson {
     created: u64,
 }
 
-fn list(store: &Store, json: bool) -> Outcome<()> {
+fn list(store: &Store, json: bool) -> CliResult<()> {
     let entries = store.list()?;
     let item = |entry: &symbolon::store::Entry| {
-        let stamp = &entry.stamp;
+        let meta = &entry.meta;
         let (state, reason) = match &entry.state {
-            State::Available => ("available", None),
-            State::Used => ("used", None),
-            State::Void(reason) => ("void", Some(reason.clone())),
+            ItemState::Available => ("available", None),
+            ItemState::Used => ("used", None),
+            ItemState::Void(reason) => ("void", Some(reason.clone())),
         };
         let left = match entry.state {
-            State::Available => {
-                stamp.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
+            ItemState::Available => {
+                meta.counts.iter().zip(&entry.next).map(|(all, next)| all - next).collect()
             }
-            _ => vec![0; stamp.counts.len()],
+            _ => vec![0; meta.counts.len()],
         };
         ItemJson {
             item: entry.id.to_string(),
-            kind: stamp.kind,
-            protocol: stamp.protocol.clone(),
-            party: stamp.party,
-            parties: stamp.peers.len() + 1,
-            dealer: stamp.dealer.clone(),
-            rho: stamp.rho,
-            circuit: stamp.circuit.map(hex::encode),
+            kind: meta.kind,
+            protocol: meta.protocol.clone(),
+            party: meta.party,
+            parties: meta.peers.len() + 1,
+            dealer: meta.dealer.clone(),
+            rho: meta.rho,
+            circuit: meta.circuit.map(hex::encode),
             state,
             reason,
             left,
@@ -136,12 +136,12 @@ fn list(store: &Store, json: bool) -> Outcome<()> {
     for item in &items {
         let chunk = symbolon::stored::GATES_PER_CHUNK as u64;
         let (what, left) = match item.kind {
-            Kind::Pool => {
+            ItemKind::Pool => {
                 let gates = item.left.first().copied().unwrap_or(0) * chunk;
                 let inputs = item.left.iter().skip(1).min().copied().unwrap_or(0);
                 ("pool".to_string(), format!("{gates} gates, {inputs} input bits"))
             }
-            Kind::Prepared => {
+            ItemKind::Prepared => {
                 let circuit = item.circuit.as_deref().unwrap_or_default();
                 let left = if item.left == [1] { "1 run" } else { "nothing" };
                 (format!("circuit {}…", circuit.get(..8).unwrap_or(circuit)), left.to_string())
@@ -175,7 +175,7 @@ fn made_by(dealer: Option<&str>) -> String {
     }
 }
 
-fn verify(store: &Store) -> Outcome<()> {
+fn verify(store: &Store) -> CliResult<()> {
     let report = store.verify(|_| ())?;
     let mut damaged = 0;
     for (id, result) in &report {
@@ -189,12 +189,12 @@ fn verify(store: &Store) -> Outcome<()> {
     }
     match damaged {
         0 => Ok(()),
-        1 => Err(Failure::usage("an item is damaged; it will not be used")),
-        n => Err(Failure::usage(format!("{n} items are damaged; they will not be used"))),
+        1 => Err(CliError::usage("an item is damaged; it will not be used")),
+        n => Err(CliError::usage(format!("{n} items are damaged; they will not be used"))),
     }
 }
 
-fn collect(store: &Store) -> Outcome<()> {
+fn collect(store: &Store) -> CliResult<()> {
     let collected = store.gc()?;
     print(&format!(
         "removed {} items, {} half-written ones, {} stray folders: {}\n",

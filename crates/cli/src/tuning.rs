@@ -4,12 +4,12 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use symbolon::{
-    Config, Form, Generator, MAX_THREADS, MacChoice, MacLength, Protocol, PsiForm, Rho,
+    Config, GateForm, MAX_THREADS, MacChoice, MacLength, OtExtension, Protocol, PsiForm, Rho,
     SessionParams, SimulatedLink,
 };
 
 use crate::args::TuningArgs;
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::interrupt;
 use crate::results::tell;
 
@@ -36,31 +36,31 @@ impl Tuning {
     /// # Errors
     /// A usage failure that names the option and what it takes, or says among how many parties the
     /// protocol runs.
-    pub fn new(args: &TuningArgs, parties: u16) -> Outcome<Tuning> {
+    pub fn new(args: &TuningArgs, parties: u16) -> CliResult<Tuning> {
         let protocol = match args.protocol.as_deref() {
             None => Protocol::for_parties(usize::from(parties)),
             Some(name) => Protocol::by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = Protocol::ALL.iter().map(|p| p.name()).collect();
-                Failure::usage(format!("there is no such protocol: {}", name.escape_default()))
+                CliError::usage(format!("there is no such protocol: {}", name.escape_default()))
                     .with_hint(format!("the protocols are {}", known.join(", ")))
             })?,
         };
         let rho = Rho::from_bits(args.rho.unwrap_or(40))
-            .ok_or_else(|| Failure::usage("--rho takes 40, 64 or 80"))?;
-        let form = choice("--form", args.form.as_deref(), &Form::ALL.map(Form::name))?;
-        if let Some(form) = form.filter(|form: &Form| !protocol.forms().contains(form)) {
-            return Err(Failure::usage(format!("{} has no form {form}", protocol.name())));
+            .ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?;
+        let form = choice("--form", args.form.as_deref(), &GateForm::ALL.map(GateForm::name))?;
+        if let Some(form) = form.filter(|form: &GateForm| !protocol.forms().contains(form)) {
+            return Err(CliError::usage(format!("{} has no form {form}", protocol.name())));
         }
-        let ot = choice("--ot", args.ot.as_deref(), &Generator::ALL.map(Generator::name))?;
+        let ot = choice("--ot", args.ot.as_deref(), &OtExtension::ALL.map(OtExtension::name))?;
         let mac = mac(args, protocol, rho)?;
         let psi = psi(args, protocol)?;
         let threads = args.threads.unwrap_or(1);
         if !(1..=MAX_THREADS).contains(&threads) {
-            return Err(Failure::usage(format!("--threads takes 1 to {MAX_THREADS}")));
+            return Err(CliError::usage(format!("--threads takes 1 to {MAX_THREADS}")));
         }
         let seconds = args.timeout.unwrap_or(symbolon::DEFAULT_TIMEOUT.as_secs_f64());
         if !(0.001..=LONGEST_TIMEOUT).contains(&seconds) {
-            return Err(Failure::usage("--timeout takes seconds, from 0.001 to a week's"));
+            return Err(CliError::usage("--timeout takes seconds, from 0.001 to a week's"));
         }
         let link = match &args.link {
             None => None,
@@ -72,7 +72,7 @@ impl Tuning {
         let usual = SessionParams::new(protocol);
         let segment_gates = args.segment_gates.unwrap_or(usual.segment_gates);
         if segment_gates == 0 {
-            return Err(Failure::usage("--segment-gates takes a number of AND gates, at least 1"));
+            return Err(CliError::usage("--segment-gates takes a number of AND gates, at least 1"));
         }
         let params =
             SessionParams { rho, form, ot, threads, executions, mac, psi, segment_gates, ..usual };
@@ -93,10 +93,10 @@ impl Tuning {
     ///
     /// # Errors
     /// A usage failure that names the option it does not go with.
-    pub fn one_at_a_time(&self, option: &str) -> Outcome<()> {
+    pub fn one_at_a_time(&self, option: &str) -> CliResult<()> {
         match self.params.executions {
             1 => Ok(()),
-            _ => Err(Failure::usage(format!("--batch does not go with {option}"))),
+            _ => Err(CliError::usage(format!("--batch does not go with {option}"))),
         }
     }
 
@@ -110,9 +110,9 @@ impl Tuning {
         self.params.protocol.has_psi_form().then(|| self.params.psi.name())
     }
 
-    /// The generator as an option takes it.
+    /// The OT extension as an option takes it.
     pub fn ot_name(&self) -> String {
-        self.params.ot.map_or(AUTO, Generator::name).to_string()
+        self.params.ot.map_or(AUTO, OtExtension::name).to_string()
     }
 
     /// Sets all of it but the link, which depends on the transport; signals cancel the session.
@@ -132,53 +132,53 @@ impl Tuning {
 }
 
 /// The length of MACs that was asked for, one that is long enough or one for comparisons.
-fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> Outcome<MacChoice> {
+fn mac(args: &TuningArgs, protocol: Protocol, rho: Rho) -> CliResult<MacChoice> {
     let (option, bits) = match (args.mac_bits, args.weak_mac_bits) {
         (None, None) => return Ok(MacChoice::ByRho),
         (Some(bits), _) => ("--mac-bits", bits),
         (None, Some(bits)) => ("--weak-mac-bits", bits),
     };
     if !protocol.has_mac_length() {
-        return Err(Failure::usage(format!("{} takes no {option}", protocol.name()))
+        return Err(CliError::usage(format!("{} takes no {option}", protocol.name()))
             .with_hint("its MACs follow from --rho"));
     }
     let known = MacLength::ALL.into_iter().find(|length| length.bits() == bits);
     match (known, option) {
         (Some(length), "--weak-mac-bits") => Ok(MacChoice::ComparisonOnly(length)),
         (Some(length), _) if length.suffices(rho) => Ok(MacChoice::Length(length)),
-        (Some(length), _) => Err(Failure::usage(format!(
+        (Some(length), _) => Err(CliError::usage(format!(
             "--mac-bits {length} is too short for --rho {}, which takes {} at least",
             rho.bits(),
             MacLength::for_rho(rho)
         ))
         .with_hint("`bench --weak-mac-bits` measures shorter ones, for comparisons")),
-        (None, "--weak-mac-bits") => Err(Failure::usage("--weak-mac-bits takes 32, 64 or 128")),
-        (None, _) => Err(Failure::usage("--mac-bits takes 64 or 128")),
+        (None, "--weak-mac-bits") => Err(CliError::usage("--weak-mac-bits takes 32, 64 or 128")),
+        (None, _) => Err(CliError::usage("--mac-bits takes 64 or 128")),
     }
 }
 
 /// How reconciliation values are intersected.
-fn psi(args: &TuningArgs, protocol: Protocol) -> Outcome<PsiForm> {
+fn psi(args: &TuningArgs, protocol: Protocol) -> CliResult<PsiForm> {
     let Some(name) = args.psi.as_deref() else { return Ok(PsiForm::default()) };
     if !protocol.has_psi_form() {
-        return Err(Failure::usage(format!("{} takes no --psi", protocol.name())));
+        return Err(CliError::usage(format!("{} takes no --psi", protocol.name())));
     }
     let known = PsiForm::ALL.map(PsiForm::name).join(" or ");
-    PsiForm::by_name(name).ok_or_else(|| Failure::usage(format!("--psi takes {known}")))
+    PsiForm::by_name(name).ok_or_else(|| CliError::usage(format!("--psi takes {known}")))
 }
 
 /// What an option that can be `auto` chooses by name.
-fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> Outcome<Option<T>> {
+fn choice<T: FromStr>(option: &str, name: Option<&str>, known: &[&str]) -> CliResult<Option<T>> {
     match name {
         None | Some(AUTO) => Ok(None),
         Some(name) => name
             .parse()
             .map(Some)
-            .map_err(|_| Failure::usage(format!("{option} takes {AUTO}, {}", known.join(", ")))),
+            .map_err(|_| CliError::usage(format!("{option} takes {AUTO}, {}", known.join(", ")))),
     }
 }
 
-fn check_parties(protocol: Protocol, parties: u16) -> Outcome<()> {
+fn check_parties(protocol: Protocol, parties: u16) -> CliResult<()> {
     let possible = protocol.parties();
     if possible.contains(&parties) {
         return Ok(());
@@ -186,7 +186,7 @@ fn check_parties(protocol: Protocol, parties: u16) -> Outcome<()> {
     let (least, most) = (possible.start(), possible.end());
     let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
     let refused =
-        Failure::usage(format!("{} runs among {range} parties, not {parties}", protocol.name()));
+        CliError::usage(format!("{} runs among {range} parties, not {parties}", protocol.name()));
     let other = Protocol::ALL.iter().find(|other| other.parties().contains(&parties));
     Err(match other {
         Some(other) => refused.with_hint(format!("--protocol {} does", other.name())),
@@ -210,7 +210,8 @@ mod tests {
         };
         let auto = Tuning::new(&auto, 2).unwrap();
         assert_eq!((auto.params.form, auto.ot_name()), (None, "auto".to_string()));
-        for (form, ot) in [Form::FourRow, Form::HalfGates].into_iter().zip(Generator::ALL) {
+        for (form, ot) in [GateForm::FourRow, GateForm::HalfGates].into_iter().zip(OtExtension::ALL)
+        {
             let (form, ot) = (form.name().to_string(), ot.name().to_string());
             let args = TuningArgs {
                 form: Some(form.clone()),
@@ -218,7 +219,7 @@ mod tests {
                 ..TuningArgs::default()
             };
             let told = Tuning::new(&args, 2).unwrap();
-            assert_eq!((told.params.form.map(Form::name), told.ot_name()), (Some(&*form), ot));
+            assert_eq!((told.params.form.map(GateForm::name), told.ot_name()), (Some(&*form), ot));
         }
         assert_eq!(tuning.params.protocol, Protocol::Wrk);
         assert_eq!(Tuning::new(&TuningArgs::default(), 3).unwrap().params.protocol, Protocol::Ywz);
@@ -265,7 +266,7 @@ mod tests {
         for change in refused {
             let mut args = TuningArgs::default();
             change(&mut args);
-            assert_eq!(Tuning::new(&args, 2).unwrap_err().class, crate::failure::Class::Usage);
+            assert_eq!(Tuning::new(&args, 2).unwrap_err().class, crate::error::ExitKind::Usage);
         }
     }
 

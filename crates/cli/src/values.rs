@@ -8,7 +8,7 @@ use symbolon::circuit::{
 use symbolon::zeroize::Zeroizing;
 use symbolon::{Inputs, Port};
 
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::reading::{VALUE, read_standard_input, read_text};
 use crate::results::OutputJson;
 use crate::secret::InputText;
@@ -17,7 +17,7 @@ use crate::source::{Loaded, from_folder, place};
 /// A value for an input as written: the input's name or index, and `hex:…`, `bits:…`, integers,
 /// `@file` or `-`. Neither can be printed: the two may have changed places.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct InputSources {
     /// Name or index of the input.
     pub input: InputText,
     /// What stands after the `=`.
@@ -25,12 +25,12 @@ pub struct Given {
 }
 
 /// Reads `INPUT=VALUE` without ever repeating it in an error.
-pub fn given(texts: &[InputText]) -> Outcome<Vec<Given>> {
+pub fn given(texts: &[InputText]) -> CliResult<Vec<InputSources>> {
     let parse = |text: &InputText| match text.expose().split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {
-            Ok(Given { input: name.trim().into(), value: value.into() })
+            Ok(InputSources { input: name.trim().into(), value: value.into() })
         }
-        _ => Err(Failure::usage(
+        _ => Err(CliError::usage(
             "--input: expected NAME=VALUE, where NAME is a name or a place counted from 0",
         )),
     };
@@ -46,14 +46,14 @@ pub struct Reading {
     pub by_line: bool,
 }
 
-impl Given {
+impl InputSources {
     /// The value in one of the forms that [`Inputs`] takes, read from where it is.
     ///
     /// `base` is the folder from which a relative `@file` is looked up.
     ///
     /// # Errors
     /// A usage failure that names the file, the line and the element, and never the contents.
-    pub fn read(&self, input: &Input, base: Option<&Path>, how: Reading) -> Outcome<InputText> {
+    pub fn read(&self, input: &Input, base: Option<&Path>, how: Reading) -> CliResult<InputText> {
         let value = self.value.expose().trim();
         let mut form = FileForm { pad: how.pad, ..FileForm::default() };
         let (name, text) = match value.strip_prefix('@') {
@@ -70,7 +70,7 @@ impl Given {
             return Ok(text.trim().into());
         }
         let bits = parse_file(input, &text, &form)
-            .map_err(|error| Failure::usage(format!("{name}: {error}")))?;
+            .map_err(|error| CliError::usage(format!("{name}: {error}")))?;
         Ok(bits_text(&Zeroizing::new(bits)))
     }
 }
@@ -103,24 +103,24 @@ impl Saves {
     pub fn new(
         circuit: &Circuit,
         saves: impl IntoIterator<Item = (String, PathBuf)>,
-    ) -> Outcome<Saves> {
+    ) -> CliResult<Saves> {
         let names: Vec<&str> = circuit.outputs().iter().map(|o| o.name.as_str()).collect();
         let find = |(name, path): (String, PathBuf)| Ok((place("output", &name, &names)?, path));
-        Ok(Saves(saves.into_iter().map(find).collect::<Outcome<_>>()?))
+        Ok(Saves(saves.into_iter().map(find).collect::<CliResult<_>>()?))
     }
 
     /// Writes what was learnt.
     ///
     /// # Errors
     /// A failure when an output was not learnt, or cannot be written.
-    pub fn write(&self, circuit: &Circuit, learnt: &[OutputJson]) -> Outcome<()> {
+    pub fn write(&self, circuit: &Circuit, learnt: &[OutputJson]) -> CliResult<()> {
         for (place, path) in &self.0 {
             let output = &circuit.outputs()[*place];
             let bits = learnt.get(*place).and_then(|output| output.bits.as_ref());
             let Some(bits) = bits else {
                 let what =
                     format!("output `{}` is not learnt here, so it is not saved", output.name);
-                return Err(Failure::usage(what));
+                return Err(CliError::usage(what));
             };
             let bits: Vec<bool> = bits.bytes().map(|byte| byte == b'1').collect();
             let kind = path.extension().and_then(|kind| kind.to_str());
@@ -128,8 +128,9 @@ impl Saves {
                 Some("json") => format!("{}\n", format_value(&output.ty, &bits)),
                 kind => format_file(&output.ty, &bits, kind == Some("csv")),
             };
-            std::fs::write(path, text)
-                .map_err(|error| Failure::io(format!("cannot write {}", path.display()), &error))?;
+            std::fs::write(path, text).map_err(|error| {
+                CliError::io(format!("cannot write {}", path.display()), &error)
+            })?;
         }
         Ok(())
     }
@@ -146,19 +147,19 @@ pub type Resolved = Vec<(usize, InputText)>;
 /// unreadable file.
 pub fn resolve(
     circuit: &Circuit,
-    given: &[Given],
+    given: &[InputSources],
     base: Option<&Path>,
     how: Reading,
-) -> Outcome<Resolved> {
+) -> CliResult<Resolved> {
     let names: Vec<&str> = circuit.inputs().iter().map(|input| input.name.as_str()).collect();
     if given.iter().filter(|given| given.value.expose().trim() == "-").count() > 1 {
-        return Err(Failure::usage("only one input can be read from standard input"));
+        return Err(CliError::usage("only one input can be read from standard input"));
     }
     let mut resolved: Resolved = Vec::with_capacity(given.len());
     for value in given {
         let index = place("input", value.input.expose(), &names)?;
         if resolved.iter().any(|(known, _)| *known == index) {
-            return Err(Failure::usage(format!("input `{}` is given twice", names[index])));
+            return Err(CliError::usage(format!("input `{}` is given twice", names[index])));
         }
         resolved.push((index, value.read(&circuit.inputs()[index], base, how)?));
     }
@@ -169,7 +170,7 @@ pub fn resolve(
 ///
 /// # Errors
 /// A usage failure when a value does not fit or one is missing.
-pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outcome<Inputs> {
+pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> CliResult<Inputs> {
     let mut builder = Inputs::builder(circuit, party);
     for (index, value) in resolved {
         if circuit.inputs()[*index].owner == party {
@@ -177,7 +178,7 @@ pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outc
         }
     }
     builder.finish().map_err(|error| {
-        Failure::from(error).with_hint("give it with --input NAME=VALUE; see --help for the forms")
+        CliError::from(error).with_hint("give it with --input NAME=VALUE; see --help for the forms")
     })
 }
 
@@ -185,12 +186,12 @@ pub fn inputs_of(circuit: &Circuit, party: PartyId, resolved: &Resolved) -> Outc
 ///
 /// # Errors
 /// A usage failure that says whose input it is when it is not `party`'s.
-pub fn only_own(loaded: &Loaded, party: PartyId, resolved: Resolved) -> Outcome<Resolved> {
+pub fn only_own(loaded: &Loaded, party: PartyId, resolved: Resolved) -> CliResult<Resolved> {
     let mut own = Resolved::new();
     for (index, value) in resolved {
         let input = &loaded.plain.inputs()[index];
         if input.owner != party && !loaded.shared[index] {
-            return Err(Failure::usage(format!(
+            return Err(CliError::usage(format!(
                 "input `{}` belongs to party {}; this is party {party}",
                 input.name, input.owner
             ))
@@ -208,10 +209,10 @@ pub fn only_own(loaded: &Loaded, party: PartyId, resolved: Resolved) -> Outcome<
 ///
 /// # Errors
 /// A usage failure when a shared input has no value, or one that does not fit.
-pub fn split(loaded: &Loaded, resolved: Resolved) -> Outcome<Resolved> {
+pub fn split(loaded: &Loaded, resolved: Resolved) -> CliResult<Resolved> {
     for (index, input) in loaded.plain.inputs().iter().enumerate() {
         if loaded.shared[index] && !resolved.iter().any(|(known, _)| *known == index) {
-            return Err(Failure::usage(format!(
+            return Err(CliError::usage(format!(
                 "no value for the shared input `{}` ({})",
                 input.name, input.ty
             ))
@@ -245,10 +246,10 @@ fn bits_text(bits: &[bool]) -> InputText {
 }
 
 /// Random bits from the operating system.
-fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
+fn random_bits(n: usize) -> CliResult<Zeroizing<Vec<bool>>> {
     let mut bytes = Zeroizing::new(vec![0; n.div_ceil(8)]);
     getrandom::fill(&mut bytes)
-        .map_err(|error| Failure::system(format!("the system gives no randomness: {error}")))?;
+        .map_err(|error| CliError::system(format!("the system gives no randomness: {error}")))?;
     Ok(Zeroizing::new((0..n).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1).collect()))
 }
 
@@ -256,7 +257,7 @@ fn random_bits(n: usize) -> Outcome<Zeroizing<Vec<bool>>> {
 ///
 /// # Errors
 /// An internal failure when the operating system gives no randomness.
-pub fn random_values(circuit: &Circuit) -> Outcome<Resolved> {
+pub fn random_values(circuit: &Circuit) -> CliResult<Resolved> {
     let value = |(index, input): (usize, &symbolon::circuit::Input)| {
         Ok((index, bits_text(&random_bits(input.ty.width() as usize)?)))
     };

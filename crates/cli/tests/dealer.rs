@@ -302,7 +302,7 @@ fn strangers_at_the_door_keep_no_party_out() {
     assert_eq!(dealt.out.matches("served ").count(), 2, "{}", dealt.out);
 }
 
-/// Strangers that hold as many seats as they get, of sessions that never come together, each over a
+/// Strangers that hold as many slots as they get, of sessions that never come together, each over a
 /// connection of its own.
 fn strangers(address: &str, dealer: Option<&str>, sessions: u8, each: u16) -> Vec<Channel> {
     let call = |session: u8, identities: &[Identity], party: u16| {
@@ -380,7 +380,7 @@ fn parties_name_one_dealer_and_its_own_key() {
     let town = Town::new();
     let other = symbolon(&["keygen", "--out", &town.path("e.key")]).expect(0).out;
     let other = &other.trim().to_string();
-    let dealer = town.deal(&["--patience", "1"]);
+    let dealer = town.deal(&["--join-timeout", "1"]);
     let at = Some(dealer.address.as_str());
     let run = ["run", "aes128"];
     // One of them another one.
@@ -396,11 +396,11 @@ fn parties_name_one_dealer_and_its_own_key() {
     }
     dealer.kill();
     // A dealer that lets only one of them in.
-    let only = ["--key", &town.dealer_key, "--allow", &town.keys.print_b, "--patience", "1"];
+    let only = ["--key", &town.dealer_key, "--allow", &town.keys.print_b, "--join-timeout", "1"];
     let dealer = deal(&only);
     let [zero, one] = town.both(&run, INPUTS, Some(&dealer.address)).map(end);
     zero.expect(3).says(&["--allow this party's key"]);
-    one.expect(3).says(&["missing: 0", "--patience"]);
+    one.expect(3).says(&["missing: 0", "--join-timeout"]);
     dealer.kill();
 }
 
@@ -485,7 +485,7 @@ fn plain_tcp_is_asked_for_by_name() {
         let ended = ended.expect(0).says(&[TRUST, "neither private nor authenticated"]);
         assert_eq!(ended.out, CIPHERTEXT);
     }
-    dealer.end().expect(0).says(&["neither private nor authenticated", "any party's seat"]);
+    dealer.end().expect(0).says(&["neither private nor authenticated", "any party's slot"]);
 }
 
 #[test]
@@ -497,7 +497,7 @@ fn mistakes_are_told() {
         (&[][..], "--key FILE"),
         (&["--key", key], "--allow FINGERPRINT"),
         (&["--key", key, "--allow", "xyz"], "fingerprint"),
-        (&["--key", key, "--allow-any", "--patience", "0"], "--patience"),
+        (&["--key", key, "--allow-any", "--join-timeout", "0"], "--join-timeout"),
         (&["--key", key, "--allow-any", "--at-once", "0"], "--at-once"),
         (&["--transport", "tcp", "--key", key], "plain TCP uses no key"),
     ] {

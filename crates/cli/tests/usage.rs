@@ -290,10 +290,11 @@ fn the_hidden_command_is_not_for_people() {
 
 #[test]
 fn old_names_are_refused_with_the_new_ones() {
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
         (&["local", "add:8", "--stretch", "1000"], "--stretch is now called --segment-gates"),
         (&["local", "add:8", "--apart"], "--apart is now called --split-phases"),
         (&["bench", "add:8", "--anew"], "--anew is now called --fresh-session"),
+        (&["dealer", "--patience", "1"], "--patience is now called --join-timeout"),
         (&["store", "adopt", "x.store"], "it is now called reset-ownership"),
     ];
     for (words, says) in cases {

@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use symbolon_cutchoose::hcom::{Committer, Ends, FieldBits, Params, Receiver, random_bytes};
+use symbolon_cutchoose::hcom::{Committer, FieldBits, Params, Receiver, VoleParties, random_bytes};
 use symbolon_ot::vole;
 use symbolon_primitives::{BitVec, Block, Prg};
 use symbolon_transport::{Channel, Meter, memory_pair};
@@ -25,18 +25,18 @@ struct Session {
 
 fn session(params: &Params) -> Session {
     let mut prg = Prg::from_seed(Block(7));
-    let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
     let pairs: Vec<[Block; 2]> =
         (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
     let delta = BitVec::random(params.columns(), &mut prg);
     let chosen: Vec<Block> =
         pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
-    let (provers, message) = vole::plant(ends, params, &pairs, 1).expect("pairs fit");
-    let verifiers =
-        vole::puncture(ends, params, (&delta, &chosen), &message, 1).expect("both are honest");
+    let (provers, message) = vole::build_provers(parties, params, &pairs, 1).expect("pairs fit");
+    let verifiers = vole::build_verifiers(parties, params, (&delta, &chosen), &message, 1)
+        .expect("both are honest");
     Session {
-        committer: Committer::of(provers, ends).remove(0),
-        receiver: Receiver::of(verifiers, ends).remove(0),
+        committer: Committer::of(provers, parties).remove(0),
+        receiver: Receiver::of(verifiers, parties).remove(0),
         channels: memory_pair(Meter::new(), Meter::new()),
     }
 }

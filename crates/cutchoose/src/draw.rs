@@ -114,7 +114,7 @@ fn check(sizes: &Sizes) -> Result<()> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use symbolon_transport::bend::Rate;
+    use symbolon_transport::adversary::Rate;
 
     use super::*;
 

@@ -55,7 +55,7 @@ mod rows;
 
 pub use later::{OwnLater, TheirLater};
 pub use rows::{Commitments, Committed};
-pub use symbolon_ot::vole::{Ends, FieldBits, Params};
+pub use symbolon_ot::vole::{FieldBits, Params, VoleParties};
 
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;
@@ -91,8 +91,8 @@ struct Openings {
 }
 
 impl Openings {
-    fn of(ends: Ends<'_>, lane: u64) -> Openings {
-        let Ends { session, prover: committer, verifier: receiver } = ends;
+    fn of(parties: VoleParties<'_>, lane: u64) -> Openings {
+        let VoleParties { session, prover: committer, verifier: receiver } = parties;
         Openings { session: *session, committer, receiver, lane, next: 0 }
     }
 
@@ -126,13 +126,13 @@ impl Committer {
         lanes: usize,
     ) -> Result<Vec<Committer>> {
         let provers = vole::set_up_prover(channel, session, params, cot, lanes)?;
-        let ends = Ends { session, prover: channel.me(), verifier: channel.peer() };
-        Ok(Committer::of(provers, ends))
+        let parties = VoleParties { session, prover: channel.me(), verifier: channel.peer() };
+        Ok(Committer::of(provers, parties))
     }
 
     /// The committers of all lanes from their provers.
-    pub fn of(provers: Vec<Prover>, ends: Ends<'_>) -> Vec<Committer> {
-        let one = |(prover, lane)| Committer { prover, openings: Openings::of(ends, lane) };
+    pub fn of(provers: Vec<Prover>, parties: VoleParties<'_>) -> Vec<Committer> {
+        let one = |(prover, lane)| Committer { prover, openings: Openings::of(parties, lane) };
         provers.into_iter().zip(1..).map(one).collect()
     }
 
@@ -257,13 +257,13 @@ impl Receiver {
         prg: &mut Prg,
     ) -> Result<Vec<Receiver>> {
         let verifiers = vole::set_up_verifier(channel, session, params, cot, lanes, prg)?;
-        let ends = Ends { session, prover: channel.peer(), verifier: channel.me() };
-        Ok(Receiver::of(verifiers, ends))
+        let parties = VoleParties { session, prover: channel.peer(), verifier: channel.me() };
+        Ok(Receiver::of(verifiers, parties))
     }
 
     /// The receivers of all lanes from their verifiers.
-    pub fn of(verifiers: Vec<Verifier>, ends: Ends<'_>) -> Vec<Receiver> {
-        let one = |(verifier, lane)| Receiver { verifier, openings: Openings::of(ends, lane) };
+    pub fn of(verifiers: Vec<Verifier>, parties: VoleParties<'_>) -> Vec<Receiver> {
+        let one = |(verifier, lane)| Receiver { verifier, openings: Openings::of(parties, lane) };
         verifiers.into_iter().zip(1..).map(one).collect()
     }
 

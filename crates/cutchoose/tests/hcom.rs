@@ -8,7 +8,7 @@ use symbolon_cutchoose::hcom::{
     Commitments, Committed, Committer, FieldBits, PROOF_BYTES, Receiver, chosen_bytes, random_bytes,
 };
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{Generator, setup};
+use symbolon_ot::{OtExtension, setup};
 use symbolon_primitives::{Block, Delta};
 use symbolon_transport::{Channel, Error};
 
@@ -147,7 +147,7 @@ fn set_up_from_nothing_on_two_lanes() {
         let cot = |channel: &mut Channel, number: u128| {
             let mut prg = prg(number);
             let key = GlobalKey::new(Delta::new(prg.block()));
-            let generator = Generator::Iknp;
+            let generator = OtExtension::Iknp;
             let lanes = setup::both_directions(channel, &SESSION, &key, 1, generator, &mut prg);
             (lanes.unwrap().pop().unwrap(), prg)
         };

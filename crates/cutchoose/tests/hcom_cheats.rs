@@ -12,7 +12,7 @@ use symbolon_cutchoose::checks::OPENING;
 use symbolon_cutchoose::hcom::{Commitments, Committed, FieldBits, Params};
 use symbolon_ot::checks::{CONSISTENCY, PUNCTURED_TREE};
 use symbolon_primitives::{BitVec, Block};
-use symbolon_transport::bend::{Rate, assert_noticed};
+use symbolon_transport::adversary::{Rate, assert_noticed};
 use symbolon_transport::checks::FRAMING;
 use symbolon_transport::{Check, Error};
 
@@ -37,7 +37,7 @@ fn delta_is(session: &Session, params: &Params, places: &[usize], ones: bool) ->
 /// The last row's coefficients are (0, 1), so that the adaption needs no χ.
 fn wrong_corrections(session: &mut Session, params: &Params, parity: &[usize], ones: bool) {
     let (parity, k, columns) = (parity.to_vec(), params.k().bits(), params.columns());
-    let bend = symbolon_transport::bend::FnBend::new().on_state(move |at, data| {
+    let adversary = symbolon_transport::adversary::FnAdversary::new().on_state(move |at, data| {
         for place in &parity {
             if at == "commitments: correction" {
                 data[(place - 128 + 1) * STRIDE - 1] ^= 0x80;
@@ -46,7 +46,7 @@ fn wrong_corrections(session: &mut Session, params: &Params, parity: &[usize], o
             }
         }
     });
-    session.channels.0.set_bend(Box::new(bend));
+    session.channels.0.set_adversary(Box::new(adversary));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_wrong_correction_is_caught_unless_delta_is_guessed() {
             } else {
                 caught(result, CONSISTENCY);
                 // After that the session is dead, though the committer is honest again.
-                session.bend_state("none", |_| {});
+                session.tamper_state("none", |_| {});
                 caught(session.random(ROWS), CONSISTENCY);
             }
         }
@@ -81,7 +81,7 @@ fn wrong_corrections_everywhere() {
         for rho in [40, 64, 80] {
             let params = params(k, rho);
             let mut session = Session::new(&params, 1);
-            session.bend_state("commitments: correction", move |c| c.fill(0x5a));
+            session.tamper_state("commitments: correction", move |c| c.fill(0x5a));
             caught(session.random(ROWS), CONSISTENCY);
         }
     }
@@ -93,7 +93,7 @@ fn another_correction_than_the_challenge_s() {
     let params = params(FieldBits::Two, 40);
     for at in [0, 1_000, 69 * STRIDE - 1] {
         let mut session = Session::new(&params, 2);
-        session.bend_message("commitments: correction", move |c| c[at] ^= 1);
+        session.tamper_message("commitments: correction", move |c| c[at] ^= 1);
         caught(session.random(ROWS), CONSISTENCY);
     }
 }
@@ -106,11 +106,11 @@ fn a_wrong_check() {
         let bytes = params.check_bytes();
         for at in (0..bytes).step_by(97).chain([bytes - 1, bytes - 32]) {
             let mut session = Session::new(&params, at as u128);
-            session.bend_state("commitments: check", move |check| check[at] ^= 1);
+            session.tamper_state("commitments: check", move |check| check[at] ^= 1);
             caught(session.random(ROWS), CONSISTENCY);
         }
         let mut session = Session::new(&params, 3);
-        session.bend_state("commitments: check", |check| check.fill(3));
+        session.tamper_state("commitments: check", |check| check.fill(3));
         caught(session.random(ROWS), CONSISTENCY);
     }
 }
@@ -120,9 +120,9 @@ fn a_wrong_check() {
 fn short_and_long_messages() {
     let params = params(FieldBits::Four, 40);
     for longer in [false, true] {
-        let bent = |kind| {
+        let tampered = |kind| {
             let mut session = Session::new(&params, 4);
-            session.bend_message(kind, move |message: &mut Vec<u8>| {
+            session.tamper_message(kind, move |message: &mut Vec<u8>| {
                 if longer {
                     message.push(0);
                 } else {
@@ -132,10 +132,10 @@ fn short_and_long_messages() {
             session
         };
         for kind in ["commitments: correction", "commitments: check", "commitments: chosen"] {
-            caught(bent(kind).chosen(&[Block(1); 3]), FRAMING);
+            caught(tampered(kind).chosen(&[Block(1); 3]), FRAMING);
         }
         for kind in ["commitments: opened", "commitments: proof"] {
-            let mut session = bent(kind);
+            let mut session = tampered(kind);
             let (own, theirs) = session.random(3).unwrap();
             caught(session.open(&own, &theirs), FRAMING);
         }
@@ -263,12 +263,12 @@ fn a_wrong_proof() {
     for at in [0, 31] {
         let mut session = Session::new(&params, 11);
         let (own, theirs) = session.random(4).unwrap();
-        session.bend_message("commitments: proof", move |proof| proof[at] ^= 0x10);
+        session.tamper_message("commitments: proof", move |proof| proof[at] ^= 0x10);
         caught(session.open(&own, &theirs), OPENING);
     }
     for kind in ["commitments: opened", "commitments: chosen"] {
         let mut session = Session::new(&params, 12);
-        session.bend_message(kind, |values| values[17] ^= 1);
+        session.tamper_message(kind, |values| values[17] ^= 1);
         let (own, theirs) = session.chosen(&[Block(2); 4]).unwrap();
         caught(session.open(&own, &theirs), OPENING);
     }

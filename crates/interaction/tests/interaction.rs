@@ -8,7 +8,7 @@ use symbolon_interaction::{
     BROADCAST_CHECK, BroadcastLog, CommitOpenLabels, commit_and_open, confirm_broadcasts, toss_coin,
 };
 use symbolon_primitives::{Block, Challenge, CommitContext, Prg, commit};
-use symbolon_transport::bend::{Action, FnBend, fresh};
+use symbolon_transport::adversary::{Action, FnAdversary, fresh};
 use symbolon_transport::{Channel, Check, Culprit, Error, Message, Result, SessionId};
 
 const SESSION: SessionId = SessionId([4; 32]);
@@ -27,13 +27,13 @@ fn all<T: Send>(n: u16, f: impl Fn(&mut [Channel]) -> Result<T> + Sync) -> Vec<R
     mesh::run(mesh::mesh(n, 1), |lanes| f(&mut lanes[0]))
 }
 
-/// Two parties, of which party 0 cheats by `bend`.
+/// Two parties, of which party 0 cheats by `adversary`.
 fn against<T: Send>(
-    bend: FnBend,
+    adversary: FnAdversary,
     f: impl Fn(&mut [Channel]) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let mut parties = mesh::mesh(2, 1);
-    mesh::cheat(&mut parties[0], 1, bend);
+    mesh::cheat(&mut parties[0], 1, adversary);
     mesh::run(parties, |lanes| f(&mut lanes[0]))
 }
 
@@ -60,12 +60,12 @@ fn each_gets_the_others_values() {
 #[test]
 fn another_value_or_nonce_than_committed_is_refused() {
     for place in [0, 31, 32, 35] {
-        let bend = message("o", move |open| open[place] ^= 1);
-        let ended = against(bend, |channels| exchange_values(channels, 0, b"same"));
+        let adversary = message("o", move |open| open[place] ^= 1);
+        let ended = against(adversary, |channels| exchange_values(channels, 0, b"same"));
         assert_caught(&ended, &[0], LABELS.check);
     }
-    let bend = message("c", |commitment| commitment[9] ^= 1);
-    let ended = against(bend, |channels| exchange_values(channels, 0, b"same"));
+    let adversary = message("c", |commitment| commitment[9] ^= 1);
+    let ended = against(adversary, |channels| exchange_values(channels, 0, b"same"));
     assert_caught(&ended, &[0], LABELS.check);
 }
 
@@ -73,7 +73,7 @@ fn another_value_or_nonce_than_committed_is_refused() {
 #[test]
 fn a_commitment_and_opening_of_another_index_are_refused() {
     let mut old = Vec::new();
-    let bend = FnBend::new().on_outgoing(move |_, index, payload| {
+    let adversary = FnAdversary::new().on_outgoing(move |_, index, payload| {
         if index == 0 {
             old.push(payload.clone());
         } else {
@@ -85,7 +85,7 @@ fn a_commitment_and_opening_of_another_index_are_refused() {
         exchange_values(channels, 0, b"same").map(drop)?;
         exchange_values(channels, 1, b"same")
     };
-    assert_caught(&against(bend, twice), &[0], LABELS.check);
+    assert_caught(&against(adversary, twice), &[0], LABELS.check);
 }
 
 /// A commitment that names another maker, honestly opened: nobody can pass on another party's.
@@ -96,7 +96,7 @@ fn a_commitment_of_another_maker_is_refused() {
             let (domain, session) = (LABELS.commit.name(), SESSION.as_bytes());
             let context = CommitContext { domain, session, party: maker, index: 0 };
             let (commitment, opening) = commit::commit(&context, b"same", &mut prg(77));
-            let bend = FnBend::new().on_outgoing(move |kind, _, payload| {
+            let adversary = FnAdversary::new().on_outgoing(move |kind, _, payload| {
                 match kind {
                     "c" => payload.copy_from_slice(&commitment.0),
                     _ => payload[..32].copy_from_slice(&opening.nonce),
@@ -104,7 +104,7 @@ fn a_commitment_of_another_maker_is_refused() {
                 Action::Send
             });
             let mut parties = mesh::mesh(2, 1);
-            mesh::cheat(&mut parties[usize::from(cheater)], 1 - cheater, bend);
+            mesh::cheat(&mut parties[usize::from(cheater)], 1 - cheater, adversary);
             let ended = mesh::run(parties, |lanes| exchange_values(&mut lanes[0], 0, b"same"));
             if maker == cheater {
                 assert!(ended.iter().all(Result::is_ok), "the cheat itself works");
@@ -209,8 +209,8 @@ fn equivocated_commitments() {
 }
 
 /// An honest party that must not send such a message.
-fn nothing_of(kind: &'static str) -> FnBend {
-    FnBend::new().on_outgoing(move |k, _, _| {
+fn nothing_of(kind: &'static str) -> FnAdversary {
+    FnAdversary::new().on_outgoing(move |k, _, _| {
         assert_ne!(k, kind, "opened after a failed check");
         Action::Send
     })

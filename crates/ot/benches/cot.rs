@@ -1,9 +1,9 @@
-//! Correlated OTs per second by each generator, one thread a party over channels in memory, and the
+//! Correlated OTs per second by each OT extension, one thread a party over channels in memory, and the
 //! set-up of both directions.
 //!
-//! All generators take turns, so that whatever else the machine does falls on all of them alike;
+//! All extensions take turns, so that whatever else the machine does falls on all of them alike;
 //! the rates by processor time (of one party's thread) are what remains when it does much else.
-//! Arguments are the number of rounds, and the names of generators if not all are wanted.
+//! Arguments are the number of rounds, and the names of extensions if not all are wanted.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_ot::setup::{Lane, both_directions};
-use symbolon_ot::{Generator, Workspace, draw_bytes};
+use symbolon_ot::{OtExtension, Workspace, draw_bytes};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 use symbolon_transport::{Channel, Meter, memory_pair};
 
@@ -28,7 +28,7 @@ struct Party {
     work: Workspace,
 }
 
-fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
+fn set_up(channel: &mut Channel, ot_extension: OtExtension) -> (Lane, Prg) {
     let mut prg = Prg::from_seed(Block(u128::from(channel.me()) + 7));
     let delta = prg.block();
     let lanes = both_directions(
@@ -36,7 +36,7 @@ fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
         &SESSION,
         &GlobalKey::new(Delta::new(delta)),
         1,
-        generator,
+        ot_extension,
         &mut prg,
     );
     channel.flush().expect("memory takes everything");
@@ -44,11 +44,11 @@ fn set_up(channel: &mut Channel, generator: Generator) -> (Lane, Prg) {
 }
 
 /// Both parties of a session, and the processor time of the set-up's busier one.
-fn session(generator: Generator) -> ([Party; 2], Duration) {
+fn session(ot_extension: OtExtension) -> ([Party; 2], Duration) {
     let (a, b) = memory_pair(Meter::new(), Meter::new());
     let party = |mut channel: Channel| {
         let mut made = None;
-        let took = timed(|| made = Some(set_up(&mut channel, generator)));
+        let took = timed(|| made = Some(set_up(&mut channel, ot_extension)));
         let (lane, prg) = made.expect("set up");
         let (blocks, work) = (vec![Block::ZERO; MAX_DRAW], Workspace::default());
         (Party { channel, lane, prg, blocks, work }, took)
@@ -108,16 +108,16 @@ fn median(times: &mut [Duration]) -> f64 {
 
 fn main() {
     let rounds = std::env::args().skip(1).find_map(|arg| arg.parse().ok()).unwrap_or(15);
-    let named: Vec<Generator> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    let generators = if named.is_empty() { Generator::ALL.to_vec() } else { named };
-    let n = generators.len();
+    let named: Vec<OtExtension> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let ot_extensions = if named.is_empty() { OtExtension::ALL.to_vec() } else { named };
+    let n = ot_extensions.len();
     let mut set_ups: Vec<Vec<Duration>> = vec![Vec::new(); n];
     let mut turns: Vec<[Vec<Duration>; 3]> = vec![Default::default(); n];
     let mut sessions: Vec<[Party; 2]> =
-        generators.iter().map(|&generator| session(generator).0).collect();
+        ot_extensions.iter().map(|&ot_extension| session(ot_extension).0).collect();
     for _ in 0..rounds {
-        for (i, &generator) in generators.iter().enumerate() {
-            set_ups[i].push(session(generator).1);
+        for (i, &ot_extension) in ot_extensions.iter().enumerate() {
+            set_ups[i].push(session(ot_extension).1);
             for (times, time) in turns[i].iter_mut().zip(turn(&mut sessions[i])) {
                 times.push(time);
             }
@@ -125,7 +125,7 @@ fn main() {
     }
     let titles = ["M COT/s", "best", "sender CPU", "receiver CPU", "bytes/COT", "set-up ms"];
     println!("{:12}{}", "", titles.map(|title| format!("{title:>14}")).concat());
-    for (i, generator) in generators.into_iter().enumerate() {
+    for (i, ot_extension) in ot_extensions.into_iter().enumerate() {
         let million = (DRAWS * MAX_DRAW) as f64 / 1e6;
         let [wall, sender, receiver] = &mut turns[i];
         let figures = [
@@ -133,9 +133,9 @@ fn main() {
             million / wall[0].as_secs_f64(),
             million / median(sender),
             million / median(receiver),
-            draw_bytes(generator, MAX_DRAW) as f64 / MAX_DRAW as f64,
+            draw_bytes(ot_extension, MAX_DRAW) as f64 / MAX_DRAW as f64,
             1e3 * median(&mut set_ups[i]),
         ];
-        println!("{generator:12}{}", figures.map(|figure| format!("{figure:14.2}")).concat());
+        println!("{ot_extension:12}{}", figures.map(|figure| format!("{figure:14.2}")).concat());
     }
 }

@@ -1,4 +1,4 @@
-//! Punctured trees: what a session's set-up takes for its correlated OTs besides the base OTs, for
+//! PuncturedTrees trees: what a session's set-up takes for its correlated OTs besides the base OTs, for
 //! each size of blocks and with the kernels of each backend; throughput in leaves of all trees.
 #![allow(missing_docs)]
 
@@ -6,9 +6,9 @@ use std::process::{Command, ExitCode};
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use symbolon_ot::BlockBits;
-use symbolon_ot::cot::Verdicts;
-use symbolon_ot::pprf::{Ground, plant, puncture};
+use symbolon_ot::TreeDepth;
+use symbolon_ot::cot::SelectiveFailureGuard;
+use symbolon_ot::pprf::{TreeParams, build_trees, puncture};
 use symbolon_primitives::{Backend, Block, Delta, Prg};
 
 /// What names the backend to use.
@@ -33,32 +33,34 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn ground(bits: usize) -> Ground<'static> {
-    let sizes = [BlockBits::Two, BlockBits::Four, BlockBits::Eight];
+fn tree_params(bits: usize) -> TreeParams<'static> {
+    let sizes = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
     let k = sizes.into_iter().find(|k| k.bits() == bits).expect("one of the three");
-    Ground { session: &[1; 32], planter: 0, puncturer: 1, k }
+    TreeParams { session: &[1; 32], tree_sender: 0, tree_receiver: 1, k }
 }
 
-fn leaves(ground: Ground<'_>) -> ItemsCount {
-    ItemsCount::new(ground.k.trees() * ground.k.leaves())
+fn leaves(tree_params: TreeParams<'_>) -> ItemsCount {
+    ItemsCount::new(tree_params.k.trees() * tree_params.k.leaves())
 }
 
 #[divan::bench(consts = [2, 4, 8])]
-fn planting<const BITS: usize>(bencher: Bencher<'_, '_>) {
-    let (ground, mut prg) = (ground(BITS), Prg::from_seed(Block(5)));
+fn building<const BITS: usize>(bencher: Bencher<'_, '_>) {
+    let (tree_params, mut prg) = (tree_params(BITS), Prg::from_seed(Block(5)));
     let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
-    bencher.counter(leaves(ground)).bench_local(|| plant(ground, &pairs));
+    bencher.counter(leaves(tree_params)).bench_local(|| build_trees(tree_params, &pairs));
 }
 
 #[divan::bench(consts = [2, 4, 8])]
 fn puncturing<const BITS: usize>(bencher: Bencher<'_, '_>) {
-    let (ground, mut prg) = (ground(BITS), Prg::from_seed(Block(5)));
+    let (tree_params, mut prg) = (tree_params(BITS), Prg::from_seed(Block(5)));
     let pairs: [[Block; 2]; 128] = std::array::from_fn(|_| [prg.block(), prg.block()]);
     let delta = Delta::new(prg.block());
     let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
-    let (_, message) = plant(ground, &pairs);
-    let verdicts = Verdicts::new();
-    bencher.counter(leaves(ground)).bench_local(|| {
-        puncture(ground, &delta, &chosen, &message, &verdicts).map(drop).expect("an honest planter")
+    let (_, message) = build_trees(tree_params, &pairs);
+    let guard = SelectiveFailureGuard::new();
+    bencher.counter(leaves(tree_params)).bench_local(|| {
+        puncture(tree_params, &delta, &chosen, &message, &guard)
+            .map(drop)
+            .expect("an honest tree_sender")
     });
 }

@@ -1,4 +1,4 @@
-//! What every generator of correlated OTs offers, and the consistency check they share.
+//! What every OT extension offers, and the consistency check they share.
 //!
 //! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix
 //! of n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is t^i ⊕
@@ -120,11 +120,11 @@ pub trait CotSender: Send {
         (x, t): (Block, &[Block]),
         q: &Columns,
     ) -> Result<()> {
-        self.verdicts().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, EXTENSION)
+        self.guard().pass(columns_agree(**self.delta(), &q.hash(chi), x, t), peer, EXTENSION)
     }
 
-    /// The verdicts of all checks under this Δ.
-    fn verdicts(&self) -> &Verdicts;
+    /// The guard of all checks under this Δ.
+    fn guard(&self) -> &SelectiveFailureGuard;
 
     /// The transcript of this direction between two parties.
     fn transcript(&mut self) -> &mut Transcript;
@@ -219,18 +219,18 @@ fn columns_agree(delta: Block, q: &[Block], x: Block, t: &[Block]) -> bool {
     difference.ct_eq(&Block::ZERO) && q.len() == t.len()
 }
 
-/// The verdicts of all checks under one Δ, one after another.
+/// Gives the results of all checks under one Δ one after another, and none after a failure.
 ///
 /// A cheater may guess a bit of Δ per check. Were two lanes, or two peers in league, to be checked
 /// at the same time, they could learn from the second verdict although the first one failed; here
 /// nothing passes after a failure, and every later check reports that first one.
 #[derive(Default)]
-pub struct Verdicts {
+pub struct SelectiveFailureGuard {
     failed: Mutex<Option<(u16, Check)>>,
 }
 
-impl Verdicts {
-    /// Verdicts to be shared by all senders under one Δ.
+impl SelectiveFailureGuard {
+    /// A guard to be shared by all senders under one Δ.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -248,26 +248,26 @@ impl Verdicts {
     }
 }
 
-/// A party's global key, with the verdicts of everything that is checked under it: towards all
+/// A party's global key, with the guard of everything that is checked under it: towards all
 /// peers and on all lanes.
 #[derive(Clone)]
 pub struct GlobalKey {
     /// Δ.
     pub delta: Delta,
     /// Shared by all clones.
-    pub verdicts: Arc<Verdicts>,
+    pub guard: Arc<SelectiveFailureGuard>,
 }
 
 impl GlobalKey {
     /// A key under which nothing was checked yet.
     pub fn new(delta: Delta) -> Self {
-        GlobalKey { delta, verdicts: Verdicts::new() }
+        GlobalKey { delta, guard: SelectiveFailureGuard::new() }
     }
 }
 
 /// Which of a session's extensions this is; enters its challenges.
 #[derive(Clone, Copy, Debug)]
-pub struct Stream {
+pub struct ExtensionId {
     /// The party that holds Δ; `None` where all parties but the receiver check one draw together.
     pub sender: Option<u16>,
     /// The party that holds the choice bits.
@@ -276,7 +276,7 @@ pub struct Stream {
     pub lane: u64,
 }
 
-impl Stream {
+impl ExtensionId {
     /// A transcript that has absorbed session and stream.
     pub fn transcript(self, session: &[u8; 32]) -> Transcript {
         let mut transcript = Transcript::new("symbolon correlated ot 2", session);
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn challenges_of_other_streams_are_others() {
         let of = |session: u8, sender: Option<u16>, receiver: u16, lane: u64| {
-            let mut transcript = Stream { sender, receiver, lane }.transcript(&[session; 32]);
+            let mut transcript = ExtensionId { sender, receiver, lane }.transcript(&[session; 32]);
             challenge(&mut transcript, &[7; 32], 1)
         };
         let first = of(1, Some(2), 0, 1);

@@ -9,7 +9,7 @@
 //! sender:   q^i = PRG(seed_i^{Δ_i}) ⊕ Δ_i·u^i  = t^i ⊕ Δ_i·x
 //! ```
 //!
-//! The correction u has 128 bits per row. Of all generators this one does the least work and sends
+//! The correction u has 128 bits per row. Of all extensions this one does the least work and sends
 //! the most.
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use symbolon_transport::{Channel, Result};
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
 use crate::cot::{self, CotReceiver, CotSender, column_bytes};
-pub use crate::cot::{COLUMNS, MAX_DRAW, Stream, Verdicts};
+pub use crate::cot::{COLUMNS, ExtensionId, MAX_DRAW, SelectiveFailureGuard};
 use crate::messages::IKNP_U;
 
 /// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
@@ -42,7 +42,7 @@ impl Receiver {
     pub fn new(
         seeds: &[[Block; 2]; COLUMNS],
         session: &[u8; 32],
-        stream: Stream,
+        stream: ExtensionId,
         tails: Prg,
     ) -> Self {
         Receiver {
@@ -71,7 +71,7 @@ impl CotReceiver for Receiver {
             xor_into(u, t);
             xor_into(u, x);
         }
-        channel.bend_state("iknp: u", u);
+        channel.tamper_state("iknp: u", u);
         channel.send(IKNP_U, u)?;
         Ok(*blake3::hash(u).as_bytes())
     }
@@ -86,25 +86,25 @@ pub struct Sender {
     delta: Delta,
     seeds: Vec<Prg>,
     transcript: Transcript,
-    verdicts: Arc<Verdicts>,
+    guard: Arc<SelectiveFailureGuard>,
 }
 
 impl Sender {
     /// Starts from Δ and 128 seeds: seed i is the one that bit i of Δ chose.
     ///
-    /// `stream` and `verdicts` are shared with nobody and with all senders under this Δ.
+    /// `stream` and `guard` are shared with nobody and with all senders under this Δ.
     pub fn new(
         delta: &Delta,
         seeds: &[Block; COLUMNS],
         session: &[u8; 32],
-        stream: Stream,
-        verdicts: Arc<Verdicts>,
+        stream: ExtensionId,
+        guard: Arc<SelectiveFailureGuard>,
     ) -> Self {
         Sender {
             delta: delta.clone(),
             seeds: seeds.iter().map(|&seed| Prg::from_seed(seed)).collect(),
             transcript: stream.transcript(session),
-            verdicts,
+            guard,
         }
     }
 }
@@ -136,8 +136,8 @@ impl CotSender for Sender {
         Ok(*blake3::hash(u).as_bytes())
     }
 
-    fn verdicts(&self) -> &Verdicts {
-        &self.verdicts
+    fn guard(&self) -> &SelectiveFailureGuard {
+        &self.guard
     }
 
     fn transcript(&mut self) -> &mut Transcript {

@@ -5,11 +5,11 @@
 //! M_k = K_k ⊕ x_k·Δ. That is exactly an authenticated bit.
 //!
 //! * [`base`]: 128 OTs from public-key operations, once per session;
-//! * [`cot`]: what a generator of correlated OTs does, whichever it is, and the check they share;
-//! * [`iknp`]: the generator of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
-//! * [`softspoken`]: Roy's generator, which computes more and sends less, and [`pprf`], the trees it
+//! * [`cot`]: what every OT extension does and the check they share;
+//! * [`iknp`]: the extension of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
+//! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], the trees it
 //!   grows on;
-//! * [`generator`]: which of them a session uses;
+//! * [`extension`]: which of them a session uses;
 //! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.
 
@@ -18,7 +18,7 @@ pub mod checks;
 pub mod codes;
 mod columns;
 pub mod cot;
-pub mod generator;
+pub mod extension;
 pub mod iknp;
 pub mod messages;
 mod oracle;
@@ -30,4 +30,4 @@ pub mod vole;
 pub use codes::Code;
 pub use columns::{Columns, Correction, Workspace};
 pub use cot::{CotReceiver, CotSender};
-pub use generator::{BlockBits, Generator, draw_bytes};
+pub use extension::{OtExtension, TreeDepth, draw_bytes};

@@ -1,45 +1,45 @@
-//! Punctured pseudorandom functions: trees of seeds of which one party knows all leaves and the
+//! PuncturedTrees pseudorandom functions: trees of seeds of which one party knows all leaves and the
 //! other all but one.
 //!
 //! This is the all-but-one OT of SoftSpokenOT (Roy, CRYPTO 2022), made from base OTs by the trees
-//! of Goldreich, Goldwasser and Micali, with the paper's check against a cheating planter. The
+//! of Goldreich, Goldwasser and Micali, with the paper's check against a cheating tree sender. The
 //! paper hashes each tree's values by itself; here one hash covers all trees.
 //!
-//! # Planting and puncturing
-//! Δ is cut into 128/k blocks of k bits, one tree a block. The *planter* (the receiver of
-//! correlated OTs) has the 128 pairs of seeds K_i^0, K_i^1; the *puncturer* (their sender) has
+//! # Building and puncturing
+//! Δ is cut into 128/k blocks of k bits, one tree a block. The *tree sender* (the receiver of
+//! correlated OTs) has the 128 pairs of seeds K_i^0, K_i^1; the *tree receiver* (their sender) has
 //! K_i^{Δ_i}. A leaf is labelled y, a number of k bits; level j of the tree decides bit j. Level 0
 //! is made of two seeds: node c is K^{1−c} of the block's bit 0. A node has two children, whose
-//! labels have 0 and 1 as their next bit. For every level j ≥ 1 and c = 0, 1 the planter sends
+//! labels have 0 and 1 as their next bit. For every level j ≥ 1 and c = 0, 1 the tree sender sends
 //!
 //! ```text
 //! K_j^{1−c} ⊕ (⊕ of all nodes of level j with bit j = c)
 //! ```
 //!
-//! The puncturer decrypts the one for c = 1 − Δ_j. It knows the children of all nodes but one, so
+//! The tree receiver decrypts the one for c = 1 − Δ_j. It knows the children of all nodes but one, so
 //! this sum gives it the child it lacks that leaves the path of Δ; the child on the path it never
 //! gets. In the end it lacks the leaf with label Δ, whose seed is as good as random to it: each
 //! node of the path is a generator's output of which everything else about it has been revealed
 //! under independent keys.
 //!
 //! # The check
-//! A cheating planter sends sums that fit some values of Δ only. So each leaf v makes, besides a
-//! seed, a 256-bit value f(v), and the planter sends for each tree τ = ⊕_y f(v_y), and one hash h
-//! of all f(v_y) of all trees in order. The puncturer computes f of the leaves it has, the missing
+//! A cheating tree sender sends sums that fit some values of Δ only. So each leaf v makes, besides a
+//! seed, a 256-bit value f(v), and the tree sender sends for each tree τ = ⊕_y f(v_y), and one hash h
+//! of all f(v_y) of all trees in order. The tree receiver computes f of the leaves it has, the missing
 //! one from τ, and compares the hash.
 //!
-//! What the puncturer hashes in a tree depends on what the planter sent and on the block of Δ. If
+//! What the tree receiver hashes in a tree depends on what the tree sender sent and on the block of Δ. If
 //! it is accepted for two values d and d' of the block, then the hashed values are the same (h is
 //! collision resistant), and f is injective as far as anybody can find out, so that the leaves
 //! other than d and d' are the same in both cases. Hence there is one tree that fits all accepted
-//! values, which is what the planter has in effect planted; and h fixes the hashed values, so
-//! whether one tree is accepted does not depend on Δ's other blocks. The planter has then guessed
+//! values, which is what the tree sender has in effect sender_trees; and h fixes the hashed values, so
+//! whether one tree is accepted does not depend on Δ's other blocks. The tree sender has then guessed
 //! that each block lies in the tree's set of accepted values. A set of s out of 2^k passes with
 //! probability s/2^k and tells log2(2^k/s) bits: the same leak as a guess in the extension's own
 //! check, with the same consequence ([`crate::cot`]): all later uses of Δ need all of the remaining
-//! bits. As there, the verdicts under one Δ are passed one after another.
+//! bits. As there, the results of all checks under one Δ are given one after another.
 //!
-//! The values τ and h tell the puncturer f of the missing leaf, an output independent of its seed.
+//! The values τ and h tell the tree receiver f of the missing leaf, an output independent of its seed.
 //!
 //! # The generator
 //! The child with label y is H_y(v) for its parent v, with the re-keyed AES of
@@ -47,7 +47,7 @@
 //! share a key. f is two such hashes: in the ideal cipher model a collision of both costs 2^128.
 //!
 //! # Constant time
-//! The puncturer keeps its nodes in the order y ⊕ Δ, so that it always lacks number 0 and no index
+//! The tree receiver keeps its nodes in the order y ⊕ Δ, so that it always lacks number 0 and no index
 //! depends on Δ; conditional swaps bring the f(v) into the order of labels for the hash.
 
 use blake3::Hasher;
@@ -56,8 +56,8 @@ use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
 use crate::checks::PUNCTURED_TREE;
-use crate::cot::{COLUMNS, Verdicts};
-use crate::generator::BlockBits;
+use crate::cot::{COLUMNS, SelectiveFailureGuard};
+use crate::extension::TreeDepth;
 use crate::oracle::Oracle;
 
 /// f(v).
@@ -66,35 +66,35 @@ type Value = [Block; 2];
 /// Bytes of a [`Value`] and of the hash.
 const VALUE: usize = 32;
 
-/// Bytes of the planter's message for the trees of one Δ, the same for every k.
-pub const fn message_bytes(k: BlockBits) -> usize {
+/// Bytes of the tree sender's message for the trees of one Δ, the same for every k.
+pub const fn message_bytes(k: TreeDepth) -> usize {
     message_bytes_of(k, k.trees())
 }
 
-/// Bytes of the planter's message for some number of trees: two sums for each level of each tree but
+/// Bytes of the tree sender's message for some number of trees: two sums for each level of each tree but
 /// the first ones, a τ for each tree, and h.
-pub(crate) const fn message_bytes_of(k: BlockBits, trees: usize) -> usize {
+pub(crate) const fn message_bytes_of(k: TreeDepth, trees: usize) -> usize {
     trees * tree_bytes(k) + VALUE
 }
 
-const fn tree_bytes(k: BlockBits) -> usize {
+const fn tree_bytes(k: TreeDepth) -> usize {
     (k.bits() - 1) * 2 * 16 + VALUE
 }
 
 /// One direction of one session: what its trees are bound to.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub struct TreeParams<'a> {
     /// The session.
     pub session: &'a [u8; 32],
-    /// The planter's party number.
-    pub planter: u16,
-    /// The puncturer's party number.
-    pub puncturer: u16,
+    /// The tree sender's party number.
+    pub tree_sender: u16,
+    /// The tree receiver's party number.
+    pub tree_receiver: u16,
     /// The bits of a block.
-    pub k: BlockBits,
+    pub k: TreeDepth,
 }
 
-impl Ground<'_> {
+impl TreeParams<'_> {
     fn hasher(&self, context: &str) -> Hasher {
         let mut hasher = Hasher::new_derive_key(context);
         hasher.update(self.session).update(&self.direction());
@@ -102,49 +102,49 @@ impl Ground<'_> {
         hasher
     }
 
-    /// Who plants and who punctures: without both, two pairs with one planter would share a domain.
+    /// Who builds and who punctures: without both, two pairs with one tree sender would share a domain.
     fn direction(&self) -> [u8; 4] {
-        let ([a, b], [c, d]) = (self.planter.to_le_bytes(), self.puncturer.to_le_bytes());
+        let ([a, b], [c, d]) = (self.tree_sender.to_le_bytes(), self.tree_receiver.to_le_bytes());
         [a, b, c, d]
     }
 
     fn level_keys(&self) -> LevelKeys<'_> {
-        LevelKeys { ground: self, oracle: Oracle::new("symbolon punctured trees 2: level") }
+        LevelKeys { tree_params: self, oracle: Oracle::new("symbolon punctured trees 2: level") }
     }
 }
 
 /// The keys of levels, apart from other uses of the same base OTs.
 struct LevelKeys<'a> {
-    ground: &'a Ground<'a>,
+    tree_params: &'a TreeParams<'a>,
     oracle: Oracle,
 }
 
 impl LevelKeys<'_> {
     fn of(&mut self, seed: Block) -> Block {
-        let Ground { session, k, .. } = *self.ground;
+        let TreeParams { session, k, .. } = *self.tree_params;
         let seed = Zeroizing::new(seed.to_bytes());
-        let parts: [&[u8]; 4] = [session, &self.ground.direction(), &[k.bits() as u8], &*seed];
+        let parts: [&[u8]; 4] = [session, &self.tree_params.direction(), &[k.bits() as u8], &*seed];
         block(&self.oracle.digest(&parts)[..16])
     }
 }
 
 /// For each tree the label of a leaf. Wiped on drop.
-pub(crate) struct Points(Zeroizing<Vec<u8>>);
+pub(crate) struct PuncturePoints(Zeroizing<Vec<u8>>);
 
-impl Points {
+impl PuncturePoints {
     /// The blocks of Δ.
-    pub fn blocks(k: BlockBits, delta: &Delta) -> Self {
+    pub fn blocks(k: TreeDepth, delta: &Delta) -> Self {
         let block = |tree| block_of(k, **delta, tree) as u8;
-        Points(Zeroizing::new((0..k.trees()).map(block).collect()))
+        PuncturePoints(Zeroizing::new((0..k.trees()).map(block).collect()))
     }
 
     /// These labels, of k ≤ 8 bits.
     pub fn new(labels: Zeroizing<Vec<u8>>) -> Self {
-        Points(labels)
+        PuncturePoints(labels)
     }
 
     fn zeros(trees: usize) -> Self {
-        Points(Zeroizing::new(vec![0; trees]))
+        PuncturePoints(Zeroizing::new(vec![0; trees]))
     }
 
     fn of(&self, tree: usize) -> u128 {
@@ -154,11 +154,11 @@ impl Points {
 
 /// The seeds of all leaves of all trees, tree by tree. Wiped on drop.
 pub(crate) struct Leaves {
-    pub k: BlockBits,
+    pub k: TreeDepth,
     /// A tree's seeds are in the order of y ⊕ this.
-    points: Points,
+    points: PuncturePoints,
     seeds: Zeroizing<Vec<Block>>,
-    /// A digest of the planter's message: what makes a challenge depend on the trees.
+    /// A digest of the tree sender's message: what makes a challenge depend on the trees.
     pub binding: [u8; 32],
 }
 
@@ -176,122 +176,125 @@ impl Leaves {
     }
 }
 
-/// The planter's leaves: all, in the order of their labels.
-pub struct Planted(pub(crate) Leaves);
+/// The tree sender's leaves: all, in the order of their labels.
+pub struct SenderTrees(pub(crate) Leaves);
 
-/// The puncturer's leaves, which exist only if the check passed: those of a tree in the order y ⊕
+/// The tree receiver's leaves, which exist only if the check passed: those of a tree in the order y ⊕
 /// Δ's block, with zero in place of number 0, which it does not know.
-pub struct Punctured(pub(crate) Leaves, pub(crate) Delta);
+pub struct PuncturedTrees(pub(crate) Leaves, pub(crate) Delta);
 
-/// Plants the trees: returns the leaves and the message that lets the peer have all but one of
+/// Builds the trees: returns the leaves and the message that lets the peer have all but one of
 /// each.
-pub fn plant(ground: Ground<'_>, pairs: &[[Block; 2]; COLUMNS]) -> (Planted, Vec<u8>) {
-    let (leaves, message) = plant_all(ground, pairs);
-    (Planted(leaves), message)
+pub fn build_trees(
+    tree_params: TreeParams<'_>,
+    pairs: &[[Block; 2]; COLUMNS],
+) -> (SenderTrees, Vec<u8>) {
+    let (leaves, message) = build_any(tree_params, pairs);
+    (SenderTrees(leaves), message)
 }
 
-/// As [`plant`], for any number of trees, of k pairs each.
-pub(crate) fn plant_all(ground: Ground<'_>, pairs: &[[Block; 2]]) -> (Leaves, Vec<u8>) {
-    let k = ground.k;
+/// As [`build_trees`], for any number of trees, of k pairs each.
+pub(crate) fn build_any(tree_params: TreeParams<'_>, pairs: &[[Block; 2]]) -> (Leaves, Vec<u8>) {
+    let k = tree_params.k;
     let trees = pairs.len() / k.bits();
     let mut message = Vec::with_capacity(message_bytes_of(k, trees));
     let mut seeds = Zeroizing::new(Vec::with_capacity(trees * k.leaves()));
-    let mut all = ground.hasher(HASH);
-    let mut level_keys = ground.level_keys();
+    let mut all = tree_params.hasher(HASH);
+    let mut level_keys = tree_params.level_keys();
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
-        let growth = Growth::new(ground, tree, 0);
+        let expander = TreeExpander::new(tree_params, tree, 0);
         let mut keys = |pair: &[Block; 2]| pair.map(|seed| level_keys.of(seed));
         let [zero, one] = keys(&pairs[0]);
         let mut nodes = Zeroizing::new(vec![one, zero]);
         for (level, pair) in pairs.iter().enumerate().skip(1) {
-            nodes = growth.children(level, &nodes);
+            nodes = expander.children(level, &nodes);
             let [zero, one] = keys(pair);
             let (left, right) = nodes.split_at(nodes.len() / 2);
             message.extend((one ^ sum(left)).to_bytes());
             message.extend((zero ^ sum(right)).to_bytes());
         }
-        seeds.extend(growth.seeds(&nodes).iter());
-        let values = growth.values(&nodes);
+        seeds.extend(expander.seeds(&nodes).iter());
+        let values = expander.values(&nodes);
         message.extend(Block::as_bytes(&total(&values)));
         all.update(Block::as_bytes(values.as_flattened()));
     }
     message.extend(all.finalize().as_bytes());
     let binding = *blake3::hash(&message).as_bytes();
-    (Leaves { k, points: Points::zeros(trees), seeds, binding }, message)
+    (Leaves { k, points: PuncturePoints::zeros(trees), seeds, binding }, message)
 }
 
 /// Punctures the trees at `delta`'s blocks, with the seeds `chosen` by Δ's bits from the base OTs'
-/// pairs and the planter's message.
+/// pairs and the tree sender's message.
 ///
 /// # Errors
-/// `PeerMisbehaved` (by the planter) when the check fails, or one under this Δ did before;
+/// `PeerMisbehaved` (by the tree sender) when the check fails, or one under this Δ did before;
 /// `InvalidInput` when the message is not of [`message_bytes`].
 pub fn puncture(
-    ground: Ground<'_>,
+    tree_params: TreeParams<'_>,
     delta: &Delta,
     chosen: &[Block; COLUMNS],
     message: &[u8],
-    verdicts: &Verdicts,
-) -> Result<Punctured> {
-    let points = Points::blocks(ground.k, delta);
-    let leaves = puncture_all(ground, points, chosen, message, verdicts)?;
-    Ok(Punctured(leaves, delta.clone()))
+    guard: &SelectiveFailureGuard,
+) -> Result<PuncturedTrees> {
+    let points = PuncturePoints::blocks(tree_params.k, delta);
+    let leaves = puncture_any(tree_params, points, chosen, message, guard)?;
+    Ok(PuncturedTrees(leaves, delta.clone()))
 }
 
 /// As [`puncture`], for any number of trees, at these points.
-pub(crate) fn puncture_all(
-    ground: Ground<'_>,
-    points: Points,
+pub(crate) fn puncture_any(
+    tree_params: TreeParams<'_>,
+    points: PuncturePoints,
     chosen: &[Block],
     message: &[u8],
-    verdicts: &Verdicts,
+    guard: &SelectiveFailureGuard,
 ) -> Result<Leaves> {
-    if message.len() != message_bytes_of(ground.k, points.0.len()) {
+    if message.len() != message_bytes_of(tree_params.k, points.0.len()) {
         let text = format!("a message of {} bytes for punctured trees", message.len());
         return Err(Error::InvalidInput(text));
     }
-    let (seeds, passed) = descend(ground, &points, chosen, message);
-    verdicts.pass(passed, ground.planter, PUNCTURED_TREE)?;
+    let (seeds, passed) = descend(tree_params, &points, chosen, message);
+    guard.pass(passed, tree_params.tree_sender, PUNCTURED_TREE)?;
     let binding = *blake3::hash(message).as_bytes();
-    Ok(Leaves { k: ground.k, points, seeds, binding })
+    Ok(Leaves { k: tree_params.k, points, seeds, binding })
 }
 
-/// The puncturer's leaves, and whether the check passed.
+/// The tree receiver's leaves, and whether the check passed.
 fn descend(
-    ground: Ground<'_>,
-    points: &Points,
+    tree_params: TreeParams<'_>,
+    points: &PuncturePoints,
     chosen: &[Block],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, bool) {
-    let (seeds, hash) = descend_hash(ground, points, chosen, message);
+    let (seeds, hash) = descend_hash(tree_params, points, chosen, message);
     let sent: [u8; VALUE] = message[message.len() - VALUE..].try_into().expect("32 bytes");
     // The comparison is in constant time.
     (seeds, hash == blake3::Hash::from_bytes(sent))
 }
 
-/// The puncturer's leaves, and the hash of all f(v) as it finds them.
+/// The tree receiver's leaves, and the hash of all f(v) as it finds them.
 fn descend_hash(
-    ground: Ground<'_>,
-    points: &Points,
+    tree_params: TreeParams<'_>,
+    points: &PuncturePoints,
     chosen: &[Block],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, blake3::Hash) {
-    let k = ground.k;
+    let k = tree_params.k;
     let mut seeds = Zeroizing::new(Vec::with_capacity(points.0.len() * k.leaves()));
-    let mut all = ground.hasher(HASH);
-    let mut level_keys = ground.level_keys();
+    let mut all = tree_params.hasher(HASH);
+    let mut level_keys = tree_params.level_keys();
     let trees = chosen.chunks_exact(k.bits()).zip(message.chunks_exact(tree_bytes(k)));
     for (tree, (chosen, message)) in trees.enumerate() {
-        let growth = Growth::new(ground, tree, points.of(tree));
+        let expander = TreeExpander::new(tree_params, tree, points.of(tree));
         let (sums, tau) = message.split_at(tree_bytes(k) - VALUE);
-        let nodes = growth.descend(&mut level_keys, chosen, sums);
-        let mut tree_seeds = growth.seeds(&nodes);
+        let nodes = expander.descend(&mut level_keys, chosen, sums);
+        let mut tree_seeds = expander.seeds(&nodes);
         tree_seeds[0] = Block::ZERO;
         seeds.extend(tree_seeds.iter());
-        let mut values = growth.values(&nodes);
+        let mut values = expander.values(&nodes);
         values[0] = [block(&tau[..16]), block(&tau[16..])];
         values[0] = total(&values);
-        (0..k.bits()).for_each(|level| swap_if(&mut values, 1 << level, growth.bit(level)));
+        (0..k.bits()).for_each(|level| swap_if(&mut values, 1 << level, expander.bit(level)));
         all.update(Block::as_bytes(values.as_flattened()));
     }
     (seeds, all.finalize())
@@ -304,18 +307,18 @@ const SEED: usize = 32;
 const HALVES: [usize; 2] = [33, 34];
 
 /// One tree's generator, for nodes in the order y ⊕ `shift`.
-struct Growth {
+struct TreeExpander {
     hash: TweakedHash,
     tree: usize,
     shift: u128,
 }
 
-impl Growth {
-    fn new(ground: Ground<'_>, tree: usize, shift: u128) -> Self {
-        let direction = u64::from(u32::from_le_bytes(ground.direction()));
-        let index = direction << 8 | ground.k.bits() as u64;
-        let start = derive_block("symbolon punctured trees 2: nodes", ground.session, index);
-        Growth { hash: TweakedHash::new(start), tree, shift }
+impl TreeExpander {
+    fn new(tree_params: TreeParams<'_>, tree: usize, shift: u128) -> Self {
+        let direction = u64::from(u32::from_le_bytes(tree_params.direction()));
+        let index = direction << 8 | tree_params.k.bits() as u64;
+        let start = derive_block("symbolon punctured trees 2: nodes", tree_params.session, index);
+        TreeExpander { hash: TweakedHash::new(start), tree, shift }
     }
 
     /// The bit of the shift that `level` decides.
@@ -384,7 +387,7 @@ fn tweaks(tree: usize, use_: usize, n: usize, shift: u128) -> Zeroizing<Vec<u128
 }
 
 /// The block of Δ that a tree covers, in the low bits.
-fn block_of(k: BlockBits, delta: Block, tree: usize) -> u128 {
+fn block_of(k: TreeDepth, delta: Block, tree: usize) -> u128 {
     delta.0 >> (tree * k.bits()) & (k.leaves() as u128 - 1)
 }
 

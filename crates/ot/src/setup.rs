@@ -8,7 +8,7 @@
 //! are used. A party that passes it by guessing bits of Δ has gained no more than in any other
 //! draw.
 //!
-//! The first extension is IKNP's, whatever generator the session uses: 128 correlated OTs are too
+//! The first extension is IKNP's, whatever extension the session uses: 128 correlated OTs are too
 //! few for anything else to pay. [`crate::softspoken`] then makes its trees from the same 128 seeds
 //! in each direction, at the cost of one message each way, and checks them before they are used.
 //!
@@ -23,11 +23,11 @@ use crate::messages::TREES;
 
 use crate::{
     CotReceiver, CotSender, Workspace, base,
-    cot::{COLUMNS, GlobalKey, Stream},
-    generator::{BlockBits, Generator},
+    cot::{COLUMNS, ExtensionId, GlobalKey},
+    extension::{OtExtension, TreeDepth},
     iknp,
     oracle::Oracle,
-    pprf::{self, Ground, Planted},
+    pprf::{self, SenderTrees, TreeParams},
     softspoken,
 };
 
@@ -40,7 +40,7 @@ pub struct Lane {
 }
 
 /// Runs the set-up over `channel` and returns correlated OT for `lanes` lanes under `key`, made by
-/// `generator`, which both parties must have agreed on.
+/// `ot_extension`, which both parties must have agreed on.
 ///
 /// Party 0 of the pair is the one with the smaller number.
 ///
@@ -52,11 +52,11 @@ pub fn both_directions(
     session: &[u8; 32],
     key: &GlobalKey,
     lanes: usize,
-    generator: Generator,
+    ot_extension: OtExtension,
     prg: &mut Prg,
 ) -> Result<Vec<Lane>> {
     let channels = std::slice::from_mut(channel);
-    let mut made = with_all(channels, session, key, lanes, generator, prg)?;
+    let mut made = with_all(channels, session, key, lanes, ot_extension, prg)?;
     Ok(made.pop().expect("one list of lanes per channel"))
 }
 
@@ -75,22 +75,22 @@ pub fn with_all(
     session: &[u8; 32],
     key: &GlobalKey,
     lanes: usize,
-    generator: Generator,
+    ot_extension: OtExtension,
     prg: &mut Prg,
 ) -> Result<Vec<Vec<Lane>>> {
     let pairs = base_seeds(channels, session, key, prg)?;
-    match generator {
-        Generator::Iknp => Ok(pairs.iter().map(|pair| pair.iknp(lanes, prg)).collect()),
-        Generator::SoftSpoken { k } => {
-            let planted: Vec<Planted> = channels
+    match ot_extension {
+        OtExtension::Iknp => Ok(pairs.iter().map(|pair| pair.iknp(lanes, prg)).collect()),
+        OtExtension::SoftSpoken { k } => {
+            let sender_trees: Vec<SenderTrees> = channels
                 .iter_mut()
                 .zip(&pairs)
-                .map(|(channel, pair)| pair.plant(channel, k))
+                .map(|(channel, pair)| pair.build_trees(channel, k))
                 .collect::<Result<_>>()?;
-            let grow = |((channel, pair), planted)| {
-                DirectedSeeds::softspoken(pair, channel, (k, planted), lanes, prg)
+            let grow = |((channel, pair), sender_trees)| {
+                DirectedSeeds::softspoken(pair, channel, (k, sender_trees), lanes, prg)
             };
-            channels.iter_mut().zip(&pairs).zip(&planted).map(grow).collect()
+            channels.iter_mut().zip(&pairs).zip(&sender_trees).map(grow).collect()
         }
     }
 }
@@ -105,7 +105,7 @@ fn base_seeds<'a>(
     let towards = |channel: &mut Channel| {
         let mut key = key.clone();
         let delta = std::slice::from_mut(key.delta.bits_mut());
-        channel.bend_state("set-up: delta", Block::as_bytes_mut(delta));
+        channel.tamper_state("set-up: delta", Block::as_bytes_mut(delta));
         Pair {
             session,
             me: channel.me(),
@@ -155,9 +155,9 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The draw from which the second direction starts.
-    fn bootstrap(&self) -> Stream {
+    fn bootstrap(&self) -> ExtensionId {
         let (smaller, larger) = (self.me.min(self.peer), self.me.max(self.peer));
-        Stream { sender: Some(larger), receiver: smaller, lane: 0 }
+        ExtensionId { sender: Some(larger), receiver: smaller, lane: 0 }
     }
 
     /// With a larger peer: this party sends base OTs, and is the receiver of the first draw.
@@ -184,12 +184,12 @@ impl<'a> Pair<'a> {
         channel: &mut Channel,
         receiver: base::Receiver<'_>,
     ) -> Result<DirectedSeeds<'a>> {
-        let GlobalKey { delta, verdicts } = &self.key;
+        let GlobalKey { delta, guard } = &self.key;
         let chosen = receiver.finish(channel)?;
         let chosen: Secret<Seeds> = Secret::new(chosen.as_slice().try_into().expect("128 seeds"));
         let seeds = derive_all(&chosen, 0);
         let stream = self.bootstrap();
-        let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, verdicts.clone());
+        let mut first = iknp::Sender::new(delta, &seeds, self.session, stream, guard.clone());
         let mut keys = Secret::new([Block::ZERO; COLUMNS]);
         first.extend(channel, &mut *keys, &mut Workspace::default())?;
         let mut oracle = Oracle::new(SECOND);
@@ -217,9 +217,9 @@ struct DirectedSeeds<'a> {
 
 impl DirectedSeeds<'_> {
     /// What is sent to the peer and what comes from it on a lane.
-    fn streams(&self, lane: u64) -> (Stream, Stream) {
+    fn streams(&self, lane: u64) -> (ExtensionId, ExtensionId) {
         let DirectedSeeds { me, peer, .. } = *self;
-        let stream = |sender, receiver| Stream { sender: Some(sender), receiver, lane };
+        let stream = |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane };
         (stream(me, peer), stream(peer, me))
     }
 
@@ -228,40 +228,41 @@ impl DirectedSeeds<'_> {
             let own = derive_all(&self.chosen, lane);
             let pairs = derive_pairs(&self.pairs, lane);
             let (sent, received) = self.streams(lane);
-            let GlobalKey { delta, verdicts } = &self.key;
-            let sender = iknp::Sender::new(delta, &own, self.session, sent, verdicts.clone());
+            let GlobalKey { delta, guard } = &self.key;
+            let sender = iknp::Sender::new(delta, &own, self.session, sent, guard.clone());
             let receiver = iknp::Receiver::new(&pairs, self.session, received, fork(prg));
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         numbers(lanes).map(lane).collect()
     }
 
-    /// Plants the own trees and sends what the peer needs of them.
-    fn plant(&self, channel: &mut Channel, k: BlockBits) -> Result<Planted> {
-        let ground = Ground { session: self.session, planter: self.me, puncturer: self.peer, k };
-        let (planted, message) = pprf::plant(ground, &self.pairs);
+    /// Builds the own trees and sends what the peer needs of them.
+    fn build_trees(&self, channel: &mut Channel, k: TreeDepth) -> Result<SenderTrees> {
+        let tree_params =
+            TreeParams { session: self.session, tree_sender: self.me, tree_receiver: self.peer, k };
+        let (sender_trees, message) = pprf::build_trees(tree_params, &self.pairs);
         channel.send(TREES, &message)?;
         channel.flush()?;
-        Ok(planted)
+        Ok(sender_trees)
     }
 
     /// Receives the peer's trees and checks them.
     fn softspoken(
         &self,
         channel: &mut Channel,
-        (k, planted): (BlockBits, &Planted),
+        (k, sender_trees): (TreeDepth, &SenderTrees),
         lanes: usize,
         prg: &mut Prg,
     ) -> Result<Vec<Lane>> {
         let session = self.session;
-        let GlobalKey { delta, verdicts } = &self.key;
+        let GlobalKey { delta, guard } = &self.key;
         let theirs = channel.recv(TREES, pprf::message_bytes(k))?;
-        let ground = Ground { session, planter: self.peer, puncturer: self.me, k };
-        let punctured = pprf::puncture(ground, delta, &self.chosen, &theirs, verdicts)?;
+        let tree_params = TreeParams { session, tree_sender: self.peer, tree_receiver: self.me, k };
+        let punctured = pprf::puncture(tree_params, delta, &self.chosen, &theirs, guard)?;
         let lane = |lane: u64| {
             let (sent, received) = self.streams(lane);
-            let sender = softspoken::Sender::new(&punctured, session, sent, verdicts.clone());
-            let receiver = softspoken::Receiver::new(planted, session, received, fork(prg));
+            let sender = softspoken::Sender::new(&punctured, session, sent, guard.clone());
+            let receiver = softspoken::Receiver::new(sender_trees, session, received, fork(prg));
             Lane { sender: Box::new(sender), receiver: Box::new(receiver) }
         };
         Ok(numbers(lanes).map(lane).collect())

@@ -43,28 +43,28 @@ use symbolon_primitives::{Delta, Leaves as Streams, Prg, Transcript};
 use symbolon_transport::{Channel, Result};
 
 use crate::columns::{Columns, Correction, xor_if, xor_into};
-use crate::cot::{self, CotReceiver, CotSender, Stream, Verdicts, column_bytes};
-use crate::generator::BlockBits;
+use crate::cot::{self, CotReceiver, CotSender, ExtensionId, SelectiveFailureGuard, column_bytes};
+use crate::extension::TreeDepth;
 use crate::messages::SOFTSPOKEN_U;
-use crate::pprf::{Leaves, Planted, Punctured};
+use crate::pprf::{Leaves, PuncturedTrees, SenderTrees};
 
 /// Bytes on the wire, headers of messages not counted, for one draw of `n` bits.
-pub fn draw_bytes(k: BlockBits, n: usize) -> usize {
+pub fn draw_bytes(k: TreeDepth, n: usize) -> usize {
     k.trees() * column_bytes(n) + cot::CHECK_BYTES
 }
 
 /// The streams of one side's leaves on one lane.
-struct Forest {
-    k: BlockBits,
+struct LeafStreams {
+    k: TreeDepth,
     trees: Vec<Streams>,
     /// The number of the streams' next block.
     next: u128,
     binding: [u8; 32],
 }
 
-impl Forest {
+impl LeafStreams {
     fn new(leaves: &Leaves, lane: u64) -> Self {
-        Forest {
+        LeafStreams {
             k: leaves.k,
             trees: leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect(),
             next: 0,
@@ -92,19 +92,19 @@ impl Forest {
 
 /// The receiver: holds all leaves.
 pub struct Receiver {
-    forest: Forest,
+    leaf_streams: LeafStreams,
     tails: Prg,
     transcript: Transcript,
 }
 
 impl Receiver {
-    /// Starts from the trees it planted.
+    /// Starts from the trees it sender_trees.
     ///
     /// `stream` tells apart the directions and lanes of one session, each of which has its own
     /// streams; `tails` makes the random tails that hide x̃.
-    pub fn new(trees: &Planted, session: &[u8; 32], stream: Stream, tails: Prg) -> Self {
+    pub fn new(trees: &SenderTrees, session: &[u8; 32], stream: ExtensionId, tails: Prg) -> Self {
         Receiver {
-            forest: Forest::new(&trees.0, stream.lane),
+            leaf_streams: LeafStreams::new(&trees.0, stream.lane),
             tails,
             transcript: stream.transcript(session),
         }
@@ -120,14 +120,14 @@ impl CotReceiver for Receiver {
         Correction { u, .. }: &mut Correction,
     ) -> Result<[u8; 32]> {
         let stride = x.len();
-        u.resize(self.forest.k.trees() * stride, 0);
-        self.forest.draw(stride, u, t.reset(stride));
+        u.resize(self.leaf_streams.k.trees() * stride, 0);
+        self.leaf_streams.draw(stride, u, t.reset(stride));
         for u in u.chunks_exact_mut(stride) {
             xor_into(u, x);
         }
-        channel.bend_state("softspoken: u", u);
+        channel.tamper_state("softspoken: u", u);
         channel.send(SOFTSPOKEN_U, u)?;
-        Ok(self.forest.digest(u))
+        Ok(self.leaf_streams.digest(u))
     }
 
     fn transcript(&mut self) -> (&mut Transcript, &mut Prg) {
@@ -138,26 +138,26 @@ impl CotReceiver for Receiver {
 /// The sender: holds Δ, and all leaves but those that Δ points at.
 pub struct Sender {
     delta: Delta,
-    forest: Forest,
+    leaf_streams: LeafStreams,
     transcript: Transcript,
-    verdicts: Arc<Verdicts>,
+    guard: Arc<SelectiveFailureGuard>,
 }
 
 impl Sender {
     /// Starts from Δ and the trees that it punctured.
     ///
-    /// `stream` and `verdicts` are shared with nobody and with all senders under this Δ.
+    /// `stream` and `guard` are shared with nobody and with all senders under this Δ.
     pub fn new(
-        trees: &Punctured,
+        trees: &PuncturedTrees,
         session: &[u8; 32],
-        stream: Stream,
-        verdicts: Arc<Verdicts>,
+        stream: ExtensionId,
+        guard: Arc<SelectiveFailureGuard>,
     ) -> Self {
         Sender {
             delta: trees.1.clone(),
-            forest: Forest::new(&trees.0, stream.lane),
+            leaf_streams: LeafStreams::new(&trees.0, stream.lane),
             transcript: stream.transcript(session),
-            verdicts,
+            guard,
         }
     }
 }
@@ -176,21 +176,21 @@ impl CotSender for Sender {
     ) -> Result<[u8; 32]> {
         cot::check_draw(n, n)?;
         let stride = column_bytes(n);
-        let k = self.forest.k;
+        let k = self.leaf_streams.k;
         u.resize(k.trees() * stride, 0);
         total.resize(stride, 0);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        self.forest.draw(stride, total, q.reset(stride));
+        self.leaf_streams.draw(stride, total, q.reset(stride));
         channel.recv_into(SOFTSPOKEN_U, u)?;
         for (i, q) in q.each_mut().enumerate() {
             let u = &u[i / k.bits() * stride..][..stride];
             xor_if(q, u, self.delta.0 >> i & 1 == 1);
         }
-        Ok(self.forest.digest(u))
+        Ok(self.leaf_streams.digest(u))
     }
 
-    fn verdicts(&self) -> &Verdicts {
-        &self.verdicts
+    fn guard(&self) -> &SelectiveFailureGuard {
+        &self.guard
     }
 
     fn transcript(&mut self) -> &mut Transcript {
@@ -203,18 +203,23 @@ mod tests {
     use symbolon_primitives::Block;
 
     use super::*;
-    use crate::pprf::{self, Ground};
+    use crate::pprf::{self, TreeParams};
 
     /// A correction's digest, and with it the challenge, is another one over other trees.
     #[test]
     fn digests_are_bound_to_the_trees() {
         let mut prg = Prg::from_seed(Block(1));
-        let mut forest = |lane| {
+        let mut leaf_streams = |lane| {
             let pairs = std::array::from_fn(|_| [prg.block(), prg.block()]);
-            let ground = Ground { session: &[0; 32], planter: 0, puncturer: 1, k: BlockBits::Four };
-            Forest::new(&pprf::plant(ground, &pairs).0.0, lane)
+            let tree_params = TreeParams {
+                session: &[0; 32],
+                tree_sender: 0,
+                tree_receiver: 1,
+                k: TreeDepth::Four,
+            };
+            LeafStreams::new(&pprf::build_trees(tree_params, &pairs).0.0, lane)
         };
-        let (ours, theirs) = (forest(1), forest(1));
+        let (ours, theirs) = (leaf_streams(1), leaf_streams(1));
         assert_eq!(ours.digest(b"u"), ours.digest(b"u"));
         assert_ne!(ours.digest(b"u"), theirs.digest(b"u"));
         assert_ne!(ours.digest(b"u"), ours.digest(b"v"));

@@ -11,7 +11,7 @@
 //!
 //! Correlated OT ([`crate::cot`]) is the same with the repetition code, where u is one chosen bit and
 //! G repeats it 128 times. The two share the trees ([`crate::pprf`]), the streams of their leaves,
-//! the column hash and the verdicts. They are not one generic piece of code, because most else
+//! the column hash and the selective-failure guard. They are not one generic piece of code, because most else
 //! differs: correlated OT sends a correction for every column, as its bits are chosen, and all
 //! hashes of columns, which other parties verify too. Its messages and its inner loop stay as they
 //! are.
@@ -69,7 +69,7 @@
 //! W ⊕ (u*·G)∗Δ, it needs Δ_i at all places where the codewords differ, which are at least d, and it
 //! knows those in B. Every check is passed for one value of each Δ_i in question, or for a subset of
 //! its values in the check of the trees, and nothing else depends on Δ until the first failure, which
-//! ends everything ([`Verdicts`]). So all guesses together are right with probability q^-d at most:
+//! ends everything ([`SelectiveFailureGuard`]). So all guesses together are right with probability q^-d at most:
 //! k·d ≥ ρ makes it 2^-ρ. It does not matter how they are spread over draws and checks, and a guess
 //! that was right gains nothing for another place.
 //!
@@ -104,17 +104,17 @@ use zeroize::Zeroizing;
 use crate::checks::CONSISTENCY;
 use crate::codes::{Code, DIMENSION};
 use crate::columns::xor_if;
-use crate::cot::Verdicts;
-use crate::generator::BlockBits;
+use crate::cot::SelectiveFailureGuard;
+use crate::extension::TreeDepth;
 use crate::messages::{CORRECTION, VOLE_CHECK};
 
-mod forest;
+mod leaf_streams;
 mod matrix;
 mod seeds;
 
-use forest::Forest;
+use leaf_streams::LeafStreams;
 use matrix::{Matrix, add_parity};
-pub use seeds::{Ends, plant, puncture, set_up_prover, set_up_verifier};
+pub use seeds::{VoleParties, build_provers, build_verifiers, set_up_prover, set_up_verifier};
 
 /// The largest draw.
 pub const MAX_DRAW: usize = 1 << 15;
@@ -146,11 +146,11 @@ impl FieldBits {
     }
 
     /// The trees' parameter; none for pairs of seeds.
-    const fn trees(self) -> Option<BlockBits> {
+    const fn trees(self) -> Option<TreeDepth> {
         match self {
             FieldBits::One => None,
-            FieldBits::Two => Some(BlockBits::Two),
-            FieldBits::Four => Some(BlockBits::Four),
+            FieldBits::Two => Some(TreeDepth::Two),
+            FieldBits::Four => Some(TreeDepth::Four),
         }
     }
 }
@@ -304,7 +304,7 @@ fn check_draw(params: &Params, n: usize, rows: usize) -> Result<()> {
 
 /// The side that gets strings. It only sends.
 pub struct Prover {
-    forest: Forest,
+    leaf_streams: LeafStreams,
     transcript: Transcript,
     /// u' and C, one after another.
     strings: Matrix,
@@ -312,13 +312,13 @@ pub struct Prover {
 }
 
 impl Prover {
-    fn new(forest: Forest, transcript: Transcript) -> Prover {
-        Prover { forest, transcript, strings: Matrix::default(), v: Matrix::default() }
+    fn new(leaf_streams: LeafStreams, transcript: Transcript) -> Prover {
+        Prover { leaf_streams, transcript, strings: Matrix::default(), v: Matrix::default() }
     }
 
     /// The code and the field.
     pub fn params(&self) -> &Params {
-        &self.forest.params
+        &self.leaf_streams.params
     }
 
     /// Draws as many strings as there is room for in `values`, with their rows of V in `rows`, of
@@ -333,27 +333,27 @@ impl Prover {
         values: &mut [Block],
         rows: &mut [u64],
     ) -> Result<()> {
-        let Prover { forest, transcript, strings, v } = self;
-        let params = forest.params.clone();
+        let Prover { leaf_streams, transcript, strings, v } = self;
+        let params = leaf_streams.params.clone();
         check_draw(&params, values.len(), rows.len())?;
         let stride = params.column_bytes(values.len());
         strings.reset(params.code.length(), stride);
         v.reset(params.columns(), stride);
-        forest.draw_all(strings.columns_mut(), v.columns_mut(), stride);
+        leaf_streams.draw_all(strings.columns_mut(), v.columns_mut(), stride);
         let (own, correction) = strings.columns_mut().split_at_mut(DIMENSION * stride);
         let correction = &mut correction[..params.code.parity_bits() * stride];
         add_parity(&params.code, own, correction, stride);
-        channel.bend_state("commitments: correction", correction);
+        channel.tamper_state("commitments: correction", correction);
         channel.send(CORRECTION, correction)?;
 
-        let digest = forest.digest(correction);
+        let digest = leaf_streams.digest(correction);
         let chi = coefficients(transcript, &digest, params.hashes, stride);
         let mut check = Zeroizing::new(Vec::with_capacity(params.check_bytes()));
         check.extend_from_slice(Block::as_bytes(&strings.hash(DIMENSION, &chi)));
         let mut hashes = v.hash(params.columns(), &chi);
-        channel.bend_state("commitments: hashes", Block::as_bytes_mut(&mut hashes));
+        channel.tamper_state("commitments: hashes", Block::as_bytes_mut(&mut hashes));
         check.extend_from_slice(digest_of(&hashes).as_bytes());
-        channel.bend_state("commitments: check", &mut check);
+        channel.tamper_state("commitments: check", &mut check);
         transcript.absorb("check", &check);
         channel.send(VOLE_CHECK, &check)?;
 
@@ -365,7 +365,7 @@ impl Prover {
 
 /// The side that holds Δ. It only receives.
 pub struct Verifier {
-    forest: Forest,
+    leaf_streams: LeafStreams,
     key: VerifierKey,
     transcript: Transcript,
     w: Matrix,
@@ -375,14 +375,14 @@ pub struct Verifier {
 
 impl Verifier {
     fn new(
-        forest: Forest,
+        leaf_streams: LeafStreams,
         delta: Zeroizing<Vec<u64>>,
         transcript: Transcript,
-        verdicts: Arc<Verdicts>,
+        guard: Arc<SelectiveFailureGuard>,
     ) -> Verifier {
-        let key = VerifierKey { params: forest.params.clone(), delta, verdicts };
+        let key = VerifierKey { params: leaf_streams.params.clone(), delta, guard };
         Verifier {
-            forest,
+            leaf_streams,
             key,
             transcript,
             w: Matrix::default(),
@@ -393,7 +393,7 @@ impl Verifier {
 
     /// The code and the field.
     pub fn params(&self) -> &Params {
-        &self.forest.params
+        &self.leaf_streams.params
     }
 
     /// Draws `n` rows of W, which are to be used only if this returns.
@@ -402,13 +402,13 @@ impl Verifier {
     /// `PeerMisbehaved` when the check fails, or another one under this Δ did before; `Transport`
     /// when the peer is gone; `InvalidInput` as [`Prover::draw`].
     pub fn draw(&mut self, channel: &mut Channel, n: usize, rows: &mut [u64]) -> Result<()> {
-        let params = self.forest.params.clone();
+        let params = self.leaf_streams.params.clone();
         check_draw(&params, n, rows.len())?;
         let stride = params.column_bytes(n);
         self.scratch.resize(stride, 0);
         self.w.reset(params.columns(), stride);
         // The own part needs nothing from the peer: it is done while the message is on its way.
-        self.forest.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
+        self.leaf_streams.draw_some(&mut self.scratch, self.w.columns_mut(), stride);
         self.correction.resize(params.code.parity_bits() * stride, 0);
         channel.recv_into(CORRECTION, &mut self.correction)?;
         let (k, first) = (params.k.bits(), DIMENSION * params.k.bits());
@@ -418,7 +418,7 @@ impl Verifier {
             xor_if(w, correction, delta_bit(&self.key.delta, column));
         }
 
-        let digest = self.forest.digest(&self.correction);
+        let digest = self.leaf_streams.digest(&self.correction);
         let chi = coefficients(&mut self.transcript, &digest, params.hashes, stride);
         let check = channel.recv(VOLE_CHECK, params.check_bytes())?;
         self.transcript.absorb("check", &check);
@@ -465,7 +465,7 @@ impl Verifier {
 pub struct VerifierKey {
     params: Params,
     delta: Zeroizing<Vec<u64>>,
-    verdicts: Arc<Verdicts>,
+    guard: Arc<SelectiveFailureGuard>,
 }
 
 impl VerifierKey {
@@ -478,8 +478,8 @@ impl VerifierKey {
             return None;
         }
         room.copy_from_slice(bytes);
-        let verdicts = Verdicts::new();
-        Some(VerifierKey { params: params.clone(), delta, verdicts })
+        let guard = SelectiveFailureGuard::new();
+        Some(VerifierKey { params: params.clone(), delta, guard })
     }
 
     /// Δ, 8 bytes for each of [`Params::row_words`].
@@ -514,7 +514,7 @@ impl VerifierKey {
     /// # Errors
     /// `PeerMisbehaved` by `peer`, or by the first who failed.
     pub fn pass(&self, passed: bool, peer: u16, check: Check) -> Result<()> {
-        self.verdicts.pass(passed, peer, check)
+        self.guard.pass(passed, peer, check)
     }
 }
 

@@ -5,13 +5,13 @@ mod common;
 
 use std::collections::HashSet;
 
-use common::{SESSION, assert_caught, bent, both, channels, prg, recorder};
+use common::{SESSION, assert_caught, both, channels, prg, recorder, tampered};
 use proptest::prelude::*;
 use symbolon_ot::checks::{self, BASE_OT_POINT};
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{Generator, base, setup};
+use symbolon_ot::{OtExtension, base, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 use symbolon_transport::{Error, Meter, Result, memory_lanes};
 use zeroize::Zeroizing;
 
@@ -74,7 +74,7 @@ fn malformed_a() {
     for point in MALFORMED {
         let (mut a, b) = channels();
         let bytes = hex::decode(point).unwrap();
-        a.set_bend(bent("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
+        a.set_adversary(tampered("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
         let choices = BitVec::from_bools(&[true, false]);
         let (_, keys) = both(
             (a, b),
@@ -93,7 +93,7 @@ fn malformed_s() {
         let (a, mut b) = channels();
         let bytes = hex::decode(point).unwrap();
         let place = 80 * [0, 1, 2][k % 3];
-        b.set_bend(bent("base OT: s, t", 0, move |payload| {
+        b.set_adversary(tampered("base OT: s, t", 0, move |payload| {
             payload[place..place + 32].copy_from_slice(&bytes);
         }));
         let choices = BitVec::from_bools(&[true, false, true]);
@@ -115,9 +115,9 @@ proptest! {
     fn random_bytes_as_a_point(bytes in any::<[u8; 32]>(), as_a in any::<bool>()) {
         let (mut a, mut b) = channels();
         if as_a {
-            a.set_bend(bent("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
+            a.set_adversary(tampered("base OT: A", 0, move |payload| payload.copy_from_slice(&bytes)));
         } else {
-            b.set_bend(bent("base OT: s, t", 0, move |p| p[..32].copy_from_slice(&bytes)));
+            b.set_adversary(tampered("base OT: s, t", 0, move |p| p[..32].copy_from_slice(&bytes)));
         }
         let (pairs, keys) = both(
             (a, b),
@@ -140,7 +140,7 @@ proptest! {
 fn short_and_long_messages() {
     for change in [|p: &mut Vec<u8>| p.truncate(p.len() - 1), |p: &mut Vec<u8>| p.push(0)] {
         let (mut a, b) = channels();
-        a.set_bend(bent("base OT: A", 0, change));
+        a.set_adversary(tampered("base OT: A", 0, change));
         let (_, keys) = both(
             (a, b),
             |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
@@ -149,7 +149,7 @@ fn short_and_long_messages() {
         assert_caught(keys, 0, "message framing");
 
         let (a, mut b) = channels();
-        b.set_bend(bent("base OT: s, t", 0, change));
+        b.set_adversary(tampered("base OT: s, t", 0, change));
         let (pairs, _) = both(
             (a, b),
             |channel| base::send(channel, &SESSION, 1, &mut prg(1)),
@@ -167,7 +167,7 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
     let (record, spy) = recorder("base OT: s, t");
     let (a, mut b) = channels();
-    b.set_bend(spy);
+    b.set_adversary(spy);
     let (first_pairs, first_keys) = both(
         (a, b),
         |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
@@ -175,7 +175,7 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
     );
     let replay = record.lock().unwrap()[0].clone();
     let (a, mut b) = channels();
-    b.set_bend(bent("base OT: s, t", 0, move |payload| payload.clone_from(&replay)));
+    b.set_adversary(tampered("base OT: s, t", 0, move |payload| payload.clone_from(&replay)));
     let (pairs, keys) = both(
         (a, b),
         |channel| base::send(channel, &[2; 32], 4, &mut prg(1)).unwrap(),
@@ -193,10 +193,10 @@ fn a_replayed_reply_gives_keys_that_nobody_knows() {
 #[test]
 fn a_reply_passed_on_gives_keys_that_nobody_knows() {
     let choices = BitVec::from_bools(&[true, false, true, true]);
-    let run = |receiver: u16, bend: Box<FnBend>| {
+    let run = |receiver: u16, adversary: Box<FnAdversary>| {
         let (mut a, mut b) =
             memory_lanes((0, Meter::new()), (receiver, Meter::new()), 1, None).unwrap();
-        b[0].set_bend(bend);
+        b[0].set_adversary(adversary);
         both(
             (a.remove(0), b.remove(0)),
             |channel| base::send(channel, &SESSION, 4, &mut prg(1)).unwrap(),
@@ -206,7 +206,7 @@ fn a_reply_passed_on_gives_keys_that_nobody_knows() {
     let (record, spy) = recorder("base OT: s, t");
     let (first_pairs, first_keys) = run(2, spy);
     let passed_on = record.lock().unwrap()[0].clone();
-    let (pairs, _) = run(1, bent("base OT: s, t", 0, move |r| r.clone_from(&passed_on)));
+    let (pairs, _) = run(1, tampered("base OT: s, t", 0, move |r| r.clone_from(&passed_on)));
     for k in 0..4 {
         assert!(first_pairs[k].contains(&first_keys[k]));
         assert!(!pairs[k].contains(&first_keys[k]));
@@ -226,21 +226,21 @@ fn a_replayed_a_fails_the_first_extension() {
             session,
             &GlobalKey::new(Delta::new(delta)),
             1,
-            Generator::Iknp,
+            OtExtension::Iknp,
             &mut prg,
         )
         .map(drop)
     };
     let (record, spy) = recorder("base OT: A");
     let (mut a, b) = channels();
-    a.set_bend(spy);
+    a.set_adversary(spy);
     let (first, second) =
         both((a, b), |channel| whole(&SESSION, 1, channel), |channel| whole(&SESSION, 2, channel));
     first.unwrap();
     second.unwrap();
     let replay = record.lock().unwrap()[0].clone();
     let (mut a, b) = channels();
-    a.set_bend(bent("base OT: A", 0, move |payload| payload.clone_from(&replay)));
+    a.set_adversary(tampered("base OT: A", 0, move |payload| payload.clone_from(&replay)));
     let (_, second) =
         both((a, b), |channel| whole(&[2; 32], 3, channel), |channel| whole(&[2; 32], 4, channel));
     assert_caught(second, 0, checks::EXTENSION);

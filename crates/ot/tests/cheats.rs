@@ -11,13 +11,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Direction, assert_caught, assert_correlated, bent, prg};
+use common::{Direction, assert_caught, assert_correlated, prg, tampered};
 use symbolon_ot::Workspace;
 use symbolon_ot::checks::EXTENSION;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::COLUMNS;
 use symbolon_primitives::{BitVec, Block, Delta};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Error, Meter, memory_lanes};
 
 const ROWS: usize = 100;
@@ -35,7 +35,7 @@ fn draw_with_u(
     direction: &mut Direction,
     mut change: impl FnMut(&mut [u8]) + Send + 'static,
 ) -> Result<(Vec<Block>, Vec<Block>), Error> {
-    direction.channels.1.set_bend(Box::new(FnBend::new().on_state(move |point, u| {
+    direction.channels.1.set_adversary(Box::new(FnAdversary::new().on_state(move |point, u| {
         if point == "iknp: u" {
             change(u);
         }
@@ -49,7 +49,7 @@ fn draw_bent(
     kind: &'static str,
     change: impl FnMut(&mut Vec<u8>) + Send + 'static,
 ) -> Result<(Vec<Block>, Vec<Block>), Error> {
-    direction.channels.1.set_bend(bent(kind, 0, change));
+    direction.channels.1.set_adversary(tampered(kind, 0, change));
     direction.draw(&choices())
 }
 
@@ -109,7 +109,7 @@ fn guesses_in_many_columns() {
                 (column, (direction.delta.0 >> column & 1 == 1) ^ (nth < wrong))
             };
             let guesses: Vec<(usize, bool)> = columns.iter().enumerate().map(guess).collect();
-            direction.channels.1.set_bend(guessing(guesses));
+            direction.channels.1.set_adversary(guessing(guesses));
             let result = direction.draw(&choices());
             if wrong == 0 {
                 let (keys, macs) = result.unwrap();
@@ -122,14 +122,14 @@ fn guesses_in_many_columns() {
 }
 
 /// Flips the last row of each column, and in its hash if the column's bit of Δ is guessed to be 1.
-fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnBend> {
+fn guessing(guesses: Vec<(usize, bool)>) -> Box<FnAdversary> {
     let adapted = guesses.clone();
-    let bend = FnBend::new().on_state(move |point, u| {
+    let adversary = FnAdversary::new().on_state(move |point, u| {
         if point == "iknp: u" {
             guesses.iter().for_each(|(column, _)| u[(column + 1) * STRIDE - 1] ^= 0x80);
         }
     });
-    Box::new(bend.on_message("correlated OT: check", 0, move |check| {
+    Box::new(adversary.on_message("correlated OT: check", 0, move |check| {
         for (column, _) in adapted.iter().filter(|(_, guess)| *guess) {
             check[16 * (1 + column) + 15] ^= 0x80;
         }
@@ -206,15 +206,15 @@ fn short_and_long() {
 #[test]
 fn check_withheld() {
     let mut direction = Direction::new(13);
-    let drop = FnBend::new().on_message("correlated OT: check", 0, |_| Action::Drop);
-    direction.channels.1.set_bend(Box::new(drop));
+    let drop = FnAdversary::new().on_message("correlated OT: check", 0, |_| Action::Drop);
+    direction.channels.1.set_adversary(Box::new(drop));
     direction.channels.0.set_timeout(Duration::from_millis(30));
     assert!(matches!(direction.draw(&choices()), Err(Error::Transport { .. })));
 
     let mut direction = Direction::new(13);
     let mut macs = vec![Block::ZERO; ROWS];
-    let drop = FnBend::new().on_message("correlated OT: check", 0, |_| Action::Drop);
-    direction.channels.1.set_bend(Box::new(drop));
+    let drop = FnAdversary::new().on_message("correlated OT: check", 0, |_| Action::Drop);
+    direction.channels.1.set_adversary(Box::new(drop));
     direction
         .receiver
         .extend(&mut direction.channels.1, &choices(), &mut macs, &mut Workspace::default())
@@ -235,7 +235,7 @@ fn replayed_draw() {
         }
         Action::Send
     };
-    direction.channels.1.set_bend(Box::new(FnBend::new().on_outgoing(replay)));
+    direction.channels.1.set_adversary(Box::new(FnAdversary::new().on_outgoing(replay)));
     direction.draw(&choices()).unwrap();
     assert_caught(direction.draw(&choices()), 1, EXTENSION);
 }
@@ -245,9 +245,9 @@ fn replayed_draw() {
 #[test]
 fn a_failed_check_ends_every_lane() {
     let delta = prg(15).block();
-    let verdicts = Arc::default();
-    let mut first = Direction::with(15, delta, 1, Arc::clone(&verdicts));
-    let mut second = Direction::with(16, delta, 2, verdicts);
+    let guard = Arc::default();
+    let mut first = Direction::with(15, delta, 1, Arc::clone(&guard));
+    let mut second = Direction::with(16, delta, 2, guard);
     second.draw(&choices()).unwrap();
     assert_caught(draw_bent(&mut first, "correlated OT: check", |p| p[0] ^= 1), 1, EXTENSION);
     assert_caught(second.draw(&choices()), 1, EXTENSION);
@@ -259,8 +259,8 @@ fn a_failed_check_ends_every_lane() {
 #[test]
 fn a_failed_check_ends_every_peer() {
     let key = GlobalKey::new(Delta::new(prg(18).block()));
-    let mut first = Direction::with(18, *key.delta, 1, Arc::clone(&key.verdicts));
-    let mut second = Direction::with(19, *key.delta, 1, Arc::clone(&key.verdicts));
+    let mut first = Direction::with(18, *key.delta, 1, Arc::clone(&key.guard));
+    let mut second = Direction::with(19, *key.delta, 1, Arc::clone(&key.guard));
     let (mut ours, mut theirs) =
         memory_lanes((0, Meter::new()), (2, Meter::new()), 1, None).unwrap();
     second.channels = (ours.remove(0), theirs.remove(0));

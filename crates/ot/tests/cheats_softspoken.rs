@@ -6,13 +6,13 @@
 
 mod common;
 
-use common::{Direction, SESSION, assert_caught, assert_correlated, bent, both, channels, prg};
+use common::{Direction, SESSION, assert_caught, assert_correlated, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{BlockBits, Generator, pprf, setup};
+use symbolon_ot::{OtExtension, TreeDepth, pprf, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 const ROWS: usize = 100;
 
@@ -23,14 +23,17 @@ fn choices() -> BitVec {
     BitVec::random(ROWS, &mut prg(77))
 }
 
-fn draw_bent(direction: &mut Direction, bend: FnBend) -> Result<(Vec<Block>, Vec<Block>), Error> {
-    direction.channels.1.set_bend(Box::new(bend));
+fn draw_bent(
+    direction: &mut Direction,
+    adversary: FnAdversary,
+) -> Result<(Vec<Block>, Vec<Block>), Error> {
+    direction.channels.1.set_adversary(Box::new(adversary));
     direction.draw(&choices())
 }
 
 /// Another correction that the cheater's own challenge knows of.
-fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
-    FnBend::new().on_state(move |point, u| {
+fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnAdversary {
+    FnAdversary::new().on_state(move |point, u| {
         if point == "softspoken: u" {
             change(u);
         }
@@ -38,11 +41,11 @@ fn with_u(mut change: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
 }
 
 /// A direction whose Δ has `value` as its block number `tree`, the rest at random.
-fn with_block(k: BlockBits, seed: u128, tree: usize, value: u128) -> Direction {
+fn with_block(k: TreeDepth, seed: u128, tree: usize, value: u128) -> Direction {
     let at = tree * k.bits();
     let mask = (k.leaves() as u128 - 1) << at;
     let delta = Block(prg(seed).block().0 & !mask | value << at);
-    Direction::made((Generator::SoftSpoken { k }, seed), delta, 1, Default::default())
+    Direction::made((OtExtension::SoftSpoken { k }, seed), delta, 1, Default::default())
 }
 
 fn assert_right(direction: &Direction, result: Result<(Vec<Block>, Vec<Block>), Error>) {
@@ -54,13 +57,13 @@ fn assert_right(direction: &Direction, result: Result<(Vec<Block>, Vec<Block>), 
 /// that is with probability 2^-k: over all values of the block, all but one are caught.
 #[test]
 fn another_choice_bit_in_one_block() {
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let (mut caught, tree) = (0, k.trees() / 2);
         for value in 0..k.leaves() as u128 {
             let mut direction = with_block(k, 1, tree, value);
             let row = 7 * value as usize % ROWS;
-            let bend = with_u(move |u| u[tree * STRIDE + row / 8] ^= 1 << (row % 8));
-            let result = draw_bent(&mut direction, bend);
+            let adversary = with_u(move |u| u[tree * STRIDE + row / 8] ^= 1 << (row % 8));
+            let result = draw_bent(&mut direction, adversary);
             if value == 0 {
                 assert_right(&direction, result);
             } else {
@@ -75,14 +78,14 @@ fn another_choice_bit_in_one_block() {
 /// Message u: another choice bit in each block in turn: caught unless Δ is 0 there.
 #[test]
 fn every_block_is_checked() {
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         for tree in 0..k.trees() {
             for value in [0, 1, k.leaves() as u128 - 1] {
                 let mut direction = with_block(k, 2, tree, value);
-                let bend = with_u(move |u| {
+                let adversary = with_u(move |u| {
                     u[tree * STRIDE..][..STRIDE].iter_mut().for_each(|byte| *byte ^= 0xff);
                 });
-                let result = draw_bent(&mut direction, bend);
+                let result = draw_bent(&mut direction, adversary);
                 assert_eq!(result.is_err(), value != 0, "{k:?}, tree {tree}, block {value}");
             }
         }
@@ -97,9 +100,9 @@ fn every_block_is_checked() {
 #[test]
 fn guesses_in_many_blocks() {
     let mut random = prg(3);
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         for blocks in [1, 2, k.trees() / 2, k.trees()] {
-            let generator = Generator::SoftSpoken { k };
+            let ot_extension = OtExtension::SoftSpoken { k };
             let seed = random.block().0;
             let trees: Vec<usize> =
                 random.permutation(k.trees())[..blocks].iter().map(|&t| t as usize).collect();
@@ -108,7 +111,7 @@ fn guesses_in_many_blocks() {
             // All right, or one bit of one block wrong.
             let wrong = bits[random.below(bits.len() as u64) as usize];
             for wrong in [None, Some(wrong)] {
-                let mut direction = Direction::by(generator, seed);
+                let mut direction = Direction::by(ot_extension, seed);
                 let delta = direction.delta.0;
                 let guessed_one: Vec<usize> = bits
                     .iter()
@@ -116,14 +119,14 @@ fn guesses_in_many_blocks() {
                     .filter(|&i| (delta >> i & 1 == 1) ^ (wrong == Some(i)))
                     .collect();
                 let others = trees.clone();
-                let bend = with_u(move |u| {
+                let adversary = with_u(move |u| {
                     others.iter().for_each(|tree| u[(tree + 1) * STRIDE - 1] ^= 0x80);
                 });
-                let bend = bend.on_message("correlated OT: check", 0, move |check| {
+                let adversary = adversary.on_message("correlated OT: check", 0, move |check| {
                     guessed_one.iter().for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
                     Action::Send
                 });
-                let result = draw_bent(&mut direction, bend);
+                let result = draw_bent(&mut direction, adversary);
                 match wrong {
                     None => assert_right(&direction, result),
                     Some(_) => assert_caught(result, 1, EXTENSION),
@@ -137,15 +140,15 @@ fn guesses_in_many_blocks() {
 /// where Δ's block is 0.
 #[test]
 fn another_u_than_the_challenge_s() {
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         for value in [0, 1] {
             let mut direction = with_block(k, 8, 1, value);
             let flip = |u: &mut Vec<u8>| {
                 u[STRIDE] ^= 1;
                 Action::Send
             };
-            let bend = FnBend::new().on_message("softspoken: u", 0, flip);
-            assert_caught(draw_bent(&mut direction, bend), 1, EXTENSION);
+            let adversary = FnAdversary::new().on_message("softspoken: u", 0, flip);
+            assert_caught(draw_bent(&mut direction, adversary), 1, EXTENSION);
         }
     }
 }
@@ -153,28 +156,31 @@ fn another_u_than_the_challenge_s() {
 /// The check's message: a wrong x̃ or column hash: always caught.
 #[test]
 fn wrong_check() {
-    for k in BlockBits::ALL {
-        let generator = Generator::SoftSpoken { k };
+    for k in TreeDepth::ALL {
+        let ot_extension = OtExtension::SoftSpoken { k };
         for at in (0..16).chain((0..128).map(|column| 16 * (1 + column) + 5)) {
-            let mut direction = Direction::by(generator, 9);
-            direction.channels.1.set_bend(bent("correlated OT: check", 0, move |p| p[at] ^= 4));
+            let mut direction = Direction::by(ot_extension, 9);
+            direction
+                .channels
+                .1
+                .set_adversary(tampered("correlated OT: check", 0, move |p| p[at] ^= 4));
             assert_caught(direction.draw(&choices()), 1, EXTENSION);
         }
     }
 }
 
-/// Message u: a byte or a row short or long, or the one of another generator: the framing, always.
+/// Message u: a byte or a row short or long, or the one of another extension: the framing, always.
 #[test]
 fn short_and_long() {
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         for change in [
             |u: &mut Vec<u8>| u.truncate(u.len() - 1),
             |u: &mut Vec<u8>| u.truncate(u.len() / 2),
             |u: &mut Vec<u8>| u.clear(),
             |u: &mut Vec<u8>| u.extend_from_within(..),
         ] {
-            let mut direction = Direction::by(Generator::SoftSpoken { k }, 12);
-            direction.channels.1.set_bend(bent("softspoken: u", 0, change));
+            let mut direction = Direction::by(OtExtension::SoftSpoken { k }, 12);
+            direction.channels.1.set_adversary(tampered("softspoken: u", 0, change));
             assert_caught(direction.draw(&choices()), 1, "message framing");
         }
     }
@@ -184,21 +190,21 @@ fn short_and_long() {
 /// fails.
 #[test]
 fn another_lane_s_draw() {
-    for k in BlockBits::ALL {
-        let (generator, delta) = (Generator::SoftSpoken { k }, prg(17).block());
-        let mut ours = Direction::made((generator, 17), delta, 1, Default::default());
-        let theirs = Direction::made((generator, 17), delta, 2, Default::default());
+    for k in TreeDepth::ALL {
+        let (ot_extension, delta) = (OtExtension::SoftSpoken { k }, prg(17).block());
+        let mut ours = Direction::made((ot_extension, 17), delta, 1, Default::default());
+        let theirs = Direction::made((ot_extension, 17), delta, 2, Default::default());
         ours.receiver = theirs.receiver;
         assert_caught(ours.draw(&choices()), 1, EXTENSION);
     }
 }
 
-/// The planter's message in a whole set-up: a wrong hash or τ is caught by the other party,
+/// The tree sender's message in a whole set-up: a wrong hash or τ is caught by the other party,
 /// whichever of the two cheats; a wrong sum is caught exactly when Δ's bit makes the other party
 /// use it.
 #[test]
 fn wrong_trees() {
-    let whole = |channel: &mut symbolon_transport::Channel, generator| {
+    let whole = |channel: &mut symbolon_transport::Channel, ot_extension| {
         let mut prg = prg(u128::from(channel.me()) + 40);
         let delta = prg.block();
         let lanes = setup::both_directions(
@@ -206,27 +212,30 @@ fn wrong_trees() {
             &SESSION,
             &GlobalKey::new(Delta::new(delta)),
             1,
-            generator,
+            ot_extension,
             &mut prg,
         );
         (delta, lanes.map(drop))
     };
-    for k in BlockBits::ALL {
-        let generator = Generator::SoftSpoken { k };
+    for k in TreeDepth::ALL {
+        let ot_extension = OtExtension::SoftSpoken { k };
         // The hash; the first tree's τ; the two sums of its level 1.
         let places = [pprf::message_bytes(k) - 1, (k.bits() - 1) * 32, 0, 16];
         let mut outcomes = [0, 0];
         for cheat in [0, 1] {
             for (case, at) in places.into_iter().enumerate() {
                 let (mut a, mut b) = channels();
-                let bend = bent("softspoken: pprf", 0, move |message| message[at] ^= 1);
+                let adversary = tampered("softspoken: pprf", 0, move |message| message[at] ^= 1);
                 if cheat == 0 {
-                    a.set_bend(bend)
+                    a.set_adversary(adversary)
                 } else {
-                    b.set_bend(bend)
+                    b.set_adversary(adversary)
                 }
-                let (first, second) =
-                    both((a, b), |channel| whole(channel, generator), |c| whole(c, generator));
+                let (first, second) = both(
+                    (a, b),
+                    |channel| whole(channel, ot_extension),
+                    |c| whole(c, ot_extension),
+                );
                 let (delta, result) = if cheat == 0 { second } else { first };
                 let bit = (delta.0 >> 1 & 1) as usize;
                 if case < 2 || bit != case - 2 {

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::iknp::{MAX_DRAW, draw_bytes};
-use symbolon_ot::{Generator, Workspace, setup};
+use symbolon_ot::{OtExtension, Workspace, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
 
@@ -87,7 +87,7 @@ fn party(channel: &mut Channel, lanes: usize, n: usize) -> Drawn {
         &SESSION,
         &GlobalKey::new(Delta::new(delta)),
         lanes,
-        Generator::Iknp,
+        OtExtension::Iknp,
         &mut prg,
     )
     .unwrap();

@@ -6,12 +6,12 @@
 
 mod common;
 
-use common::{Direction, SESSION, assert_caught, bent, both, channels, prg};
+use common::{Direction, SESSION, assert_caught, both, channels, prg, tampered};
 use symbolon_ot::checks::{self, EXTENSION};
 use symbolon_ot::cot::GlobalKey;
-use symbolon_ot::{BlockBits, Generator, setup};
+use symbolon_ot::{OtExtension, TreeDepth, setup};
 use symbolon_primitives::{BitVec, Delta};
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 const ROWS: usize = 100;
 
@@ -20,25 +20,25 @@ const STRIDE: usize = 32;
 
 /// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of
 /// these columns adapted to a Δ that is all ones there, if `ones`, or zeros.
-fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate {
-    let (point, width) = match generator {
-        Generator::Iknp => ("iknp: u", 1),
-        Generator::SoftSpoken { k } => ("softspoken: u", k.bits()),
+fn unnoticed(ot_extension: OtExtension, blocks: usize, ones: bool, runs: u64) -> Rate {
+    let (point, width) = match ot_extension {
+        OtExtension::Iknp => ("iknp: u", 1),
+        OtExtension::SoftSpoken { k } => ("softspoken: u", k.bits()),
     };
     let choices = BitVec::random(ROWS, &mut prg(77));
     let run = |seed: u64| {
-        let mut direction = Direction::by(generator, 5_000 + u128::from(seed));
+        let mut direction = Direction::by(ot_extension, 5_000 + u128::from(seed));
         // The last row's coefficient is 1, so that the adaption needs no χ.
-        let bend = FnBend::new().on_state(move |at, u| {
+        let adversary = FnAdversary::new().on_state(move |at, u| {
             if at == point {
                 (0..blocks).for_each(|block| u[(block + 1) * STRIDE - 1] ^= 0x80);
             }
         });
-        let bend = bend.on_message("correlated OT: check", 0, move |check| {
+        let adversary = adversary.on_message("correlated OT: check", 0, move |check| {
             (0..blocks * width).filter(|_| ones).for_each(|i| check[16 * (1 + i) + 15] ^= 0x80);
             Action::Send
         });
-        direction.channels.1.set_bend(Box::new(bend));
+        direction.channels.1.set_adversary(Box::new(adversary));
         let result = direction.draw(&choices);
         let passed = result.is_ok();
         if !passed {
@@ -54,7 +54,7 @@ fn unnoticed(generator: Generator, blocks: usize, ones: bool, runs: u64) -> Rate
 fn guesses_of_columns() {
     for (columns, runs) in [(1, 200), (2, 200), (3, 450), (4, 1_200)] {
         for ones in [false, true] {
-            let rate = unnoticed(Generator::Iknp, columns, ones, runs);
+            let rate = unnoticed(OtExtension::Iknp, columns, ones, runs);
             let predicted = 0.5f64.powi(columns as i32);
             rate.assert_predicted(predicted, &format!("{columns} columns unnoticed, ones {ones}"));
             rate.assert_tells(predicted, predicted / 4.0);
@@ -67,10 +67,10 @@ fn guesses_of_columns() {
 #[test]
 fn guesses_of_blocks() {
     for (k, blocks, runs) in
-        [(BlockBits::Two, 1, 200), (BlockBits::Two, 2, 500), (BlockBits::Four, 1, 500)]
+        [(TreeDepth::Two, 1, 200), (TreeDepth::Two, 2, 500), (TreeDepth::Four, 1, 500)]
     {
         let bits = (k.bits() * blocks) as i32;
-        let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
+        let rate = unnoticed(OtExtension::SoftSpoken { k }, blocks, blocks == 2, runs);
         let what = format!("{blocks} blocks of {} bits unnoticed", k.bits());
         let predicted = 0.5f64.powi(bits);
         rate.assert_predicted(predicted, &what);
@@ -82,22 +82,22 @@ fn guesses_of_blocks() {
 /// A wrong sum in a tree of the set-up: used with one half, as one bit of Δ decides.
 #[test]
 fn a_guess_in_a_tree() {
-    let caught = caught_in_a_tree(BlockBits::Two, 200);
+    let caught = caught_in_a_tree(TreeDepth::Two, 200);
     caught.assert_predicted(0.5, "caught");
     caught.assert_tells(0.5, 0.25);
     caught.assert_tells(0.5, 0.75);
 }
 
 /// How often a wrong sum in the first tree is noticed.
-fn caught_in_a_tree(k: BlockBits, runs: u128) -> Rate {
-    let generator = Generator::SoftSpoken { k };
+fn caught_in_a_tree(k: TreeDepth, runs: u128) -> Rate {
+    let ot_extension = OtExtension::SoftSpoken { k };
     let run = |seed: u128| {
         let (mut a, b) = channels();
-        a.set_bend(bent("softspoken: pprf", 0, |message| message[0] ^= 1));
+        a.set_adversary(tampered("softspoken: pprf", 0, |message| message[0] ^= 1));
         let party = |channel: &mut symbolon_transport::Channel| {
             let mut prg = prg(seed << 8 | u128::from(channel.me()));
             let key = GlobalKey::new(Delta::new(prg.block()));
-            setup::both_directions(channel, &SESSION, &key, 1, generator, &mut prg).map(drop)
+            setup::both_directions(channel, &SESSION, &key, 1, ot_extension, &mut prg).map(drop)
         };
         let (_, honest) = both((a, b), party, party);
         if honest.is_err() {
@@ -116,22 +116,22 @@ fn many_guesses() {
         let predicted = 0.5f64.powi(columns);
         let runs = (400.0 / predicted) as u64;
         for ones in [false, true] {
-            let rate = unnoticed(Generator::Iknp, columns as usize, ones, runs);
+            let rate = unnoticed(OtExtension::Iknp, columns as usize, ones, runs);
             rate.assert_predicted(predicted, &format!("{columns} columns unnoticed, ones {ones}"));
             rate.assert_tells(predicted, 0.5 * predicted);
             rate.assert_tells(predicted, 1.7 * predicted);
         }
     }
-    for (k, blocks) in [(BlockBits::Two, 1), (BlockBits::Two, 2), (BlockBits::Four, 1)] {
+    for (k, blocks) in [(TreeDepth::Two, 1), (TreeDepth::Two, 2), (TreeDepth::Four, 1)] {
         let predicted = 0.5f64.powi((k.bits() * blocks) as i32);
         let runs = (400.0 / predicted) as u64;
-        let rate = unnoticed(Generator::SoftSpoken { k }, blocks, blocks == 2, runs);
+        let rate = unnoticed(OtExtension::SoftSpoken { k }, blocks, blocks == 2, runs);
         let what = format!("{blocks} blocks of {} bits unnoticed", k.bits());
         rate.assert_predicted(predicted, &what);
         rate.assert_tells(predicted, 0.5 * predicted);
         rate.assert_tells(predicted, 1.7 * predicted);
     }
-    for k in [BlockBits::Two, BlockBits::Four] {
+    for k in [TreeDepth::Two, TreeDepth::Four] {
         let caught = caught_in_a_tree(k, 800);
         caught.assert_predicted(0.5, &format!("trees of {} bits, caught", k.bits()));
         caught.assert_tells(0.5, 0.3);

@@ -9,26 +9,26 @@ use common::{Direction, SESSION, assert_correlated, both, channels, prg};
 use proptest::prelude::*;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::cot::{CHECK_BYTES, MAX_DRAW, column_bytes};
-use symbolon_ot::{BlockBits, Generator, Workspace, draw_bytes, setup};
+use symbolon_ot::{OtExtension, TreeDepth, Workspace, draw_bytes, setup};
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Error};
 
 const SIZES: [usize; 9] = [0, 1, 127, 128, 129, 1000, 0, 255, MAX_DRAW];
 
-fn soft() -> [Generator; 3] {
-    BlockBits::ALL.map(|k| Generator::SoftSpoken { k })
+fn soft() -> [OtExtension; 3] {
+    TreeDepth::ALL.map(|k| OtExtension::SoftSpoken { k })
 }
 
 #[test]
 fn every_size_of_draw_and_many_in_a_row() {
-    for generator in soft() {
-        let mut direction = Direction::by(generator, 5);
+    for ot_extension in soft() {
+        let mut direction = Direction::by(ot_extension, 5);
         let mut seen = HashSet::new();
         for n in SIZES {
             let choices = BitVec::random(n, &mut prg(n as u128));
             let (keys, macs) = direction.draw(&choices).unwrap();
             assert_correlated(direction.delta, &choices, &keys, &macs);
-            assert!(keys.iter().all(|key| seen.insert(key.0)), "{generator}: a key twice");
+            assert!(keys.iter().all(|key| seen.insert(key.0)), "{ot_extension}: a key twice");
         }
     }
 }
@@ -36,16 +36,16 @@ fn every_size_of_draw_and_many_in_a_row() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// M = K ⊕ x·Δ by every generator, for any Δ and choices, over two draws.
+    /// M = K ⊕ x·Δ by every extension, for any Δ and choices, over two draws.
     #[test]
     fn every_generator_gives_the_same_relation(
         delta in any::<u128>(),
         first in prop::collection::vec(any::<bool>(), 0..400),
         second in prop::collection::vec(any::<bool>(), 0..400),
     ) {
-        for generator in Generator::ALL {
+        for ot_extension in OtExtension::ALL {
             let mut direction =
-                Direction::made((generator, 3), Block(delta), 1, Default::default());
+                Direction::made((ot_extension, 3), Block(delta), 1, Default::default());
             for choices in [&first, &second] {
                 let choices = BitVec::from_bools(choices);
                 let (keys, macs) = direction.draw(&choices).unwrap();
@@ -57,8 +57,8 @@ proptest! {
 
 #[test]
 fn a_draw_that_is_too_large_is_refused_and_sends_nothing() {
-    for generator in soft() {
-        let mut direction = Direction::by(generator, 7);
+    for ot_extension in soft() {
+        let mut direction = Direction::by(ot_extension, 7);
         let Direction { sender, receiver, channels, .. } = &mut direction;
         let (mut blocks, work) = (vec![Block::ZERO; MAX_DRAW + 1], &mut Workspace::default());
         let choices = BitVec::zeros(MAX_DRAW + 1);
@@ -76,17 +76,17 @@ fn a_draw_that_is_too_large_is_refused_and_sends_nothing() {
 
 #[test]
 fn the_meter_agrees_with_draw_bytes() {
-    for (generator, k) in soft().into_iter().zip([2, 4, 8]) {
+    for (ot_extension, k) in soft().into_iter().zip([2, 4, 8]) {
         for n in SIZES {
-            let mut direction = Direction::by(generator, 8);
+            let mut direction = Direction::by(ot_extension, 8);
             direction.draw(&BitVec::zeros(n)).unwrap();
             let sent = |channel: &Channel| channel.meter().report()[0].clone();
             let (to, from) = (sent(&direction.channels.0), sent(&direction.channels.1));
             // Two messages, with headers of eight bytes; none back.
-            let bytes = (draw_bytes(generator, n) + 16) as u64;
+            let bytes = (draw_bytes(ot_extension, n) + 16) as u64;
             assert_eq!((from.messages_sent, from.bytes_sent), (2, bytes));
             assert_eq!((to.messages_sent, to.bytes_sent), (0, 0));
-            assert_eq!(draw_bytes(generator, n), 128 / k * column_bytes(n) + CHECK_BYTES);
+            assert_eq!(draw_bytes(ot_extension, n), 128 / k * column_bytes(n) + CHECK_BYTES);
         }
     }
 }
@@ -98,7 +98,7 @@ struct Drawn {
     lanes: Vec<(BitVec, Vec<Block>, Vec<Block>)>,
 }
 
-fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) -> Drawn {
+fn party(channel: &mut Channel, ot_extension: OtExtension, lanes: usize, n: usize) -> Drawn {
     let mut prg = prg(u128::from(channel.me()) + 1);
     let delta = prg.block();
     let lanes = setup::both_directions(
@@ -106,7 +106,7 @@ fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) ->
         &SESSION,
         &GlobalKey::new(Delta::new(delta)),
         lanes,
-        generator,
+        ot_extension,
         &mut prg,
     )
     .unwrap();
@@ -124,12 +124,12 @@ fn party(channel: &mut Channel, generator: Generator, lanes: usize, n: usize) ->
 
 #[test]
 fn both_directions_on_every_lane() {
-    for generator in soft() {
+    for ot_extension in soft() {
         for lanes in [1, 3] {
             let (a, b) = both(
                 channels(),
-                |channel| party(channel, generator, lanes, 300),
-                |channel| party(channel, generator, lanes, 300),
+                |channel| party(channel, ot_extension, lanes, 300),
+                |channel| party(channel, ot_extension, lanes, 300),
             );
             assert_eq!((a.lanes.len(), b.lanes.len()), (lanes, lanes));
             let mut seen = HashSet::new();

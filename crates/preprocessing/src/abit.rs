@@ -53,7 +53,7 @@ impl AuthBitGenerator {
         // Draws are checked by all others together, of which between two parties there is one.
         let transcript = |receiver, verifier: u16| {
             let sender = (parties == 2).then_some(verifier);
-            cot::Stream { sender, receiver, lane }.transcript(session.as_bytes())
+            cot::ExtensionId { sender, receiver, lane }.transcript(session.as_bytes())
         };
         AuthBitGenerator {
             me,

@@ -16,5 +16,5 @@ symbolon_transport::checks! {
     pub DEALT_BITS = "dealt-bits", "dealt bits":
         "a dealer's bits with nonzero padding";
     pub DEALER_REQUEST = "dealer-request", "dealer request":
-        "a malformed request to the dealer, or one for somebody else's seat";
+        "a malformed request to the dealer, or one for somebody else's slot";
 }

@@ -2,7 +2,7 @@
 //! and AND triples.
 
 use symbolon_ot::{
-    Generator,
+    OtExtension,
     cot::{GlobalKey, MAX_DRAW},
     setup,
 };
@@ -31,7 +31,7 @@ pub struct Config {
     /// The party that evaluates what the others garble; its lsb(Δ) differs.
     pub evaluator: u16,
     /// Makes the correlated OTs.
-    pub generator: Generator,
+    pub ot_extension: OtExtension,
 }
 
 /// One party's open session: its Δ, and correlated OT with every peer on every lane.
@@ -63,7 +63,7 @@ impl Preprocessor {
     /// `PeerMisbehaved` for a malformed base-OT message or a failed check; `Transport` when a
     /// peer is gone; `Internal` when the operating system gives no randomness.
     pub fn set_up(lanes: &mut [Vec<Channel>], session: &SessionId, config: Config) -> Result<Self> {
-        let Config { rho, evaluator, generator } = config;
+        let Config { rho, evaluator, ot_extension } = config;
         let mut prg = Prg::from_os().map_err(|e| Error::Internal(e.to_string()))?;
         let count = lanes.len();
         let first = lanes
@@ -75,7 +75,7 @@ impl Preprocessor {
         // One set of verdicts for all peers: those in league may not collect them side by side.
         let key = GlobalKey::new(delta.clone());
         let of_peers =
-            setup::with_all(first, session.as_bytes(), &key, count, generator, &mut prg)?;
+            setup::with_all(first, session.as_bytes(), &key, count, ot_extension, &mut prg)?;
         let mut pairs: Vec<Vec<setup::Lane>> = (0..count).map(|_| Vec::new()).collect();
         for lanes in of_peers {
             for (lane, pair) in pairs.iter_mut().zip(lanes) {
@@ -93,7 +93,7 @@ impl Preprocessor {
             delta,
             rho,
             lanes: lanes_made,
-            chunk: laand::chunk(generator),
+            chunk: laand::chunk(ot_extension),
             prg,
             batches: 0,
             laand: LaAndWorkspace::default(),

@@ -29,4 +29,4 @@ mod threads;
 pub use fprep::{Config, Preprocessor};
 pub use peers::{PeerIndex, peers_of};
 pub use shares::{AuthBits, AuthShares, PeerAuth, Share, Triples};
-pub use symbolon_ot::{BlockBits, Generator};
+pub use symbolon_ot::{OtExtension, TreeDepth};

@@ -100,7 +100,7 @@ symbolon_transport::messages! {
         phase: "dealer",
         route: TO_DEALER,
         length: "64",
-        carries: "version, seat, number of parties, evaluator, session, AND gates, keys or not",
+        carries: "version, slot, number of parties, evaluator, session, AND gates, keys or not",
         step: "",
     }
     pub DEALER_PARTIES = "dealer request: parties" {

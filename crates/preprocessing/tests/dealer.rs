@@ -7,11 +7,11 @@ mod mesh;
 
 use std::time::Duration;
 
-use dealing::{Counter, Dealt, request, seats, take, with_dealer};
+use dealing::{Counter, Dealt, request, slots, take, with_dealer};
 use symbolon_preprocessing::PeerIndex;
 use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
 use symbolon_primitives::Block;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
 
 fn clients(channels: Vec<Channel>) -> Vec<Client> {
@@ -20,7 +20,7 @@ fn clients(channels: Vec<Channel>) -> Vec<Client> {
 
 /// Deals what `asked` says and returns what everybody has.
 fn deal(asked: &Request) -> Vec<Dealt> {
-    let (parties, dealer) = seats(asked.parties() as u16);
+    let (parties, dealer) = slots(asked.parties() as u16);
     let (dealt, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,
@@ -107,7 +107,7 @@ fn bytes_are_exactly_those_of_the_formula() {
     ];
     for (gates, inputs) in cases {
         let asked = request(inputs, gates);
-        let (parties, dealer) = seats(asked.parties() as u16);
+        let (parties, dealer) = slots(asked.parties() as u16);
         let meters: Vec<_> = parties.iter().map(|channel| channel.meter().clone()).collect();
         let (_, summary) = with_dealer(
             || serve(clients(dealer), &Limits::default()),
@@ -149,11 +149,11 @@ fn parties_who_ask_for_different_things_are_all_told() {
             "the input bits of party 2: 7 (party 0), 8 (party 1)",
         ),
         (Request { input_bits: vec![5, 6], ..asked.clone() }, "other parties before it"),
-        (Request { keys: vec![key; 3], ..asked.clone() }, "the seat of another key"),
+        (Request { keys: vec![key; 3], ..asked.clone() }, "the slot of another key"),
         (Request { and_gates: 1 << 33, ..asked.clone() }, "at most 4294967296"),
     ];
     for (other, words) in others {
-        let (parties, dealer) = seats(3);
+        let (parties, dealer) = slots(3);
         let (told, summary) = with_dealer(
             || serve(clients(dealer), &Limits::default()),
             parties,
@@ -184,11 +184,11 @@ fn a_request_that_makes_no_sense_is_not_sent() {
         Request { input_bits: vec![u64::MAX, u64::MAX], ..asked.clone() },
         Request { and_gates: u64::MAX, ..asked.clone() },
         Request { keys: vec![symbolon_transport::Fingerprint([0; 32])], ..asked.clone() },
-        // The other party's seat.
+        // The other party's slot.
         Request { party: 1, ..asked.clone() },
     ];
     for asked in bad {
-        let (mut parties, dealer) = seats(2);
+        let (mut parties, dealer) = slots(2);
         let meter = parties[0].meter().clone();
         let refused = DealerClient::new(parties.remove(0), asked).err().unwrap();
         assert!(matches!(refused, Error::InvalidInput(_)), "{refused}");
@@ -198,10 +198,10 @@ fn a_request_that_makes_no_sense_is_not_sent() {
 }
 
 /// Party 1 of two sends something else than its request; returns the dealer's error and party 0's.
-fn bent_request(kind: &'static str, bend: fn(&mut Vec<u8>)) -> [Error; 2] {
+fn bent_request(kind: &'static str, adversary: fn(&mut Vec<u8>)) -> [Error; 2] {
     let asked = request(&[5, 6], 100);
-    let (mut parties, dealer) = seats(2);
-    parties[1].set_bend(Box::new(mesh::message(kind, bend)));
+    let (mut parties, dealer) = slots(2);
+    parties[1].set_adversary(Box::new(mesh::message(kind, adversary)));
     let (told, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,
@@ -225,10 +225,10 @@ fn a_malformed_request_is_refused_to_all() {
     ];
     let table: [fn(&mut Vec<u8>); 3] =
         [|bytes| bytes.truncate(15), |bytes| bytes.push(0), |bytes| bytes.fill(0xff)];
-    let head = head.map(|bend| ("dealer request", bend));
-    let table = table.map(|bend| ("dealer request: parties", bend));
-    for (kind, bend) in head.into_iter().chain(table) {
-        let [error, told] = bent_request(kind, bend);
+    let head = head.map(|adversary| ("dealer request", adversary));
+    let table = table.map(|adversary| ("dealer request: parties", adversary));
+    for (kind, adversary) in head.into_iter().chain(table) {
+        let [error, told] = bent_request(kind, adversary);
         assert!(
             matches!(error, Error::PeerMisbehaved { culprit: Culprit::Party(1), .. }),
             "{error}"
@@ -246,7 +246,7 @@ fn a_malformed_request_is_refused_to_all() {
 fn a_party_that_dies_or_is_silent_ends_it_for_all() {
     let asked = request(&[5, 6, 7], 200_000);
     for silent in [false, true] {
-        let (parties, mut dealer) = seats(3);
+        let (parties, mut dealer) = slots(3);
         dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(300)));
         let (told, summary) = with_dealer(
             || serve(clients(dealer), &Limits::default()),
@@ -277,11 +277,11 @@ fn a_party_that_dies_or_is_silent_ends_it_for_all() {
 }
 
 /// What the parties end in when the dealer's channel to party 0 is bent.
-fn bent_dealer(bend: FnBend) -> Error {
+fn bent_dealer(adversary: FnAdversary) -> Error {
     let asked = request(&[40_000, 6], 20_001);
-    let (mut parties, mut dealer) = seats(2);
+    let (mut parties, mut dealer) = slots(2);
     parties.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(500)));
-    dealer[0].set_bend(Box::new(bend));
+    dealer[0].set_adversary(Box::new(adversary));
     let (ended, _) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,
@@ -304,9 +304,9 @@ fn what_the_dealer_garbles_is_noticed() {
             bytes.pop();
         });
         let lengthened = mesh::nth_message(kind, index, |bytes| bytes.push(0));
-        let dropped = FnBend::new().on_message(kind, index, |_| Action::Drop);
-        for bend in [truncated, lengthened, dropped] {
-            let error = bent_dealer(bend);
+        let dropped = FnAdversary::new().on_message(kind, index, |_| Action::Drop);
+        for adversary in [truncated, lengthened, dropped] {
+            let error = bent_dealer(adversary);
             assert!(
                 matches!(
                     error,
@@ -319,9 +319,9 @@ fn what_the_dealer_garbles_is_noticed() {
                 "{kind}: {error}"
             );
         }
-        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Close));
+        let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Close));
         assert_eq!(error, Error::transport(DEALER, TransportReason::Closed), "{kind}");
-        let error = bent_dealer(FnBend::new().on_message(kind, index, |_| Action::Stall));
+        let error = bent_dealer(FnAdversary::new().on_message(kind, index, |_| Action::Stall));
         // The other party may end the session first, when it has waited long enough.
         assert!(matches!(error, Error::Transport { party: Some(DEALER), .. }), "{kind}: {error}");
     }
@@ -336,7 +336,7 @@ fn what_the_dealer_garbles_is_noticed() {
 fn what_the_dealer_holds_does_not_follow_the_count() {
     // 32 MiB for each party, of which they take nothing.
     let asked = request(&[0, 0], 1 << 19);
-    let (parties, mut dealer) = seats(2);
+    let (parties, mut dealer) = slots(2);
     let meters: Vec<_> = dealer.iter().map(|channel| channel.meter().clone()).collect();
     dealer.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_millis(200)));
     let (clients, summary) = with_dealer(
@@ -366,7 +366,7 @@ fn what_the_dealer_holds_does_not_follow_the_count() {
 fn a_party_may_run_ahead_of_another() {
     // Party 0 takes nothing before party 1 has taken all it can get.
     let asked = request(&[0, 0], 1 << 17);
-    let (parties, dealer) = seats(2);
+    let (parties, dealer) = slots(2);
     let taken = Counter::default();
     let (dealt, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
@@ -395,8 +395,9 @@ fn a_party_may_run_ahead_of_another() {
 fn a_dealer_that_lies_breaks_a_mac() {
     // The parties cannot tell; this is what their checks find later on, and blame each other for.
     let asked = request(&[8, 8], 64);
-    let (parties, mut dealer) = seats(2);
-    dealer[0].set_bend(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
+    let (parties, mut dealer) = slots(2);
+    dealer[0]
+        .set_adversary(Box::new(mesh::message("dealer: gate MACs", |bytes| bytes[16 * 5] ^= 1)));
     let (dealt, summary) = with_dealer(
         || serve(clients(dealer), &Limits::default()),
         parties,

@@ -1,4 +1,4 @@
-//! Who gets a seat at the dealer, and who keeps nobody else from one.
+//! Who gets a slot at the dealer, and who keeps nobody else from one.
 #![allow(missing_docs)]
 
 mod dealing;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use dealing::{DEADLINE, Dealt, check, finish, request, seat};
+use dealing::{DEADLINE, Dealt, check, finish, request, slot};
 use symbolon_preprocessing::dealer::{
     DealerClient, DealerServer, Event, Limits, Request, ServerLimits,
 };
@@ -20,7 +20,7 @@ const LIMITS: ServerLimits = ServerLimits {
     waiting: 256,
     running: 64,
     per_key: 16,
-    seats: 1024,
+    slots: 1024,
     per_address: 256,
 };
 
@@ -62,13 +62,13 @@ impl TestServer {
 
     /// The same from an address.
     fn enter_from(&self, address: Option<IpAddr>, party: u16, key: Fingerprint) -> Channel {
-        let (near, far) = seat(party);
+        let (near, far) = slot(party);
         self.server.admit(Client { channel: far, key: Some(key), address });
         near
     }
 
-    /// The holder of a seat's own key, from an address; it is there when this returns.
-    fn seated_from(&self, address: &str, asked: &Request, party: u16) -> Joined {
+    /// The holder of a slot's own key, from an address; it is there when this returns.
+    fn admitted_from(&self, address: &str, asked: &Request, party: u16) -> Joined {
         let key = asked.keys[usize::from(party)];
         let come = || {
             let channel = self.enter_from(Some(address.parse().unwrap()), party, key);
@@ -78,13 +78,13 @@ impl TestServer {
         settle(vec![come(), come()])
     }
 
-    /// A client with this key that asks for the seat and takes all it is dealt.
+    /// A client with this key that asks for the slot and takes all it is dealt.
     fn come(&self, asked: &Request, party: u16, key: Fingerprint) -> Joined {
         let (channel, asked) = (self.enter(party, key), Request { party, ..asked.clone() });
         thread::spawn(move || finish(DealerClient::new(channel, asked)?))
     }
 
-    /// The holder of the seat's own key.
+    /// The holder of the slot's own key.
     fn join(&self, asked: &Request, party: u16) -> Joined {
         self.come(asked, party, asked.keys[usize::from(party)])
     }
@@ -97,7 +97,7 @@ impl TestServer {
     }
 
     /// The same, and it is there when this returns.
-    fn seated(&self, asked: &Request, party: u16) -> Joined {
+    fn admitted(&self, asked: &Request, party: u16) -> Joined {
         settle(vec![self.join(asked, party), self.join(asked, party)])
     }
 
@@ -137,7 +137,7 @@ impl TestServer {
     }
 }
 
-/// Of two clients for one seat, the one that has it.
+/// Of two clients for one slot, the one that has it.
 fn settle(mut two: Vec<Joined>) -> Joined {
     loop {
         if let Some(refused) = two.iter().position(|client| client.is_finished()) {
@@ -183,21 +183,21 @@ fn parties_of_many_sessions_find_each_other() {
     assert_eq!(house.served(), 8);
 }
 
-/// Who knows everything about a session but has no key in it gets no seat, ends nothing, and is
+/// Who knows everything about a session but has no key in it gets no slot, ends nothing, and is
 /// told apart from those who belong there.
 #[test]
-fn another_key_gets_no_seat_and_ends_no_session() {
+fn another_key_gets_no_slot_and_ends_no_session() {
     let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
-    let zero = house.seated(&asked, 0);
-    // The own seat claimed under another key, and a session of the same name that names the own key
+    let zero = house.admitted(&asked, 0);
+    // The own slot claimed under another key, and a session of the same name that names the own key
     // instead.
     let words = told(house.come(&asked, 1, key(9)));
-    assert!(words.contains("the seat of another key than its own"), "{words}");
+    assert!(words.contains("the slot of another key than its own"), "{words}");
     let words = told(house.join(&session(1, &[1, 9], 100), 1));
     assert_eq!(words, "the session names another key for this party");
     // A client without a key gets none of those that have one.
-    let (near, far) = seat(1);
+    let (near, far) = slot(1);
     house.server.admit(Client::from(far));
     let bare = Request { party: 1, ..asked.clone() };
     let words = told(thread::spawn(move || finish(DealerClient::new(near, bare)?)));
@@ -207,10 +207,10 @@ fn another_key_gets_no_seat_and_ends_no_session() {
 }
 
 #[test]
-fn a_seat_is_given_once_and_a_session_dealt_once() {
+fn a_slot_is_given_once_and_a_session_dealt_once() {
     let house = TestServer::open(LIMITS);
     let asked = session(1, &[1, 2], 100);
-    let stays = house.seated(&asked, 0);
+    let stays = house.admitted(&asked, 0);
     deserve(vec![stays, house.join(&asked, 1)], &asked);
     assert_eq!(told(house.join(&asked, 0)), "the dealer had this session before");
     assert_eq!(house.served(), 1);
@@ -242,10 +242,10 @@ fn silent_and_rude_clients_keep_nobody_out() {
 fn one_key_does_not_fill_the_room() {
     let house = TestServer::open(ServerLimits { per_key: 3, waiting: 4, ..LIMITS });
     let honest = session(200, &[1, 2], 100);
-    let zero = house.seated(&honest, 0);
+    let zero = house.admitted(&honest, 0);
     let lonely: Vec<Joined> =
         (0..5).map(|name| house.join(&session(name, &[8, 9], 1), 0)).collect();
-    // The other one that came to seat party 0, and two of these.
+    // The other one that came to slot party 0, and two of these.
     house.heard(3);
     while lonely.iter().filter(|client| client.is_finished()).count() < 2 {
         thread::sleep(Duration::from_millis(1));
@@ -280,10 +280,10 @@ fn places_are_free_again_after_a_session() {
 /// elsewhere; whatever it is that there is too little of.
 #[test]
 fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
-    // With the seats all taken, the second party of the honest session displaces one more.
+    // With the slots all taken, the second party of the honest session displaces one more.
     for (rules, displaced, words) in [
         (ServerLimits { waiting: 4, ..LIMITS }, 17, "the dealer has too many sessions waiting"),
-        (ServerLimits { seats: 5, ..LIMITS }, 16, "too many parties wait at the dealer"),
+        (ServerLimits { slots: 5, ..LIMITS }, 16, "too many parties wait at the dealer"),
         (
             ServerLimits { per_address: 3, ..LIMITS },
             17,
@@ -292,13 +292,13 @@ fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
     ] {
         let house = TestServer::open(rules);
         let honest = session(200, &[1, 2], 100);
-        let zero = house.seated_from("198.51.100.1", &honest, 0);
+        let zero = house.admitted_from("198.51.100.1", &honest, 0);
         let stranger = |name: u8| {
             let asked = session(name, &[10 + 2 * name, 11 + 2 * name], 1);
-            house.seated_from("203.0.113.9", &asked, 0)
+            house.admitted_from("203.0.113.9", &asked, 0)
         };
         let lonely: Vec<Joined> = (0..20).map(stranger).collect();
-        // Those that were sent away, and as many that came for the seat of another one.
+        // Those that were sent away, and as many that came for the slot of another one.
         house.heard(displaced + 21);
         deserve(vec![zero, house.join(&honest, 1)], &honest);
         assert_eq!(house.served(), 1);
@@ -309,10 +309,10 @@ fn when_there_is_no_room_a_session_of_the_address_with_the_most_gives_way() {
 }
 
 #[test]
-fn when_the_seats_of_running_sessions_leave_none_newcomers_are_told() {
-    let house = TestServer::open(ServerLimits { seats: 3, ..LIMITS });
+fn when_the_slots_of_running_sessions_leave_none_newcomers_are_told() {
+    let house = TestServer::open(ServerLimits { slots: 3, ..LIMITS });
     let words = told(house.join(&session(1, &[1, 2, 3, 4], 1), 0));
-    assert_eq!(words, "the session has more parties than the dealer has seats");
+    assert_eq!(words, "the session has more parties than the dealer has slots");
     let endless = session(2, &[1, 2], 1 << 30);
     let lazy: Vec<DealerClient> = thread::scope(|scope| {
         let begin = |party: u16| {
@@ -322,22 +322,22 @@ fn when_the_seats_of_running_sessions_leave_none_newcomers_are_told() {
         };
         [begin(0), begin(1)].into_iter().map(|client| client.join().unwrap()).collect()
     });
-    // The third seat; the session's own party must not make it give way.
+    // The third slot; the session's own party must not make it give way.
     let asked = session(3, &[3, 4], 100);
-    let zero = house.seated(&asked, 0);
-    assert_eq!(told(house.join(&asked, 1)), "all seats at the dealer are taken");
+    let zero = house.admitted(&asked, 0);
+    assert_eq!(told(house.join(&asked, 1)), "all slots at the dealer are taken");
     drop(lazy);
     assert_eq!(house.served(), 0);
     assert_eq!(told(zero), "the dealer is closing");
 }
 
-/// The others are told at once, and the seats are free again.
+/// The others are told at once, and the slots are free again.
 #[test]
 fn a_client_that_hangs_up_while_it_waits_is_noticed() {
-    let house = TestServer::open(ServerLimits { seats: 3, ..LIMITS });
+    let house = TestServer::open(ServerLimits { slots: 3, ..LIMITS });
     for name in 0..5 {
         let asked = session(name, &[1, 2, 3], 100);
-        let stays = house.seated(&asked, 0);
+        let stays = house.admitted(&asked, 0);
         let mut gone = house.enter(1, key(2));
         let (head, table) = Request { party: 1, ..asked.clone() }.encode();
         gone.send("dealer request", &head).unwrap();

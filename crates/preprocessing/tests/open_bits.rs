@@ -8,7 +8,7 @@ use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
 use symbolon_preprocessing::{AuthShares, PeerIndex};
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::bend::fresh;
+use symbolon_transport::adversary::fresh;
 use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
 
 const LABELS: OpeningLabels = OpeningLabels {
@@ -40,16 +40,16 @@ fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
     (shares, deltas)
 }
 
-/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `bend` has had its
+/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has had its
 /// way with their channels.
 fn open_as(
     (parties, n): (u16, usize),
-    bend: impl FnOnce(&mut [Lanes]),
+    adversary: impl FnOnce(&mut [Lanes]),
     push: impl Fn(usize, &AuthShares, &mut ShareOpening) + Sync,
 ) -> Vec<Result<BitVec>> {
     let (shares, deltas) = deal(usize::from(parties), n);
     let mut lanes = mesh::mesh(parties, 1);
-    bend(&mut lanes);
+    adversary(&mut lanes);
     mesh::run(lanes, |lanes| {
         let channels = &mut lanes[0][..];
         let me = usize::from(channels[0].me());
@@ -60,8 +60,8 @@ fn open_as(
 }
 
 /// Opens dealt shares, one by one.
-fn open_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
-    open_as((parties, n), bend, |_, shares, opening| {
+fn open_among(parties: u16, n: usize, adversary: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
+    open_as((parties, n), adversary, |_, shares, opening| {
         for k in 0..n {
             opening.push_bit(shares.bits.get(k));
             for (peer, towards) in PeerIndex::all(shares.towards.len()).zip(&shares.towards) {
@@ -88,17 +88,17 @@ fn opened_shares_are_the_shared_values() {
 
 /// Each opened bit, and each bit of the digest, is checked; so is every bit behind the last.
 #[test]
-fn every_bent_bit_of_an_opening_is_caught() {
+fn every_changed_bit_of_an_opening_is_caught() {
     const N: usize = 13;
     for bit in 0..8 * (2 + 32) {
-        let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
-        let ended = open_among(2, N, |lanes| mesh::cheat(&mut lanes[0], 1, bend));
+        let adversary = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        let ended = open_among(2, N, |lanes| mesh::cheat(&mut lanes[0], 1, adversary));
         assert_caught(&ended, &[0], LABELS.check);
     }
     // MACs are hashed piece by piece: any place in any piece.
     for bit in [0, 2047, 2048, 4095, 4096, 4999] {
-        let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
-        let ended = open_among(2, 5000, |lanes| mesh::cheat(&mut lanes[0], 1, bend));
+        let adversary = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+        let ended = open_among(2, 5000, |lanes| mesh::cheat(&mut lanes[0], 1, adversary));
         assert_caught(&ended, &[0], LABELS.check);
     }
 }
@@ -125,8 +125,12 @@ fn lies_towards_one_and_all_are_caught() {
 
 /// Sums of two lists, opened in pieces by all but the first party, which adds share by share: the
 /// same digests.
-fn open_sums_among(parties: u16, n: usize, bend: impl FnOnce(&mut [Lanes])) -> Vec<Result<BitVec>> {
-    open_as((parties, 2 * n), bend, |me, shares, opening| {
+fn open_sums_among(
+    parties: u16,
+    n: usize,
+    adversary: impl FnOnce(&mut [Lanes]),
+) -> Vec<Result<BitVec>> {
+    open_as((parties, 2 * n), adversary, |me, shares, opening| {
         let [x, y] = [0..n, n..2 * n].map(|range| shares.slice(range));
         if me > 0 {
             opening.push_sums([&x, &y], 0..n / 3);
@@ -155,9 +159,9 @@ fn sums_of_lists_are_opened_and_checked() {
     }
     for cheater in [0, 1] {
         for bit in [0, 999, 1000, 2047, 2048, 2999] {
-            let bend = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
+            let adversary = message("bits", move |p| p[bit / 8] ^= 1 << (bit % 8));
             let ended = open_sums_among(2, 3000, |lanes| {
-                mesh::cheat(&mut lanes[usize::from(cheater)], 1 - cheater, bend);
+                mesh::cheat(&mut lanes[usize::from(cheater)], 1 - cheater, adversary);
             });
             assert_caught(&ended, &[cheater], LABELS.check);
         }

@@ -6,7 +6,7 @@ mod mesh;
 
 use mesh::{Lanes, assert_caught, state};
 use symbolon_preprocessing::{
-    AuthShares, Config, Generator, PeerIndex, Preprocessor, Triples, checks,
+    AuthShares, Config, OtExtension, PeerIndex, Preprocessor, Triples, checks,
 };
 use symbolon_primitives::Block;
 use symbolon_transport::{Error, Result, SessionId};
@@ -20,7 +20,7 @@ fn set_up(lanes: &mut Lanes) -> Result<Preprocessor> {
     Preprocessor::set_up(
         lanes,
         &SESSION,
-        Config { rho: 40, evaluator: EVALUATOR, generator: Generator::default() },
+        Config { rho: 40, evaluator: EVALUATOR, ot_extension: OtExtension::default() },
     )
 }
 

@@ -9,7 +9,7 @@ use symbolon_transport::Error;
 ///
 /// All are as secure; they differ in bytes and rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum GateForm {
     /// Four rows with a MAC each: 3κ + 4ρ bits a gate, one message each way online.
     #[default]
     FourRow,
@@ -20,27 +20,27 @@ pub enum Form {
     Tables,
 }
 
-impl Form {
+impl GateForm {
     /// Every form, in the order of what they send, the most first.
-    pub const ALL: [Form; 3] = [Form::FourRow, Form::HalfGates, Form::Tables];
+    pub const ALL: [GateForm; 3] = [GateForm::FourRow, GateForm::HalfGates, GateForm::Tables];
 
     /// The name in commands, configuration and the handshake.
     pub const fn name(self) -> &'static str {
         match self {
-            Form::FourRow => "four-row",
-            Form::HalfGates => "half-gates",
-            Form::Tables => "tables",
+            GateForm::FourRow => "four-row",
+            GateForm::HalfGates => "half-gates",
+            GateForm::Tables => "tables",
         }
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for GateForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
-impl FromStr for Form {
+impl FromStr for GateForm {
     type Err = Error;
 
     /// The form with this name.
@@ -48,8 +48,8 @@ impl FromStr for Form {
     /// # Errors
     /// `InvalidInput`, which lists the names there are.
     fn from_str(name: &str) -> Result<Self, Error> {
-        Form::ALL.into_iter().find(|form| form.name() == name).ok_or_else(|| {
-            let names = Form::ALL.map(Form::name).join(", ");
+        GateForm::ALL.into_iter().find(|form| form.name() == name).ok_or_else(|| {
+            let names = GateForm::ALL.map(GateForm::name).join(", ");
             Error::InvalidInput(format!("no form of garbling is `{name}`; try {names}"))
         })
     }
@@ -61,11 +61,11 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for form in Form::ALL {
-            assert_eq!(form.to_string().parse::<Form>(), Ok(form));
+        for form in GateForm::ALL {
+            assert_eq!(form.to_string().parse::<GateForm>(), Ok(form));
         }
         for name in ["", "auto", "four_row", "Half-Gates"] {
-            assert!(matches!(name.parse::<Form>(), Err(Error::InvalidInput(_))), "{name}");
+            assert!(matches!(name.parse::<GateForm>(), Err(Error::InvalidInput(_))), "{name}");
         }
     }
 }

@@ -34,18 +34,18 @@ use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
 pub use dualex::PsiForm;
-pub use form::Form;
+pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
 pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
-pub use symbolon_preprocessing::{BlockBits, Generator};
+pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
 
 /// The protocols there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
-    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](Form):
+    /// Wang, Ranellucci, Katz 2017: two parties, authenticated garbling in two [forms](GateForm):
     /// four-row, one message each way online, or half-gates.
     Wrk,
     /// Yang, Wang, Zhang 2020: any number of parties; with two, half-gates checked after
@@ -101,7 +101,7 @@ impl Protocol {
     }
 
     /// The forms in which its gates come, the one with the fewest rounds first.
-    pub fn forms(self) -> &'static [Form] {
+    pub fn forms(self) -> &'static [GateForm] {
         self.spec().forms
     }
 
@@ -135,7 +135,7 @@ impl Protocol {
 
     /// An engine whose phase 1 takes correlations from a dealer, whom all parties of the session
     /// trust, instead of making them with the peers. There is nothing to set up, and the session's
-    /// generator of correlated OT is not used.
+    /// OT extension is not used.
     ///
     /// # Errors
     /// `InvalidInput` when this party cannot take part. The dealer is asked in phase 1, which fails

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use symbolon_circuit::PartyId;
-use symbolon_preprocessing::Generator;
+use symbolon_preprocessing::OtExtension;
 use symbolon_transport::{Channel, Meter};
 
-use crate::{Form, MacLength, PsiForm};
+use crate::{GateForm, MacLength, PsiForm};
 
 /// The statistical security parameter ρ in bits: a cheat goes unnoticed with probability at most
 /// 2^-ρ.
@@ -73,10 +73,10 @@ pub struct Network {
     /// Statistical security.
     pub rho: Rho,
     /// Makes the correlated OTs; every party must name the same.
-    pub ot: Generator,
+    pub ot: OtExtension,
     /// How gates are garbled, one of [`Protocol::forms`](crate::Protocol::forms); every party must
     /// name the same.
-    pub form: Form,
+    pub form: GateForm,
     /// What is prepared and run at a time; every party must name the same, and it may change
     /// between one preparation and the next.
     pub batch: Batch,

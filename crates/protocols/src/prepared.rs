@@ -15,7 +15,7 @@ use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Form, Network, Prepared, Protocol,
+    GateForm, Network, Prepared, Protocol,
     codec::{Reader, Writer, damaged},
     phases::PlannedCircuit,
     poison,
@@ -71,14 +71,14 @@ impl Protocol {
         Ok(poison::poisonable_prepared(loaded))
     }
 
-    fn stamp(self, net: &Network, circuit: &Circuit, form: Form) -> [u8; STAMP] {
+    fn stamp(self, net: &Network, circuit: &Circuit, form: GateForm) -> [u8; STAMP] {
         let mut stamp = [0; STAMP];
         stamp[..16].copy_from_slice(MAGIC);
         stamp[16] = self.spec().code;
         stamp[17] = match form {
-            Form::FourRow => 1,
-            Form::HalfGates => 2,
-            Form::Tables => 3,
+            GateForm::FourRow => 1,
+            GateForm::HalfGates => 2,
+            GateForm::Tables => 3,
         };
         stamp[18..20].copy_from_slice(&net.me.to_le_bytes());
         stamp[20..22].copy_from_slice(&net.parties().to_le_bytes());

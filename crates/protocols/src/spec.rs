@@ -5,7 +5,7 @@ use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_transport::{Check, Error, Message, Result};
 
 use crate::{
-    Batch, Demand, Engine, Form, Network, Prepared, codec::Reader, gates::role::GateRole,
+    Batch, Demand, Engine, GateForm, Network, Prepared, codec::Reader, gates::role::GateRole,
     phases::PlannedCircuit,
 };
 
@@ -18,7 +18,7 @@ pub(crate) struct ProtocolSpec {
     /// The fewest and the most parties.
     pub parties: [u16; 2],
     /// The forms in which its gates come, the one with the fewest rounds first.
-    pub forms: &'static [Form],
+    pub forms: &'static [GateForm],
     /// What party 0 does, and what every other one does, for messages to people.
     pub roles: [&'static str; 2],
     /// The party whose Δ has the odd last bit: the one that evaluates, where the others garble.
@@ -61,12 +61,12 @@ impl ProtocolSpec {
 
 /// Reads back a circuit that was prepared in some form.
 pub(crate) type Load =
-    fn(&Network, Form, PlannedCircuit<'_>, Reader<'_>) -> Result<Box<dyn Prepared>>;
+    fn(&Network, GateForm, PlannedCircuit<'_>, Reader<'_>) -> Result<Box<dyn Prepared>>;
 
 /// What makes the material of a protocol.
 pub(crate) enum EngineSource {
     /// The engine of protocols on AND gates, which this is a party's role in.
-    Gates(fn(PartyId, Form) -> GateRole),
+    Gates(fn(PartyId, GateForm) -> GateRole),
     /// One of its own, by this set-up. It knows no pools and no dealer.
     Own(fn(&mut Network) -> Result<Box<dyn Engine>>),
 }

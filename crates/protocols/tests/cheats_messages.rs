@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, CheckName, FnBend};
+use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
 
 /// Input bits of each party, and gates of each of the two layers.
 const WIDTH: usize = 1_100;
@@ -25,12 +25,12 @@ const MAC: usize = 5;
 const WRK: (&str, u16, &str) = ("garbled table", 0, "garbled table MAC");
 const YWZ: (&str, u16, &str) = ("garbled gates", 1, "circuit authentication");
 
-fn caught(protocol: Protocol, garbler: u16, bend: FnBend, check: impl CheckName) {
+fn caught(protocol: Protocol, garbler: u16, adversary: FnAdversary, check: impl CheckName) {
     let setting = Setting { protocol, ..Setting::default() };
     let circuit = common::two_layers(WIDTH as u32, Receivers::All);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     let ended: Vec<Ended> = common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
-        nets[usize::from(garbler)].lanes[0][0].set_bend(Box::new(careless(bend)));
+        nets[usize::from(garbler)].lanes[0][0].set_adversary(Box::new(careless(adversary)));
     });
     common::assert_caught(&ended[usize::from(1 - garbler)], garbler, check);
 }
@@ -70,7 +70,7 @@ fn a_turned_gate_in_any_message() {
 fn a_message_sent_twice() {
     let (kind, garbler, check) = WRK;
     let first = Arc::new(Mutex::new(Vec::new()));
-    let twice = FnBend::new().on_outgoing(move |at, index, payload| {
+    let twice = FnAdversary::new().on_outgoing(move |at, index, payload| {
         let mut first = first.lock().unwrap();
         match index {
             0 if at == kind => first.clone_from(payload),
@@ -89,8 +89,8 @@ fn short_and_long_messages() {
         for index in 0..MESSAGES.len() {
             let changes: [fn(&mut Vec<u8>); 2] = [|p| p.truncate(p.len() - 1), |p| p.push(0)];
             for change in changes {
-                let bend = message(kind, index, change);
-                caught(protocol, garbler, bend, "message framing");
+                let adversary = message(kind, index, change);
+                caught(protocol, garbler, adversary, "message framing");
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, CheckName, FnBend};
+use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
 
 /// AND gates of a chunk; the plan's batches divide them.
 const CHUNK: usize = 8192;
@@ -42,36 +42,36 @@ fn circuit(parties: u16) -> Circuit {
     }
 }
 
-/// Runs with these bends: from whom, to whom.
-fn run(parties: u16, bends: Vec<(u16, u16, FnBend)>) -> Vec<Ended> {
+/// Runs with these adversaries: from whom, to whom.
+fn run(parties: u16, adversaries: Vec<(u16, u16, FnAdversary)>) -> Vec<Ended> {
     let bits = |party: usize| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     let inputs: Vec<Vec<bool>> = (0..usize::from(parties)).map(bits).collect();
     common::run_all(setting(parties), &circuit(parties), &inputs, |nets| {
-        for (from, to, bend) in bends {
+        for (from, to, adversary) in adversaries {
             let peers = &mut nets[usize::from(from)].lanes[0];
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
-            channel.set_bend(Box::new(bend));
+            channel.set_adversary(Box::new(adversary));
         }
     })
 }
 
 /// Counts the messages of two kinds.
-fn counting(kinds: [&'static str; 2]) -> (FnBend, [Arc<AtomicUsize>; 2]) {
+fn counting(kinds: [&'static str; 2]) -> (FnAdversary, [Arc<AtomicUsize>; 2]) {
     let counts = [Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0))];
     let seen = counts.clone();
-    let bend = FnBend::new().on_outgoing(move |sent, _, _| {
+    let adversary = FnAdversary::new().on_outgoing(move |sent, _, _| {
         for (kind, seen) in kinds.iter().zip(&seen) {
             seen.fetch_add(usize::from(sent == *kind), Ordering::SeqCst);
         }
         Action::Send
     });
-    (bend.listening(), counts)
+    (adversary.listening(), counts)
 }
 
-/// The other party of two, with `cheater` bending what it sends, catches it at this check.
+/// The other party of two, with `cheater` changing what it sends, catches it at this check.
 #[track_caller]
-fn assert_caught(cheater: u16, bend: FnBend, check: impl CheckName) {
-    let ended = run(2, vec![(cheater, 1 - cheater, bend)]);
+fn assert_caught(cheater: u16, adversary: FnAdversary, check: impl CheckName) {
+    let ended = run(2, vec![(cheater, 1 - cheater, adversary)]);
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
@@ -81,7 +81,7 @@ fn assert_caught(cheater: u16, bend: FnBend, check: impl CheckName) {
 fn every_chunk_has_a_chi_of_its_own() {
     let (values, proofs) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Vec::new())));
     let (seen, proven) = (values.clone(), proofs.clone());
-    let listen = FnBend::new()
+    let listen = FnAdversary::new()
         .on_incoming(move |kind, _, payload| {
             if kind == VALUES {
                 assert_eq!(payload.len(), CHUNK / 8 + 32 + 16);
@@ -140,7 +140,7 @@ fn another_masked_value_towards_one_of_two_garblers() {
 fn the_masked_values_of_another_chunk() {
     for chunk in [1, AHEAD, CHUNKS - 1] {
         let mut before = Vec::new();
-        let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+        let replay = FnAdversary::new().on_outgoing(move |kind, index, payload| {
             if kind == VALUES && index == chunk - 1 {
                 before.clone_from(payload);
             } else if kind == VALUES && index == chunk {
@@ -199,8 +199,8 @@ fn errors_in_z_that_would_cancel() {
     }
     let swap = message(PROOF, 0, |p| p.rotate_left(16));
     let repeat = message(PROOF, 0, |p| p.copy_within(..16, 16 * (CHUNKS - 1)));
-    for bend in [swap, repeat] {
-        assert_caught(1, bend, PROOF);
+    for adversary in [swap, repeat] {
+        assert_caught(1, adversary, PROOF);
     }
     let wrong = |chunk: usize| message(PROOF, 0, move |p| p[16 * chunk] ^= 1);
     let ended = run(3, vec![(1, 0, wrong(0)), (2, 0, wrong(1))]);
@@ -214,8 +214,8 @@ fn short_and_long_messages() {
         let len = |change: fn(usize) -> usize| {
             message(kind, index, move |p| p.resize(change(p.len()), 0))
         };
-        for bend in [len(|n| n - 16), len(|n| n - 1), len(|n| n + 16), len(|_| 0)] {
-            assert_caught(cheater, bend, "message framing");
+        for adversary in [len(|n| n - 16), len(|n| n - 1), len(|n| n + 16), len(|_| 0)] {
+            assert_caught(cheater, adversary, "message framing");
         }
     }
 }

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_protocols::{Form, Network, Protocol};
-use symbolon_transport::bend::{Action, Bend, CheckName, FnBend, note_caught};
+use symbolon_protocols::{GateForm, Network, Protocol};
+use symbolon_transport::adversary::{Action, Adversary, CheckName, FnAdversary, note_caught};
 use symbolon_transport::{Error, Result};
 
 /// Input bits of each party, and gates of each of the two layers.
@@ -59,27 +59,30 @@ fn inputs(parties: u16) -> Vec<Vec<bool>> {
     (0..usize::from(parties)).map(bits).collect()
 }
 
-/// Runs with these bends on the first lane: from whom, to whom.
-fn run(setting: Setting, bends: Vec<(u16, u16, FnBend)>) -> Vec<Ended> {
-    run_on(setting, bends.into_iter().map(|(from, to, bend)| (0, from, to, bend)).collect())
+/// Runs with these adversaries on the first lane: from whom, to whom.
+fn run(setting: Setting, adversaries: Vec<(u16, u16, FnAdversary)>) -> Vec<Ended> {
+    run_on(
+        setting,
+        adversaries.into_iter().map(|(from, to, adversary)| (0, from, to, adversary)).collect(),
+    )
 }
 
-/// Runs with these bends: on which lane, from whom, to whom.
-fn run_on(setting: Setting, bends: Vec<(usize, u16, u16, FnBend)>) -> Vec<Ended> {
+/// Runs with these adversaries: on which lane, from whom, to whom.
+fn run_on(setting: Setting, adversaries: Vec<(usize, u16, u16, FnAdversary)>) -> Vec<Ended> {
     let parties = setting.parties;
     common::run_all(setting, &circuit(parties), &inputs(parties), |nets| {
-        for (lane, from, to, bend) in bends {
+        for (lane, from, to, adversary) in adversaries {
             let peers = &mut nets[usize::from(from)].lanes[lane];
             let channel = peers.iter_mut().find(|channel| channel.peer() == to).unwrap();
-            channel.set_bend(Box::new(bend));
+            channel.set_adversary(Box::new(adversary));
         }
     })
 }
 
-/// One party bends; the other one catches it at this check.
+/// One party cheats; the other one catches it at this check.
 #[track_caller]
-fn assert_caught(setting: Setting, cheater: u16, bend: FnBend, check: impl CheckName) {
-    let ended = run(setting, vec![(cheater, 1 - cheater, bend)]);
+fn assert_caught(setting: Setting, cheater: u16, adversary: FnAdversary, check: impl CheckName) {
+    let ended = run(setting, vec![(cheater, 1 - cheater, adversary)]);
     common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
 }
 
@@ -160,7 +163,7 @@ fn lies_about_outputs() {
     let lie = || message("output masks", 0, |p| p[1] ^= 1);
     assert_caught(wrk(), 0, lie(), "output mask MAC");
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
-        let half_gates = Setting { form: Form::HalfGates, ..setting(protocol, 2) };
+        let half_gates = Setting { form: GateForm::HalfGates, ..setting(protocol, 2) };
         for cheater in [0, 1] {
             assert_caught(half_gates, cheater, lie(), "output mask MAC");
         }
@@ -210,24 +213,24 @@ fn a_turned_gate_in_any_stretch() {
 
 /// A cheater that sees the masked inputs before it garbles.
 struct Watching {
-    bend: FnBend,
+    adversary: FnAdversary,
     masked: Arc<Mutex<Vec<u8>>>,
 }
 
-impl Bend for Watching {
+impl Adversary for Watching {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
-        self.bend.outgoing(kind, index, payload)
+        self.adversary.outgoing(kind, index, payload)
     }
 
     fn incoming(&mut self, kind: &'static str, index: usize, payload: &[u8]) {
         if kind == "masked inputs" {
             *self.masked.lock().unwrap() = payload.to_vec();
         }
-        self.bend.incoming(kind, index, payload);
+        self.adversary.incoming(kind, index, payload);
     }
 
     fn state(&mut self, point: &'static str, data: &mut [u8]) {
-        self.bend.state(point, data);
+        self.adversary.state(point, data);
     }
 }
 
@@ -251,8 +254,8 @@ fn half_gates_chosen_by_the_masked_inputs() {
             }
         });
         let ended = common::run_all(setting, &circuit(2), &inputs(2), |nets| {
-            let bend = Watching { bend: careless(spoil), masked };
-            nets[1].lanes[0][0].set_bend(Box::new(bend));
+            let adversary = Watching { adversary: careless(spoil), masked };
+            nets[1].lanes[0][0].set_adversary(Box::new(adversary));
         });
         if used && spoiled.load(Ordering::SeqCst) > 0 {
             common::assert_caught(&ended[0], 1, "circuit authentication");
@@ -264,9 +267,9 @@ fn half_gates_chosen_by_the_masked_inputs() {
 }
 
 /// Counts the messages of a kind.
-fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnBend {
+fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnAdversary {
     let seen = seen.clone();
-    let count = FnBend::new().on_outgoing(move |sent, _, _| {
+    let count = FnAdversary::new().on_outgoing(move |sent, _, _| {
         seen.fetch_add(usize::from(sent == kind), Ordering::SeqCst);
         Action::Send
     });
@@ -278,7 +281,7 @@ fn counting(kind: &'static str, seen: &Arc<AtomicUsize>) -> FnBend {
 fn no_two_stretches_share_their_chi() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let listener = seen.clone();
-    let listen = FnBend::new().on_incoming(move |kind, _, payload| {
+    let listen = FnAdversary::new().on_incoming(move |kind, _, payload| {
         if kind == VALUES {
             listener.lock().unwrap().push(payload[payload.len() - 16..].to_vec());
         }
@@ -317,7 +320,7 @@ fn assert_refuses_everything_after(
         (first, second)
     };
     let [mut cheater, honest] = common::networks(setting);
-    cheater.lanes[lane][0].set_bend(Box::new(lie));
+    cheater.lanes[lane][0].set_adversary(Box::new(lie));
     let (first, second) = std::thread::scope(|scope| {
         scope.spawn(|| again(cheater));
         scope.spawn(|| again(honest)).join().unwrap()

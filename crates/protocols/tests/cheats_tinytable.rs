@@ -14,7 +14,7 @@ use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::{Batch, MacLength, Protocol};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, CheckName, FnBend};
+use symbolon_transport::adversary::{Action, CheckName, FnAdversary};
 
 const EXECUTIONS: usize = 3;
 
@@ -62,13 +62,13 @@ fn setting(mac: MacLength) -> Setting {
 fn cheat_with(
     (mac, seed): (MacLength, usize),
     cheater: u16,
-    bend: FnBend,
+    adversary: FnAdversary,
 ) -> ([Ended; 2], Vec<&'static str>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let all = heard.clone();
-    let bend = bend.on_incoming(move |kind, _, _| all.lock().unwrap().push(kind));
+    let adversary = adversary.on_incoming(move |kind, _, _| all.lock().unwrap().push(kind));
     let ended = run_bent(setting(mac), &circuit(Receivers::All), &inputs(seed), |nets| {
-        nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+        nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
     });
     let heard = heard.lock().unwrap().clone();
     (ended, heard)
@@ -76,7 +76,7 @@ fn cheat_with(
 
 /// The cheater is caught at this check, before it learns any output mask, whatever the inputs and MACs are.
 #[track_caller]
-fn assert_cheat(check: impl CheckName, bend: impl Fn() -> FnBend) {
+fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for cheater in [0, 1] {
         for (mac, seed) in [
             (MacLength::Bits64, 0),
@@ -84,7 +84,7 @@ fn assert_cheat(check: impl CheckName, bend: impl Fn() -> FnBend) {
             (MacLength::Bits32, 2),
             (MacLength::Bits128, 3),
         ] {
-            let (ended, heard) = cheat_with((mac, seed), cheater, bend());
+            let (ended, heard) = cheat_with((mac, seed), cheater, adversary());
             assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
             if ![OUTPUT_CHECK, FRAMING].contains(&check.check_name()) {
                 assert!(!heard.contains(&MASKS), "an output was opened before the check");
@@ -93,10 +93,14 @@ fn assert_cheat(check: impl CheckName, bend: impl Fn() -> FnBend) {
     }
 }
 
-/// Bends the cheater's state at a point, the `index`-th time that it comes there.
-fn state(point: &'static str, index: usize, change: impl Fn(&mut [u8]) + Send + 'static) -> FnBend {
+/// Tampers with the cheater's state at a point, the `index`-th time that it comes there.
+fn state(
+    point: &'static str,
+    index: usize,
+    change: impl Fn(&mut [u8]) + Send + 'static,
+) -> FnAdversary {
     let mut times = 0;
-    FnBend::new().on_state(move |at, data| {
+    FnAdversary::new().on_state(move |at, data| {
         if at == point {
             if times == index {
                 change(data);
@@ -109,7 +113,7 @@ fn state(point: &'static str, index: usize, change: impl Fn(&mut [u8]) + Send + 
 /// Without a cheat the harness finds none.
 #[test]
 fn honest_runs_are_not_accused() {
-    let (ended, heard) = cheat_with((MacLength::Bits64, 0), 0, FnBend::new());
+    let (ended, heard) = cheat_with((MacLength::Bits64, 0), 0, FnAdversary::new());
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
     assert_eq!(heard.iter().filter(|kind| **kind == MASKS).count(), 1);
     assert_eq!(heard.iter().filter(|kind| **kind == LAYER).count(), 2);
@@ -185,8 +189,8 @@ fn a_wrong_mac() {
 #[test]
 fn a_table_bit_changed_on_its_way() {
     for cheater in [0, 1] {
-        let bend = message(LAYER, 1, |payload| payload[0] ^= 1);
-        let (ended, _) = cheat_with((MacLength::Bits64, 0), cheater, bend);
+        let adversary = message(LAYER, 1, |payload| payload[0] ^= 1);
+        let (ended, _) = cheat_with((MacLength::Bits64, 0), cheater, adversary);
         assert_caught(&ended[usize::from(1 - cheater)], cheater, CHECK);
         assert_caught(&ended[usize::from(cheater)], 1 - cheater, CHECK);
     }
@@ -199,17 +203,17 @@ fn a_replayed_mac() {
     for cheater in [0, 1] {
         let replayed = Arc::new(Mutex::new(None));
         let seen = replayed.clone();
-        let bend = FnBend::new().on_incoming(move |kind, _, payload| {
+        let adversary = FnAdversary::new().on_incoming(move |kind, _, payload| {
             if kind == MAC {
                 *seen.lock().unwrap() = Some(payload.to_vec());
             }
         });
-        let run = |bend| {
+        let run = |adversary| {
             run_bent(setting(MacLength::Bits64), &circuit(Receivers::All), &inputs(0), |nets| {
-                nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend));
+                nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary));
             })
         };
-        run(bend);
+        run(adversary);
         let mac = replayed.lock().unwrap().clone().unwrap();
         let ended = run(message(MAC, 0, move |payload| payload.copy_from_slice(&mac)));
         assert_caught(&ended[usize::from(1 - cheater)], cheater, CHECK);
@@ -241,12 +245,12 @@ fn a_wrong_mac_of_output_masks() {
 #[test]
 fn outputs_opened_before_the_check() {
     for cheater in [0, 1] {
-        let bend = FnBend::new().on_outgoing(|kind, _, _| match kind {
+        let adversary = FnAdversary::new().on_outgoing(|kind, _, _| match kind {
             MAC => Action::Drop,
             _ => Action::Send,
         });
         // The cheater's output masks come where its MAC should be; or nothing more does, since it waits itself.
-        let (ended, heard) = cheat_with((MacLength::Bits64, 0), cheater, bend);
+        let (ended, heard) = cheat_with((MacLength::Bits64, 0), cheater, adversary);
         let honest = &ended[usize::from(1 - cheater)];
         assert!(
             matches!(honest.outputs, Err(Error::PeerMisbehaved { .. } | Error::Transport { .. })),

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use common::{Ended, Setting, careless, message};
 use symbolon_circuit::Receivers;
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 /// Input bits of each party, and gates of each of the two layers: four chunks.
 const WIDTH: usize = 14_000;
@@ -33,14 +33,14 @@ const OPENING: &str = "Beaver: d, e";
 const FIRST: usize = 0;
 const SECOND: usize = 1;
 
-/// Runs with these bends: on which lane, by whom.
-fn run(protocol: Protocol, bends: Vec<(usize, u16, FnBend)>) -> Vec<Ended> {
+/// Runs with these adversaries: on which lane, by whom.
+fn run(protocol: Protocol, adversaries: Vec<(usize, u16, FnAdversary)>) -> Vec<Ended> {
     let setting = Setting { protocol, lanes: 2, ..Setting::default() };
     let circuit = common::two_layers(WIDTH as u32, Receivers::All);
     let bits = |party| (0..WIDTH).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
-        for (lane, by, bend) in bends {
-            nets[usize::from(by)].lanes[lane][0].set_bend(Box::new(bend));
+        for (lane, by, adversary) in adversaries {
+            nets[usize::from(by)].lanes[lane][0].set_adversary(Box::new(adversary));
         }
     })
 }
@@ -75,7 +75,7 @@ fn lies_to_one_of_two_peers() {
         let ended = common::run_all(setting, &circuit, &inputs, |nets| {
             let peers = &mut nets[usize::from(cheater)].lanes[SECOND];
             let to_victim = peers.iter_mut().find(|channel| channel.peer() == victim).unwrap();
-            to_victim.set_bend(Box::new(lie));
+            to_victim.set_adversary(Box::new(lie));
         });
         common::assert_caught(&ended[usize::from(victim)], cheater, "Beaver MAC");
         assert!(ended.iter().all(|ended| ended.outputs.is_err()));
@@ -87,7 +87,7 @@ fn lies_to_one_of_two_peers() {
 #[test]
 fn an_opening_sent_twice() {
     let first = Arc::new(Mutex::new(Vec::new()));
-    let twice = FnBend::new().on_outgoing(move |kind, index, payload| {
+    let twice = FnAdversary::new().on_outgoing(move |kind, index, payload| {
         let mut first = first.lock().unwrap();
         match index {
             0 if kind == OPENING => first.clone_from(payload),
@@ -115,8 +115,8 @@ fn short_and_long_messages_of_any_chunk() {
     {
         for chunk in 0..CHUNKS - 1 {
             for change in CHANGES {
-                let bend = message(kind, in_chunk(chunk), change);
-                let ended = run(protocol, vec![(FIRST, garbler, careless(bend))]);
+                let adversary = message(kind, in_chunk(chunk), change);
+                let ended = run(protocol, vec![(FIRST, garbler, careless(adversary))]);
                 common::assert_caught(&ended[usize::from(1 - garbler)], garbler, "message framing");
                 assert!(ended.iter().all(|ended| ended.outputs.is_err()));
             }
@@ -156,7 +156,7 @@ fn lies_on_both_lanes() {
             panic!("the cheat was not named: {:?}", ended[1].outputs.as_ref().err());
         };
         assert!(["Beaver MAC", "message framing"].contains(&check.name()), "{check}");
-        symbolon_transport::bend::note_caught();
+        symbolon_transport::adversary::note_caught();
     }
 }
 
@@ -180,15 +180,15 @@ fn lies_in_masked_values_that_two_threads_prove() {
     }
 }
 
-/// Runs with material in batches, and this bend on the lane where it is made.
-fn run_in_batches(protocol: Protocol, cheater: u16, bend: FnBend) -> Vec<Ended> {
+/// Runs with material in batches, and this adversary on the lane where it is made.
+fn run_in_batches(protocol: Protocol, cheater: u16, adversary: FnAdversary) -> Vec<Ended> {
     let setting = Setting { protocol, known: true, lanes: 2, ..Setting::default() };
     let width = BATCHES * BATCH as usize / 2;
     let circuit = common::two_layers(width as u32, Receivers::All);
     let bits = |party| (0..width).map(|i| (i * i + party * i + i / 3) % 5 < 3).collect();
     common::run_all(setting, &circuit, &[bits(0), bits(1)], |nets| {
         nets.iter_mut().for_each(|net| net.segment_gates = BATCH);
-        nets[usize::from(cheater)].makers()[0][0].set_bend(Box::new(bend));
+        nets[usize::from(cheater)].makers()[0][0].set_adversary(Box::new(adversary));
     })
 }
 
@@ -200,12 +200,12 @@ fn lies_in_triples_of_any_batch() {
         let all = |payload: &mut Vec<u8>| payload.iter_mut().for_each(|byte| *byte ^= 1);
         let last = |payload: &mut Vec<u8>| *payload.last_mut().expect("not empty") ^= 1;
         let first = |payload: &mut Vec<u8>| payload[0] ^= 1;
-        for (bend, check) in [
+        for (adversary, check) in [
             (message("leaky AND: U", batch, all), "leaky AND"),
             (message("leaky AND: d", batch, last), "leaky AND d commitment"),
             (message("bucketing: d", batch, first), "bucketing MAC"),
         ] {
-            let ended = run_in_batches(Protocol::Ywz, cheater, bend);
+            let ended = run_in_batches(Protocol::Ywz, cheater, adversary);
             common::assert_caught(&ended[usize::from(1 - cheater)], cheater, check);
             assert!(ended.iter().all(|ended| ended.outputs.is_err()));
         }

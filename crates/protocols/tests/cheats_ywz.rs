@@ -15,9 +15,9 @@ mod ywz_cheats {
     mod another_circuit;
     mod combined;
     mod evaluator;
+    mod exchanged_roles;
     mod garbler;
     mod league;
     mod outputs;
     mod preparation;
-    mod seats;
 }

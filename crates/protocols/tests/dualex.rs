@@ -9,12 +9,12 @@ use common::apart::session;
 use common::{Setting, inputs_of, receivers, run_all};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin, eval_ports};
-use symbolon_protocols::{Batch, Demand, Form, Network, OutputBits, Protocol, PsiForm, Rho};
+use symbolon_protocols::{Batch, Demand, GateForm, Network, OutputBits, Protocol, PsiForm, Rho};
 use symbolon_transport::{Error, Result};
 
 fn setting(executions: usize, psi: PsiForm) -> Setting {
     let batch = Batch { executions, psi, ..Batch::default() };
-    Setting { protocol: Protocol::DualEx, form: Form::HalfGates, batch, ..Setting::default() }
+    Setting { protocol: Protocol::DualEx, form: GateForm::HalfGates, batch, ..Setting::default() }
 }
 
 fn bits(seed: u64, n: usize) -> Vec<bool> {
@@ -217,7 +217,7 @@ fn what_it_does_not_have_is_refused() {
         net.batch.executions = 0;
         refused(setting.protocol.set_up(net)?.preprocess_for(net, &circuit, &plan).err());
         net.batch.executions = 1;
-        net.form = Form::FourRow;
+        net.form = GateForm::FourRow;
         refused(setting.protocol.set_up(net).err());
         Ok(())
     });

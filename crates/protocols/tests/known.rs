@@ -7,7 +7,7 @@ use common::Setting;
 use symbolon_circuit::{Plan, Receivers};
 use symbolon_protocols::Protocol;
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 #[test]
 fn another_circuit_is_refused() {
@@ -42,12 +42,12 @@ fn a_lie_in_the_opening() {
     for protocol in [Protocol::Wrk, Protocol::Ywz] {
         for cheater in [0, 1] {
             let setting = Setting { protocol, known: true, ..Setting::default() };
-            let lie = FnBend::new().on_message("Beaver: d, e", 0, |payload| {
+            let lie = FnAdversary::new().on_message("Beaver: d, e", 0, |payload| {
                 payload[1] ^= 4;
                 Action::Send
             });
             let ended = common::run_bent(setting, &circuit, &all, |nets| {
-                nets[cheater].peers()[0].set_bend(Box::new(lie));
+                nets[cheater].peers()[0].set_adversary(Box::new(lie));
             });
             common::assert_caught(&ended[1 - cheater], cheater as u16, "Beaver MAC");
         }

@@ -9,7 +9,7 @@ use common::apart::{Pool, range, session};
 use proptest::prelude::*;
 use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_protocols::pool::{GATES, HEAD};
-use symbolon_protocols::{Demand, Form, OutputBits, PoolLayout, PoolRange, Protocol};
+use symbolon_protocols::{Demand, GateForm, OutputBits, PoolLayout, PoolRange, Protocol};
 use symbolon_transport::{Error, Result};
 
 fn fill(setting: Setting, need: &Demand) -> Vec<Pool> {
@@ -56,11 +56,11 @@ fn settings() -> Vec<Setting> {
     let ywz = |parties| Setting {
         protocol: Protocol::Ywz,
         parties,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         ..Setting::default()
     };
     let tables = Setting { protocol: Protocol::TinyTable, ..Setting::default() };
-    vec![wrk(Form::FourRow), wrk(Form::HalfGates), ywz(2), ywz(3), tables]
+    vec![wrk(GateForm::FourRow), wrk(GateForm::HalfGates), ywz(2), ywz(3), tables]
 }
 
 fn bits(circuit: &Circuit, seed: usize) -> Vec<Vec<bool>> {
@@ -133,7 +133,7 @@ fn ranges_beyond_the_end_and_pools_of_others_are_refused() {
         }
     }
     // A pool for another evaluator has last bits of Δ that do not fit.
-    let other = Setting { protocol: Protocol::Ywz, form: Form::HalfGates, ..setting };
+    let other = Setting { protocol: Protocol::Ywz, form: GateForm::HalfGates, ..setting };
     for end in prepare(other, work, pools, &range(&need, 0)) {
         assert!(
             matches!(&end, Err(Error::Store(why)) if why.text().contains("evaluator")),

@@ -8,8 +8,8 @@ use std::{sync::mpsc, time::Duration};
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Receivers, builtin};
-use symbolon_protocols::{Form, Generator, Protocol, Rho};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
@@ -27,7 +27,7 @@ proptest! {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
-        for form in [Form::FourRow, Form::HalfGates] {
+        for form in [GateForm::FourRow, GateForm::HalfGates] {
             let segment_gates = Some(segment_gates);
             assert_runs(Setting { form, segment_gates, lanes, ..Setting::default() }, &circuit, &all);
         }
@@ -78,11 +78,11 @@ fn the_next_stretch_is_made_meanwhile() {
     // Four segments of twelve gates.
     let setting = Setting { lanes: 3, segment_gates: Some(12), ..Setting::default() };
     let (made, wait) = mpsc::channel();
-    let maker = FnBend::new().on_message("bucketing: d", 1, move |_| {
+    let maker = FnAdversary::new().on_message("bucketing: d", 1, move |_| {
         made.send(()).unwrap();
         Action::Send
     });
-    let walker = FnBend::new().on_message("garbled table", 0, move |_| {
+    let walker = FnAdversary::new().on_message("garbled table", 0, move |_| {
         wait.recv_timeout(Duration::from_secs(60)).expect("the second segment_gates is not made");
         Action::Send
     });
@@ -90,8 +90,8 @@ fn the_next_stretch_is_made_meanwhile() {
         nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
             channel.set_timeout(Duration::from_secs(60));
         });
-        nets[0].lanes[0][0].set_bend(Box::new(walker));
-        nets[0].lanes[1][0].set_bend(Box::new(maker));
+        nets[0].lanes[0][0].set_adversary(Box::new(walker));
+        nets[0].lanes[1][0].set_adversary(Box::new(maker));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
@@ -102,9 +102,9 @@ fn components_lanes_and_generators() {
     let circuit = builtin::by_name("aes128").unwrap();
     let all = [vec![true; 128], (0..128).map(|i| i % 3 == 0).collect()];
     for (protocol, form, lanes, ot, rho) in [
-        (Protocol::Wrk, Form::FourRow, 1, Generator::ALL[0], Rho::Bits40),
-        (Protocol::Wrk, Form::HalfGates, 2, Generator::ALL[1], Rho::Bits64),
-        (Protocol::Ywz, Form::HalfGates, 3, Generator::ALL[2], Rho::Bits80),
+        (Protocol::Wrk, GateForm::FourRow, 1, OtExtension::ALL[0], Rho::Bits40),
+        (Protocol::Wrk, GateForm::HalfGates, 2, OtExtension::ALL[1], Rho::Bits64),
+        (Protocol::Ywz, GateForm::HalfGates, 3, OtExtension::ALL[2], Rho::Bits80),
     ] {
         let segment_gates = Some(1500);
         let setting =

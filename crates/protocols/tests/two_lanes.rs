@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use common::Setting;
 use symbolon_circuit::{Circuit, Receivers};
-use symbolon_protocols::{Form, Protocol};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_protocols::{GateForm, Protocol};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 /// AND gates of a chunk.
 const CHUNK: u32 = 8192;
@@ -38,11 +38,11 @@ fn inputs(circuit: &Circuit) -> Vec<Vec<bool>> {
 #[test]
 fn all_protocols_compute_what_they_should() {
     for (protocol, parties, form, known) in [
-        (Protocol::Wrk, 2, Form::FourRow, false),
-        (Protocol::Wrk, 2, Form::FourRow, true),
-        (Protocol::Wrk, 2, Form::HalfGates, true),
-        (Protocol::Ywz, 3, Form::HalfGates, false),
-        (Protocol::Ywz, 3, Form::HalfGates, true),
+        (Protocol::Wrk, 2, GateForm::FourRow, false),
+        (Protocol::Wrk, 2, GateForm::FourRow, true),
+        (Protocol::Wrk, 2, GateForm::HalfGates, true),
+        (Protocol::Ywz, 3, GateForm::HalfGates, false),
+        (Protocol::Ywz, 3, GateForm::HalfGates, true),
     ] {
         let circuit = circuit(parties, 2 * CHUNK + 600);
         for lanes in [2, 3] {
@@ -61,13 +61,13 @@ fn on_lanes(protocol: Protocol, ands: u32) -> [[usize; 2]; 2] {
         for net in nets {
             for (lane, peers) in net.lanes.iter_mut().enumerate() {
                 let seen = seen.clone();
-                let count = FnBend::new().on_outgoing(move |kind, _, _| {
+                let count = FnAdversary::new().on_outgoing(move |kind, _, _| {
                     let mut seen = seen.lock().unwrap();
                     seen[lane][0] += usize::from(kind == OPENINGS);
                     seen[lane][1] += usize::from(GARBLED.contains(&kind));
                     Action::Send
                 });
-                peers[0].set_bend(Box::new(count));
+                peers[0].set_adversary(Box::new(count));
             }
         }
     });
@@ -92,11 +92,11 @@ fn the_masks_run_ahead_of_garbling() {
     let setting = Setting { lanes: 2, ..Setting::default() };
     let circuit = circuit(2, 8 * CHUNK);
     let (ahead, wait) = mpsc::channel();
-    let masks = FnBend::new().on_message(OPENINGS, 7, move |_| {
+    let masks = FnAdversary::new().on_message(OPENINGS, 7, move |_| {
         ahead.send(()).unwrap();
         Action::Send
     });
-    let labels = FnBend::new().on_message(GARBLED[0], 0, move |_| {
+    let labels = FnAdversary::new().on_message(GARBLED[0], 0, move |_| {
         wait.recv_timeout(Duration::from_secs(60)).expect("the masks wait for garbled gates");
         Action::Send
     });
@@ -104,8 +104,8 @@ fn the_masks_run_ahead_of_garbling() {
         nets.iter_mut().flat_map(|net| net.lanes.iter_mut().flatten()).for_each(|channel| {
             channel.set_timeout(Duration::from_secs(60));
         });
-        nets[0].lanes[1][0].set_bend(Box::new(masks));
-        nets[0].lanes[0][0].set_bend(Box::new(labels));
+        nets[0].lanes[1][0].set_adversary(Box::new(masks));
+        nets[0].lanes[0][0].set_adversary(Box::new(labels));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
 }
@@ -115,10 +115,10 @@ fn the_masks_run_ahead_of_garbling() {
 #[test]
 fn material_is_made_in_several_batches() {
     for (protocol, parties, form) in [
-        (Protocol::Wrk, 2, Form::FourRow),
-        (Protocol::Wrk, 2, Form::HalfGates),
-        (Protocol::Ywz, 2, Form::HalfGates),
-        (Protocol::Ywz, 3, Form::HalfGates),
+        (Protocol::Wrk, 2, GateForm::FourRow),
+        (Protocol::Wrk, 2, GateForm::HalfGates),
+        (Protocol::Ywz, 2, GateForm::HalfGates),
+        (Protocol::Ywz, 3, GateForm::HalfGates),
     ] {
         let circuit = circuit(parties, 70);
         let inputs = inputs(&circuit);
@@ -143,7 +143,7 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
     let circuit = circuit(2, 48);
     let seen = Arc::new(Mutex::new((0, Vec::new())));
     let log = seen.clone();
-    let count = FnBend::new().on_outgoing(move |kind, _, _| {
+    let count = FnAdversary::new().on_outgoing(move |kind, _, _| {
         let (draws, before) = &mut *log.lock().unwrap();
         *draws += usize::from(kind == DRAWN);
         if kind == "leaky AND: U" {
@@ -153,7 +153,7 @@ fn draws_before_triples(lanes: usize) -> Vec<usize> {
     });
     let ended = common::run_all(setting, &circuit, &inputs(&circuit), |nets| {
         nets.iter_mut().for_each(|net| net.segment_gates = 16);
-        nets[0].makers()[0][0].set_bend(Box::new(count));
+        nets[0].makers()[0][0].set_adversary(Box::new(count));
     });
     assert!(ended.iter().all(|ended| ended.outputs.is_ok()));
     let (_, before) = &*seen.lock().unwrap();

@@ -9,7 +9,7 @@ use symbolon_circuit::{Circuit, Plan, Receivers};
 use symbolon_ot::cot::MAX_DRAW;
 use symbolon_preprocessing::bucketing::{self, Batch};
 use symbolon_preprocessing::{ashare_check, laand};
-use symbolon_protocols::{Form, Protocol, Rho};
+use symbolon_protocols::{GateForm, Protocol, Rho};
 use symbolon_transport::PhaseReport;
 
 /// Bytes of a message's header.
@@ -257,14 +257,14 @@ fn every_phase_is_as_long_as_the_formulas_say() {
     }
 }
 
-/// The half-gates form of `wrk` sends the same, with the seats exchanged.
+/// The half-gates form of `wrk` sends the same, with the roles exchanged.
 #[test]
 fn half_gates_of_wrk_are_as_long() {
     let run = Run { parties: 2, ands: 330, inputs: 9, outputs: 17, known: false };
-    let setting = Setting { form: Form::HalfGates, ..Setting::default() };
+    let setting = Setting { form: GateForm::HalfGates, ..Setting::default() };
     let ended = assert_runs(setting, &run.circuit(), &[vec![true; 9], vec![false; 9]]);
-    for (party, seat) in [(0, 1), (1, 0)] {
-        let formulas = [("dependent", run.dependent(seat)), ("online", run.online(seat))];
+    for (party, role) in [(0, 1), (1, 0)] {
+        let formulas = [("dependent", run.dependent(role)), ("online", run.online(role))];
         for (name, formula) in formulas {
             let report = phase(&ended[party].phases, name);
             let sent = Traffic { bytes: report.bytes_sent, messages: report.messages_sent };

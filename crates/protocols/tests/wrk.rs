@@ -6,7 +6,7 @@ mod common;
 use common::{Setting, assert_runs, circuit, receivers};
 use proptest::prelude::*;
 use symbolon_circuit::{Input, Plan, Receivers, builtin};
-use symbolon_protocols::{Form, Generator, Protocol, Rho};
+use symbolon_protocols::{GateForm, OtExtension, Protocol, Rho};
 use symbolon_transport::Error;
 
 proptest! {
@@ -24,7 +24,7 @@ proptest! {
         let circuit = circuit(&widths, &steps, outputs);
         let (a, b) = bits.split_at(8);
         let all = [a[..widths[0] as usize].to_vec(), b[..widths[1] as usize].to_vec()];
-        for form in Form::ALL {
+        for form in GateForm::ALL {
             assert_runs(Setting { form, known, ..Setting::default() }, &circuit, &all);
         }
     }
@@ -35,7 +35,7 @@ fn every_rho_and_several_lanes() {
     let steps: Vec<_> = (0..200u32).map(|i| ((i % 5) as u8, i * 7 + 1, i * 11 + 3)).collect();
     let circuit = circuit(&[8, 8], &steps, vec![((150..200).collect(), Receivers::All)]);
     let all = [vec![true; 8], vec![false, true, false, true, false, true, true, true]];
-    for form in Form::ALL {
+    for form in GateForm::ALL {
         for rho in [Rho::Bits40, Rho::Bits64, Rho::Bits80] {
             for lanes in [1, 3] {
                 let setting = Setting { rho, lanes, form, known: lanes == 1, ..Setting::default() };
@@ -50,7 +50,7 @@ fn every_generator() {
     let steps: Vec<_> = (0..300u32).map(|i| ((i % 7) as u8, i * 5 + 2, i * 13 + 1)).collect();
     let circuit = circuit(&[8, 8], &steps, vec![((200..250).collect(), Receivers::All)]);
     let all = [vec![true, true, false, true, false, false, true, false], vec![false; 8]];
-    for ot in Generator::ALL {
+    for ot in OtExtension::ALL {
         for lanes in [1, 2] {
             assert_runs(Setting { ot, lanes, ..Setting::default() }, &circuit, &all);
         }
@@ -78,7 +78,7 @@ fn both_forms_compute_every_small_built_in() {
             (0..input.ty.width()).map(|i| (i * i + i / 3 + place as u64) % 5 < 2).collect()
         };
         let all: Vec<Vec<bool>> = circuit.inputs().iter().enumerate().map(bits).collect();
-        for form in Form::ALL {
+        for form in GateForm::ALL {
             assert_runs(Setting { form, ..Setting::default() }, &circuit, &all);
         }
     }
@@ -87,7 +87,7 @@ fn both_forms_compute_every_small_built_in() {
 
 #[test]
 fn calls_pass_long_runs_of_wires() {
-    for form in Form::ALL {
+    for form in GateForm::ALL {
         for known in [false, true] {
             let setting = Setting { form, known, ..Setting::default() };
             let (circuit, all) = common::long_runs(setting);
@@ -99,7 +99,7 @@ fn calls_pass_long_runs_of_wires() {
 #[test]
 fn a_form_that_a_protocol_does_not_have_is_refused() {
     let [mut net, _other] = common::networks(Setting::default());
-    net.form = Form::FourRow;
+    net.form = GateForm::FourRow;
     let refused = Protocol::Ywz.set_up(&mut net).map(drop);
     assert!(matches!(&refused, Err(Error::InvalidInput(why)) if why.contains("four-row")));
 }

@@ -33,13 +33,13 @@ fn say(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-fn stamp(sequence: u64) -> Stamp {
-    Stamp {
-        kind: Kind::Pool,
+fn meta(sequence: u64) -> ItemMeta {
+    ItemMeta {
+        kind: ItemKind::Pool,
         protocol: "wrk".to_string(),
         group: [1; 32],
         party: 0,
-        peers: vec![Peer { party: 1, fingerprint: Some("ab".repeat(32)) }],
+        peers: vec![ItemPeer { party: 1, fingerprint: Some("ab".repeat(32)) }],
         dealer: None,
         rho: 40,
         circuit: None,
@@ -54,11 +54,11 @@ fn measure(name: &str, path: &std::path::Path, protection: &Protection, bytes: u
     let chunk: Vec<u8> = (0..1 << 16).map(|i: u32| ((i * i) >> 7) as u8).collect();
 
     let start = Instant::now();
-    let mut draft = store.begin(stamp(0), &[records], DEFAULT_FRAME)?;
+    let mut item_writer = store.begin(meta(0), &[records], DEFAULT_FRAME)?;
     for _ in 0..bytes / chunk.len() as u64 {
-        draft.section(0).put(&chunk)?;
+        item_writer.section(0).put(&chunk)?;
     }
-    let id = draft.finish(vec![bytes / RECORD])?;
+    let id = item_writer.finish(vec![bytes / RECORD])?;
     let write = bytes as f64 / start.elapsed().as_secs_f64() / 1e6;
 
     let takes = 50;
@@ -83,11 +83,11 @@ fn measure(name: &str, path: &std::path::Path, protection: &Protection, bytes: u
     let removed = start.elapsed().as_secs_f64();
 
     for sequence in 1..1000 {
-        let mut draft = store.begin(stamp(sequence), &[records], DEFAULT_FRAME)?;
-        draft.section(0).put(&chunk)?;
-        draft.finish(vec![chunk.len() as u64 / RECORD])?;
+        let mut item_writer = store.begin(meta(sequence), &[records], DEFAULT_FRAME)?;
+        item_writer.section(0).put(&chunk)?;
+        item_writer.finish(vec![chunk.len() as u64 / RECORD])?;
     }
-    let id = store.offers(&Filter::default())?[0].id;
+    let id = store.available_items(&Filter::default())?[0].id;
     let start = Instant::now();
     for i in 0..takes {
         store.take_range(id, &[i], &[i + 1])?;

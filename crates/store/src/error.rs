@@ -61,7 +61,7 @@ pub enum StoreError {
          its ownership here, which voids all material in it",
         path.display()
     )]
-    Elsewhere {
+    Moved {
         /// The store's directory.
         path: PathBuf,
         /// What differs from where the store was made.
@@ -73,7 +73,7 @@ pub enum StoreError {
          used since, and must never be used twice. Reset its ownership, which voids all material in it",
         path.display()
     )]
-    PutBack {
+    RolledBack {
         /// The store's directory.
         path: PathBuf,
         /// By what it was noticed.
@@ -174,10 +174,10 @@ pub enum StoreError {
     },
     /// A check failed in this group: nothing made under its keys may be used or added.
     #[error("the group {group} is dead ({reason}): make material in a new session")]
-    DeadGroup {
+    RevokedGroup {
         /// The group, as hexadecimal digits.
         group: String,
-        /// Why it was killed.
+        /// Why it was revoked.
         reason: String,
     },
     /// An item of the same group, kind and sequence number is or was in the store.
@@ -240,8 +240,8 @@ impl Classified for StoreError {
             StoreError::NotCreated { .. } => "store-not-created",
             StoreError::Locked { .. } => "store-locked",
             StoreError::Version { .. } => "store-version",
-            StoreError::Elsewhere { .. } => "store-moved",
-            StoreError::PutBack { .. } => "store-restored",
+            StoreError::Moved { .. } => "store-moved",
+            StoreError::RolledBack { .. } => "store-restored",
             StoreError::Unsafe { .. } => "store-unsafe",
             StoreError::ReadOnly { .. } => "store-read-only",
             StoreError::Full { .. } => "disk-full",
@@ -251,7 +251,7 @@ impl Classified for StoreError {
             StoreError::Unknown { .. } => "item-unknown",
             StoreError::AlreadyUsed { .. } => "item-used",
             StoreError::Void { .. } => "item-void",
-            StoreError::DeadGroup { .. } => "group-dead",
+            StoreError::RevokedGroup { .. } => "group-dead",
             StoreError::Exists { .. } => "item-exists",
             StoreError::Invalid(_) => "store-request",
         }

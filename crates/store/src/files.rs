@@ -22,7 +22,7 @@ pub(crate) fn make_directory(path: &Path) -> Result<()> {
 
 /// Makes the entries of a directory survive a crash of the machine.
 pub(crate) fn sync_directory(path: &Path) -> Result<()> {
-    // Elsewhere a directory cannot be opened as a file, and renames are written through.
+    // Moved a directory cannot be opened as a file, and renames are written through.
     #[cfg(unix)]
     File::open(path).and_then(|d| d.sync_all()).map_err(|e| StoreError::io("flush", path, &e))?;
     #[cfg(not(unix))]

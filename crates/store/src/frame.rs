@@ -106,7 +106,7 @@ impl Header {
             1 => Sealing::Encryption,
             _ => return Err("the file is protected in a way that this program does not know"),
         };
-        if !crate::stamp::FRAMES.contains(&word(52)) {
+        if !crate::meta::FRAMES.contains(&word(52)) {
             return Err("the file has frames of an impossible size");
         }
         Ok(Header {

@@ -1,7 +1,7 @@
 //! The index: a small embedded database, read and written as a whole under the store's lock.
 //!
 //! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction
-//! takes the exclusive lock, reads the database file whose number and digest the [`Head`] gives,
+//! takes the exclusive lock, reads the database file whose number and digest the [`CommitPointer`] gives,
 //! makes a new one in memory, and then, each step on disk before the next:
 //!
 //! 1. writes it to the other file;
@@ -20,12 +20,12 @@ use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefi
 
 use crate::access::Mode;
 use crate::backend::Image;
+use crate::commit_pointer::CommitPointer;
 use crate::files::Flock;
 use crate::frame::Sealing;
-use crate::head::Head;
 use crate::keys::{RootKey, same_tag};
 use crate::record::{Content, Edit, Record, shorten};
-use crate::{GroupId, ItemId, Kind, Result, StoreError, access, fault, files};
+use crate::{GroupId, ItemId, ItemKind, Result, StoreError, access, fault, files};
 
 type Table = TableDefinition<'static, &'static [u8], &'static [u8]>;
 
@@ -69,18 +69,18 @@ pub(crate) struct Locked<'a> {
 }
 
 /// Why the database could not be used.
-enum Trouble {
+enum IndexError {
     Database(Box<redb::Error>),
     Content(String),
 }
 
-impl<E: Into<redb::Error>> From<E> for Trouble {
+impl<E: Into<redb::Error>> From<E> for IndexError {
     fn from(error: E) -> Self {
-        Trouble::Database(Box::new(error.into()))
+        IndexError::Database(Box::new(error.into()))
     }
 }
 
-type Attempt<T> = std::result::Result<T, Trouble>;
+type Attempt<T> = std::result::Result<T, IndexError>;
 
 impl Core {
     /// The file of the index that transaction `generation` makes.
@@ -132,7 +132,7 @@ impl Core {
         }
         let written = files::overwrite(&self.database(generation), bytes)?;
         fault::point("commit.written");
-        let head = Head::new(generation, self.digest(bytes), &written);
+        let head = CommitPointer::new(generation, self.digest(bytes), &written);
         head.save(&self.directory, &self.root)?;
         fault::point("commit.decided");
         self.empty_other(generation);
@@ -196,14 +196,14 @@ impl Core {
 
     /// Reads the index and the bytes of its file.
     fn read(&self, age: Age) -> Result<(Content, Vec<u8>)> {
-        let (head, found) = Head::load(&self.directory, &self.root)?;
+        let (head, found) = CommitPointer::load(&self.directory, &self.root)?;
         let path = self.database(head.generation);
         let missing = || StoreError::damaged(&path, "is missing");
         let file = access::open_if_there(&path, Mode::Read)?.ok_or_else(missing)?;
         let metadata = file.metadata().map_err(|e| StoreError::io("look at", &path, &e))?;
         if age == Age::Latest && !head.is_latest(found, &metadata) {
             let what = "the file `head` in it is not the one that was last written there";
-            return Err(StoreError::PutBack { path: self.directory.clone(), what });
+            return Err(StoreError::RolledBack { path: self.directory.clone(), what });
         }
         let bytes = files::read_bounded(file, &path, MAX_INDEX)?;
         if !same_tag(&self.digest(&bytes), &head.digest) {
@@ -221,11 +221,12 @@ impl Core {
     /// See [`fault::pass_for_latest`].
     #[cfg(any(test, feature = "faults"))]
     pub fn pass_for_latest(&self) -> Result<()> {
-        let (head, _) = Head::load(&self.directory, &self.root)?;
+        let (head, _) = CommitPointer::load(&self.directory, &self.root)?;
         let database = self.database(head.generation);
         let metadata =
             fs::metadata(&database).map_err(|e| StoreError::io("look at", &database, &e))?;
-        Head::new(head.generation, head.digest, &metadata).save(&self.directory, &self.root)
+        CommitPointer::new(head.generation, head.digest, &metadata)
+            .save(&self.directory, &self.root)
     }
 
     fn digest(&self, bytes: &[u8]) -> [u8; 32] {
@@ -248,17 +249,16 @@ impl Core {
                     match edit {
                         Edit::Put(id, record) => {
                             items.insert(id.0.as_slice(), record.encode().as_slice())?;
-                            let key = series_key(record.stamp.series());
+                            let key = series_key(record.meta.series());
                             let known = numbers.get(key.as_slice())?.map(|n| number(n.value()));
-                            let next =
-                                record.stamp.following().max(known.transpose()?.unwrap_or(0));
+                            let next = record.meta.following().max(known.transpose()?.unwrap_or(0));
                             numbers.insert(key.as_slice(), next.to_le_bytes().as_slice())?;
                         }
                         Edit::Forget(id) => {
                             items.remove(id.0.as_slice())?;
                             spent.insert(id.0.as_slice(), [].as_slice())?;
                         }
-                        Edit::Kill(group, reason) => {
+                        Edit::Revoke(group, reason) => {
                             dead.insert(group.as_slice(), reason.as_bytes())?;
                         }
                     }
@@ -282,8 +282,8 @@ impl Core {
         let wrong = |what: String| StoreError::damaged(&self.database(generation), what);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(Trouble::Content(what))) => Err(wrong(what)),
-            Ok(Err(Trouble::Database(error))) => Err(wrong(format!("cannot be used ({error})"))),
+            Ok(Err(IndexError::Content(what))) => Err(wrong(what)),
+            Ok(Err(IndexError::Database(error))) => Err(wrong(format!("cannot be used ({error})"))),
             Err(_) => Err(wrong("is no database".to_string())),
         }
     }
@@ -294,12 +294,12 @@ fn open(image: Image) -> Attempt<Database> {
 }
 
 fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
-    let wrong = |what: &str| Trouble::Content(what.to_string());
+    let wrong = |what: &str| IndexError::Content(what.to_string());
     let mut content = Content::default();
     for entry in transaction.open_table(ITEMS)?.iter()? {
         let (key, value) = entry?;
         let id = ItemId(key.value().try_into().map_err(|_| wrong("names an item wrongly"))?);
-        let record = Record::decode(id, value.value()).map_err(Trouble::Content)?;
+        let record = Record::decode(id, value.value()).map_err(IndexError::Content)?;
         content.items.insert(id, record);
     }
     for entry in transaction.open_table(SPENT)?.iter()? {
@@ -310,7 +310,7 @@ fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
         let (key, value) = entry?;
         let group = GroupId::try_from(key.value()).map_err(|_| wrong("names a group wrongly"))?;
         let reason = std::str::from_utf8(value.value()).map_err(|_| wrong("gives no reason"))?;
-        content.dead.insert(group, shorten(reason));
+        content.revoked.insert(group, shorten(reason));
     }
     for entry in transaction.open_table(NUMBERS)?.iter()? {
         let (key, value) = entry?;
@@ -324,26 +324,26 @@ fn read_all(transaction: &ReadTransaction) -> Attempt<Content> {
 }
 
 fn number(bytes: &[u8]) -> Attempt<u64> {
-    let bytes = bytes.try_into().map_err(|_| Trouble::Content("has no number".to_string()))?;
+    let bytes = bytes.try_into().map_err(|_| IndexError::Content("has no number".to_string()))?;
     Ok(u64::from_le_bytes(bytes))
 }
 
 /// How the table of sequence numbers names a series.
-fn series_key((group, kind): (GroupId, Kind)) -> [u8; 33] {
+fn series_key((group, kind): (GroupId, ItemKind)) -> [u8; 33] {
     let mut key = [0; 33];
     key[..32].copy_from_slice(&group);
     key[32] = match kind {
-        Kind::Pool => 0,
-        Kind::Prepared => 1,
+        ItemKind::Pool => 0,
+        ItemKind::Prepared => 1,
     };
     key
 }
 
-fn series(key: &[u8]) -> Option<(GroupId, Kind)> {
+fn series(key: &[u8]) -> Option<(GroupId, ItemKind)> {
     let (group, kind) = key.split_first_chunk()?;
     match kind {
-        [0] => Some((*group, Kind::Pool)),
-        [1] => Some((*group, Kind::Prepared)),
+        [0] => Some((*group, ItemKind::Pool)),
+        [1] => Some((*group, ItemKind::Prepared)),
         _ => None,
     }
 }

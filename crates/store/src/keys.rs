@@ -11,7 +11,7 @@ use symbolon_primitives::{Secret, stack, watch};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::access::Mode;
-use crate::{Cause, Result, StoreError, access, hexed};
+use crate::{Cause, Result, StoreError, access, serde_hex};
 
 /// No key file is longer, in bytes.
 const MAX_KEY_FILE: u64 = 64 << 10;
@@ -144,7 +144,7 @@ pub enum Lock {
     /// With a passphrase, stretched with Argon2id.
     Passphrase {
         /// Fresh for every store.
-        #[serde(with = "hexed")]
+        #[serde(with = "serde_hex")]
         salt: [u8; 32],
         /// KiB of memory.
         memory: u32,
@@ -156,7 +156,7 @@ pub enum Lock {
     /// With the content of a file.
     KeyFile {
         /// Fresh for every store.
-        #[serde(with = "hexed")]
+        #[serde(with = "serde_hex")]
         salt: [u8; 32],
     },
 }

@@ -1,10 +1,10 @@
 //! The on-disk store of preprocessing material of one party: material is used once, whatever
 //! happens.
 //!
-//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`Stamp`]:
+//! The store knows nothing of protocols. An **item** is some sections of bytes with a [`ItemMeta`]:
 //! either a *pool*, from which ranges of records are taken front to back, or a *prepared* one,
 //! which is taken as a whole. A **group** is all that was made under one session's global keys; a
-//! failed check [kills](Store::kill_group) all of it.
+//! failed check [revokes](Store::revoke_group) all of it.
 //!
 //! ```
 //! use symbolon_store::*;
@@ -13,28 +13,28 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("store");
 //! let store = Store::create(&path, &Protection::passphrase("correct horse battery staple"))?;
-//! let stamp = Stamp {
-//!     kind: Kind::Pool,
+//! let meta = ItemMeta {
+//!     kind: ItemKind::Pool,
 //!     protocol: "wrk".to_string(),
 //!     group: [7; 32],
 //!     party: 0,
-//!     peers: vec![Peer { party: 1, fingerprint: None }],
+//!     peers: vec![ItemPeer { party: 1, fingerprint: None }],
 //!     dealer: None,
 //!     rho: 40,
 //!     circuit: None,
 //!     sequence: 0,
 //!     counts: Vec::new(),
 //! };
-//! let mut draft = store.begin(stamp, &[Section::Records { counter: 0, bits: 128 }], DEFAULT_FRAME)?;
-//! draft.section(0).put(&[0; 100 * 16])?;
-//! draft.finish(vec![100])?;
+//! let mut item_writer = store.begin(meta, &[Section::Records { counter: 0, bits: 128 }], DEFAULT_FRAME)?;
+//! item_writer.section(0).put(&[0; 100 * 16])?;
+//! item_writer.finish(vec![100])?;
 //!
-//! let offer = &store.offers(&Filter { rho: Some(40), ..Filter::default() })?[0];
-//! let taken = store.take_range(offer.id, &[0], &[10])?;
+//! let item = &store.available_items(&Filter { rho: Some(40), ..Filter::default() })?[0];
+//! let taken = store.take_range(item.id, &[0], &[10])?;
 //! // From here on, whatever happens, nobody gets these ten records again.
 //! let mut record = [0; 16];
 //! taken.read(0, taken.bytes(0))?.fill(&mut record)?;
-//! assert!(store.take_range(offer.id, &[0], &[10]).is_err());
+//! assert!(store.take_range(item.id, &[0], &[10]).is_err());
 //! # Ok(())
 //! # }
 //! ```
@@ -43,7 +43,7 @@
 //! ```text
 //! store.toml            format, name, protection, place; written last when a store is made
 //! lock                  locked during each transaction; its inode is part of the store's place
-//! index-0.redb          the index: records, used names, dead groups (an embedded database);
+//! index-0.redb          the index: records, used names, revoked groups (an embedded database);
 //! index-1.redb          two files in turns
 //! head                  the digest of the right one, and which file it is itself: replacing it is
 //!                       what makes a transaction happen
@@ -53,7 +53,7 @@
 //! ```
 //!
 //! # Why nothing is used twice
-//! Material leaves the store only as a [`Taken`], and that exists only after these steps:
+//! Material leaves the store only as a [`ConsumedItem`], and that exists only after these steps:
 //!
 //! 1. *The exclusive lock.* A transaction holds the lock on `lock` from reading the index to the
 //!    end of writing it, so of two processes, or threads, that want the same records one sees what
@@ -73,12 +73,12 @@
 //!
 //! An item becomes visible by a transaction of the same form, after its files and directories were
 //! flushed. Names of items (of group, kind, sequence number) are never given twice, and nothing can
-//! be added to a dead group. Frames are bound to their place in one file of one item of one store,
+//! be added to a revoked group. Frames are bound to their place in one file of one item of one store,
 //! so files that are exchanged among items or stores are damage.
 //!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
-//! ([`StoreError::Elsewhere`]), and to their latest state where it was written
-//! ([`StoreError::PutBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put
+//! ([`StoreError::Moved`]), and to their latest state where it was written
+//! ([`StoreError::RolledBack`]); [`Store::reset_ownership`] makes a copy, or a store that was put
 //! back, usable by voiding everything in it. For the same reason items cannot be exported
 //! ([`Store::describe`]).
 //!
@@ -102,7 +102,8 @@
 
 mod access;
 mod backend;
-mod draft;
+mod commit_pointer;
+mod consumed;
 mod error;
 #[cfg(any(test, feature = "faults"))]
 pub mod fault;
@@ -110,36 +111,35 @@ pub mod fault;
 mod fault;
 mod files;
 mod frame;
-mod head;
-mod hexed;
-mod host;
 mod identity;
 mod index;
+mod item_writer;
 mod keys;
+mod location;
+mod maintenance;
 mod manifest;
+mod meta;
 mod record;
-mod stamp;
+mod serde_hex;
 mod store;
-mod taken;
-mod upkeep;
 
-pub use draft::{Draft, SectionWriter};
+pub use consumed::{ConsumedItem, SectionReader};
 pub use error::{Cause, Result, StoreError};
+pub use item_writer::{ItemWriter, SectionWriter};
 pub use keys::{Protection, create_key_file};
-pub use record::State;
-pub use stamp::{
-    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemId, Kind, MAX_COUNTERS, MAX_PEERS, MAX_SECTIONS,
-    Peer, Section, Stamp,
+pub use maintenance::{Collected, GroupLock, Progress};
+pub use meta::{
+    DEFAULT_FRAME, FRAMES, Filter, GroupId, ItemId, ItemKind, ItemMeta, ItemPeer, MAX_COUNTERS,
+    MAX_PEERS, MAX_SECTIONS, Section,
 };
-pub use store::{Entry, Offer, Store};
-pub use taken::{SectionReader, Taken};
-pub use upkeep::{Collected, GroupLock, Progress};
+pub use record::ItemState;
+pub use store::{AvailableItem, Entry, Store};
 
 /// The decoders of a store's files, for fuzzing. No part of the interface.
 #[doc(hidden)]
 pub mod fuzzing {
+    pub use crate::commit_pointer::CommitPointer;
     pub use crate::frame::{FileKeys, HEADER, Header, Sealing};
-    pub use crate::head::Head;
     pub use crate::keys::RootKey;
     pub use crate::manifest::Manifest;
     pub use crate::record::Record;

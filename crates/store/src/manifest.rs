@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::host::Host;
 use crate::keys::{Lock, Protection, RootKey, random, same_tag};
-use crate::{Result, StoreError, files, hexed};
+use crate::location::StoreLocation;
+use crate::{Result, StoreError, files, serde_hex};
 
 /// The format of stores that this program makes and reads.
 ///
@@ -25,7 +25,7 @@ pub struct Manifest {
     /// The format of everything in the store.
     pub format: u64,
     /// The store's name, random.
-    #[serde(with = "hexed")]
+    #[serde(with = "serde_hex")]
     pub store: [u8; 16],
     /// When it was made, in seconds since 1970.
     pub created: u64,
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub protection: Lock,
     /// Where it was made, or where its ownership was reset.
     #[serde(default)]
-    pub host: Host,
+    pub host: StoreLocation,
     /// What tells a wrong key, and damage.
     pub check: Check,
 }
@@ -43,10 +43,10 @@ pub struct Manifest {
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// A tag over nothing but the store's name: tells whether the key is right.
-    #[serde(with = "hexed")]
+    #[serde(with = "serde_hex")]
     pub key: [u8; 32],
     /// A tag over everything else in the file.
-    #[serde(with = "hexed")]
+    #[serde(with = "serde_hex")]
     pub all: [u8; 32],
 }
 
@@ -62,7 +62,7 @@ impl Manifest {
         let lock = Lock::new(protection)?;
         let root = lock.open(protection, &store, directory)?;
         let created = crate::now();
-        let (host, check) = (Host::default(), Check::default());
+        let (host, check) = (StoreLocation::default(), Check::default());
         let manifest = Manifest { format: FORMAT, store, created, protection: lock, host, check };
         Ok((manifest, root))
     }

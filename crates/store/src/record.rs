@@ -1,12 +1,12 @@
-//! What the index knows: records of items, names that were used up, dead groups.
+//! What the index knows: records of items, names that were used up, revoked groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame::Geometry;
-use crate::stamp::{FRAMES, MAX_SECTIONS};
-use crate::{GroupId, ItemId, Kind, Section, Stamp};
+use crate::meta::{FRAMES, MAX_SECTIONS};
+use crate::{GroupId, ItemId, ItemKind, ItemMeta, Section};
 
 /// No reason is kept longer, in characters.
 const MAX_REASON: usize = 200;
@@ -19,7 +19,7 @@ pub(crate) fn shorten(reason: &str) -> String {
 /// What may be done with an item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-pub enum State {
+pub enum ItemState {
     /// There is something left to take.
     Available,
     /// All of it was handed out.
@@ -33,9 +33,10 @@ pub enum State {
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// What it is.
-    pub stamp: Stamp,
+    #[serde(rename = "stamp")]
+    pub meta: ItemMeta,
     /// What is left of it.
-    pub state: State,
+    pub state: ItemState,
     /// The first record of each count that was never handed out.
     pub next: Vec<u64>,
     /// When it was finished, in seconds since 1970.
@@ -69,20 +70,20 @@ impl Record {
     }
 
     pub(crate) fn check(&self, id: ItemId) -> Result<(), String> {
-        self.stamp.check(true)?;
-        let (counts, next) = (&self.stamp.counts, &self.next);
-        if self.stamp.id() != id {
+        self.meta.check(true)?;
+        let (counts, next) = (&self.meta.counts, &self.next);
+        if self.meta.id() != id {
             return Err("is the record of another item".to_string());
         }
         if next.len() != counts.len() || next.iter().zip(counts).any(|(next, count)| next > count) {
             return Err("says that more was used than there is".to_string());
         }
-        if (self.state == State::Available) == (next == counts)
-            && !matches!(self.state, State::Void(_))
+        if (self.state == ItemState::Available) == (next == counts)
+            && !matches!(self.state, ItemState::Void(_))
         {
             return Err("is not sure whether anything is left".to_string());
         }
-        if matches!(&self.state, State::Void(reason) if *reason != shorten(reason)) {
+        if matches!(&self.state, ItemState::Void(reason) if *reason != shorten(reason)) {
             return Err("is void for a reason that cannot be printed".to_string());
         }
         if self.files.is_empty() || self.files.len() > MAX_SECTIONS {
@@ -121,8 +122,8 @@ pub(crate) enum Edit {
     Put(ItemId, Box<Record>),
     /// An item's record is not needed any more; its name stays used.
     Forget(ItemId),
-    /// A group is dead.
-    Kill(GroupId, String),
+    /// A group is revoked.
+    Revoke(GroupId, String),
 }
 
 /// All that the index knows.
@@ -133,25 +134,25 @@ pub(crate) struct Content {
     pub items: BTreeMap<ItemId, Record>,
     /// Names of items whose records are gone.
     pub spent: BTreeSet<ItemId>,
-    pub dead: BTreeMap<GroupId, String>,
+    pub revoked: BTreeMap<GroupId, String>,
     /// For each group, the first sequence number that no item of a kind has had, nor a later one.
-    pub numbers: BTreeMap<(GroupId, Kind), u64>,
+    pub numbers: BTreeMap<(GroupId, ItemKind), u64>,
 }
 
 impl Content {
     pub fn apply(&mut self, edit: &Edit) {
         match edit {
             Edit::Put(id, record) => {
-                let number = self.numbers.entry(record.stamp.series()).or_default();
-                *number = record.stamp.following().max(*number);
+                let number = self.numbers.entry(record.meta.series()).or_default();
+                *number = record.meta.following().max(*number);
                 self.items.insert(*id, (**record).clone());
             }
             Edit::Forget(id) => {
                 self.items.remove(id);
                 self.spent.insert(*id);
             }
-            Edit::Kill(group, reason) => {
-                self.dead.insert(*group, reason.clone());
+            Edit::Revoke(group, reason) => {
+                self.revoked.insert(*group, reason.clone());
             }
         }
     }
@@ -165,8 +166,8 @@ mod tests {
     #[test]
     fn a_reason_that_cannot_be_printed_is_refused() {
         let record = |reason: &str| {
-            let stamp = Stamp {
-                kind: Kind::Prepared,
+            let meta = ItemMeta {
+                kind: ItemKind::Prepared,
                 protocol: "wrk".to_string(),
                 group: [1; 32],
                 party: 0,
@@ -178,12 +179,12 @@ mod tests {
                 counts: vec![1],
             };
             let files = vec![SectionFile { holds: Section::Whole, frame: 16, bytes: 5 }];
-            let state = State::Void(reason.to_string());
-            Record { stamp, state, next: vec![0], created: 0, files }
+            let state = ItemState::Void(reason.to_string());
+            Record { meta, state, next: vec![0], created: 0, files }
         };
         let read = |reason: &str| {
             let record = record(reason);
-            Record::decode(record.stamp.id(), &record.encode())
+            Record::decode(record.meta.id(), &record.encode())
         };
         let longest = "é".repeat(MAX_REASON);
         for reason in ["", "a check failed", &longest] {

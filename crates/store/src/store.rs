@@ -8,16 +8,16 @@ use std::sync::Arc;
 use symbolon_primitives::stack;
 
 use crate::access::{self, Mode};
-use crate::draft::Draft;
+use crate::consumed::ConsumedItem;
 use crate::files::{self, Discarded, Flock};
 use crate::frame::Sealing;
-use crate::host::Host;
 use crate::index::{Age, Core, Locked};
+use crate::item_writer::ItemWriter;
 use crate::keys::{Lock, Protection, RootKey};
+use crate::location::StoreLocation;
 use crate::manifest::Manifest;
-use crate::record::{Edit, Record, State, shorten};
-use crate::taken::Taken;
-use crate::{Filter, GroupId, ItemId, Kind, Result, Section, Stamp, StoreError, fault};
+use crate::record::{Edit, ItemState, Record, shorten};
+use crate::{Filter, GroupId, ItemId, ItemKind, ItemMeta, Result, Section, StoreError, fault};
 
 /// One party's store, open. Clones are the same store; any number of processes may have it open.
 #[derive(Clone)]
@@ -27,13 +27,13 @@ pub struct Store {
 
 /// An item that can be taken from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct AvailableItem {
     /// The item's name, the same on all parties.
     pub id: ItemId,
     /// The session under whose global keys it was made.
     pub group: GroupId,
-    /// Everything else public about it; how many records it had is in `stamp.counts`.
-    pub stamp: Stamp,
+    /// Everything else public about it; how many records it had is in `meta.counts`.
+    pub meta: ItemMeta,
     /// The first record of each count that was never handed out here.
     pub next: Vec<u64>,
     /// The first sequence number that no prepared item of its group has had here, nor a later one.
@@ -46,9 +46,9 @@ pub struct Entry {
     /// The item's name.
     pub id: ItemId,
     /// What it is.
-    pub stamp: Stamp,
+    pub meta: ItemMeta,
     /// What is left of it.
-    pub state: State,
+    pub state: ItemState,
     /// The first record of each count that was never handed out.
     pub next: Vec<u64>,
     /// The bytes of all its sections, whether or not their files are still there.
@@ -89,7 +89,7 @@ impl Store {
         make_directories(&directory)?;
         fault::point("create.directories");
         let (mut manifest, root) = Manifest::new(&directory, protection)?;
-        manifest.host = Host::current(&manifest.store, &lock_path)?;
+        manifest.host = StoreLocation::current(&manifest.store, &lock_path)?;
         let core = core(directory.clone(), &manifest, root);
         core.create()?;
         // Last: what has no manifest is no store.
@@ -105,7 +105,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotAStore`], [`StoreError::Locked`] (a wrong key, or none),
-    /// [`StoreError::Version`], [`StoreError::Elsewhere`] (a copy), [`StoreError::PutBack`],
+    /// [`StoreError::Version`], [`StoreError::Moved`] (a copy), [`StoreError::RolledBack`],
     /// [`StoreError::Damaged`]; [`StoreError::Unsafe`] if somebody else owns the store or can write
     /// to it; what the disk refuses.
     pub fn open(directory: impl AsRef<Path>, protection: &Protection) -> Result<Self> {
@@ -117,8 +117,9 @@ impl Store {
             return Err(StoreError::damaged(&lock, "is missing"));
         }
         check_directories(&directory)?;
-        if let Some(what) = manifest.host.differs(&Host::current(&manifest.store, &lock)?) {
-            return Err(StoreError::Elsewhere { path: directory, what });
+        if let Some(what) = manifest.host.differs(&StoreLocation::current(&manifest.store, &lock)?)
+        {
+            return Err(StoreError::Moved { path: directory, what });
         }
         let store = Store { core: Arc::new(core(directory, &manifest, root)) };
         store.core.content(false)?;
@@ -175,7 +176,7 @@ impl Store {
             Err((other, _)) => return Err(other),
         }
         // Last: until then the copy is refused.
-        manifest.host = Host::current(&manifest.store, &Core::lock_path(&directory))?;
+        manifest.host = StoreLocation::current(&manifest.store, &Core::lock_path(&directory))?;
         manifest.save(&directory, &core.root)?;
         store.gc()?;
         Ok(store)
@@ -188,39 +189,38 @@ impl Store {
 
     /// Starts a new item.
     ///
-    /// `stamp.counts` is empty; the counts are given when the item is finished. `sections` says
+    /// `meta.counts` is empty; the counts are given when the item is finished. `sections` says
     /// what each section holds; their files consist of frames of `frame` bytes
     /// ([`crate::DEFAULT_FRAME`] without a reason for another), which are read and checked as
     /// wholes.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] and [`StoreError::DeadGroup`]; [`StoreError::Invalid`] for a stamp or
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`]; [`StoreError::Invalid`] for metadata or
     /// sections that make no sense; what the disk refuses.
-    pub fn begin(&self, stamp: Stamp, sections: &[Section], frame: u32) -> Result<Draft> {
-        Draft::begin(&self.core, stamp, sections, frame)
+    pub fn begin(&self, meta: ItemMeta, sections: &[Section], frame: u32) -> Result<ItemWriter> {
+        ItemWriter::begin(&self.core, meta, sections, frame)
     }
 
     /// What can be taken, in the order of sequence numbers.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`] if nothing could be marked as used; [`StoreError::Damaged`].
-    pub fn offers(&self, filter: &Filter) -> Result<Vec<Offer>> {
+    pub fn available_items(&self, filter: &Filter) -> Result<Vec<AvailableItem>> {
         let mut content = self.core.content(true)?;
         let numbers = std::mem::take(&mut content.numbers);
-        let fitting = content
-            .items
-            .into_iter()
-            .filter(|(_, record)| record.state == State::Available && filter.fits(&record.stamp));
-        let mut offers: Vec<Offer> = fitting
+        let fitting = content.items.into_iter().filter(|(_, record)| {
+            record.state == ItemState::Available && filter.fits(&record.meta)
+        });
+        let mut available_items: Vec<AvailableItem> = fitting
             .map(|(id, record)| {
-                let Record { stamp, next, .. } = record;
-                let next_prepared = numbers.get(&(stamp.group, Kind::Prepared));
+                let Record { meta, next, .. } = record;
+                let next_prepared = numbers.get(&(meta.group, ItemKind::Prepared));
                 let next_prepared = next_prepared.copied().unwrap_or(0);
-                Offer { id, group: stamp.group, stamp, next, next_prepared }
+                AvailableItem { id, group: meta.group, meta, next, next_prepared }
             })
             .collect();
-        offers.sort_by_key(|offer| (offer.stamp.sequence, offer.id));
-        Ok(offers)
+        available_items.sort_by_key(|item| (item.meta.sequence, item.id));
+        Ok(available_items)
     }
 
     /// Takes a prepared item: it is marked as used, on disk, before this returns.
@@ -230,8 +230,8 @@ impl Store {
     /// marked then, nor if a file is missing or has a wrong length or header
     /// ([`StoreError::DamagedItem`]). After any other error it may or may not be marked, and is not
     /// to be used.
-    pub fn take_prepared(&self, id: ItemId) -> Result<Taken> {
-        Taken::take(&self.core, id, Kind::Prepared, &[0], &[1])
+    pub fn take_prepared(&self, id: ItemId) -> Result<ConsumedItem> {
+        ConsumedItem::take(&self.core, id, ItemKind::Prepared, &[0], &[1])
     }
 
     /// Takes records `from[i]..upto[i]` of each count of a pool: everything before `upto` is marked
@@ -243,8 +243,8 @@ impl Store {
     /// # Errors
     /// [`StoreError::AlreadyUsed`] if `from` is before what was handed out; otherwise as
     /// [`Store::take_prepared`].
-    pub fn take_range(&self, id: ItemId, from: &[u64], upto: &[u64]) -> Result<Taken> {
-        Taken::take(&self.core, id, Kind::Pool, from, upto)
+    pub fn take_range(&self, id: ItemId, from: &[u64], upto: &[u64]) -> Result<ConsumedItem> {
+        ConsumedItem::take(&self.core, id, ItemKind::Pool, from, upto)
     }
 
     /// Makes items unusable and removes their files. Those that are used or void already stay so.
@@ -256,20 +256,20 @@ impl Store {
         if let Some(item) = ids.iter().find(|id| !locked.content.items.contains_key(id)) {
             return Err(StoreError::Unknown { item: *item });
         }
-        let edits = voiding(&locked, |record| ids.contains(&record.stamp.id()), reason);
+        let edits = voiding(&locked, |record| ids.contains(&record.meta.id()), reason);
         self.commit_void(locked, edits)
     }
 
-    /// Kills a group, as is right after any failed check: everything in it becomes void, its files
+    /// Revokes a group, as is right after any failed check: everything in it becomes void, its files
     /// are removed, and nothing can be added to it ever again.
     ///
     /// # Errors
-    /// What the disk refuses. The group is dead then too if the refusal came late; do it again.
-    pub fn kill_group(&self, group: &GroupId, reason: &str) -> Result<()> {
+    /// What the disk refuses. The group is revoked then too if the refusal came late; do it again.
+    pub fn revoke_group(&self, group: &GroupId, reason: &str) -> Result<()> {
         let locked = self.core.exclusive()?;
-        let mut edits = voiding(&locked, |record| record.stamp.group == *group, reason);
-        if !locked.content.dead.contains_key(group) {
-            edits.push(Edit::Kill(*group, shorten(reason)));
+        let mut edits = voiding(&locked, |record| record.meta.group == *group, reason);
+        if !locked.content.revoked.contains_key(group) {
+            edits.push(Edit::Revoke(*group, shorten(reason)));
         }
         self.commit_void(locked, edits)
     }
@@ -313,13 +313,13 @@ impl Store {
         let content = self.core.content(false)?;
         let mut entries: Vec<Entry> =
             content.items.into_iter().map(|(id, record)| entry(id, record)).collect();
-        entries.sort_by_key(|entry| (entry.created, entry.stamp.sequence, entry.id));
+        entries.sort_by_key(|entry| (entry.created, entry.meta.sequence, entry.id));
         Ok(entries)
     }
 
-    /// What is public about an item, as JSON: stamp, state and sizes, nothing secret.
+    /// What is public about an item, as JSON: metadata, state and sizes, nothing secret.
     ///
-    /// Material itself is never handed out as a file. A file can be copied, and no stamp on it and
+    /// Material itself is never handed out as a file. A file can be copied, and no metadata on it and
     /// no care of one store keeps two others from taking in the same material: used twice under one
     /// Δ it gives the inputs away. Material belongs where it was made; what can move is a whole
     /// store, whose directory can be renamed within its file system.
@@ -410,11 +410,11 @@ fn refuse_strangers(directory: &Path) -> Result<()> {
 
 /// Edits that void what is available and chosen.
 fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) -> Vec<Edit> {
-    let available = locked.content.items.iter().filter(|(_, r)| r.state == State::Available);
+    let available = locked.content.items.iter().filter(|(_, r)| r.state == ItemState::Available);
     available
         .filter(|(_, record)| chosen(record))
         .map(|(id, record)| {
-            let record = Record { state: State::Void(shorten(reason)), ..record.clone() };
+            let record = Record { state: ItemState::Void(shorten(reason)), ..record.clone() };
             Edit::Put(*id, Box::new(record))
         })
         .collect()
@@ -422,6 +422,6 @@ fn voiding(locked: &Locked<'_>, chosen: impl Fn(&Record) -> bool, reason: &str) 
 
 fn entry(id: ItemId, record: Record) -> Entry {
     let bytes = record.bytes();
-    let Record { stamp, state, next, created, .. } = record;
-    Entry { id, stamp, state, next, bytes, created }
+    let Record { meta, state, next, created, .. } = record;
+    Entry { id, meta, state, next, bytes, created }
 }

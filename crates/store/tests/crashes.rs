@@ -27,16 +27,16 @@ fn used(store: &Path) -> BTreeSet<String> {
 }
 
 /// Checks what was taken and uses it up.
-fn spend(store: &Path, taken: &Taken) {
+fn spend(store: &Path, taken: &ConsumedItem) {
     let id = taken.id();
-    match taken.stamp().kind {
-        Kind::Pool => {
+    match taken.meta().kind {
+        ItemKind::Pool => {
             check_records(taken);
             for i in taken.from()[0]..taken.upto()[0] {
                 use_up(store, &format!("{id} {i}"));
             }
         }
-        Kind::Prepared => {
+        ItemKind::Prepared => {
             assert_eq!(read(taken, 0), [5; 300]);
             use_up(store, &format!("{id}"));
         }
@@ -53,38 +53,39 @@ fn act(task: &str, path: &Path) -> Result<()> {
     match task {
         "refill" => drop(try_pool(&store, 3, 0, POOL)?),
         "range" => {
-            let offer = store.offers(&wanted(Kind::Pool))?.remove(0);
-            let next = offer.next[0];
-            spend(path, &store.take_range(offer.id, &[next], &[next + 7])?);
+            let item = store.available_items(&wanted(ItemKind::Pool))?.remove(0);
+            let next = item.next[0];
+            spend(path, &store.take_range(item.id, &[next], &[next + 7])?);
         }
         "rest" => {
-            let offer = store.offers(&wanted(Kind::Pool))?.remove(0);
-            let taken = store.take_range(offer.id, &offer.next, &offer.stamp.counts)?;
+            let item = store.available_items(&wanted(ItemKind::Pool))?.remove(0);
+            let taken = store.take_range(item.id, &item.next, &item.meta.counts)?;
             spend(path, &taken);
             taken.done()?;
         }
         "prepared" => {
-            let offer = store.offers(&wanted(Kind::Prepared))?.remove(0);
-            let taken = store.take_prepared(offer.id)?;
+            let item = store.available_items(&wanted(ItemKind::Prepared))?.remove(0);
+            let taken = store.take_prepared(item.id)?;
             spend(path, &taken);
             taken.done()?;
         }
         "kill" => {
-            let group = store.offers(&wanted(Kind::Pool))?[0].group;
+            let group = store.available_items(&wanted(ItemKind::Pool))?[0].group;
             use_up(path, &format!("dead {}", hex(&group)));
-            store.kill_group(&group, "a check failed")?;
+            store.revoke_group(&group, "a check failed")?;
             use_up(path, &format!("surely dead {}", hex(&group)));
         }
         "void" => {
-            let ids: Vec<_> = store.offers(&wanted(Kind::Pool))?.iter().map(|o| o.id).collect();
+            let ids: Vec<_> =
+                store.available_items(&wanted(ItemKind::Pool))?.iter().map(|o| o.id).collect();
             store.void(&ids, "not wanted")?;
             ids.iter().for_each(|id| use_up(path, &format!("void {id}")));
         }
         "collect" => drop(store.gc()?),
         "share" => {
-            while let Some(offer) = store.offers(&wanted(Kind::Pool))?.first() {
-                let upto = (offer.next[0] + 3).min(POOL);
-                match store.take_range(offer.id, &offer.next, &[upto]) {
+            while let Some(item) = store.available_items(&wanted(ItemKind::Pool))?.first() {
+                let upto = (item.next[0] + 3).min(POOL);
+                match store.take_range(item.id, &item.next, &[upto]) {
                     Ok(taken) => spend(path, &taken),
                     // Another process was faster.
                     Err(StoreError::AlreadyUsed { .. }) => {}
@@ -93,11 +94,11 @@ fn act(task: &str, path: &Path) -> Result<()> {
             }
         }
         "forever" => loop {
-            let pools = store.offers(&wanted(Kind::Pool))?;
+            let pools = store.available_items(&wanted(ItemKind::Pool))?;
             match pools.first() {
-                Some(offer) => {
-                    let upto = (offer.next[0] + 3).min(POOL);
-                    spend(path, &store.take_range(offer.id, &offer.next, &[upto])?);
+                Some(item) => {
+                    let upto = (item.next[0] + 3).min(POOL);
+                    spend(path, &store.take_range(item.id, &item.next, &[upto])?);
                 }
                 None => {
                     let sequence = u64::from_le_bytes(random());
@@ -158,14 +159,14 @@ fn furnish(path: &Path) {
 fn inspect(path: &Path, what: &str) {
     let store = open(path);
     let used = used(path);
-    for offer in store.offers(&Filter::default()).unwrap() {
-        let id = offer.id;
-        let dead = format!("surely dead {}", hex(&offer.group));
+    for item in store.available_items(&Filter::default()).unwrap() {
+        let id = item.id;
+        let dead = format!("surely dead {}", hex(&item.group));
         assert!(!used.contains(&dead), "{what}: {id} of a dead group is offered");
         assert!(!used.contains(&format!("void {id}")), "{what}: the void {id} is offered");
-        match offer.stamp.kind {
-            Kind::Pool => {
-                let left = offer.next[0]..offer.stamp.counts[0];
+        match item.meta.kind {
+            ItemKind::Pool => {
+                let left = item.next[0]..item.meta.counts[0];
                 assert!(!left.is_empty(), "{what}");
                 for i in left {
                     assert!(
@@ -174,7 +175,7 @@ fn inspect(path: &Path, what: &str) {
                     );
                 }
             }
-            Kind::Prepared => {
+            ItemKind::Prepared => {
                 assert!(!used.contains(&id.to_string()), "{what}: {id} may be used again");
             }
         }
@@ -187,10 +188,10 @@ fn inspect(path: &Path, what: &str) {
 /// The store still works: all that is left can be used, new items made, and everything collected.
 fn exercise(path: &Path, what: &str) {
     let store = open(path);
-    for offer in offers(&store) {
-        let taken = match offer.stamp.kind {
-            Kind::Pool => store.take_range(offer.id, &offer.next, &offer.stamp.counts),
-            Kind::Prepared => store.take_prepared(offer.id),
+    for item in available_items(&store) {
+        let taken = match item.meta.kind {
+            ItemKind::Pool => store.take_range(item.id, &item.next, &item.meta.counts),
+            ItemKind::Prepared => store.take_prepared(item.id),
         };
         let taken = taken.unwrap_or_else(|e| panic!("{what}: {e}"));
         taken.check().unwrap();
@@ -307,11 +308,17 @@ fn what_was_decided_stands_whatever_comes_next() {
             let what = format!("{first}, then {second}");
             let died = run_child(&variables("rest", &path, "SYMBOLON_FAULT", first));
             assert_eq!(died.status.code(), None, "{what}");
-            let left = offers(&open(&path)).iter().filter(|o| o.stamp.kind == Kind::Pool).count();
+            let left = available_items(&open(&path))
+                .iter()
+                .filter(|o| o.meta.kind == ItemKind::Pool)
+                .count();
             assert_eq!(left, if stands { 1 } else { 2 }, "{what}");
             run_child(&variables("range", &path, "SYMBOLON_FAULT", second));
             inspect(&path, &what);
-            let left = offers(&open(&path)).iter().filter(|o| o.stamp.kind == Kind::Pool).count();
+            let left = available_items(&open(&path))
+                .iter()
+                .filter(|o| o.meta.kind == ItemKind::Pool)
+                .count();
             assert_eq!(left, if stands { 1 } else { 2 }, "{what}");
             exercise(&path, &what);
         }
@@ -367,7 +374,7 @@ fn a_group_dies_on_a_full_disk_too() {
     let output = run_child(&variables("kill", &path, "SYMBOLON_FULL", "replace.write:1"));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(used(&path).iter().any(|line| line.starts_with("surely dead")));
-    assert!(offers(&open(&path)).is_empty());
+    assert!(available_items(&open(&path)).is_empty());
     inspect(&path, "killed on a full disk");
 }
 
@@ -425,5 +432,5 @@ fn every_record_goes_to_one_of_four_processes() {
         ids.iter().flat_map(|id| (0..POOL).map(move |i| format!("{id} {i}"))).collect();
     all.sort();
     assert_eq!(lines, all, "each record once");
-    assert!(offers(&store).is_empty());
+    assert!(available_items(&store).is_empty());
 }

@@ -12,9 +12,9 @@ use symbolon_store::*;
 /// Takes the item, whatever it is, and reads all of it.
 fn use_all(store: &Store, id: ItemId) -> Result<Vec<u8>> {
     let entry = store.list()?.into_iter().find(|entry| entry.id == id).unwrap();
-    let taken = match entry.stamp.kind {
-        Kind::Pool => store.take_range(id, &entry.next, &entry.stamp.counts)?,
-        Kind::Prepared => store.take_prepared(id)?,
+    let taken = match entry.meta.kind {
+        ItemKind::Pool => store.take_range(id, &entry.next, &entry.meta.counts)?,
+        ItemKind::Prepared => store.take_prepared(id)?,
     };
     taken.check()?;
     let mut all = Vec::new();
@@ -185,7 +185,7 @@ fn an_index_that_is_damaged_older_or_foreign_is_not_trusted() {
         let try_all = |what: &str| {
             is_distrusted(store.take_range(id, &[0], &[10]), what);
             is_distrusted(store.take_range(id, &[10], &[20]), what);
-            is_distrusted(store.offers(&Filter::default()), what);
+            is_distrusted(store.available_items(&Filter::default()), what);
             is_distrusted(store.list(), what);
             is_distrusted(store.gc(), what);
             is_distrusted(Store::open(&path, &protection), what);
@@ -228,7 +228,7 @@ fn child() {
     let Some((task, path)) = task() else { return };
     let store = Store::open(&path, &Protection::None).unwrap();
     match task.as_str() {
-        "take" => drop(store.take_range(offers(&store)[0].id, &[10], &[20])),
+        "take" => drop(store.take_range(available_items(&store)[0].id, &[10], &[20])),
         other => panic!("unknown task {other}"),
     }
 }
@@ -252,7 +252,7 @@ fn an_older_index_is_not_trusted_after_a_crash_either() {
         let decided = point != "commit.written";
         assert_eq!(crashed[2] != before[2], decided, "{point}");
         let next = if decided { 20 } else { 10 };
-        assert_eq!(offers(&store)[0].next, [next], "{point}");
+        assert_eq!(available_items(&store)[0].next, [next], "{point}");
         // Every file of every earlier state, in every combination with what the crash left.
         let states = [(&crashed, next), (&before, 10), (&eldest, 0)];
         for choice in 0..27 {
@@ -326,9 +326,10 @@ fn adopting_is_the_way_out_of_a_damaged_index() {
         let folder = tempfile::tempdir().unwrap();
         let (path, store) = fresh(&folder);
         let id = pool(&store, 1, 0, 10);
-        let mut draft = store.begin(stamp(Kind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
-        draft.section(0).put(b"half").unwrap();
-        std::mem::forget(draft);
+        let mut item_writer =
+            store.begin(meta(ItemKind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
+        item_writer.section(0).put(b"half").unwrap();
+        std::mem::forget(item_writer);
         match name {
             "lock" => fs::remove_file(path.join(name)).unwrap(),
             "index" => INDEX[..2].iter().for_each(|name| fs::write(path.join(name), b"x").unwrap()),
@@ -336,10 +337,10 @@ fn adopting_is_the_way_out_of_a_damaged_index() {
         }
         is_distrusted(Store::open(&path, &Protection::None), name);
         let store = Store::reset_ownership(&path, &Protection::None).unwrap();
-        assert!(offers(&store).is_empty());
+        assert!(available_items(&store).is_empty());
         assert!(!file(&path, id, 0).exists());
         assert!(store.take_range(id, &[0], &[1]).is_err());
         pool(&store, 5, 0, 10);
-        assert_eq!(offers(&open(&path)).len(), 1);
+        assert_eq!(available_items(&open(&path)).len(), 1);
     }
 }

@@ -16,12 +16,8 @@ fn a_pool_is_taken_front_to_back() {
         let id = pool(&store, 1, 0, 100);
         drop(store);
         let store = Store::open(&path, &protection).unwrap();
-        let offer = offers(&store).remove(0);
-        assert_eq!(
-            (offer.id, &offer.stamp.counts, &offer.next),
-            (id, &vec![100], &vec![0]),
-            "{name}"
-        );
+        let item = available_items(&store).remove(0);
+        assert_eq!((item.id, &item.meta.counts, &item.next), (id, &vec![100], &vec![0]), "{name}");
         let first = store.take_range(id, &[0], &[30]).unwrap();
         // Skipped ahead, since a peer may have used more.
         let second = store.take_range(id, &[40], &[41]).unwrap();
@@ -31,10 +27,10 @@ fn a_pool_is_taken_front_to_back() {
             let refused = store.take_range(id, &[from], &[upto]).unwrap_err();
             assert!(matches!(refused, StoreError::AlreadyUsed { .. }), "{from}..{upto}: {refused}");
         }
-        assert_eq!(offers(&store)[0].next, [41]);
+        assert_eq!(available_items(&store)[0].next, [41]);
         let rest = store.take_range(id, &[41], &[100]).unwrap();
         check_records(&rest);
-        assert!(offers(&store).is_empty());
+        assert!(available_items(&store).is_empty());
         assert!(matches!(
             store.take_range(id, &[100], &[100]).unwrap_err(),
             StoreError::AlreadyUsed { .. }
@@ -104,10 +100,10 @@ fn records_of_single_bits_are_taken_by_bytes() {
     let (_, store) = fresh(&folder);
     let sections =
         [Section::Records { counter: 1, bits: 1 }, Section::Records { counter: 0, bits: 20 }];
-    let mut draft = store.begin(stamp(Kind::Pool, 1, 0), &sections, FRAME).unwrap();
-    draft.section(0).write_all(&[0xff; 13]).unwrap();
-    draft.section(1).write_all(&[0xee; 8]).unwrap();
-    let id = draft.finish(vec![3, 100]).unwrap();
+    let mut item_writer = store.begin(meta(ItemKind::Pool, 1, 0), &sections, FRAME).unwrap();
+    item_writer.section(0).write_all(&[0xff; 13]).unwrap();
+    item_writer.section(1).write_all(&[0xee; 8]).unwrap();
+    let id = item_writer.finish(vec![3, 100]).unwrap();
     let odd = store.take_range(id, &[0, 0], &[0, 12]).unwrap_err();
     assert!(odd.to_string().contains("whole bytes"), "{odd}");
     let taken = store.take_range(id, &[0, 0], &[2, 16]).unwrap();
@@ -121,12 +117,12 @@ fn what_does_not_fit_together_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (path, store) = fresh(&folder);
     let records = Section::Records { counter: 0, bits: 128 };
-    let begin = |change: &dyn Fn(&mut Stamp), sections: &[Section], frame| {
-        let mut stamp = stamp(Kind::Pool, 1, 0);
-        change(&mut stamp);
-        store.begin(stamp, sections, frame)
+    let begin = |change: &dyn Fn(&mut ItemMeta), sections: &[Section], frame| {
+        let mut meta = meta(ItemKind::Pool, 1, 0);
+        change(&mut meta);
+        store.begin(meta, sections, frame)
     };
-    let refused = |result: Result<Draft>| matches!(result, Err(StoreError::Invalid(_)));
+    let refused = |result: Result<ItemWriter>| matches!(result, Err(StoreError::Invalid(_)));
     assert!(refused(begin(&|s| s.counts = vec![1], &[records], FRAME)));
     assert!(refused(begin(&|s| s.protocol = "a\nb".to_string(), &[records], FRAME)));
     assert!(refused(begin(&|s| s.protocol = "a".repeat(200), &[records], FRAME)));
@@ -138,18 +134,18 @@ fn what_does_not_fit_together_is_refused() {
     assert!(refused(begin(&|_| {}, &[records], u32::MAX)));
     assert!(refused(begin(&|_| {}, &[Section::Records { counter: 0, bits: 0 }], FRAME)));
     for counts in [vec![], vec![0], vec![2], vec![1 << 60], vec![u64::MAX]] {
-        let mut draft = begin(&|_| {}, &[records], FRAME).unwrap();
-        draft.section(0).put(&[0; 16]).unwrap();
-        let wrong = draft.finish(counts.clone()).unwrap_err();
+        let mut item_writer = begin(&|_| {}, &[records], FRAME).unwrap();
+        item_writer.section(0).put(&[0; 16]).unwrap();
+        let wrong = item_writer.finish(counts.clone()).unwrap_err();
         assert!(matches!(wrong, StoreError::Invalid(_)), "{counts:?}: {wrong}");
     }
     assert_eq!(std::fs::read_dir(path.join("drafts")).unwrap().count(), 0, "drafts are removed");
-    assert!(offers(&store).is_empty());
+    assert!(available_items(&store).is_empty());
 
     let id = pool(&store, 1, 0, 10);
     let ready = prepared(&store, 1, 0, b"circuit");
     assert_ne!(id, ready);
-    let invalid = |result: Result<Taken>| matches!(result, Err(StoreError::Invalid(_)));
+    let invalid = |result: Result<ConsumedItem>| matches!(result, Err(StoreError::Invalid(_)));
     assert!(invalid(store.take_prepared(id)));
     assert!(invalid(store.take_range(ready, &[0], &[1])));
     assert!(invalid(store.take_range(id, &[0], &[11])));
@@ -161,7 +157,7 @@ fn what_does_not_fit_together_is_refused() {
     assert!(invalid(store.take_range(id, &[0, 0], &[1, 1])));
     let nobody = ItemId([0; 16]);
     assert_eq!(store.take_prepared(nobody).unwrap_err(), StoreError::Unknown { item: nobody });
-    assert_eq!(offers(&store).iter().map(|o| o.next[0]).collect::<Vec<_>>(), [0, 0]);
+    assert_eq!(available_items(&store).iter().map(|o| o.next[0]).collect::<Vec<_>>(), [0, 0]);
 }
 
 #[test]
@@ -170,17 +166,17 @@ fn offers_are_what_the_filter_wants() {
     let (_, store) = fresh(&folder);
     let (a, b) = (pool(&store, 1, 1, 10), pool(&store, 1, 0, 10));
     let c = prepared(&store, 2, 0, b"");
-    let all = stamp(Kind::Prepared, 2, 0);
+    let all = meta(ItemKind::Prepared, 2, 0);
     let ids = |filter: Filter| -> Vec<_> {
-        store.offers(&filter).unwrap().iter().map(|offer| offer.id).collect()
+        store.available_items(&filter).unwrap().iter().map(|item| item.id).collect()
     };
     let any = Filter::default;
-    assert_eq!(ids(Filter { kind: Some(Kind::Pool), ..any() }), [b, a]);
+    assert_eq!(ids(Filter { kind: Some(ItemKind::Pool), ..any() }), [b, a]);
     assert_eq!(ids(Filter { group: Some(all.group), ..any() }), [c]);
     assert_eq!(ids(Filter { circuit: Some(all.circuit), ..any() }), [c]);
     assert_eq!(ids(Filter { circuit: Some(None), ..any() }), [b, a]);
     assert_eq!(ids(Filter { peers: Some(all.peers.clone()), ..any() }).len(), 3);
-    let stranger = vec![Peer { party: 1, fingerprint: Some("cd".repeat(32)) }];
+    let stranger = vec![ItemPeer { party: 1, fingerprint: Some("cd".repeat(32)) }];
     assert!(ids(Filter { peers: Some(stranger), ..any() }).is_empty());
     assert!(ids(Filter { peers: Some(Vec::new()), ..any() }).is_empty());
     assert!(ids(Filter { rho: Some(64), ..any() }).is_empty());
@@ -195,8 +191,8 @@ fn the_next_number_of_a_group_is_remembered() {
     let (path, store) = fresh(&folder);
     let (one, other) = (pool(&store, 1, 0, 10), pool(&store, 2, 0, 10));
     let next = |id| {
-        let offers = offers(&open(&path));
-        offers.iter().find(|offer| offer.id == id).unwrap().next_prepared
+        let available_items = available_items(&open(&path));
+        available_items.iter().find(|item| item.id == id).unwrap().next_prepared
     };
     assert_eq!((next(one), next(other)), (0, 0), "pools have numbers of their own");
     let (first, second) = (prepared(&store, 1, 0, b"x"), prepared(&store, 1, 5, b"x"));
@@ -218,12 +214,12 @@ fn a_dead_group_stays_dead() {
     let (path, store) = fresh(&folder);
     let ids = [pool(&store, 1, 0, 10), pool(&store, 1, 1, 10), prepared(&store, 1, 0, b"x")];
     let other = pool(&store, 2, 0, 10);
-    let group = stamp(Kind::Pool, 1, 0).group;
-    let mut late = store.begin(stamp(Kind::Pool, 1, 7), &[Section::Whole], FRAME).unwrap();
+    let group = meta(ItemKind::Pool, 1, 0).group;
+    let mut late = store.begin(meta(ItemKind::Pool, 1, 7), &[Section::Whole], FRAME).unwrap();
     late.section(0).put(b"late").unwrap();
     store.take_range(ids[0], &[0], &[5]).unwrap();
-    store.kill_group(&group, "a check\nfailed").unwrap();
-    assert_eq!(offers(&store).iter().map(|o| o.id).collect::<Vec<_>>(), [other]);
+    store.revoke_group(&group, "a check\nfailed").unwrap();
+    assert_eq!(available_items(&store).iter().map(|o| o.id).collect::<Vec<_>>(), [other]);
     for id in ids {
         let refused = match id == ids[2] {
             true => store.take_prepared(id),
@@ -236,12 +232,12 @@ fn a_dead_group_stays_dead() {
         );
         assert!(!path.join("items").join(id.to_string()).exists());
     }
-    assert!(matches!(late.finish(vec![1]).unwrap_err(), StoreError::DeadGroup { .. }));
-    assert!(matches!(try_pool(&store, 1, 9, 1).unwrap_err(), StoreError::DeadGroup { .. }));
-    assert!(matches!(store.lock_group(&group).unwrap_err(), StoreError::DeadGroup { .. }));
+    assert!(matches!(late.finish(vec![1]).unwrap_err(), StoreError::RevokedGroup { .. }));
+    assert!(matches!(try_pool(&store, 1, 9, 1).unwrap_err(), StoreError::RevokedGroup { .. }));
+    assert!(matches!(store.lock_group(&group).unwrap_err(), StoreError::RevokedGroup { .. }));
     assert_eq!(store.gc().unwrap().items.len(), 3);
-    assert!(matches!(try_pool(&store, 1, 9, 1).unwrap_err(), StoreError::DeadGroup { .. }));
-    store.kill_group(&group, "again").unwrap();
+    assert!(matches!(try_pool(&store, 1, 9, 1).unwrap_err(), StoreError::RevokedGroup { .. }));
+    store.revoke_group(&group, "again").unwrap();
 }
 
 #[test]
@@ -251,13 +247,13 @@ fn void_items_are_listed_until_they_are_collected() {
     let (a, b) = (pool(&store, 1, 0, 10), pool(&store, 1, 1, 10));
     let nobody = ItemId([0; 16]);
     assert_eq!(store.void(&[a, nobody], "").unwrap_err(), StoreError::Unknown { item: nobody });
-    assert_eq!(offers(&store).len(), 2);
+    assert_eq!(available_items(&store).len(), 2);
     store.void(&[a], "too old").unwrap();
     store.void(&[a], "another reason").unwrap();
     let listed = store.list().unwrap();
     let states: Vec<_> = listed.iter().map(|entry| (entry.id, entry.state.clone())).collect();
-    assert!(states.contains(&(a, State::Void("too old".to_string()))), "{states:?}");
-    assert!(states.contains(&(b, State::Available)), "{states:?}");
+    assert!(states.contains(&(a, ItemState::Void("too old".to_string()))), "{states:?}");
+    assert!(states.contains(&(b, ItemState::Available)), "{states:?}");
     assert!(listed.iter().all(|entry| entry.bytes == 10 * 16 + 13 && entry.created > 0));
     let described: serde_json::Value = serde_json::from_str(&store.describe(a).unwrap()).unwrap();
     assert_eq!(described["stamp"]["rho"], 40);
@@ -290,22 +286,23 @@ fn a_group_is_locked_by_one() {
 fn what_is_being_written_is_not_collected() {
     let folder = tempfile::tempdir().unwrap();
     let (path, store) = fresh(&folder);
-    let mut draft = store.begin(stamp(Kind::Pool, 1, 0), &[Section::Whole], FRAME).unwrap();
-    draft.section(0).put(&[7; 1000]).unwrap();
+    let mut item_writer =
+        store.begin(meta(ItemKind::Pool, 1, 0), &[Section::Whole], FRAME).unwrap();
+    item_writer.section(0).put(&[7; 1000]).unwrap();
     let collected = open(&path).gc().unwrap();
     assert_eq!((collected.drafts, collected.busy), (0, 1));
-    let id = draft.finish(vec![1]).unwrap();
+    let id = item_writer.finish(vec![1]).unwrap();
     assert!(store.verify(|_| {}).unwrap().iter().all(|(_, result)| result.is_ok()));
-    let mut second = store.begin(stamp(Kind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
-    let mut third = store.begin(stamp(Kind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
+    let mut second = store.begin(meta(ItemKind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
+    let mut third = store.begin(meta(ItemKind::Pool, 1, 1), &[Section::Whole], FRAME).unwrap();
     second.section(0).put(b"second").unwrap();
     third.section(0).put(b"third").unwrap();
     second.finish(vec![1]).unwrap();
     assert!(matches!(third.finish(vec![1]).unwrap_err(), StoreError::Exists { .. }));
-    let offer = &offers(&store)[1];
-    let taken = store.take_range(offer.id, &[0], &[1]).unwrap();
+    let item = &available_items(&store)[1];
+    let taken = store.take_range(item.id, &[0], &[1]).unwrap();
     assert_eq!(read(&taken, 0), b"second");
-    assert_ne!(offer.id, id);
+    assert_ne!(item.id, id);
 }
 
 #[test]

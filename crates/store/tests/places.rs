@@ -17,7 +17,7 @@ fn child() {
     let store = Store::open(&path, &Protection::None).unwrap();
     store.list().unwrap();
     assert!(store.verify(|_| {}).unwrap().iter().all(|(_, result)| result.is_ok()));
-    let refused = store.offers(&Filter::default()).unwrap_err();
+    let refused = store.available_items(&Filter::default()).unwrap_err();
     assert!(matches!(refused, StoreError::ReadOnly { .. }), "{refused}");
     eprintln!("looked");
 }
@@ -66,7 +66,7 @@ fn the_right_key_is_needed() {
                 );
             }
         }
-        assert_eq!(offers(&Store::open(&path, good).unwrap()).len(), 1);
+        assert_eq!(available_items(&Store::open(&path, good).unwrap()).len(), 1);
     }
     fs::write(&keys[1], "short").unwrap();
     let short = Store::create(folder.path().join("short"), &two).unwrap_err();
@@ -105,21 +105,21 @@ fn a_copy_is_refused_until_it_is_adopted_and_then_it_is_void() {
         let path = folder.path().join(name);
         let copied = folder.path().join(format!("copy of {name}"));
         let store = Store::create(&path, &protection).unwrap();
-        let (id, dead) = (pool(&store, 1, 0, 10), stamp(Kind::Pool, 2, 0).group);
+        let (id, dead) = (pool(&store, 1, 0, 10), meta(ItemKind::Pool, 2, 0).group);
         pool(&store, 2, 0, 10);
-        store.kill_group(&dead, "a check failed").unwrap();
+        store.revoke_group(&dead, "a check failed").unwrap();
         copy(&path, &copied);
         let refused = Store::open(&copied, &protection).unwrap_err();
-        assert!(matches!(refused, StoreError::Elsewhere { .. }), "{refused}");
+        assert!(matches!(refused, StoreError::Moved { .. }), "{refused}");
         assert!(refused.to_string().contains("reset its ownership"), "{refused}");
         let reset = Store::reset_ownership(&copied, &protection).unwrap();
-        assert!(offers(&reset).is_empty());
+        assert!(available_items(&reset).is_empty());
         assert!(reset.take_range(id, &[0], &[1]).is_err());
         assert!(matches!(try_pool(&reset, 1, 0, 1).unwrap_err(), StoreError::Exists { .. }));
-        assert!(matches!(try_pool(&reset, 2, 5, 1).unwrap_err(), StoreError::DeadGroup { .. }));
+        assert!(matches!(try_pool(&reset, 2, 5, 1).unwrap_err(), StoreError::RevokedGroup { .. }));
         pool(&reset, 3, 0, 10);
         drop(reset);
-        assert_eq!(offers(&Store::open(&copied, &protection).unwrap()).len(), 1);
+        assert_eq!(available_items(&Store::open(&copied, &protection).unwrap()).len(), 1);
         // The original is what it was, and may be moved.
         let moved = folder.path().join(format!("moved {name}"));
         drop(store);
@@ -165,7 +165,7 @@ fn a_store_that_cannot_be_written_can_only_be_looked_at() {
     pool(&store, 1, 0, 10);
     let superuser = fs::metadata("/proc/self").unwrap().uid() == 0;
     let (directories, others) = if superuser { (0o755, 0o644) } else { (0o500, 0o400) };
-    let item = path.join("items").join(offers(&store)[0].id.to_string());
+    let item = path.join("items").join(available_items(&store)[0].id.to_string());
     let mode =
         |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     for entry in fs::read_dir(&path).unwrap() {

@@ -84,7 +84,7 @@ impl Kept {
     fn check_refused(&self, protection: &Protection, what: &str) -> StoreError {
         is_distrusted(self.store.take_prepared(self.prepared), what);
         is_distrusted(self.store.take_range(self.pool, &[0], &[1]), what);
-        is_distrusted(self.store.offers(&Filter::default()), what);
+        is_distrusted(self.store.available_items(&Filter::default()), what);
         Store::open(&self.path, protection).unwrap_err()
     }
 }
@@ -107,7 +107,7 @@ fn put_everything_back(in_folder: impl Fn() -> tempfile::TempDir) {
             let error = kept.check_refused(&Protection::None, &what);
             // An index alone does not fit the head; the others are told apart by the head's file.
             let by_digest = files == Some(INDEX) || births_are_hidden();
-            let by_file = matches!(&error, StoreError::PutBack { .. });
+            let by_file = matches!(&error, StoreError::RolledBack { .. });
             assert!(by_file || by_digest && matches!(error, StoreError::Damaged { .. }), "{what}");
             if files.is_none_or(|files| files == BOTH) {
                 assert!(by_file, "{what}: {error}");
@@ -173,20 +173,20 @@ fn adopting_a_store_that_was_put_back_voids_everything_in_it() {
         kept.use_up(2);
         put_back(Way::Over, &kept.backup, &kept.path);
         let refused = kept.check_refused(&protection, name);
-        assert!(matches!(refused, StoreError::PutBack { .. }), "{name}: {refused}");
+        assert!(matches!(refused, StoreError::RolledBack { .. }), "{name}: {refused}");
         let reset = Store::reset_ownership(&kept.path, &protection).unwrap();
-        assert!(offers(&reset).is_empty(), "{name}");
+        assert!(available_items(&reset).is_empty(), "{name}");
         assert!(reset.take_prepared(kept.prepared).is_err(), "{name}");
         assert!(reset.take_range(kept.pool, &[10], &[11]).is_err(), "{name}");
         let again = try_pool(&reset, 2, 0, 5).unwrap_err();
         assert!(matches!(again, StoreError::Exists { .. }), "{name}: {again}");
         pool(&reset, 3, 0, 5);
         let store = Store::open(&kept.path, &protection).unwrap();
-        assert_eq!(offers(&store).len(), 1, "{name}");
+        assert_eq!(available_items(&store).len(), 1, "{name}");
         // The same backup is of no more use than before.
         put_back(Way::Over, &kept.backup, &kept.path);
         let refused = kept.check_refused(&protection, name);
-        assert!(matches!(refused, StoreError::PutBack { .. }), "{name}: {refused}");
+        assert!(matches!(refused, StoreError::RolledBack { .. }), "{name}: {refused}");
     }
 }
 
@@ -199,9 +199,9 @@ fn adopting_makes_a_store_usable_of_which_nothing_was_left() {
     pool(&store, 1, 0, 5);
     put_back(Way::Over, &folder.path().join("backup"), &path);
     let refused = Store::open(&path, &Protection::None).unwrap_err();
-    assert!(matches!(refused, StoreError::PutBack { .. }), "{refused}");
+    assert!(matches!(refused, StoreError::RolledBack { .. }), "{refused}");
     Store::reset_ownership(&path, &Protection::None).unwrap();
-    assert!(offers(&open(&path)).is_empty());
+    assert!(available_items(&open(&path)).is_empty());
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_backup_of_the_latest_state_may_be_put_back() {
     let folder = tempfile::tempdir().unwrap();
     let kept = keep(folder.path(), &Protection::None);
     put_back(Way::Over, &kept.backup, &kept.path);
-    assert_eq!(offers(&open(&kept.path)).len(), 2);
+    assert_eq!(available_items(&open(&kept.path)).len(), 2);
     kept.use_up(1);
 }
 
@@ -220,7 +220,7 @@ fn an_old_head_under_another_name_leads_nowhere() {
     let kept = keep(folder.path(), &Protection::None);
     let linked = folder.path().join("linked");
     fs::hard_link(kept.path.join("head"), &linked).unwrap();
-    assert_eq!(offers(&open(&kept.path)).len(), 2, "a link does no harm");
+    assert_eq!(available_items(&open(&kept.path)).len(), 2, "a link does no harm");
     kept.use_up(1);
     fs::rename(&linked, kept.path.join("head")).unwrap();
     for name in INDEX {

@@ -11,8 +11,8 @@
 use std::thread;
 
 use symbolon::circuit::builtin;
-use symbolon::{Config, Error, Form, Inputs, Meter, Protocol, Result, Session, Transport};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon::{Config, Error, GateForm, Inputs, Meter, Protocol, Result, Session, Transport};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, memory_lanes};
 
 /// A cheat: its name, who cheats, in which protocol, and which bit of which message it flips; none
@@ -23,7 +23,7 @@ struct Cheat {
     what: &'static str,
     cheater: u16,
     protocol: Protocol,
-    form: Form,
+    form: GateForm,
     message: &'static str,
     bit: Option<usize>,
 }
@@ -34,7 +34,7 @@ const CHEATS: [Cheat; 6] = [
         what: "the garbler sends other garbled rows",
         cheater: 0,
         protocol: Protocol::Wrk,
-        form: Form::FourRow,
+        form: GateForm::FourRow,
         message: "garbled table",
         bit: None,
     },
@@ -43,7 +43,7 @@ const CHEATS: [Cheat; 6] = [
         what: "the evaluator lies to the garbler about its output",
         cheater: 1,
         protocol: Protocol::Wrk,
-        form: Form::FourRow,
+        form: GateForm::FourRow,
         message: "outputs for the garbler",
         bit: Some(0),
     },
@@ -52,7 +52,7 @@ const CHEATS: [Cheat; 6] = [
         what: "a party opens output masks whose MACs do not fit",
         cheater: 0,
         protocol: Protocol::Wrk,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         message: "output masks",
         bit: Some(0),
     },
@@ -61,7 +61,7 @@ const CHEATS: [Cheat; 6] = [
         what: "the receiver of correlated OTs answers their check wrongly",
         cheater: 1,
         protocol: Protocol::Ywz,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         message: "aBit: check",
         bit: None,
     },
@@ -70,7 +70,7 @@ const CHEATS: [Cheat; 6] = [
         what: "a party lies about leaky AND triples",
         cheater: 0,
         protocol: Protocol::Ywz,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         message: "leaky AND: U",
         bit: None,
     },
@@ -79,7 +79,7 @@ const CHEATS: [Cheat; 6] = [
         what: "a party lies about a bit that it opens online",
         cheater: 1,
         protocol: Protocol::TinyTable,
-        form: Form::Tables,
+        form: GateForm::Tables,
         message: "tinytable: table bits",
         bit: Some(2),
     },
@@ -87,10 +87,10 @@ const CHEATS: [Cheat; 6] = [
 
 impl Cheat {
     /// Changes the first message of its kind.
-    fn bend(&self) -> Box<FnBend> {
+    fn adversary(&self) -> Box<FnAdversary> {
         let (message, bit) = (self.message, self.bit);
         let mut done = false;
-        Box::new(FnBend::new().on_outgoing(move |kind, _, payload| {
+        Box::new(FnAdversary::new().on_outgoing(move |kind, _, payload| {
             if kind == message && !done {
                 match bit {
                     Some(bit) => payload[bit / 8] ^= 1 << (bit % 8),
@@ -107,7 +107,7 @@ impl Cheat {
 
     fn party(&self, me: u16, mut lanes: Vec<Channel>) -> Result<()> {
         if me == self.cheater {
-            lanes[0].set_bend(self.bend());
+            lanes[0].set_adversary(self.adversary());
         }
         let meter = lanes[0].meter().clone();
         let circuit = builtin::by_name("mul:16").expect("a built-in circuit");

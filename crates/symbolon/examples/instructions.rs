@@ -16,11 +16,12 @@ use symbolon::circuit::{Circuit, Stats, builtin};
 use symbolon::store::{Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    BlockBits, Config, Error, Generator, Inputs, Protocol, Result, Session, Transport, make_triples,
+    Config, Error, Inputs, OtExtension, Protocol, Result, Session, Transport, TreeDepth,
+    make_triples,
 };
 
 /// How correlated OTs are made.
-const OT: Generator = Generator::SoftSpoken { k: BlockBits::Four };
+const OT: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
 /// AND gates in a segment of a streamed run.
 const SEGMENT: u64 = 8192;

@@ -12,7 +12,7 @@ use std::thread;
 use symbolon::circuit::builtin;
 use symbolon::store::{Protection, Store};
 use symbolon::stored::{self, Amount};
-use symbolon::{Config, Form, Inputs, Result, Transport};
+use symbolon::{Config, GateForm, Inputs, Result, Transport};
 
 /// Runs one step for both parties, each with a store of its own.
 fn both<T: Send>(
@@ -21,7 +21,7 @@ fn both<T: Send>(
 ) -> Result<[T; 2]> {
     // Each step has a connection of its own, as if processes had ended in between.
     let (for_zero, for_one) = Transport::memory(1, None)?;
-    let config = |number, transport| Config::new(number, transport).form(Form::FourRow);
+    let config = |number, transport| Config::new(number, transport).form(GateForm::FourRow);
     thread::scope(|scope| {
         let zero = scope.spawn(|| step(0, config(0, for_zero), &stores[0]));
         let one = step(1, config(1, for_one), &stores[1]);

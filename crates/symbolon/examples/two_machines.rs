@@ -18,7 +18,7 @@
 use std::thread;
 
 use symbolon::circuit::builtin;
-use symbolon::{Config, Identity, Inputs, Meeting, Session, Transport};
+use symbolon::{Config, Endpoint, Identity, Inputs, Session, Transport};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -36,8 +36,8 @@ fn on_two_machines(args: &[&str]) -> Result<()> {
         return Err("listen|dial HOST:PORT KEY FINGERPRINT WEALTH, or key FILE".into());
     };
     let (number, meeting) = match *role {
-        "listen" => (0, Meeting::listen(address)?),
-        _ => (1, Meeting::dial(*address)),
+        "listen" => (0, Endpoint::listen(address)?),
+        _ => (1, Endpoint::dial(*address)),
     };
     let transport = Transport::tls(meeting, Identity::load(key)?, fingerprint.parse()?);
     println!("party 0 is richer: {}", party(number, transport, wealth.parse()?)?);
@@ -48,10 +48,10 @@ fn on_two_machines(args: &[&str]) -> Result<()> {
 fn on_one_machine() -> Result<()> {
     let (alice, bob) = (Identity::generate()?, Identity::generate()?);
     let (alices, bobs) = (alice.fingerprint(), bob.fingerprint());
-    let listening = Meeting::listen("127.0.0.1:0")?;
+    let listening = Endpoint::listen("127.0.0.1:0")?;
     let address = listening.local_address().ok_or("no address")?.to_string();
     let for_alice = Transport::tls(listening, alice, bobs);
-    let for_bob = Transport::tls(Meeting::dial(address), bob, alices);
+    let for_bob = Transport::tls(Endpoint::dial(address), bob, alices);
     let (alice, bob) = thread::scope(|scope| {
         let alice = scope.spawn(|| party(0, for_alice, 120));
         let bob = party(1, for_bob, 95);

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers};
-use symbolon_protocols::{Batch, Demand, Form, Generator, Protocol, PsiForm, Rho};
+use symbolon_protocols::{Batch, Demand, GateForm, OtExtension, Protocol, PsiForm, Rho};
 use symbolon_transport::{
     CancelHandle, DEFAULT_TIMEOUT, Error, Fingerprint, Result, SimulatedLink,
 };
 
+use crate::connect::{Transport, TransportKind};
 use crate::dealer::Dealer;
 use crate::params::{MacChoice, SessionParams};
-use crate::reach::{Transport, Way};
 
 /// The most lanes that a session may have.
 pub const MAX_THREADS: usize = 64;
@@ -55,10 +55,10 @@ impl Terms {
 impl Config {
     /// Party `party` over `transport`, with ρ = 40, one thread, the default time-out, no simulated
     /// link, the protocol `wrk` between two parties or `ywz` among more, and the form of garbling
-    /// and the generator of correlated OTs as they suit the link.
+    /// and the OT extension as they suit the link.
     pub fn new(party: PartyId, transport: Transport) -> Config {
         let threads = match &transport.0 {
-            Way::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
+            TransportKind::Channels { lanes, .. } => lanes.len().saturating_sub(1).max(1),
             _ => 1,
         };
         let parties = transport.parties();
@@ -95,15 +95,15 @@ impl Config {
     ///
     /// Material that is prepared ahead should have its form chosen: what is best for all phases
     /// together, which is what the link decides by, is not always what answers soonest.
-    pub fn form(mut self, form: impl Into<Option<Form>>) -> Self {
+    pub fn form(mut self, form: impl Into<Option<GateForm>>) -> Self {
         self.terms.params.form = form.into();
         self
     }
 
     /// Chooses how correlated OTs are made: fewer bytes for more computing. `None` leaves it to the
     /// others and, if they leave it too, to the link.
-    pub fn ot(mut self, generator: impl Into<Option<Generator>>) -> Self {
-        self.terms.params.ot = generator.into();
+    pub fn ot(mut self, ot_extension: impl Into<Option<OtExtension>>) -> Self {
+        self.terms.params.ot = ot_extension.into();
         self
     }
 
@@ -243,7 +243,7 @@ impl Config {
             }
         }
         self.transport.check(*party, *threads)?;
-        if matches!(self.transport.0, Way::Channels { .. }) && link.is_some() {
+        if matches!(self.transport.0, TransportKind::Channels { .. }) && link.is_some() {
             return refuse("channels are made with their simulated link".to_string());
         }
         Ok(())

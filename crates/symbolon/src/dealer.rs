@@ -13,7 +13,7 @@ use symbolon_transport::{
 };
 
 use crate::config::Terms;
-use crate::reach::Transport;
+use crate::connect::Transport;
 
 /// A dealer: a process that deals what the parties would otherwise make among themselves with
 /// oblivious transfer. That saves them nearly all of the computing and most of the bytes, and costs
@@ -52,7 +52,7 @@ impl Dealer {
     }
 
     /// The dealer at `HOST:PORT`, whoever answers there, without encryption: anybody on the way
-    /// reads what is dealt, and anybody may take any party's seat. Only for parties that are
+    /// reads what is dealt, and anybody may take any party's slot. Only for parties that are
     /// connected without protection themselves.
     pub fn insecure_plain_tcp(address: impl Into<String>) -> Dealer {
         Dealer(Reach::Plain { address: address.into() })
@@ -198,21 +198,21 @@ pub struct Dealing {
 /// open.
 const OTHER_DESCRIPTORS: usize = 32;
 
-/// The fewest seats that a dealer starts with.
-const FEWEST_SEATS: usize = 16;
+/// The fewest slots that a dealer starts with.
+const FEWEST_SLOTS: usize = 16;
 
-/// The seats that the system has file descriptors for, with those in reserve that it takes to hear
+/// The slots that the system has file descriptors for, with those in reserve that it takes to hear
 /// newcomers, whoever they are, and to send clients away.
-fn seats(wanted: usize) -> Result<usize> {
+fn slots(wanted: usize) -> Result<usize> {
     let reserve = OPENING_DESCRIPTORS + DealerServer::DESCRIPTORS + OTHER_DESCRIPTORS;
     let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     match limit.saturating_sub(reserve).min(wanted) {
-        seats if seats >= FEWEST_SEATS.min(wanted) => Ok(seats),
+        slots if slots >= FEWEST_SLOTS.min(wanted) => Ok(slots),
         _ => Err(Error::system(format!(
             "the system lets this process open {limit} files and connections, and a dealer needs at least {}: raise \
              the limit with `ulimit -n`",
-            reserve + FEWEST_SEATS
+            reserve + FEWEST_SLOTS
         ))),
     }
 }
@@ -237,8 +237,8 @@ pub fn serve(
         None => Options::insecure_plain_tcp(DEALER, meter),
     };
     let mut clients = door.incoming(&options, &dealing.admit)?;
-    let seats = seats(dealing.limits.seats)?;
-    let server = DealerServer::new(ServerLimits { seats, ..dealing.limits }, report)?;
+    let slots = slots(dealing.limits.slots)?;
+    let server = DealerServer::new(ServerLimits { slots, ..dealing.limits }, report)?;
     let received = server.receive(&mut clients, stop);
     server.finish();
     received

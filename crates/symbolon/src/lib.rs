@@ -41,42 +41,42 @@
 //! (the sides were asked for different things), [`Error::Transport`] the connection's, and
 //! [`Error::PeerMisbehaved`] the peer's.
 
-mod agree;
+mod autotune;
 pub mod checks;
-mod choice;
 mod config;
+mod connect;
 pub mod dealer;
+mod handshake_all;
 mod inputs;
 #[cfg(feature = "measure")]
 pub mod measure;
 pub mod messages;
+mod negotiate;
 mod outputs;
 mod params;
 mod port;
-mod reach;
 pub mod registry;
 mod report;
 mod session;
-mod settle;
 pub mod stored;
 mod triples;
 
-pub use choice::Choice;
+pub use autotune::Choice;
 pub use config::{Config, MAX_THREADS};
+pub use connect::{Endpoint, PeerInfo, Transport};
 pub use dealer::Dealer;
 pub use inputs::{Inputs, InputsBuilder};
-pub use outputs::{Learnt, Outputs};
+pub use outputs::{OutputValue, Outputs};
 pub use params::{MacChoice, SessionParams};
 pub use port::Port;
-pub use reach::{Contact, Meeting, Transport};
 pub use report::{DEPENDENT, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
-pub use session::{Material, Ready, Session};
+pub use session::{Correlations, PreparedCircuit, Session};
 pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    BlockBits, Form, Generator, MacLength, Protocol, PsiForm, Rho, SEGMENT_GATES,
+    GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
 };
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;

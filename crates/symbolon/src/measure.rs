@@ -9,7 +9,7 @@ use symbolon_protocols::phases::Measured;
 use symbolon_protocols::{Engine, Network, Prepared, Protocol};
 use symbolon_transport::{Error, Result};
 
-use crate::choice::Wishes;
+use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::messages::READY;
 use crate::params::Job;
@@ -76,7 +76,7 @@ pub fn measure_tables(
     let job = Job::Measure(circuit, [batch, shared_by, repeat]);
     let plan = Plan::new(circuit);
     let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(batch as u64);
-    let begun = begin(config, job, (gates, Wishes::NOTHING), |network, dealer| {
+    let begun = begin(config, job, (gates, Preferences::NOTHING), |network, dealer| {
         engine(Protocol::TinyTable, network, dealer)
     })?;
     let Begun { mut network, made: engine, .. } = begun;

@@ -8,7 +8,7 @@ use crate::Port;
 
 /// One output of a finished run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Learnt {
+pub struct OutputValue {
     /// The output's name.
     pub name: String,
     /// Its type.
@@ -19,7 +19,7 @@ pub struct Learnt {
     pub bits: Option<Vec<bool>>,
 }
 
-impl Learnt {
+impl OutputValue {
     /// The typed value, when this party learns it.
     pub fn value(&self) -> Option<Value> {
         self.bits.as_deref().map(|bits| format_value(&self.ty, bits))
@@ -36,7 +36,7 @@ impl Learnt {
 /// The outputs of one run, in the circuit's order, as far as this party learns them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outputs {
-    entries: Vec<Learnt>,
+    entries: Vec<OutputValue>,
 }
 
 impl Outputs {
@@ -55,7 +55,7 @@ impl Outputs {
                     output.name
                 )));
             }
-            entries.push(Learnt {
+            entries.push(OutputValue {
                 name: output.name.clone(),
                 ty: output.ty.clone(),
                 to: output.to.clone(),
@@ -66,20 +66,20 @@ impl Outputs {
     }
 
     /// The output with this name or at this place, whether or not this party learns it.
-    pub fn get<'p>(&self, port: impl Into<Port<'p>>) -> Option<&Learnt> {
+    pub fn get<'p>(&self, port: impl Into<Port<'p>>) -> Option<&OutputValue> {
         let index = port.into().find(self.entries.iter().map(|entry| entry.name.as_str()))?;
         self.entries.get(index)
     }
 
     /// All outputs, in the circuit's order.
-    pub fn iter(&self) -> std::slice::Iter<'_, Learnt> {
+    pub fn iter(&self) -> std::slice::Iter<'_, OutputValue> {
         self.entries.iter()
     }
 }
 
 impl<'a> IntoIterator for &'a Outputs {
-    type Item = &'a Learnt;
-    type IntoIter = std::slice::Iter<'a, Learnt>;
+    type Item = &'a OutputValue;
+    type IntoIter = std::slice::Iter<'a, OutputValue>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()

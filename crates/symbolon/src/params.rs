@@ -9,8 +9,8 @@
 use std::str::FromStr;
 
 use symbolon_circuit::Circuit;
-use symbolon_protocols::{Form, Generator, MacLength, Protocol, PsiForm, Rho, SEGMENT_GATES};
-use symbolon_transport::{Error, Hello, LEFT_OPEN, Result};
+use symbolon_protocols::{GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES};
+use symbolon_transport::{AUTO, Error, Hello, Result};
 
 use crate::stored::Amount;
 
@@ -33,9 +33,9 @@ pub struct SessionParams {
     pub rho: Rho,
     /// How gates are garbled, one of [`Protocol::forms`]; `None` leaves it to the others or the
     /// link.
-    pub form: Option<Form>,
+    pub form: Option<GateForm>,
     /// How correlated OTs are made; `None` leaves it to the others or the link.
-    pub ot: Option<Generator>,
+    pub ot: Option<OtExtension>,
     /// How many threads make correlated OTs and triples, 1 to [`MAX_THREADS`](crate::MAX_THREADS).
     pub threads: usize,
     /// How many evaluations a batch has, at least 1.
@@ -126,12 +126,12 @@ impl SessionParams {
         let weak = if self.has_weak_macs() { COMPARISON_ONLY } else { "" };
         let mac = self.mac_length().map(|length| format!("{length}{weak}"));
         let psi = protocol.has_psi_form().then(|| psi.name().to_string());
-        let auto = |name: Option<&str>| name.unwrap_or(LEFT_OPEN).to_string();
+        let auto = |name: Option<&str>| name.unwrap_or(AUTO).to_string();
         vec![
             ("protocol", protocol.name().to_string()),
             ("rho", rho.bits().to_string()),
-            ("form", auto(form.or(only).map(Form::name))),
-            ("ot", auto(ot.map(Generator::name))),
+            ("form", auto(form.or(only).map(GateForm::name))),
+            ("ot", auto(ot.map(OtExtension::name))),
             ("threads", threads.to_string()),
             ("batch", executions.to_string()),
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
@@ -149,8 +149,8 @@ impl SessionParams {
         let known = match key {
             "protocol" => put(&mut self.protocol, Protocol::by_name(value)),
             "rho" => put(&mut self.rho, value.parse().ok().and_then(Rho::from_bits)),
-            "form" => put(&mut self.form, unless(LEFT_OPEN, value)),
-            "ot" => put(&mut self.ot, unless(LEFT_OPEN, value)),
+            "form" => put(&mut self.form, unless(AUTO, value)),
+            "ot" => put(&mut self.ot, unless(AUTO, value)),
             "threads" => put(&mut self.threads, value.parse().ok()),
             "batch" => put(&mut self.executions, value.parse().ok()),
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
@@ -268,7 +268,7 @@ pub(crate) fn hello(params: &SessionParams, parties: usize, job: Job<'_>) -> Hel
     let (kind, about) = job.values();
     let hello = Hello::new((0..parties as u16).collect::<Vec<_>>()).term("phase", kind);
     let add = |hello: Hello, (key, value): (&'static str, String)| match OPEN.contains(&key) {
-        true => hello.open_term(key, Some(value).filter(|value| value != LEFT_OPEN)),
+        true => hello.negotiable(key, Some(value).filter(|value| value != AUTO)),
         false => hello.term(key, value),
     };
     params.values().into_iter().chain(about).fold(hello, add)

@@ -6,19 +6,19 @@ mod circuits;
 use symbolon_circuit::{Circuit, PartyId, Plan};
 use symbolon_primitives::stack;
 use symbolon_protocols::{
-    Dealer, Engine, Form, Generator, InputBits, Network, OutputBits, Prepared, Preprocessed,
+    Dealer, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Prepared, Preprocessed,
     Protocol,
 };
 use symbolon_transport::{
     CancelHandle, Channel, Culprit, Error, Result, SessionId, TransportReason,
 };
 
-use crate::agree::agree;
-use crate::choice::{Choice, Wishes, Work};
+use crate::autotune::{Choice, Preferences, Work};
 use crate::config::{Config, Terms};
+use crate::handshake_all::agree;
+use crate::negotiate::negotiate;
 use crate::params::{Job, SessionParams, hello};
 use crate::report::{DEPENDENT, IDLE, INDEPENDENT, ONLINE, Report, SETUP, STREAMED};
-use crate::settle::settle;
 use crate::{Inputs, Outputs};
 
 /// A party's side of a computation.
@@ -27,10 +27,10 @@ use crate::{Inputs, Outputs};
 /// set-up. Then either [`Session::evaluate`] does all three phases at once, or they run apart:
 ///
 /// ```text
-/// preprocess() ──▶ Material ──prepare──▶ Ready ──run(inputs)──▶ Outputs
+/// preprocess() ──▶ Correlations ──prepare──▶ PreparedCircuit ──run(inputs)──▶ Outputs
 /// ```
 ///
-/// [`Material`] and [`Ready`] are consumed, so nothing can be used twice. All parties must call the same
+/// [`Correlations`] and [`PreparedCircuit`] are consumed, so nothing can be used twice. All parties must call the same
 /// phases in the same order. The phases may be repeated over one session, each time with fresh
 /// material, and [`Session::next_circuit`] goes on to another circuit. Another thread can end all of
 /// it: [`Session::cancel_handle`].
@@ -56,14 +56,14 @@ pub struct Session {
 
 /// Material for one circuit of one session, good for one [`Session::prepare`].
 #[must_use = "material that is not prepared is wasted, and the peer may be waiting"]
-pub struct Material {
+pub struct Correlations {
     job: [u8; 32],
     inner: Box<dyn Preprocessed>,
 }
 
 /// The circuit of a session made ready for one [`Session::run`].
 #[must_use = "a prepared circuit that is not run is wasted, and the peer may be waiting"]
-pub struct Ready {
+pub struct PreparedCircuit {
     job: [u8; 32],
     inner: Box<dyn Prepared>,
 }
@@ -83,7 +83,7 @@ impl Session {
         let SessionParams { protocol, executions, dealer, .. } = config.terms().params.clone();
         let gates = config.demand(circuit, &plan)?.and_gates.saturating_mul(executions);
         let cancel = config.terms().cancel.clone();
-        let work = (gates, Wishes::NOTHING);
+        let work = (gates, Preferences::NOTHING);
         let begun = begin(config, Job::Run(circuit), work, |network, dealer| {
             engine(protocol, network, dealer)
         })?;
@@ -127,7 +127,7 @@ impl Session {
         self.protocol
     }
 
-    /// The form of garbling and the generator of correlated OTs, the same for all parties, and
+    /// The form of garbling and the OT extension, the same for all parties, and
     /// whether the link decided.
     pub fn choice(&self) -> Choice {
         self.choice
@@ -158,12 +158,12 @@ impl Session {
     ///
     /// # Errors
     /// `PeerMisbehaved` when a check fails, `Transport` when the peer is gone.
-    pub fn preprocess(&mut self) -> Result<Material> {
+    pub fn preprocess(&mut self) -> Result<Correlations> {
         let need = self.protocol.demand(&self.network, &self.circuit, &self.plan)?;
         let job = self.network.session;
         self.phase(INDEPENDENT, |parts| {
             let inner = parts.engine.preprocess(parts.network, &need)?;
-            Ok(Material { job, inner })
+            Ok(Correlations { job, inner })
         })
     }
 
@@ -174,7 +174,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`preprocess`](Session::preprocess).
-    pub fn preprocess_circuit(&mut self) -> Result<Material> {
+    pub fn preprocess_circuit(&mut self) -> Result<Correlations> {
         if self.dealer.is_some() {
             return self.preprocess();
         }
@@ -182,7 +182,7 @@ impl Session {
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit, plan } = parts;
             let inner = engine.preprocess_for(network, circuit, plan)?;
-            Ok(Material { job, inner })
+            Ok(Correlations { job, inner })
         })
     }
 
@@ -191,11 +191,11 @@ impl Session {
     /// # Errors
     /// `InvalidInput` when the material is another session's, which does no harm; `PeerMisbehaved`,
     /// `Transport` as ever.
-    pub fn prepare(&mut self, material: Material) -> Result<Ready> {
+    pub fn prepare(&mut self, material: Correlations) -> Result<PreparedCircuit> {
         let job = self.own(material.job, "material")?;
         self.phase(DEPENDENT, |parts| {
             let inner = material.inner.prepare(parts.network, parts.circuit, parts.plan)?;
-            Ok(Ready { job, inner })
+            Ok(PreparedCircuit { job, inner })
         })
     }
 
@@ -206,7 +206,7 @@ impl Session {
     /// `InvalidInput` when the prepared circuit is another session's, which does no harm, or the
     /// inputs are another party's or another circuit's, which ends the session: the peer is
     /// evaluating already. `PeerMisbehaved`, `Transport` as ever.
-    pub fn run(&mut self, ready: Ready, inputs: &Inputs) -> Result<Outputs> {
+    pub fn run(&mut self, ready: PreparedCircuit, inputs: &Inputs) -> Result<Outputs> {
         self.own(ready.job, "prepared circuit")?;
         self.phase(ONLINE, |parts| {
             let Parts { network, circuit, plan, .. } = parts;
@@ -321,27 +321,27 @@ pub(crate) struct Begun<T> {
 }
 
 /// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
-/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or a generator, `unasked`
+/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension, `unasked`
 /// is taken, and the link decides about the rest.
 pub(crate) fn begin<T>(
     config: Config,
     job: Job<'_>,
-    (and_gates, unasked): (u64, Wishes),
+    (and_gates, unasked): (u64, Preferences),
     set_up: impl FnOnce(&mut Network, Option<Dealer>) -> Result<T>,
 ) -> Result<Begun<T>> {
     let mut config = config;
     let hello = hello(&config.terms().params, config.parties(), job);
     let dealer = config.reach_dealer()?;
     // With a dealer nobody makes correlated OTs, so no link is measured for them.
-    let no_ot = dealer.as_ref().map(|_| Generator::default());
-    let unasked = unasked.or(Wishes { form: None, ot: no_ot });
+    let no_ot = dealer.as_ref().map(|_| OtExtension::default());
+    let unasked = unasked.or(Preferences { form: None, ot: no_ot });
     let (transport, terms) = config.into_parts();
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
     let batch = terms.batch(1);
     let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
-    let (session, ot, form) = ([0; 32], Generator::default(), Form::default());
+    let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
     let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
@@ -349,7 +349,7 @@ pub(crate) fn begin<T>(
             first.ok_or_else(|| Error::invalid_input("a session needs a peer and a lane"))?;
         let agreed = agree(peers, &hello)?;
         let work = Work { and_gates, rho, parties: peers.len() + 1, threads };
-        let (session, choice) = settle(peers, &agreed, (work, unasked))?;
+        let (session, choice) = negotiate(peers, &agreed, (work, unasked))?;
         (network.session, network.ot, network.form) = (session, choice.ot, choice.form);
         Ok((choice, set_up(network, dealer)?))
     });

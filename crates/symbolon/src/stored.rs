@@ -18,7 +18,7 @@
 //! is wasted), or that it has not used what it has. Whether something was used is decided by the
 //! own store alone.
 //!
-//! After a failed check the whole group is dead, in the store as in a session.
+//! After a failed check the whole group is revoked, in the store as in a session.
 //!
 //! # From a dealer
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's name, and is used only by
@@ -36,16 +36,16 @@ use symbolon_circuit::{Circuit, Plan};
 pub use symbolon_protocols::pool::GATES_PER_CHUNK;
 use symbolon_protocols::pool::{GATES, HEAD};
 use symbolon_protocols::{
-    Demand, Engine, Generator, Network, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
+    Demand, Engine, Network, OtExtension, PoolLayout, PoolRange, PoolSink, PoolSource, Prepared,
     Protocol,
 };
 use symbolon_store::{
-    DEFAULT_FRAME, Draft, Filter, GroupId, GroupLock, ItemId, Kind, Offer, Section, Store,
-    StoreError, Taken,
+    AvailableItem, ConsumedItem, DEFAULT_FRAME, Filter, GroupId, GroupLock, ItemId, ItemKind,
+    ItemWriter, Section, Store, StoreError,
 };
 use symbolon_transport::{Error, Result};
 
-use crate::choice::Wishes;
+use crate::autotune::Preferences;
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::{DEPENDENT, INDEPENDENT, ONLINE, Report};
@@ -54,7 +54,7 @@ use crate::session::{Begun, begin, counted, engine, give_up};
 use crate::{Inputs, Outputs};
 
 use choose::{Chosen, Opened, choose_prepared};
-use holdings::{Common, Holdings, Question, Rounds, all_say, common, lock, offers, tell};
+use holdings::{Common, Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use maker::{Maker, Origin};
 
 /// How much is to be in all pools together.
@@ -188,13 +188,13 @@ fn make_pool(
     let Amount { and_gates, input_bits } = amount;
     let need = Demand { and_gates, input_bits: vec![input_bits; parties.into()] };
     let origin = Origin { group: engine.group(), dealer: maker.dealer.clone() };
-    let stamp = maker.stamp(Kind::Pool, &origin, None, 0);
+    let meta = maker.meta(ItemKind::Pool, &origin, None, 0);
     let layout = PoolLayout { me: network.me, parties };
-    let mut draft = store.begin(stamp, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
-    engine.fill(network, &need, &mut ToDraft(&mut draft))?;
+    let mut item_writer = store.begin(meta, &sections(layout), DEFAULT_FRAME).map_err(failed)?;
+    engine.fill(network, &need, &mut ToItemWriter(&mut item_writer))?;
     let mut counts = vec![and_gates / GATES_PER_CHUNK as u64];
     counts.extend(&need.input_bits);
-    draft.finish(counts).map_err(failed)
+    item_writer.finish(counts).map_err(failed)
 }
 
 /// What is left in the pools that all parties hold, of what nobody has used.
@@ -204,11 +204,12 @@ fn left_in_pools(
     maker: &Maker,
 ) -> Result<(Amount, Agreement)> {
     let only = Some(vec![maker.dealer.clone()]);
-    let filter = Filter { dealers: only, ..maker.filter(Kind::Pool, None) };
-    let (offers, both, agreement) = agree(network, &mut Rounds::default(), store, &filter)?;
+    let filter = Filter { dealers: only, ..maker.filter(ItemKind::Pool, None) };
+    let (available_items, both, agreement) =
+        agree(network, &mut Rounds::default(), store, &filter)?;
     let mut left = Amount { and_gates: 0, input_bits: 0 };
     for (place, next) in both {
-        let counts = &offers[place].stamp.counts;
+        let counts = &available_items[place].meta.counts;
         let rest = |count: usize| counts[count].saturating_sub(next[count]);
         left.and_gates += rest(0) * GATES_PER_CHUNK as u64;
         left.input_bits += (1..counts.len()).map(rest).min().unwrap_or(0);
@@ -223,19 +224,19 @@ fn agree(
     rounds: &mut Rounds,
     store: &Store,
     filter: &Filter,
-) -> Result<(Vec<Offer>, Common, Agreement)> {
-    let offers = offers(store, filter)?;
-    let told = |offer: &Offer| {
-        let next = offer.next.iter().chain([&offer.next_prepared]).copied();
-        (offer.id, next.collect())
+) -> Result<(Vec<AvailableItem>, Common, Agreement)> {
+    let available_items = available_items(store, filter)?;
+    let told = |item: &AvailableItem| {
+        let next = item.next.iter().chain([&item.next_prepared]).copied();
+        (item.id, next.collect())
     };
-    let own: Holdings = offers.iter().map(told).collect();
+    let own: Holdings = available_items.iter().map(told).collect();
     // Chunks of gates, each party's input bits, the number of the next prepared circuit.
     let counts = 2 + usize::from(network.parties());
     let me = network.me;
     let all = tell(network, rounds, &own, counts)?;
-    let (both, agreement) = common(&offers, &all, me);
-    Ok((offers, both, agreement))
+    let (both, agreement) = common(&available_items, &all, me);
+    Ok((available_items, both, agreement))
 }
 
 /// Makes `count` prepared circuits with all peers, from pools that all hold where there is enough,
@@ -349,19 +350,19 @@ pub fn run_batch(
     let inputs = Joined::next(circuit, terms.party, &mut inputs, batch.executions)?;
     let plan = Plan::new(circuit);
     let maker = Maker::of(&config);
-    let patience = terms.timeout;
+    let timeout = terms.timeout;
     // All is settled already: what was prepared says how.
-    let settled = Wishes { ot: Some(Generator::default()), ..lowest_latency(maker.protocol) };
+    let settled =
+        Preferences { ot: Some(OtExtension::default()), ..lowest_latency(maker.protocol) };
     let begun = begin(config, Job::RunPrepared(circuit), (0, settled), |network, _| {
         network.batch = batch;
         let mut rounds = Rounds::default();
-        let filter = maker.filter(Kind::Prepared, Some(circuit));
-        let (chosen, agreement) =
-            choose_prepared(network, &mut rounds, (store, &filter), patience)?;
+        let filter = maker.filter(ItemKind::Prepared, Some(circuit));
+        let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
         let opened = (&*network, circuit, &plan);
         let chosen = chosen.take(store, opened, maker.protocol)?;
         // Whoever waits for another's disk does so here, and not online.
-        if !all_say(network, &mut rounds, Question::Taken(chosen.chosen.id), true)? {
+        if !all_say(network, &mut rounds, Question::ConsumedItem(chosen.chosen.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
         }
         Ok((chosen, agreement))
@@ -428,7 +429,7 @@ impl Preparing<'_> {
                 inputs: inputs.map(|(from, upto)| *from..*upto).collect(),
             };
             let protocol = self.maker.protocol;
-            let material = protocol.from_pool(network, &range, &mut FromTaken(&taken))?;
+            let material = protocol.from_pool(network, &range, &mut FromConsumedItem(&taken))?;
             let prepared = material.prepare(network, self.circuit, self.plan)?;
             self.keep(network, prepared, &part.origin, part.number)
         })
@@ -478,12 +479,12 @@ impl Preparing<'_> {
         origin: &Origin,
         sequence: u64,
     ) -> Result<ItemId> {
-        let stamp = self.maker.stamp(Kind::Prepared, origin, Some(self.circuit), sequence);
-        let mut draft =
-            self.store.begin(stamp, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
+        let meta = self.maker.meta(ItemKind::Prepared, origin, Some(self.circuit), sequence);
+        let mut item_writer =
+            self.store.begin(meta, &[Section::Whole], DEFAULT_FRAME).map_err(failed)?;
         let protocol = self.maker.protocol;
-        protocol.save_prepared(network, self.circuit, prepared, draft.section(0))?;
-        draft.finish(vec![1]).map_err(failed)
+        protocol.save_prepared(network, self.circuit, prepared, item_writer.section(0))?;
+        item_writer.finish(vec![1]).map_err(failed)
     }
 }
 
@@ -501,17 +502,17 @@ fn sections(layout: PoolLayout) -> Vec<Section> {
     sections
 }
 
-struct ToDraft<'a>(&'a mut Draft);
+struct ToItemWriter<'a>(&'a mut ItemWriter);
 
-impl PoolSink for ToDraft<'_> {
+impl PoolSink for ToItemWriter<'_> {
     fn write(&mut self, section: usize, bytes: &[u8]) -> Result<()> {
         self.0.section(section).put(bytes).map_err(failed)
     }
 }
 
-struct FromTaken<'a>(&'a Taken);
+struct FromConsumedItem<'a>(&'a ConsumedItem);
 
-impl PoolSource for FromTaken<'_> {
+impl PoolSource for FromConsumedItem<'_> {
     fn open(&mut self, section: usize, bytes: Range<u64>) -> Result<Box<dyn Read + Send>> {
         Ok(Box::new(BufReader::new(self.0.read(section, bytes).map_err(failed)?)))
     }
@@ -519,9 +520,9 @@ impl PoolSource for FromTaken<'_> {
 
 /// Finds parts of pools for as many of `count` circuits as there is enough for.
 fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Result<Pools> {
-    let filter = work.maker.filter(Kind::Pool, None);
+    let filter = work.maker.filter(ItemKind::Pool, None);
     let mut rounds = Rounds::default();
-    let (offers, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
+    let (available_items, both, agreement) = agree(network, &mut rounds, work.store, &filter)?;
     let taken = work.taken();
     let mut pools = Pools { ranges: Vec::new(), agreement, _locks: Vec::new() };
     // A circuit without gates and inputs takes nothing that could be marked as used.
@@ -530,9 +531,9 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
     }
     for (place, mut next) in both {
         let mut number = next.pop().ok_or_else(|| Error::internal("a pool without counts"))?;
-        let offer @ Offer { id, stamp, .. } = &offers[place];
+        let item @ AvailableItem { id, meta, .. } = &available_items[place];
         let fits = |next: &[u64]| {
-            let left = stamp.counts.iter().zip(next).zip(&taken);
+            let left = meta.counts.iter().zip(next).zip(&taken);
             left.fold(true, |fits, ((all, next), take)| {
                 fits & next.checked_add(*take).is_some_and(|upto| upto <= *all)
             })
@@ -540,7 +541,7 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
         if pools.ranges.len() == count as usize || !fits(&next) {
             continue;
         }
-        let Some(locked) = lock(network, &mut rounds, work.store, &filter, offer)? else {
+        let Some(locked) = lock(network, &mut rounds, work.store, &filter, item)? else {
             continue;
         };
         pools._locks.push(locked);
@@ -548,7 +549,7 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
             let upto: Vec<u64> = next.iter().zip(&taken).map(|(next, take)| next + take).collect();
             let Some(following) = number.checked_add(1) else { break };
             let from = std::mem::replace(&mut next, upto.clone());
-            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(stamp), from, upto, number });
+            pools.ranges.push(PoolPart { id: *id, origin: Origin::of(meta), from, upto, number });
             number = following;
         }
     }
@@ -557,12 +558,12 @@ fn agree_on_pools(network: &mut Network, work: &Preparing<'_>, count: u32) -> Re
 
 /// Circuits are prepared ahead so that little is left to wait for: where no form was asked for, it
 /// is the one with the shortest online phase, whatever the link.
-fn lowest_latency(protocol: Protocol) -> Wishes {
-    Wishes { form: Some(protocol.forms()[0]), ot: None }
+fn lowest_latency(protocol: Protocol) -> Preferences {
+    Preferences { form: Some(protocol.forms()[0]), ot: None }
 }
 
 fn kill(store: &Store, group: &GroupId, error: &Error) -> Result<()> {
-    store.kill_group(group, &error.to_string()).map_err(|store| {
+    store.revoke_group(group, &error.to_string()).map_err(|store| {
         Error::store(format!("{error}; and what was made with it could not be made void: {store}"))
     })
 }
@@ -577,7 +578,7 @@ fn failed(error: StoreError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use symbolon_store::{Peer, Protection, Stamp};
+    use symbolon_store::{ItemMeta, ItemPeer, Protection};
 
     use super::*;
 
@@ -588,21 +589,21 @@ mod tests {
         let store = Store::create(folder.path().join("store"), &Protection::None).unwrap();
         let layout = PoolLayout { me: 3, parties: 256 };
         let peers = (0..256).filter(|party| *party != layout.me);
-        let stamp = Stamp {
-            kind: Kind::Pool,
+        let meta = ItemMeta {
+            kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
             party: layout.me,
-            peers: peers.map(|party| Peer { party, fingerprint: None }).collect(),
+            peers: peers.map(|party| ItemPeer { party, fingerprint: None }).collect(),
             dealer: None,
             rho: 40,
             circuit: None,
             sequence: 0,
             counts: Vec::new(),
         };
-        let mut draft = store.begin(stamp, &sections(layout), 1 << 16).unwrap();
+        let mut item_writer = store.begin(meta, &sections(layout), 1 << 16).unwrap();
         let bytes = |bytes: u64| vec![7; usize::try_from(bytes).unwrap()];
-        let mut sink = ToDraft(&mut draft);
+        let mut sink = ToItemWriter(&mut item_writer);
         sink.write(HEAD, &[7; 18]).unwrap();
         sink.write(GATES, &bytes(layout.chunk_bytes())).unwrap();
         for party in 0..layout.parties {
@@ -611,7 +612,7 @@ mod tests {
         }
         let mut counts = vec![8; 257];
         counts[0] = 1;
-        let id = draft.finish(counts.clone()).unwrap();
+        let id = item_writer.finish(counts.clone()).unwrap();
         let taken = store.take_range(id, &[0; 257], &counts).unwrap();
         taken.check().unwrap();
         assert_eq!(taken.bytes(GATES), layout.gate_bytes(&(0..128)));

@@ -1,10 +1,10 @@
 //! AND triples alone, for measurements: how fast they come and what they cost.
 
 use symbolon_preprocessing::{self as preprocessing, Preprocessor};
-use symbolon_protocols::Form;
+use symbolon_protocols::GateForm;
 use symbolon_transport::{Error, Result, SessionId};
 
-use crate::choice::{Choice, Wishes};
+use crate::autotune::{Choice, Preferences};
 use crate::config::Config;
 use crate::params::Job;
 use crate::report::{INDEPENDENT, Report};
@@ -46,13 +46,13 @@ pub fn make_triples(config: Config, count: u64) -> Result<TripleRun> {
         return Err(Error::invalid_input("triples alone are not made by a dealer"));
     }
     // Nothing is garbled: no form is worth a measurement.
-    let unasked = Wishes { form: Some(Form::default()), ot: None };
+    let unasked = Preferences { form: Some(GateForm::default()), ot: None };
     let begun = begin(config, Job::Triples(count), (count, unasked), |network, _| {
         let session = SessionId(network.session);
         let config = preprocessing::Config {
             rho: network.rho.bits(),
             evaluator: BALANCING,
-            generator: network.ot,
+            ot_extension: network.ot,
         };
         Preprocessor::set_up(network.makers(), &session, config)
     })?;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
-use symbolon::store::{Kind, Protection, Store};
+use symbolon::store::{ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Config, Error, Inputs, MacLength, Outputs, Protocol, Result, Session, Transport};
 
@@ -147,8 +147,8 @@ fn batches_are_prepared_from_the_pools_of_ywz_and_run_later() {
     assert_eq!(run(MacLength::Bits128, 65), [Ok(true), Ok(true)]);
     assert_eq!(run(MacLength::Bits128, 2), [Ok(true), Ok(true)]);
     assert!(run(MacLength::Bits128, 65).iter().all(Result::is_err), "it was used up");
-    let left = store(folder.path(), 0).offers(&Default::default()).unwrap();
-    assert_eq!(left.iter().filter(|offer| offer.stamp.kind == Kind::Prepared).count(), 1);
+    let left = store(folder.path(), 0).available_items(&Default::default()).unwrap();
+    assert_eq!(left.iter().filter(|item| item.meta.kind == ItemKind::Prepared).count(), 1);
 }
 
 #[test]

@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
-use symbolon::store::{Filter, Kind, Protection, Store};
+use symbolon::store::{Filter, ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport, checks};
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_transport::bend::{Action, FnBend, note_caught};
+use symbolon_transport::adversary::{Action, FnAdversary, note_caught};
 use symbolon_transport::{Culprit, memory_lanes};
 
 const HOLDINGS: &str = "stored items";
@@ -60,7 +60,7 @@ fn mesh(parties: u16, cheat: Option<(u16, Lie)>) -> Vec<Transport> {
     if let Some((cheater, lie)) = cheat {
         for channel in &mut peers[usize::from(cheater)] {
             if (lie.victims)(channel.peer()) {
-                channel.set_bend(Box::new(FnBend::new().on_message(
+                channel.set_adversary(Box::new(FnAdversary::new().on_message(
                     lie.kind,
                     lie.index,
                     move |told| {
@@ -116,15 +116,15 @@ fn run(stores: &[Store], cheat: Option<(u16, Lie)>) -> Vec<Result<()>> {
     })
 }
 
-fn available(store: &Store, kind: Kind) -> usize {
-    store.offers(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
+fn available(store: &Store, kind: ItemKind) -> usize {
+    store.available_items(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
 /// All honest parties notice `lie`, name nobody but whom they may, and still hold so many items of
 /// this kind.
 #[track_caller]
 fn assert_noticed(
-    (stores, kind, left): (&[Store], Kind, usize),
+    (stores, kind, left): (&[Store], ItemKind, usize),
     (cheater, lie): (u16, Lie),
     expected: &Error,
     session: Together,
@@ -156,11 +156,11 @@ fn two_answers_about_one_prepared_circuit() {
         [(2, (|peer| peer == 1) as fn(u16) -> bool), (2, |peer| peer == 0), (0, |peer| peer == 2)]
     {
         let lie = opposite(0, victims);
-        assert_noticed((&stores, Kind::Prepared, 2), (cheater, lie), &nobody, run);
+        assert_noticed((&stores, ItemKind::Prepared, 2), (cheater, lie), &nobody, run);
     }
     // When it is taken already: it is used up.
     let lie = opposite(1, |peer| peer == 0);
-    assert_noticed((&stores, Kind::Prepared, 1), (2, lie), &nobody, run);
+    assert_noticed((&stores, ItemKind::Prepared, 1), (2, lie), &nobody, run);
     assert!(run(&stores, None).iter().all(Result::is_ok), "the other one is whole");
 }
 
@@ -175,9 +175,9 @@ fn two_answers_about_one_pool() {
     let nobody = Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK);
     for cheater in [0, 1] {
         let lie = opposite(0, |peer| peer == 2);
-        assert_noticed((&stores, Kind::Pool, 1), (cheater, lie), &nobody, prepare);
+        assert_noticed((&stores, ItemKind::Pool, 1), (cheater, lie), &nobody, prepare);
     }
-    assert!(stores.iter().all(|store| available(store, Kind::Prepared) == 0));
+    assert!(stores.iter().all(|store| available(store, ItemKind::Prepared) == 0));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn two_lists_of_what_is_held() {
     ];
     for change in changes {
         let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |peer| peer == 1 };
-        assert_noticed((&stores, Kind::Prepared, 1), (0, lie), &nobody, run);
+        assert_noticed((&stores, ItemKind::Prepared, 1), (0, lie), &nobody, run);
     }
 }
 
@@ -218,7 +218,7 @@ fn an_answer_to_another_question() {
                 2 => Error::misbehaved(1, checks::STORED_ANSWER),
                 _ => Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK),
             };
-            let left = (&stores[..], Kind::Prepared, items as usize);
+            let left = (&stores[..], ItemKind::Prepared, items as usize);
             assert_noticed(left, (1, lie), &expected, run);
         }
         assert!(run(&stores, None).iter().all(Result::is_ok));
@@ -234,5 +234,5 @@ fn no_list_of_what_is_held() {
     let change: fn(&mut Vec<u8>) = |told| told.truncate(15);
     let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |_| true };
     let expected = Error::misbehaved(1, checks::STORED_ITEMS);
-    assert_noticed((&stores, Kind::Prepared, 1), (1, lie), &expected, run);
+    assert_noticed((&stores, ItemKind::Prepared, 1), (1, lie), &expected, run);
 }

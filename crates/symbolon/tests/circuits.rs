@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::{
-    CancelHandle, Config, Error, Form, Identity, Inputs, Meeting, Protocol, Result, Session,
+    CancelHandle, Config, Endpoint, Error, GateForm, Identity, Inputs, Protocol, Result, Session,
     Transport, TransportReason,
 };
 
@@ -37,12 +37,12 @@ fn bytes_of_setup(session: &Session) -> u64 {
 #[test]
 fn several_circuits_follow_one_set_up() {
     let kinds = [
-        (Protocol::Wrk, Form::FourRow),
-        (Protocol::Wrk, Form::HalfGates),
-        (Protocol::Ywz, Form::HalfGates),
-        (Protocol::TinyTable, Form::Tables),
-        (Protocol::Duplo, Form::HalfGates),
-        (Protocol::DualEx, Form::HalfGates),
+        (Protocol::Wrk, GateForm::FourRow),
+        (Protocol::Wrk, GateForm::HalfGates),
+        (Protocol::Ywz, GateForm::HalfGates),
+        (Protocol::TinyTable, GateForm::Tables),
+        (Protocol::Duplo, GateForm::HalfGates),
+        (Protocol::DualEx, GateForm::HalfGates),
     ];
     let (add, mul, wide) = (circuit("add:16"), circuit("mul:8"), circuit("add:40"));
     for (protocol, form) in kinds {
@@ -113,9 +113,9 @@ fn a_next_circuit_that_cannot_be_run_does_no_harm() {
 fn transports() -> Vec<(Transport, Transport)> {
     let link = "lan1".parse().expect("a link");
     let meet = || {
-        let listening = Meeting::listen("127.0.0.1:0").expect("a port");
+        let listening = Endpoint::listen("127.0.0.1:0").expect("a port");
         let address = listening.local_address().expect("an address").to_string();
-        (listening, Meeting::dial(address))
+        (listening, Endpoint::dial(address))
     };
     let (a, b) = meet();
     let tcp = (Transport::insecure_plain_tcp(a), Transport::insecure_plain_tcp(b));
@@ -167,9 +167,9 @@ fn a_cancelled_session_ends_at_once_and_its_peer_is_told() {
 #[test]
 fn waiting_for_a_peer_can_be_cancelled() {
     let circuit = &circuit("add:8");
-    let listening = Meeting::listen("127.0.0.1:0").unwrap();
-    let unused = Meeting::listen("127.0.0.1:0").unwrap().local_address().unwrap().to_string();
-    for meeting in [listening, Meeting::dial(unused)] {
+    let listening = Endpoint::listen("127.0.0.1:0").unwrap();
+    let unused = Endpoint::listen("127.0.0.1:0").unwrap().local_address().unwrap().to_string();
+    for meeting in [listening, Endpoint::dial(unused)] {
         let cancel = CancelHandle::new();
         let transport = Transport::insecure_plain_tcp(meeting);
         let config = Config::new(0, transport).cancelled_by(&cancel);

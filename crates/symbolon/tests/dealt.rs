@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
 use symbolon::dealer::{Client, DealerServer, Event, ServerLimits};
-use symbolon::store::{Filter, Kind, Protection, State, Store};
+use symbolon::store::{Filter, ItemKind, ItemState, Protection, Store};
 use symbolon::stored::{self, Amount};
 use symbolon::{
-    Config, DEPENDENT, Dealer, Error, Fingerprint, Form, Generator, INDEPENDENT, Inputs, Meeting,
-    Outputs, Protocol, Result, Session, Transport, TransportReason,
+    Config, DEPENDENT, Dealer, Endpoint, Error, Fingerprint, GateForm, INDEPENDENT, Inputs,
+    OtExtension, Outputs, Protocol, Result, Session, Transport, TransportReason,
 };
 use symbolon_primitives::{Block, Prg};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{DEALER, Meter, memory_lanes};
 
 const KEY: u128 = 0x2b7e_1516_28ae_d2a6_abf7_1588_09cf_4f3c;
@@ -27,8 +27,8 @@ const CIPHERTEXT: u128 = 0x3925_841d_02dc_09fb_dc11_8597_196a_0b32;
 const WAIT: Duration = Duration::from_secs(20);
 
 /// What the dealer does to its channel to a party.
-type Bent = fn(party: u16) -> FnBend;
-type BentBy = Arc<dyn Fn(u16) -> FnBend + Send + Sync>;
+type Bent = fn(party: u16) -> FnAdversary;
+type BentBy = Arc<dyn Fn(u16) -> FnAdversary + Send + Sync>;
 
 /// A dealer in this process, and what it says it did.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ impl House {
             let (near, mut far) = (near.remove(0), far.remove(0));
             far.set_timeout(WAIT);
             if let Some(bent) = &bent {
-                far.set_bend(Box::new(bent(party)));
+                far.set_adversary(Box::new(bent(party)));
             }
             server.admit(Client::from(far));
             Ok(near)
@@ -120,8 +120,8 @@ fn ciphertext(outputs: &Outputs) -> Option<u128> {
 fn what_is_dealt_gives_the_right_answer() {
     let circuit = &aes();
     let cases = [
-        (Protocol::Wrk, Some(Form::FourRow), 2),
-        (Protocol::Wrk, Some(Form::HalfGates), 2),
+        (Protocol::Wrk, Some(GateForm::FourRow), 2),
+        (Protocol::Wrk, Some(GateForm::HalfGates), 2),
         (Protocol::Ywz, None, 2),
         (Protocol::Ywz, None, 3),
         (Protocol::TinyTable, None, 2),
@@ -160,9 +160,9 @@ fn stores(folder: &Path, parties: u16) -> Vec<Store> {
     (0..parties).map(make).collect()
 }
 
-fn offers(store: &Store, kind: Kind) -> Vec<Option<String>> {
+fn available_items(store: &Store, kind: ItemKind) -> Vec<Option<String>> {
     let filter = Filter { kind: Some(kind), ..Filter::default() };
-    store.offers(&filter).unwrap().into_iter().map(|offer| offer.stamp.dealer).collect()
+    store.available_items(&filter).unwrap().into_iter().map(|item| item.meta.dealer).collect()
 }
 
 const POOL: Amount = Amount { and_gates: 20_000, input_bits: 700 };
@@ -205,8 +205,8 @@ fn a_pool_is_dealt_once_and_lasts() {
             assert_eq!((prepared.from_pools, prepared.dealt), (1, 1), "{protocol:?}");
         }
         for store in &stores {
-            for kind in [Kind::Pool, Kind::Prepared] {
-                assert_eq!(offers(store, kind), [Some("a friend".to_string())]);
+            for kind in [ItemKind::Pool, ItemKind::Prepared] {
+                assert_eq!(available_items(store, kind), [Some("a friend".to_string())]);
             }
         }
         // Whoever does not name the dealer does not stand on what it dealt.
@@ -262,7 +262,7 @@ fn what_parties_make_and_what_is_dealt_stay_apart() {
     assert_eq!(prepare(Some("a stranger"), 2), [(0, 2); 2]);
     assert_eq!(prepare(Some("a friend"), 13), [(12, 13); 2]);
     for store in &stores {
-        let dealers = offers(store, Kind::Prepared);
+        let dealers = available_items(store, ItemKind::Prepared);
         let count = |name: Option<&str>| dealers.iter().filter(|d| d.as_deref() == name).count();
         assert_eq!([count(None), count(Some("a stranger")), count(Some("a friend"))], [20, 2, 13]);
     }
@@ -310,7 +310,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
     let peer: Fingerprint = "cd".repeat(32).parse().unwrap();
     let tls = || {
         let identity = symbolon::Identity::generate().unwrap();
-        Transport::tls(Meeting::dial("localhost:1"), identity, peer)
+        Transport::tls(Endpoint::dial("localhost:1"), identity, peer)
     };
     let none = |_: u16, _: &Arc<Meter>| Err(Error::internal("not asked"));
     let told = refused(Config::new(0, memory()).dealer(Dealer::tls("h:1", print)));
@@ -322,7 +322,7 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
     assert_eq!(Config::new(0, tls()).dealer(Dealer::tls("h:1", print)).check(circuit), Ok(()));
     let own = symbolon::Identity::generate().unwrap();
     let key = own.fingerprint();
-    let mine = Transport::tls(Meeting::dial("localhost:1"), own, peer);
+    let mine = Transport::tls(Endpoint::dial("localhost:1"), own, peer);
     let told = refused(Config::new(0, mine).dealer(Dealer::tls("h:1", key)));
     assert!(told.contains("has the key of party 0"), "{told}");
     let told = refused(Config::new(0, tls()).dealer(Dealer::tls("h:1", peer)));
@@ -331,7 +331,8 @@ fn what_does_not_go_together_is_refused_before_anything_is_sent() {
         let told = refused(Config::new(0, memory()).dealer(Dealer::channels(name, none)));
         assert!(told.contains("name"), "{told}");
     }
-    let with_ot = Config::new(0, memory()).dealer(Dealer::channels("x", none)).ot(Generator::Iknp);
+    let with_ot =
+        Config::new(0, memory()).dealer(Dealer::channels("x", none)).ot(OtExtension::Iknp);
     assert!(refused(with_ot).contains("no OT"));
     let alone = Config::new(0, memory()).dealer(Dealer::channels("x", none));
     assert!(matches!(symbolon::make_triples(alone, 9), Err(Error::InvalidInput(_))));
@@ -363,10 +364,10 @@ fn a_party_that_finds_no_dealer_says_so_and_the_others_hear_of_it() {
 }
 
 /// The dealer goes at some message to party 0.
-fn goes(party: u16, kind: &'static str, index: usize) -> FnBend {
+fn goes(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
-        0 => FnBend::new().on_message(kind, index, |_| Action::Close),
-        _ => FnBend::new(),
+        0 => FnAdversary::new().on_message(kind, index, |_| Action::Close),
+        _ => FnAdversary::new(),
     }
 }
 
@@ -396,7 +397,7 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
         assert!(lost(filled[0].as_ref().unwrap_err()), "{filled:?}");
         assert!(lost(direct[0].as_ref().unwrap_err()), "{direct:?}");
         assert!(direct[1].is_err());
-        assert!(offers(&stores[0], Kind::Pool).is_empty());
+        assert!(available_items(&stores[0], ItemKind::Pool).is_empty());
         // The other party may have had all of its own before; without the first one nobody uses it.
         let prepared = together(2, |party, config| {
             let none = Dealer::channels("x", |_, _| {
@@ -405,18 +406,18 @@ fn a_dealer_that_dies_ends_it_and_nothing_is_kept() {
             stored::prepare(config.dealer(none), &stores[usize::from(party)], circuit, 1)
         });
         assert!(prepared.iter().all(Result::is_err));
-        assert!(offers(&stores[0], Kind::Prepared).is_empty());
+        assert!(available_items(&stores[0], ItemKind::Prepared).is_empty());
     }
 }
 
 /// The dealer flips a bit in a message to party 0.
-fn lies(party: u16, kind: &'static str, index: usize) -> FnBend {
+fn lies(party: u16, kind: &'static str, index: usize) -> FnAdversary {
     match party {
-        0 => FnBend::new().on_message(kind, index, |bytes| {
+        0 => FnAdversary::new().on_message(kind, index, |bytes| {
             bytes[0] ^= 1;
             Action::Send
         }),
-        _ => FnBend::new(),
+        _ => FnAdversary::new(),
     }
 }
 
@@ -473,15 +474,15 @@ fn a_wrong_product_with_its_right_mac_goes_unnoticed() {
 }
 
 /// Party 0 gets the other bit of the first product, and a MAC on it under party 1's Δ.
-fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnBend {
+fn wrong_product(party: u16, evaluator: u16, delta: Arc<Mutex<Block>>) -> FnAdversary {
     if party == 1 {
-        return FnBend::new().on_message("dealer: seed", 0, move |seed| {
+        return FnAdversary::new().on_message("dealer: seed", 0, move |seed| {
             let mut seed = Prg::from_seed(Block::from_bytes(seed[..].try_into().unwrap()));
             *delta.lock().unwrap() = seed.block().with_lsb(evaluator != 1);
             Action::Send
         });
     }
-    FnBend::new().on_outgoing(move |kind, index, message| {
+    FnAdversary::new().on_outgoing(move |kind, index, message| {
         match (kind, index) {
             ("dealer: c bits", 0) => message[0] ^= 1,
             // Those of a mask, of a, of b come first.
@@ -512,7 +513,7 @@ fn a_pool_that_was_dealt_wrong_becomes_void() {
     let noticed = prepared.iter().position(caught).expect("it went unnoticed");
     // Whoever noticed throws away all of it, and the other one gets nothing for what it has.
     let entries = stores[noticed].list().unwrap();
-    assert!(entries.iter().all(|entry| matches!(entry.state, State::Void(_))), "{entries:?}");
+    assert!(entries.iter().all(|entry| matches!(entry.state, ItemState::Void(_))), "{entries:?}");
     let ran = together(2, |party, config| {
         let config = config.dealer(house.dealer("x"));
         stored::run(config, &stores[usize::from(party)], circuit, &inputs(circuit, party))

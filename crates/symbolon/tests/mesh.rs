@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder};
 use symbolon::{
-    Config, Contact, Culprit, Error, Fingerprint, Identity, Inputs, Listener, Meeting, Outputs,
+    Config, Culprit, Endpoint, Error, Fingerprint, Identity, Inputs, Listener, Outputs, PeerInfo,
     Protocol, Result, Rho, Session, Transport, TransportReason,
 };
 
@@ -65,7 +65,7 @@ fn assert_outputs(ends: Vec<Result<Outputs>>) {
 struct Town {
     doors: Vec<Option<Listener>>,
     keys: Vec<Identity>,
-    contacts: Vec<Contact>,
+    contacts: Vec<PeerInfo>,
 }
 
 fn town(parties: u16) -> Town {
@@ -73,7 +73,7 @@ fn town(parties: u16) -> Town {
     let doors: Vec<_> =
         (0..parties).map(|p| (p < last).then(|| Listener::bind("127.0.0.1:0").unwrap())).collect();
     let keys: Vec<_> = (0..parties).map(|_| Identity::generate().unwrap()).collect();
-    let contact = |(door, key): (&Option<Listener>, &Identity)| Contact {
+    let contact = |(door, key): (&Option<Listener>, &Identity)| PeerInfo {
         address: door.as_ref().map(|door| door.local_addr().to_string()),
         fingerprint: Some(key.fingerprint()),
     };
@@ -276,14 +276,14 @@ fn impossible_meshes_are_refused() {
     refused(memory(0).rho(Rho::Bits80), &circuit(4, 8), "party 3, but there are 3");
     let contacts = town(3).contacts;
     let key = || Identity::generate().unwrap();
-    let tls = |me, contacts: &[Contact]| {
+    let tls = |me, contacts: &[PeerInfo]| {
         Config::new(me, Transport::tls_mesh(None, key(), contacts.to_vec()))
     };
     refused(tls(0, &contacts), &three, "needs a port");
     let mut lacking = contacts.clone();
     lacking[1].address = None;
     refused(tls(2, &lacking), &three, "address of party 1");
-    lacking[1] = Contact { fingerprint: None, ..contacts[1].clone() };
+    lacking[1] = PeerInfo { fingerprint: None, ..contacts[1].clone() };
     refused(tls(2, &lacking), &three, "fingerprint of party 1");
     refused(tls(0, &contacts[..1]), &three, "not 1");
     let door = Some(Listener::bind("127.0.0.1:0").unwrap());
@@ -315,6 +315,6 @@ fn two_parties_with_one_key_are_refused() {
 
     let key = Identity::generate().unwrap();
     let own = key.fingerprint();
-    let pair = Transport::tls(Meeting::Dial("127.0.0.1:9".into()), key, own);
+    let pair = Transport::tls(Endpoint::Dial("127.0.0.1:9".into()), key, own);
     refused(0, pair, "given for party 1 is our own");
 }

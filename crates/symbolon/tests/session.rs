@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, builtin};
 use symbolon::{
-    Config, Error, Identity, Inputs, Meeting, Outputs, Result, Rho, Session, Transport,
+    Config, Endpoint, Error, Identity, Inputs, Outputs, Result, Rho, Session, Transport,
     TransportReason,
 };
 
@@ -133,9 +133,9 @@ fn tls_between_two_identities() {
     let circuit = circuit("add:8");
     let keys = [Identity::generate().unwrap(), Identity::generate().unwrap()];
     let prints = [keys[0].fingerprint(), keys[1].fingerprint()];
-    let meeting = Meeting::listen("127.0.0.1:0").unwrap();
+    let meeting = Endpoint::listen("127.0.0.1:0").unwrap();
     let address = meeting.local_address().unwrap().to_string();
-    let meetings = [meeting, Meeting::dial(address)];
+    let meetings = [meeting, Endpoint::dial(address)];
     let circuit = &circuit;
     let outputs = thread::scope(|scope| {
         let parties: Vec<_> = (0u16..)

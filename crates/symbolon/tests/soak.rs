@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use symbolon::circuit::{Circuit, Type, builder::Builder};
 use symbolon::{
-    Config, Contact, Error, Identity, Inputs, Listener, Protocol, Result, Session, Transport,
+    Config, Error, Identity, Inputs, Listener, PeerInfo, Protocol, Result, Session, Transport,
 };
 
 /// Both tests count what the whole process holds.
@@ -82,7 +82,7 @@ fn transports(parties: u16, link: Link) -> Vec<Transport> {
         .zip(&keys)
         .map(|(door, key)| {
             let fingerprint = matches!(link, Link::Tls).then(|| key.fingerprint());
-            Contact { address: address(door), fingerprint }
+            PeerInfo { address: address(door), fingerprint }
         })
         .collect();
     for address in contacts.iter().filter_map(|contact| contact.address.as_ref()) {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use symbolon::circuit::builder::{Builder, Word};
 use symbolon::circuit::{Circuit, Receivers, Type, builtin};
-use symbolon::store::{Filter, Kind, Offer, Protection, Section, Stamp, State, Store};
+use symbolon::store::{
+    AvailableItem, Filter, ItemKind, ItemMeta, ItemState, Protection, Section, Store,
+};
 use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{Config, Error, Inputs, Protocol, Result, Transport};
 
@@ -64,8 +66,8 @@ fn config_party(store: &Store) -> u16 {
     name.parse().unwrap()
 }
 
-fn available(store: &Store, kind: Kind) -> usize {
-    store.offers(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
+fn available(store: &Store, kind: ItemKind) -> usize {
+    store.available_items(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
 /// One preparation of several executions, each of which is an item of its own.
@@ -81,7 +83,7 @@ fn executions_prepared_together_are_run_one_by_one() {
     for left in (0..3).rev() {
         let got = all(sums(Protocol::DualEx, &stores, [1000 + left, 24]));
         assert_eq!(got, [Some(1024 + left), Some(1024 + left)]);
-        assert_eq!(available(&stores[0], Kind::Prepared) as u128, left);
+        assert_eq!(available(&stores[0], ItemKind::Prepared) as u128, left);
     }
     assert!(sums(Protocol::DualEx, &stores, [1, 2]).iter().all(Result::is_err));
     // There is no pool to fill.
@@ -116,7 +118,7 @@ fn a_pool_on_monday_a_circuit_on_tuesday_an_answer_on_wednesday() {
             assert!(made.iter().all(|m| m.agreement.is_complete()));
         }
         for store in &stores {
-            assert_eq!(available(store, Kind::Prepared), 4);
+            assert_eq!(available(store, ItemKind::Prepared), 4);
         }
         for run in 0..4 {
             let sums = all(sums(protocol, &stores, [run, 40_000]));
@@ -193,16 +195,16 @@ fn a_circuit_that_one_party_finished_alone_does_not_stop_the_next() {
     let amount = Amount { and_gates: 128, input_bits: 100 };
     all(together(protocol, &stores, |config, store| stored::fill(config, store, amount)));
     let pool = store_pool(&stores[1]);
-    let stamp = Stamp {
-        kind: Kind::Prepared,
+    let meta = ItemMeta {
+        kind: ItemKind::Prepared,
         circuit: Some(xor.digest()),
         sequence: 6,
         counts: Vec::new(),
-        ..pool.stamp
+        ..pool.meta
     };
-    let mut draft = stores[1].begin(stamp, &[Section::Whole], 1000).unwrap();
-    draft.section(0).put(b"made alone").unwrap();
-    let alone = draft.finish(vec![1]).unwrap();
+    let mut item_writer = stores[1].begin(meta, &[Section::Whole], 1000).unwrap();
+    item_writer.section(0).put(b"made alone").unwrap();
+    let alone = item_writer.finish(vec![1]).unwrap();
     let made =
         all(together(protocol, &stores, |config, store| stored::prepare(config, store, &xor, 1)));
     assert_eq!(made[0].items, made[1].items);
@@ -211,8 +213,11 @@ fn a_circuit_that_one_party_finished_alone_does_not_stop_the_next() {
     assert!(stores.iter().all(|store| store_pool(store).next_prepared == 8));
 }
 
-fn store_pool(store: &Store) -> Offer {
-    store.offers(&Filter { kind: Some(Kind::Pool), ..Filter::default() }).unwrap().remove(0)
+fn store_pool(store: &Store) -> AvailableItem {
+    store
+        .available_items(&Filter { kind: Some(ItemKind::Pool), ..Filter::default() })
+        .unwrap()
+        .remove(0)
 }
 
 #[test]
@@ -262,7 +267,9 @@ fn of_an_unevenly_used_pool_nobody_gets_what_somebody_has_used() {
     }));
     for (made, store) in made.iter().zip(&stores) {
         assert_eq!((made.from_pools, made.agreement.uneven), (1, 1));
-        let pools = store.offers(&Filter { kind: Some(Kind::Pool), ..Filter::default() }).unwrap();
+        let pools = store
+            .available_items(&Filter { kind: Some(ItemKind::Pool), ..Filter::default() })
+            .unwrap();
         assert_eq!(pools[0].next, [4, 32, 32]);
     }
     let sums = all(sums(protocol, &stores, [3, 4]));
@@ -287,8 +294,8 @@ fn runs_side_by_side_use_different_circuits() {
         }
     });
     for store in &stores {
-        assert_eq!(available(store, Kind::Prepared), 0);
-        assert!(store.list().unwrap().iter().all(|entry| entry.state == State::Used));
+        assert_eq!(available(store, ItemKind::Prepared), 0);
+        assert!(store.list().unwrap().iter().all(|entry| entry.state == ItemState::Used));
     }
 }
 

@@ -18,7 +18,7 @@ pub const PROTOCOL_VERSION: u32 = 13;
 pub const MAX_HELLO: usize = 16 << 10;
 
 /// What stands for the value of an open term, on the way and for people.
-pub const LEFT_OPEN: &str = "auto";
+pub const AUTO: &str = "auto";
 
 const DOMAIN: &str = "symbolon 2026 session id v1";
 
@@ -54,18 +54,15 @@ impl Hello {
         self
     }
 
-    /// Adds a term that may be left open. No value is called [`LEFT_OPEN`].
-    pub fn open_term(mut self, name: impl Into<String>, value: Option<impl ToString>) -> Self {
+    /// Adds a term that may be left open. No value is called [`AUTO`].
+    pub fn negotiable(mut self, name: impl Into<String>, value: Option<impl ToString>) -> Self {
         self.open.push((name.into(), value.map(|value| value.to_string())));
         self
     }
 
     /// The names and texts of the open terms.
     fn open_texts(&self) -> Vec<(&str, &str)> {
-        self.open
-            .iter()
-            .map(|(name, text)| (&**name, text.as_deref().unwrap_or(LEFT_OPEN)))
-            .collect()
+        self.open.iter().map(|(name, text)| (&**name, text.as_deref().unwrap_or(AUTO))).collect()
     }
 
     /// The names and texts of the other terms.
@@ -141,7 +138,7 @@ pub fn decode(bytes: &[u8]) -> Option<Received> {
     let mut open = Vec::new();
     for _ in 0..count {
         let (name, value) = (text(&mut rest)?, text(&mut rest)?);
-        open.push((name, Some(value).filter(|value| value != LEFT_OPEN)));
+        open.push((name, Some(value).filter(|value| value != AUTO)));
     }
     rest.is_empty().then_some(Received { sender, hello: Hello { version, parties, terms, open } })
 }
@@ -306,7 +303,7 @@ fn compare(ours: &Hello, theirs: &Hello) -> Result<()> {
     }
     compare_terms(&ours.texts(), &theirs.texts(), |our, their| our != their)?;
     compare_terms(&ours.open_texts(), &theirs.open_texts(), |our, their| {
-        our != their && our != LEFT_OPEN && their != LEFT_OPEN
+        our != their && our != AUTO && their != AUTO
     })
 }
 

@@ -32,12 +32,12 @@
 //! ```
 //!
 //! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out all
-//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `bend`
+//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `adversary`
 //! adds what tests need to play a cheating peer; a normal build has nothing of it.
 
 mod address;
-#[cfg(any(test, feature = "bend"))]
-pub mod bend;
+#[cfg(any(test, feature = "adversary"))]
+pub mod adversary;
 mod cancel;
 mod channel;
 mod check;
@@ -78,7 +78,7 @@ pub use endpoint::{Link, Options, Peer};
 pub use error::{DEALER, Error, Result};
 pub use fault::Fault;
 pub use handshake::{
-    Agreed, Handshake, Hello, LEFT_OPEN, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
+    AUTO, Agreed, Handshake, Hello, MAX_HELLO, PROTOCOL_VERSION, SessionId, handshake,
     handshake_open,
 };
 pub use incoming::{AdmissionPolicy, Client, Incoming, TurnedAway};

@@ -195,7 +195,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::bend::{Action, FnBend};
+    use crate::adversary::{Action, FnAdversary};
     use crate::checks::FRAMING;
     use crate::{Meter, SimulatedLink, memory_lanes};
 
@@ -250,7 +250,7 @@ mod tests {
     fn bursts_of_another_length_are_refused() {
         for (kind, index) in [(PONG, 1), (BURST, 0), (BURST, 3)] {
             let (a, mut b) = ends(None);
-            b.set_bend(Box::new(FnBend::new().on_message(kind, index, |bytes| {
+            b.set_adversary(Box::new(FnAdversary::new().on_message(kind, index, |bytes| {
                 bytes.pop();
                 Action::Send
             })));

@@ -69,7 +69,7 @@ pub struct Message {
 
 impl Message {
     /// A message of a test, without documentation.
-    #[cfg(any(test, feature = "bend"))]
+    #[cfg(any(test, feature = "adversary"))]
     pub const fn of_test(kind: &'static str) -> Self {
         let kind = Kind::new(kind);
         Message { kind, phase: "", route: "", length: "", carries: "", step: "" }

@@ -149,8 +149,8 @@ impl Outlet {
     }
 
     /// See [`Pipe::wait_below`].
-    pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
-        self.pipe.wait_below(max, patience)
+    pub(crate) fn wait_below(&self, max: usize, limit: Duration) -> Result<(), TransportReason> {
+        self.pipe.wait_below(max, limit)
     }
 
     /// Sets how long the writer may be blocked by the peer.

@@ -204,13 +204,13 @@ impl Pipe {
         self.state().outstanding
     }
 
-    /// Waits until at most `max` bytes are outstanding; gives up after `patience` without progress,
+    /// Waits until at most `max` bytes are outstanding; gives up after `limit` without progress,
     /// or when the whole takes longer than [`allowance`].
-    pub(crate) fn wait_below(&self, max: usize, patience: Duration) -> Result<(), TransportReason> {
+    pub(crate) fn wait_below(&self, max: usize, limit: Duration) -> Result<(), TransportReason> {
         let mut state = self.state();
         let mut seen = state.outstanding;
-        let mut deadline = Instant::now() + patience;
-        let end = Instant::now() + allowance(seen, patience);
+        let mut deadline = Instant::now() + limit;
+        let end = Instant::now() + allowance(seen, limit);
         loop {
             if let Some(reason) = &state.failed {
                 return Err(reason.clone());
@@ -221,11 +221,11 @@ impl Pipe {
             let now = Instant::now();
             if state.outstanding != seen {
                 seen = state.outstanding;
-                deadline = now + patience;
+                deadline = now + limit;
             }
             let left = deadline.min(end).saturating_duration_since(now);
             if left.is_zero() {
-                return Err(TransportReason::TimedOut(patience));
+                return Err(TransportReason::TimedOut(limit));
             }
             state =
                 self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;

@@ -1,9 +1,9 @@
-//! Channels over memory: order, framing, ends, time-outs, abort notices, bending.
+//! Channels over memory: order, framing, ends, time-outs, abort notices, adversaries.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::bend::{Action, FnBend};
+use crate::adversary::{Action, FnAdversary};
 use crate::checks::FRAMING;
 use crate::{
     Channel, Culprit, Error, Meter, SimulatedLink, TransportReason, memory_lanes, memory_pair,
@@ -313,10 +313,10 @@ fn the_meter_counts_headers_and_payloads() {
 }
 
 #[test]
-fn bending_messages() {
+fn an_adversary_changes_messages() {
     let bent = |action: Action| {
         let (mut a, b) = pair();
-        a.set_bend(Box::new(FnBend::new().on_message("m", 1, move |payload| {
+        a.set_adversary(Box::new(FnAdversary::new().on_message("m", 1, move |payload| {
             payload.push(9);
             action
         })));
@@ -347,11 +347,11 @@ fn bending_messages() {
 }
 
 #[test]
-fn bending_state_and_seeing_messages() {
+fn an_adversary_changes_state_and_sees_messages() {
     let (mut a, mut b) = pair();
     let (tx, rx) = std::sync::mpsc::channel();
-    b.set_bend(Box::new(
-        FnBend::new()
+    b.set_adversary(Box::new(
+        FnAdversary::new()
             .on_incoming(move |kind, index, payload| {
                 tx.send((kind, index, payload.len())).unwrap();
             })
@@ -368,9 +368,9 @@ fn bending_state_and_seeing_messages() {
     b.recv_bounded("m", 4).unwrap();
     assert_eq!(rx.try_iter().collect::<Vec<_>>(), [("m", 0, 3), ("m", 1, 4)]);
     let mut data = [0, 0];
-    b.bend_state("choice bits", &mut data);
-    b.bend_state("elsewhere", &mut data);
-    a.bend_state("choice bits", &mut data);
+    b.tamper_state("choice bits", &mut data);
+    b.tamper_state("elsewhere", &mut data);
+    a.tamper_state("choice bits", &mut data);
     assert_eq!(data, [1, 0]);
 }
 

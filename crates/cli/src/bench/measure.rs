@@ -9,21 +9,21 @@ use super::plan::{Setting, Workload};
 use super::result::{Measured, PartyMeasured, PhaseMeasured, PhaseOfAll};
 use super::spread::Spread;
 use crate::args::LocalTransport;
-use crate::failure::{Failure, Outcome};
-use crate::play::{Course, Played, forget_peak_memory};
+use crate::error::{CliError, CliResult};
+use crate::execute::{PartyResult, RunOptions, forget_peak_memory};
+use crate::local_runner::{LocalRun, Work};
 use crate::results::{ChoiceJson, PhaseJson};
 use crate::timeline::Span;
-use crate::troupe::{Troupe, Work};
 
 /// What all parties had at the end of one session, by party.
-type Session = Vec<Played>;
+type Session = Vec<PartyResult>;
 
 /// Runs every setting as often as was asked for; those whose runs are sessions of their own take
 /// turns.
 ///
 /// # Errors
 /// As `local`.
-pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>> {
+pub fn measure(args: &BenchArgs, settings: &[Setting]) -> CliResult<Vec<Measured>> {
     let mut sessions: Vec<Vec<Session>> = settings.iter().map(|_| Vec::new()).collect();
     let rounds = settings.iter().filter(|s| s.fresh_session).map(|s| s.repeat).max().unwrap_or(1);
     for round in 0..rounds {
@@ -36,9 +36,9 @@ pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>>
     settings.iter().zip(&sessions).map(|(setting, all)| summed_up(args, setting, all)).collect()
 }
 
-fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
+fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     let repeat = if setting.fresh_session { 1 } else { setting.repeat };
-    let course = Course { repeat, split_phases: args.split_phases };
+    let course = RunOptions { repeat, split_phases: args.split_phases };
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
@@ -52,7 +52,7 @@ fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
     let (parties, transport, dealer) = (*parties, args.transport, args.dealer);
     // In one process, what an earlier session needed is forgotten, or else nothing is known.
     let known = transport != LocalTransport::Memory || forget_peak_memory();
-    let mut played = Troupe { work, parties, tuning, transport, dealer }.run()?;
+    let mut played = LocalRun { work, parties, tuning, transport, dealer }.run()?;
     if !known {
         played.iter_mut().for_each(|party| party.peak_memory = None);
     }
@@ -99,10 +99,10 @@ fn cpu_seconds(run: &[Run<'_>]) -> Option<f64> {
     run.iter().flat_map(|phases| phases.iter()).map(|phase| phase.cpu_seconds).sum()
 }
 
-fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outcome<Measured> {
+fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliResult<Measured> {
     let Setting { name, workload, parties, tuning, repeat, fresh_session } = setting;
     let runs = runs(sessions);
-    let nothing = || Failure::internal("a measurement without a run");
+    let nothing = || CliError::internal("a measurement without a run");
     let slowest = |run: &Vec<Run<'_>>| run.iter().map(|run| seconds(run)).fold(0.0, f64::max);
     let taken = Spread::of(runs.iter().map(slowest)).ok_or_else(nothing)?;
     let cpu: Option<Vec<f64>> = runs.iter().map(|run| cpu_seconds(run)).collect();
@@ -145,7 +145,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outco
 
 /// What was chosen by the link, if each session came to the same; the speed of the link as the
 /// first saw it.
-fn chosen(sessions: &[Session]) -> Outcome<ChoiceJson> {
+fn chosen(sessions: &[Session]) -> CliResult<ChoiceJson> {
     let mut choices = sessions.iter().map(|session| crate::local::chosen(session));
     let mut choice = choices.next().transpose()?.unwrap_or_default();
     for other in choices {
@@ -249,7 +249,7 @@ fn timeline(sessions: &[Session], median: f64) -> Vec<Vec<Span>> {
     let started = spans().filter(in_run).map(|span| span.begin).fold(f64::MAX, f64::min);
     let late = if run == 0 { 0.0 } else { started - ready.fold(0.0, f64::max) };
     let moved = |span: &Span| Span { begin: span.begin + late, ..span.clone() };
-    let party = |played: &Played| {
+    let party = |played: &PartyResult| {
         let set_up = played.spans.iter().filter(is_set_up).map(moved);
         set_up.chain(played.spans.iter().filter(in_run).cloned()).collect()
     };

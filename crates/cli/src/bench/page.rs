@@ -7,8 +7,8 @@ use super::plots::{
     Axis, Drawn, Quantity, Series, css, phase_colour, series_colour, timeline, traffic,
 };
 use super::result::{BenchJson, Measured, Table, table};
-use crate::failure::{Failure, Outcome};
-use crate::table::{bytes, time};
+use crate::cost_table::{bytes, time};
+use crate::error::{CliError, CliResult};
 
 const STYLE: &str = "
 body { font: 15px/1.45 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }
@@ -25,13 +25,13 @@ figure { margin: 1em 0; overflow-x: auto } figcaption { font-size: .9em; color: 
 ///
 /// # Errors
 /// An internal failure when a plot cannot be drawn.
-pub fn page(result: &BenchJson) -> Outcome<String> {
+pub fn page(result: &BenchJson) -> CliResult<String> {
     let mut names: Vec<&str> =
         result.measurements.iter().map(|one| one.workload.as_str()).collect();
     names.dedup();
     let title = format!("symbolon bench {}", names.join(" "));
     let scaling = scaling(&result.measurements)?;
-    let each: Vec<Markup> = result.measurements.iter().map(one).collect::<Outcome<_>>()?;
+    let each: Vec<Markup> = result.measurements.iter().map(one).collect::<CliResult<_>>()?;
     let body = html! {
         h2 { "All measurements" }
         p {
@@ -106,7 +106,7 @@ pub fn overview(Table { rows, names }: &Table) -> Markup {
 }
 
 /// A plot for each axis along which something was measured at several places.
-fn scaling(many: &[Measured]) -> Outcome<Markup> {
+fn scaling(many: &[Measured]) -> CliResult<Markup> {
     let mut figures = Vec::new();
     for axis in Axis::ALL {
         for (quantity, what) in [
@@ -129,7 +129,7 @@ fn scaling(many: &[Measured]) -> Outcome<Markup> {
 }
 
 /// A plot of series along an axis, with a key to them.
-pub fn lines(what: &str, axis: Axis, quantity: Quantity, series: &[Series]) -> Outcome<Markup> {
+pub fn lines(what: &str, axis: Axis, quantity: Quantity, series: &[Series]) -> CliResult<Markup> {
     let plot = svg(axis.plot(quantity, series))?;
     Ok(html! {
         figure {
@@ -150,7 +150,7 @@ pub fn key(colour: &str) -> Markup {
     html! { span.key style={ "background:" (colour) } {} }
 }
 
-fn one(measured: &Measured) -> Outcome<Markup> {
+fn one(measured: &Measured) -> CliResult<Markup> {
     let phases = measured.phases.iter().map(|phase| phase.phase.as_str());
     let keys = html! {
         @for phase in phases { (key(&css(phase_colour(phase)))) (phase) }
@@ -203,8 +203,8 @@ fn costs(measured: &Measured) -> Markup {
 ///
 /// # Errors
 /// An internal failure when it could not be drawn.
-pub fn svg(drawn: Drawn) -> Outcome<Markup> {
+pub fn svg(drawn: Drawn) -> CliResult<Markup> {
     drawn
         .map(PreEscaped)
-        .map_err(|error| Failure::internal(format!("a plot could not be drawn: {error}")))
+        .map_err(|error| CliError::internal(format!("a plot could not be drawn: {error}")))
 }

@@ -7,7 +7,7 @@ use symbolon::circuit::{Circuit, Plan};
 use super::TRIPLES;
 use super::args::BenchArgs;
 use crate::args::TuningArgs;
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::lang::{ProgramArgs, is_program};
 use crate::results::tell;
 use crate::source::CircuitSpec;
@@ -143,7 +143,7 @@ impl Wanted {
 /// # Errors
 /// A usage failure when an option does not go with a workload, and when something listed is
 /// possible with nothing else that is.
-pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
+pub fn settings(args: &BenchArgs) -> CliResult<Vec<Setting>> {
     if !args.workloads.iter().any(|name| is_program(name)) {
         args.program.refuse_for(&args.workloads.join(" "))?;
     }
@@ -157,11 +157,11 @@ pub fn settings(args: &BenchArgs) -> Outcome<Vec<Setting>> {
 /// A usage failure when there are too many; as `make` for what is possible in no combination.
 pub fn combined<T>(
     args: &BenchArgs,
-    mut make: impl FnMut(&Wanted) -> Outcome<T>,
-) -> Outcome<Vec<T>> {
+    mut make: impl FnMut(&Wanted) -> CliResult<T>,
+) -> CliResult<Vec<T>> {
     let wanted = Wanted::all(args);
     if wanted.len() > MOST {
-        return Err(Failure::usage(format!("more than {MOST} combinations")));
+        return Err(CliError::usage(format!("more than {MOST} combinations")));
     }
     let (mut settings, mut possible, mut refused) = (Vec::new(), Vec::new(), Vec::new());
     for wanted in wanted {
@@ -185,14 +185,14 @@ pub fn combined<T>(
 /// Circuits that were loaded: by name and number of parties.
 type Loads = Vec<(String, Option<u16>, Rc<Loaded>, u16)>;
 
-fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Setting> {
+fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Setting> {
     let tuning = wanted.tuning(&args.tuning.unlisted());
     let repeat = args.repeat.unwrap_or(super::REPEAT);
     let name = wanted.workload.clone();
     if name == TRIPLES {
         let refused = wanted.protocol.is_some() || wanted.form.is_some();
         if refused || args.split_phases || args.dealer {
-            return Err(Failure::usage(
+            return Err(CliError::usage(
                 "`bench triples` takes no --protocol, --form, --split-phases or --dealer",
             )
             .with_hint("--count says how many triples are made"));
@@ -204,7 +204,7 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
         return Ok(Setting { name, workload, parties, tuning, repeat, fresh_session: true });
     }
     if wanted.count.is_some() {
-        return Err(Failure::usage("--count is for `bench triples`")
+        return Err(CliError::usage("--count is for `bench triples`")
             .with_hint("--repeat runs a circuit several times"));
     }
     let (loaded, parties) = load(&name, wanted.parties, &args.program, loads)?;
@@ -223,7 +223,7 @@ fn load(
     parties: Option<u16>,
     program: &ProgramArgs,
     loads: &mut Loads,
-) -> Outcome<(Rc<Loaded>, u16)> {
+) -> CliResult<(Rc<Loaded>, u16)> {
     let known = loads.iter().find(|(known, among, ..)| known == name && *among == parties);
     if let Some((_, _, loaded, parties)) = known {
         return Ok((loaded.clone(), *parties));
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
 
-    fn plan(words: &str) -> Outcome<Vec<String>> {
+    fn plan(words: &str) -> CliResult<Vec<String>> {
         let words = ["symbolon", "bench"].into_iter().chain(words.split(' '));
         let Command::Bench(args) = Cli::try_parse_from(words).expect("it parses").command else {
             panic!("another command");
@@ -303,7 +303,7 @@ mod tests {
             "add:8 --batch 2 --split-phases",
         ] {
             let failure = plan(words).unwrap_err();
-            assert_eq!(failure.class, crate::failure::Class::Usage, "{words}");
+            assert_eq!(failure.class, crate::error::ExitKind::Usage, "{words}");
         }
         let many: Vec<String> = (1..=64).map(|threads| threads.to_string()).collect();
         let many = format!("add:8 --threads {0} --parties {0}", many[1..].join(","));

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 
 use super::result::{self, Measured, link_name, rate};
 use super::spread::Spread;
-use crate::table::{bytes, time};
+use crate::cost_table::{bytes, time};
 
 /// What a plot ends in: drawing in memory does not fail.
 pub type Drawn = Result<String, Box<dyn Error>>;

@@ -6,8 +6,8 @@ use symbolon::circuit::PartyId;
 use super::TRIPLES;
 use super::machine::Machine;
 use super::spread::Spread;
+use crate::cost_table::{align, bytes, time};
 use crate::results::ChoiceJson;
-use crate::table::{align, bytes, time};
 use crate::timeline::Span;
 
 /// Everything.

@@ -10,11 +10,11 @@ use super::plan::combined;
 use super::result::{Table, link_name, threads};
 use super::spread::Spread;
 use crate::args::TuningArgs;
-use crate::failure::{Failure, Outcome};
+use crate::cost_table::{align, bytes, time};
+use crate::error::{CliError, CliResult};
+use crate::local_runner::{LocalRun, Work};
 use crate::results::{print, print_json};
-use crate::table::{align, bytes, time};
-use crate::tables::{TableJson, TableTask};
-use crate::troupe::{Troupe, Work};
+use crate::tinytable_party::{TableJson, TableTask};
 use crate::tuning::Tuning;
 
 /// What the two variants are called, their circuits, and how many blocks are made on fresh material
@@ -75,7 +75,7 @@ pub struct Variant {
 ///
 /// # Errors
 /// A usage failure for options that do not go with it; otherwise as `local`.
-pub fn command(args: &BenchArgs) -> Outcome<()> {
+pub fn command(args: &BenchArgs) -> CliResult<()> {
     check(args)?;
     let settings = combined(args, |wanted| {
         let given = TuningArgs {
@@ -95,7 +95,7 @@ pub fn command(args: &BenchArgs) -> Outcome<()> {
 }
 
 /// Refuses what does not go with this workload.
-fn check(args: &BenchArgs) -> Outcome<()> {
+fn check(args: &BenchArgs) -> CliResult<()> {
     let refused = [
         (!args.tuning.protocol.is_empty(), "--protocol"),
         (!args.tuning.form.is_empty(), "--form"),
@@ -105,17 +105,17 @@ fn check(args: &BenchArgs) -> Outcome<()> {
         (args.workloads.len() > 1, "other workload"),
     ];
     match refused.into_iter().find(|(given, _)| *given) {
-        Some((_, option)) => Err(Failure::usage(format!("`bench tinytable` takes no {option}"))),
+        Some((_, option)) => Err(CliError::usage(format!("`bench tinytable` takes no {option}"))),
         None => Ok(()),
     }
 }
 
 /// Measures all settings; with `--fresh-session` they take turns, a session for each run.
-fn measure(args: &BenchArgs, settings: &[Tuning]) -> Outcome<Vec<Blocks>> {
+fn measure(args: &BenchArgs, settings: &[Tuning]) -> CliResult<Vec<Blocks>> {
     let repeat = args.repeat.unwrap_or(super::REPEAT);
     let (rounds, each) = if args.fresh_session { (repeat, 1) } else { (1, repeat as usize) };
     let batch = args.tuning.batch.map(usize::try_from).transpose();
-    let batch = batch.map_err(|_| Failure::usage("--batch: more than memory can hold"))?;
+    let batch = batch.map_err(|_| CliError::usage("--batch: more than memory can hold"))?;
     let mut all: Vec<Blocks> = settings
         .iter()
         .map(|tuning| Blocks {
@@ -150,12 +150,12 @@ fn measure(args: &BenchArgs, settings: &[Tuning]) -> Outcome<Vec<Blocks>> {
 
 impl Variant {
     /// Measures it in one more session.
-    fn session(&mut self, args: &BenchArgs, tuning: &Tuning, repeat: usize) -> Outcome<()> {
+    fn session(&mut self, args: &BenchArgs, tuning: &Tuning, repeat: usize) -> CliResult<()> {
         let (circuit, batch) = (self.circuit.into(), self.batch);
         let task = TableTask { circuit, batch, shared_by: SHARED_BY, repeat };
         let work = Work::Tables(&task);
         let (transport, dealer) = (args.transport, args.dealer);
-        let played = Troupe { work, parties: 2, tuning, transport, dealer }.run()?;
+        let played = LocalRun { work, parties: 2, tuning, transport, dealer }.run()?;
         let parties = played.into_iter().filter_map(|played| played.tables);
         if self.parties.is_empty() {
             self.parties = parties.collect();

@@ -7,9 +7,9 @@ use super::page::{document, key, lines, overview, svg};
 use super::plots::{Axis, Piece, Quantity, bars, css, grouped, phase_colour};
 use super::result::{link_name, threads};
 use super::tinytable::{self, Blocks, BlocksJson, Variant};
-use crate::failure::Outcome;
-use crate::table::{bytes, time};
-use crate::tables::TableJson;
+use crate::cost_table::{bytes, time};
+use crate::error::CliResult;
+use crate::tinytable_party::TableJson;
 
 /// The ways to run blocks, and whose seconds they are; they are far apart, and are drawn apart.
 type Way = (&'static str, fn(&TableJson) -> &Vec<f64>);
@@ -23,10 +23,10 @@ const WAYS: [Way; 3] = [
 ///
 /// # Errors
 /// An internal failure when a plot cannot be drawn.
-pub fn page(result: &BlocksJson) -> Outcome<String> {
+pub fn page(result: &BlocksJson) -> CliResult<String> {
     let many = &result.measurements;
     let scaling = scaling(many)?;
-    let each: Vec<Markup> = many.iter().map(one).collect::<Outcome<_>>()?;
+    let each: Vec<Markup> = many.iter().map(one).collect::<CliResult<_>>()?;
     let body = html! {
         @if many.len() > 1 {
             h2 { "All measurements" }
@@ -41,7 +41,7 @@ pub fn page(result: &BlocksJson) -> Outcome<String> {
 }
 
 /// Seconds of a block by threads and by the MACs' length, where there are several.
-fn scaling(many: &[Blocks]) -> Outcome<Markup> {
+fn scaling(many: &[Blocks]) -> CliResult<Markup> {
     let mut figures = Vec::new();
     for axis in [Axis::Threads, Axis::MacBits] {
         for (way, of) in WAYS {
@@ -83,7 +83,7 @@ fn others(axis: Axis, blocks: &Blocks) -> String {
     format!(", {own}, {link}, rho {}, {}", blocks.rho, blocks.ot)
 }
 
-fn one(blocks: &Blocks) -> Outcome<Markup> {
+fn one(blocks: &Blocks) -> CliResult<Markup> {
     let size = |count: f64| bytes(count.round() as u64);
     let online = phase_colour("online");
     let mut figures = Vec::new();
@@ -128,7 +128,7 @@ fn stacked(
     blocks: &Blocks,
     unit: &dyn Fn(f64) -> String,
     of: impl Fn(&Variant) -> Vec<(f64, RGBColor)>,
-) -> Outcome<Markup> {
+) -> CliResult<Markup> {
     let names: Vec<String> = blocks.variants.iter().map(|v| v.name.to_string()).collect();
     let row = |variant: &Variant| -> Vec<Piece> {
         let mut end = 0.0;

@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use symbolon_lang::source::Sources;
 
 use super::CostJson;
-use crate::table::bytes;
+use crate::cost_table::bytes;
 
 const STYLE: &str = "
 body { font: 15px/1.45 sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; background: #fff }

@@ -1,5 +1,5 @@
 use symbolon_primitives::{Block, Challenge, Prg};
-use symbolon_transport::bend::Rate;
+use symbolon_transport::adversary::Rate;
 
 use super::*;
 use crate::{Buckets, CheckSet};

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use symbolon_cutchoose::hcom::{
-    Commitments, Committed, Committer, Ends, FieldBits, Params, Receiver,
+    Commitments, Committed, Committer, FieldBits, Params, Receiver, VoleParties,
 };
 use symbolon_ot::vole;
 use symbolon_primitives::{BitVec, Block, Prg};
-use symbolon_transport::bend::{Action, FnBend, fresh};
+use symbolon_transport::adversary::{Action, FnAdversary, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [4; 32];
@@ -52,22 +52,22 @@ impl Session {
         Session::with(params, seed, delta, |_| {}).unwrap()
     }
 
-    /// With this Δ, and a bent message of the set-up.
+    /// With this Δ, and a tampered message of the set-up.
     pub fn with(
         params: &Params,
         seed: u128,
         delta: BitVec,
-        bend: impl FnOnce(&mut Vec<u8>),
+        adversary: impl FnOnce(&mut Vec<u8>),
     ) -> Result<Session, Error> {
         let mut prg = prg(seed);
-        let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+        let ends = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
         let pairs: Vec<[Block; 2]> =
             (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
         let chosen: Vec<Block> =
             pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
-        let (provers, mut message) = vole::plant(ends, params, &pairs, 1)?;
-        bend(&mut message);
-        let verifiers = vole::puncture(ends, params, (&delta, &chosen), &message, 1)?;
+        let (provers, mut message) = vole::build_provers(ends, params, &pairs, 1)?;
+        adversary(&mut message);
+        let verifiers = vole::build_verifiers(ends, params, (&delta, &chosen), &message, 1)?;
         let committer = Committer::of(provers, ends).pop().unwrap();
         let receiver = Receiver::of(verifiers, ends).pop().unwrap();
         Ok(Session { committer, receiver, channels: channels(), delta })
@@ -109,30 +109,30 @@ impl Session {
     }
 
     /// Makes the committer change one message.
-    pub fn bend_message(
+    pub fn tamper_message(
         &mut self,
         kind: &'static str,
         mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
     ) {
-        let bend = FnBend::new().on_message(kind, 0, move |payload| {
+        let adversary = FnAdversary::new().on_message(kind, 0, move |payload| {
             f(payload);
             Action::Send
         });
-        self.channels.0.set_bend(Box::new(bend));
+        self.channels.0.set_adversary(Box::new(adversary));
     }
 
     /// Makes the committer change its state at a named point.
-    pub fn bend_state(
+    pub fn tamper_state(
         &mut self,
         point: &'static str,
         mut f: impl FnMut(&mut [u8]) + Send + 'static,
     ) {
-        let bend = FnBend::new().on_state(move |at, data| {
+        let adversary = FnAdversary::new().on_state(move |at, data| {
             if at == point {
                 f(data);
             }
         });
-        self.channels.0.set_bend(Box::new(bend));
+        self.channels.0.set_adversary(Box::new(adversary));
     }
 }
 

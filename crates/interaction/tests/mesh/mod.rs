@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use symbolon_transport::bend::{Action, CheckName, Endings, FnBend, Stage};
+use symbolon_transport::adversary::{Action, CheckName, Endings, FnAdversary, Stage};
 use symbolon_transport::{Channel, Culprit, Error, Meter, Result, memory_lanes};
 
 /// One party's channels: `lanes[l][p]` is lane l's channel to the peer in place p.
@@ -61,17 +61,17 @@ pub fn towards(lanes: &mut Lanes, peer: u16) -> &mut Channel {
 }
 
 /// Makes a party a cheater towards one peer, on the first lane.
-pub fn cheat(lanes: &mut Lanes, peer: u16, bend: FnBend) {
-    towards(lanes, peer).set_bend(Box::new(bend));
+pub fn cheat(lanes: &mut Lanes, peer: u16, adversary: FnAdversary) {
+    towards(lanes, peer).set_adversary(Box::new(adversary));
 }
 
 /// Listens to an honest party's channel to one peer, on the first lane.
-pub fn listen(lanes: &mut Lanes, peer: u16, spy: FnBend) {
-    towards(lanes, peer).set_bend(Box::new(spy.listening()));
+pub fn listen(lanes: &mut Lanes, peer: u16, spy: FnAdversary) {
+    towards(lanes, peer).set_adversary(Box::new(spy.listening()));
 }
 
 /// Changes the first message of one kind.
-pub fn message(kind: &'static str, f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnBend {
+pub fn message(kind: &'static str, f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnAdversary {
     nth_message(kind, 0, f)
 }
 
@@ -80,16 +80,16 @@ pub fn nth_message(
     kind: &'static str,
     index: usize,
     mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
+) -> FnAdversary {
+    FnAdversary::new().on_message(kind, index, move |payload| {
         f(payload);
         Action::Send
     })
 }
 
 /// Changes the state at one point, every time.
-pub fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static) -> FnBend {
-    FnBend::new().on_state(move |at, data| {
+pub fn state(point: &'static str, mut f: impl FnMut(&mut [u8]) + Send + 'static) -> FnAdversary {
+    FnAdversary::new().on_state(move |at, data| {
         if at == point {
             f(data);
         }

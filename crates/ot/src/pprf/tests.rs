@@ -7,8 +7,8 @@ const SESSION: [u8; 32] = [3; 32];
 
 type Pairs = [[Block; 2]; COLUMNS];
 
-fn ground(k: BlockBits) -> Ground<'static> {
-    Ground { session: &SESSION, planter: 1, puncturer: 2, k }
+fn tree_params(k: TreeDepth) -> TreeParams<'static> {
+    TreeParams { session: &SESSION, tree_sender: 1, tree_receiver: 2, k }
 }
 
 fn pairs(prg: &mut Prg) -> Pairs {
@@ -20,34 +20,34 @@ fn chosen(pairs: &Pairs, delta: Block) -> [Block; COLUMNS] {
 }
 
 fn descend(
-    ground: Ground<'_>,
+    tree_params: TreeParams<'_>,
     delta: &Delta,
     chosen: &[Block],
     message: &[u8],
 ) -> (Zeroizing<Vec<Block>>, bool) {
-    super::descend(ground, &Points::blocks(ground.k, delta), chosen, message)
+    super::descend(tree_params, &PuncturePoints::blocks(tree_params.k, delta), chosen, message)
 }
 
-fn fails(k: BlockBits, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
-    !descend(ground(k), &Delta::new(delta), &chosen(pairs, delta), message).1
+fn fails(k: TreeDepth, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
+    !descend(tree_params(k), &Delta::new(delta), &chosen(pairs, delta), message).1
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Leaf z of the puncturer is leaf z ⊕ Δ of the planter, for all but z = 0, on every lane.
+    /// Leaf z of the tree receiver is leaf z ⊕ Δ of the tree sender, for all but z = 0, on every lane.
     #[test]
     fn all_leaves_but_one_agree(seed in any::<u128>(), delta in any::<u128>(), lane in 0u64..5) {
-        for k in BlockBits::ALL {
+        for k in TreeDepth::ALL {
             let (mut prg, delta) = (Prg::from_seed(Block(seed)), Block(delta));
             let pairs = pairs(&mut prg);
-            let (planted, message) = plant(ground(k), &pairs);
+            let (sender_trees, message) = build_trees(tree_params(k), &pairs);
             prop_assert_eq!(message.len(), message_bytes(k));
-            let verdicts = Verdicts::default();
+            let guard = SelectiveFailureGuard::default();
             let chosen = chosen(&pairs, delta);
-            let punctured = puncture(ground(k), &Delta::new(delta), &chosen, &message, &verdicts).unwrap();
-            prop_assert_eq!(planted.0.binding, punctured.0.binding);
-            let all: Vec<_> = planted.0.lane(lane).collect();
+            let punctured = puncture(tree_params(k), &Delta::new(delta), &chosen, &message, &guard).unwrap();
+            prop_assert_eq!(sender_trees.0.binding, punctured.0.binding);
+            let all: Vec<_> = sender_trees.0.lane(lane).collect();
             let some: Vec<_> = punctured.0.lane(lane).collect();
             prop_assert_eq!((all.len(), some.len()), (k.trees(), k.trees()));
             for (tree, (all, some)) in all.iter().zip(&some).enumerate() {
@@ -55,7 +55,7 @@ proptest! {
                 for z in 1..k.leaves() {
                     prop_assert_eq!(some[z], all[z ^ missing]);
                 }
-                // The missing seed is none of what the puncturer has.
+                // The missing seed is none of what the tree receiver has.
                 prop_assert!(!some.contains(&all[missing]));
             }
         }
@@ -63,19 +63,19 @@ proptest! {
 }
 
 /// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not
-/// chosen: with others in their place, all that the puncturer gets is the same, but not that leaf.
+/// chosen: with others in their place, all that the tree receiver gets is the same, but not that leaf.
 ///
-/// The message is made for the other seeds as a planter would have to: the decryptable half
+/// The message is made for the other seeds as a tree sender would have to: the decryptable half
 /// unchanged.
 #[test]
 fn the_missing_leaf_depends_on_what_was_not_chosen() {
     let mut prg = Prg::from_seed(Block(5));
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let delta = prg.block();
         let (pairs, other) = (pairs(&mut prg), pairs(&mut prg));
         let chosen = chosen(&pairs, delta);
-        let (_, message) = plant(ground(k), &pairs);
-        let have = descend(ground(k), &Delta::new(delta), &chosen, &message);
+        let (_, message) = build_trees(tree_params(k), &pairs);
+        let have = descend(tree_params(k), &Delta::new(delta), &chosen, &message);
         assert!(have.1);
         // All that is under keys that were not chosen, made up.
         let mut altered = message.clone();
@@ -87,7 +87,7 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
             }
         }
         assert_ne!(altered, message);
-        let still = descend(ground(k), &Delta::new(delta), &chosen, &altered);
+        let still = descend(tree_params(k), &Delta::new(delta), &chosen, &altered);
         assert!(still.1 && still.0 == have.0);
     }
 }
@@ -96,18 +96,18 @@ fn the_missing_leaf_depends_on_what_was_not_chosen() {
 fn seeds_differ_by_leaf_tree_lane_parties_and_session() {
     let pairs = pairs(&mut Prg::from_seed(Block(6)));
     let mut seen = std::collections::HashSet::new();
-    for k in BlockBits::ALL {
-        let here = ground(k);
-        for ground in [
+    for k in TreeDepth::ALL {
+        let here = tree_params(k);
+        for tree_params in [
             here,
-            Ground { planter: 0, ..here },
-            Ground { puncturer: 0, ..here },
-            Ground { planter: 2, puncturer: 1, ..here },
-            Ground { session: &[4; 32], ..here },
+            TreeParams { tree_sender: 0, ..here },
+            TreeParams { tree_receiver: 0, ..here },
+            TreeParams { tree_sender: 2, tree_receiver: 1, ..here },
+            TreeParams { session: &[4; 32], ..here },
         ] {
-            let (planted, _) = plant(ground, &pairs);
+            let (sender_trees, _) = build_trees(tree_params, &pairs);
             for lane in [1, 2] {
-                for tree in planted.0.lane(lane) {
+                for tree in sender_trees.0.lane(lane) {
                     assert!(tree.iter().all(|seed| seen.insert(seed.0)), "a seed twice");
                 }
             }
@@ -115,15 +115,15 @@ fn seeds_differ_by_leaf_tree_lane_parties_and_session() {
     }
 }
 
-/// Message of the planter: one wrong bit in a sum is caught exactly when Δ's bit makes the
-/// puncturer use it; otherwise the trees are right.
+/// Message of the tree sender: one wrong bit in a sum is caught exactly when Δ's bit makes the
+/// tree receiver use it; otherwise the trees are right.
 #[test]
 fn a_wrong_sum_is_caught_when_it_is_used() {
     let mut prg = Prg::from_seed(Block(7));
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let (delta, pairs) = (prg.block(), pairs(&mut prg));
-        let (_, message) = plant(ground(k), &pairs);
-        let right = descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message).0;
+        let (_, message) = build_trees(tree_params(k), &pairs);
+        let right = descend(tree_params(k), &Delta::new(delta), &chosen(&pairs, delta), &message).0;
         let (mut caught, mut sums) = (0, 0);
         for tree in 0..k.trees() {
             for (level, side) in (1..k.bits()).flat_map(|level| [(level, 0), (level, 1)]) {
@@ -131,7 +131,7 @@ fn a_wrong_sum_is_caught_when_it_is_used() {
                 let mut message = message.clone();
                 message[at + prg.below(16) as usize] ^= 1 << prg.below(8);
                 let (leaves, passed) =
-                    descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
+                    descend(tree_params(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
                 let bit = (delta.0 >> (tree * k.bits() + level) & 1) as usize;
                 assert_eq!(passed, bit == side, "{k:?}, tree {tree}, level {level}, side {side}");
                 assert!(!passed || leaves == right);
@@ -143,13 +143,13 @@ fn a_wrong_sum_is_caught_when_it_is_used() {
     }
 }
 
-/// Message of the planter: a wrong τ of any tree, or a wrong hash: caught always.
+/// Message of the tree sender: a wrong τ of any tree, or a wrong hash: caught always.
 #[test]
 fn wrong_totals_and_hash() {
     let mut prg = Prg::from_seed(Block(8));
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let (delta, pairs) = (prg.block(), pairs(&mut prg));
-        let (_, message) = plant(ground(k), &pairs);
+        let (_, message) = build_trees(tree_params(k), &pairs);
         let end_of = |tree: usize| (tree + 1) * tree_bytes(k);
         let places = (0..k.trees()).map(end_of).chain([message.len()]);
         for end in places {
@@ -160,21 +160,21 @@ fn wrong_totals_and_hash() {
     }
 }
 
-/// The message of a planter whose tree 0 has, on `level`, another node in place of number `at`, and
+/// The message of a tree sender whose tree 0 has, on `level`, another node in place of number `at`, and
 /// which goes on from there as if nothing had happened.
-fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
-    let (_, mut message) = plant(ground(k), pairs);
-    let mut all = ground(k).hasher(HASH);
+fn grafted(k: TreeDepth, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
+    let (_, mut message) = build_trees(tree_params(k), pairs);
+    let mut all = tree_params(k).hasher(HASH);
     for (tree, pairs) in pairs.chunks_exact(k.bits()).enumerate() {
-        let growth = Growth::new(ground(k), tree, 0);
-        let ground = ground(k);
-        let mut level_keys = ground.level_keys();
+        let expander = TreeExpander::new(tree_params(k), tree, 0);
+        let tree_params = tree_params(k);
+        let mut level_keys = tree_params.level_keys();
         let mut keys = |pair: &[Block; 2]| pair.map(|seed| level_keys.of(seed));
         let [zero, one] = keys(&pairs[0]);
         let mut nodes = Zeroizing::new(vec![one, zero]);
         let message = &mut message[tree * tree_bytes(k)..][..tree_bytes(k)];
         for (j, pair) in pairs.iter().enumerate().skip(1) {
-            nodes = growth.children(j, &nodes);
+            nodes = expander.children(j, &nodes);
             if (tree, j) == (0, level) {
                 nodes[at] ^= Block(0x10);
             }
@@ -184,7 +184,7 @@ fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
             sums[..16].copy_from_slice(&(one ^ sum(left)).to_bytes());
             sums[16..32].copy_from_slice(&(zero ^ sum(right)).to_bytes());
         }
-        let values = growth.values(&nodes);
+        let values = expander.values(&nodes);
         message[tree_bytes(k) - VALUE..].copy_from_slice(Block::as_bytes(&total(&values)));
         all.update(Block::as_bytes(values.as_flattened()));
     }
@@ -200,7 +200,7 @@ fn grafted(k: BlockBits, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
 #[test]
 fn a_grafted_node_passes_for_the_guessed_bits_only() {
     let mut prg = Prg::from_seed(Block(9));
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let (pairs, rest) = (pairs(&mut prg), prg.block());
         for level in 1..k.bits() {
             let at = prg.below(2 << level) as usize;
@@ -210,7 +210,7 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
             for d in 0..k.leaves() {
                 let delta = Block(rest.0 >> k.bits() << k.bits() | d as u128);
                 let (leaves, passes) =
-                    descend(ground(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
+                    descend(tree_params(k), &Delta::new(delta), &chosen(&pairs, delta), &message);
                 let guessed = (d ^ at).is_multiple_of(1 << level);
                 assert_eq!(passes, guessed, "{k:?}, level {level}, node {at}, block {d}");
                 passed += usize::from(passes);
@@ -224,23 +224,23 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
     }
 }
 
-/// A tree that nobody planted right, but for one guess of the whole block: a wrong sum on every
+/// A tree that nobody sender_trees right, but for one guess of the whole block: a wrong sum on every
 /// level, τ and the hash made to fit. Passes for that block alone.
 #[test]
 fn a_guess_of_the_whole_block() {
     let mut prg = Prg::from_seed(Block(11));
-    for k in BlockBits::ALL {
+    for k in TreeDepth::ALL {
         let (pairs, rest) = (pairs(&mut prg), prg.block());
         let guess = prg.below(k.leaves() as u64) as usize;
         let delta_of = |d: usize| Block(rest.0 >> k.bits() << k.bits() | d as u128);
-        let (_, mut message) = plant(ground(k), &pairs);
+        let (_, mut message) = build_trees(tree_params(k), &pairs);
         (0..(k.bits() - 1) * 32).step_by(16).for_each(|sum| message[sum] ^= 1);
         // A τ of zero makes the missing value one that no leaf has.
         message[tree_bytes(k) - VALUE..tree_bytes(k)].fill(0);
         let guessed = delta_of(guess);
         let chosen_by_guess = chosen(&pairs, guessed);
-        let points = Points::blocks(k, &Delta::new(guessed));
-        let (_, hash) = descend_hash(ground(k), &points, &chosen_by_guess, &message);
+        let points = PuncturePoints::blocks(k, &Delta::new(guessed));
+        let (_, hash) = descend_hash(tree_params(k), &points, &chosen_by_guess, &message);
         let end = message.len() - VALUE;
         message[end..].copy_from_slice(hash.as_bytes());
         for d in 0..k.leaves() {
@@ -252,13 +252,13 @@ fn a_guess_of_the_whole_block() {
 #[test]
 fn a_failed_check_is_the_planter_s_and_the_last() {
     let mut prg = Prg::from_seed(Block(10));
-    let k = BlockBits::Four;
+    let k = TreeDepth::Four;
     let (delta, pairs) = (prg.block(), pairs(&mut prg));
     let chosen = chosen(&pairs, delta);
-    let (_, mut message) = plant(ground(k), &pairs);
-    let verdicts = Verdicts::default();
+    let (_, mut message) = build_trees(tree_params(k), &pairs);
+    let guard = SelectiveFailureGuard::default();
     let attempt = |message: &[u8]| {
-        puncture(ground(k), &Delta::new(delta), &chosen, message, &verdicts).map(drop)
+        puncture(tree_params(k), &Delta::new(delta), &chosen, message, &guard).map(drop)
     };
     assert_eq!(attempt(&message), Ok(()));
     assert!(matches!(attempt(&message[1..]), Err(Error::InvalidInput(_))));
@@ -272,18 +272,21 @@ fn a_failed_check_is_the_planter_s_and_the_last() {
 /// for.
 #[test]
 fn hashes_of_other_grounds_are_others() {
-    let of = |session: u8, (planter, puncturer): (u16, u16), k: BlockBits, context: &str| {
-        Ground { session: &[session; 32], planter, puncturer, k }.hasher(context).finalize()
-    };
-    let first = of(1, (0, 2), BlockBits::Two, HASH);
-    assert_eq!(first, of(1, (0, 2), BlockBits::Two, HASH));
+    let of =
+        |session: u8, (tree_sender, tree_receiver): (u16, u16), k: TreeDepth, context: &str| {
+            TreeParams { session: &[session; 32], tree_sender, tree_receiver, k }
+                .hasher(context)
+                .finalize()
+        };
+    let first = of(1, (0, 2), TreeDepth::Two, HASH);
+    assert_eq!(first, of(1, (0, 2), TreeDepth::Two, HASH));
     for other in [
-        of(2, (0, 2), BlockBits::Two, HASH),
-        of(1, (1, 2), BlockBits::Two, HASH),
-        of(1, (0, 3), BlockBits::Two, HASH),
-        of(1, (2, 0), BlockBits::Two, HASH),
-        of(1, (0, 2), BlockBits::Four, HASH),
-        of(1, (0, 2), BlockBits::Two, "another"),
+        of(2, (0, 2), TreeDepth::Two, HASH),
+        of(1, (1, 2), TreeDepth::Two, HASH),
+        of(1, (0, 3), TreeDepth::Two, HASH),
+        of(1, (2, 0), TreeDepth::Two, HASH),
+        of(1, (0, 2), TreeDepth::Four, HASH),
+        of(1, (0, 2), TreeDepth::Two, "another"),
     ] {
         assert_ne!(first, other);
     }

@@ -13,17 +13,17 @@ use symbolon_primitives::{BitVec, Block, Prg, Transcript, watch};
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
-use super::forest::Forest;
+use super::leaf_streams::LeafStreams;
 use super::{Params, Prover, Verifier, delta_bit};
-use crate::cot::Verdicts;
+use crate::cot::SelectiveFailureGuard;
 use crate::messages::COMMITMENT_TREES;
 use crate::oracle::Oracle;
-use crate::pprf::{self, Ground, Points};
+use crate::pprf::{self, PuncturePoints, TreeParams};
 use crate::{CotReceiver, CotSender, Workspace};
 
 /// One direction of one session.
 #[derive(Clone, Copy, Debug)]
-pub struct Ends<'a> {
+pub struct VoleParties<'a> {
     /// The session.
     pub session: &'a [u8; 32],
     /// The prover's party number.
@@ -32,7 +32,7 @@ pub struct Ends<'a> {
     pub verifier: u16,
 }
 
-impl Ends<'_> {
+impl VoleParties<'_> {
     /// The session's own trees, apart from those of correlated OT.
     fn session(&self) -> [u8; 32] {
         blake3::derive_key("symbolon vector ole 1: session", self.session)
@@ -50,13 +50,13 @@ impl Ends<'_> {
         transcript
     }
 
-    fn ground<'a>(&self, session: &'a [u8; 32], params: &Params) -> Option<Ground<'a>> {
+    fn tree_params<'a>(&self, session: &'a [u8; 32], params: &Params) -> Option<TreeParams<'a>> {
         let k = params.k().trees()?;
-        Some(Ground { session, planter: self.prover, puncturer: self.verifier, k })
+        Some(TreeParams { session, tree_sender: self.prover, tree_receiver: self.verifier, k })
     }
 }
 
-/// Bytes of the prover's message to [`puncture`]; none for k = 1.
+/// Bytes of the prover's message to [`build_verifiers`]; none for k = 1.
 fn message_bytes(params: &Params) -> usize {
     params.k().trees().map_or(0, |k| pprf::message_bytes_of(k, params.code().length()))
 }
@@ -66,27 +66,27 @@ fn message_bytes(params: &Params) -> usize {
 ///
 /// # Errors
 /// `InvalidInput` for another number of pairs.
-pub fn plant(
-    ends: Ends<'_>,
+pub fn build_provers(
+    parties: VoleParties<'_>,
     params: &Params,
     pairs: &[[Block; 2]],
     lanes: usize,
 ) -> Result<(Vec<Prover>, Vec<u8>)> {
     check_seeds(params, pairs.len())?;
-    let session = ends.session();
-    let (leaves, message) = match ends.ground(&session, params) {
+    let session = parties.session();
+    let (leaves, message) = match parties.tree_params(&session, params) {
         None => (None, Vec::new()),
-        Some(ground) => {
-            let (leaves, message) = pprf::plant_all(ground, pairs);
+        Some(tree_params) => {
+            let (leaves, message) = pprf::build_any(tree_params, pairs);
             (Some(leaves), message)
         }
     };
     let prover = |lane| {
-        let forest = match &leaves {
-            None => Forest::pairs(params, pairs, lane),
-            Some(leaves) => Forest::leaves(params, leaves, lane),
+        let leaf_streams = match &leaves {
+            None => LeafStreams::pairs(params, pairs, lane),
+            Some(leaves) => LeafStreams::leaves(params, leaves, lane),
         };
-        Prover::new(forest, ends.transcript(params, lane))
+        Prover::new(leaf_streams, parties.transcript(params, lane))
     };
     Ok(((1..=lanes as u64).map(prover).collect(), message))
 }
@@ -97,8 +97,8 @@ pub fn plant(
 /// # Errors
 /// `PeerMisbehaved` (by the prover) when the check of the trees fails; `InvalidInput` for lengths
 /// that do not fit.
-pub fn puncture(
-    ends: Ends<'_>,
+pub fn build_verifiers(
+    parties: VoleParties<'_>,
     params: &Params,
     (delta, chosen): (&BitVec, &[Block]),
     message: &[u8],
@@ -110,29 +110,29 @@ pub fn puncture(
         let text = format!("a message of {} bytes for commitments' trees", message.len());
         return Err(Error::InvalidInput(text));
     }
-    let verdicts = Verdicts::new();
+    let guard = SelectiveFailureGuard::new();
     let mut words = Zeroizing::new(delta.words().to_vec());
     words.resize(params.row_words(), 0);
     watch::tell("commitm. Delta", bytemuck::cast_slice(&words));
-    let session = ends.session();
-    let leaves = match ends.ground(&session, params) {
+    let session = parties.session();
+    let leaves = match parties.tree_params(&session, params) {
         None => None,
-        Some(ground) => {
+        Some(tree_params) => {
             let k = params.k().bits();
             let bit = |column| u8::from(delta_bit(&words, column));
             let label = |place| (0..k).fold(0, |label, j| label | bit(place * k + j) << j);
             let labels = Zeroizing::new((0..params.code().length()).map(label).collect());
-            let points = Points::new(labels);
-            Some(pprf::puncture_all(ground, points, chosen, message, &verdicts)?)
+            let points = PuncturePoints::new(labels);
+            Some(pprf::puncture_any(tree_params, points, chosen, message, &guard)?)
         }
     };
     let verifier = |lane| {
-        let forest = match &leaves {
-            None => Forest::chosen(params, chosen, lane),
-            Some(leaves) => Forest::leaves(params, leaves, lane),
+        let leaf_streams = match &leaves {
+            None => LeafStreams::chosen(params, chosen, lane),
+            Some(leaves) => LeafStreams::leaves(params, leaves, lane),
         };
-        let transcript = ends.transcript(params, lane);
-        Verifier::new(forest, words.clone(), transcript, Arc::clone(&verdicts))
+        let transcript = parties.transcript(params, lane);
+        Verifier::new(leaf_streams, words.clone(), transcript, Arc::clone(&guard))
     };
     Ok((1..=lanes as u64).map(verifier).collect())
 }
@@ -174,8 +174,8 @@ pub fn set_up_prover(
     };
     let pairs: Zeroizing<Vec<[Block; 2]>> =
         Zeroizing::new(keys.iter().enumerate().map(pair).collect());
-    let ends = Ends { session, prover: channel.me(), verifier: channel.peer() };
-    let (provers, message) = plant(ends, params, &pairs, lanes)?;
+    let parties = VoleParties { session, prover: channel.me(), verifier: channel.peer() };
+    let (provers, message) = build_provers(parties, params, &pairs, lanes)?;
     if !message.is_empty() {
         channel.send(COMMITMENT_TREES, &message)?;
     }
@@ -207,6 +207,6 @@ pub fn set_up_verifier(
         0 => Vec::new(),
         bytes => channel.recv(COMMITMENT_TREES, bytes)?,
     };
-    let ends = Ends { session, prover: channel.peer(), verifier: channel.me() };
-    puncture(ends, params, (&delta, &chosen), &message, lanes)
+    let parties = VoleParties { session, prover: channel.peer(), verifier: channel.me() };
+    build_verifiers(parties, params, (&delta, &chosen), &message, lanes)
 }

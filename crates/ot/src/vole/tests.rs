@@ -8,14 +8,14 @@ const SESSION: [u8; 32] = [9; 32];
 /// Provers and verifiers of some lanes, from known seeds; Δ's words.
 fn lanes(params: &Params, lanes: usize, seed: u128) -> (Vec<Prover>, Vec<Verifier>, Vec<u64>) {
     let mut prg = Prg::from_seed(Block(seed));
-    let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
     let pairs: Vec<[Block; 2]> =
         (0..params.columns()).map(|_| [prg.block(), prg.block()]).collect();
     let delta = BitVec::random(params.columns(), &mut prg);
     let chosen: Vec<Block> =
         pairs.iter().enumerate().map(|(i, pair)| pair[usize::from(delta.get(i))]).collect();
-    let (provers, message) = plant(ends, params, &pairs, lanes).unwrap();
-    let verifiers = puncture(ends, params, (&delta, &chosen), &message, lanes).unwrap();
+    let (provers, message) = build_provers(parties, params, &pairs, lanes).unwrap();
+    let verifiers = build_verifiers(parties, params, (&delta, &chosen), &message, lanes).unwrap();
     let mut words = delta.words().to_vec();
     words.resize(params.row_words(), 0);
     (provers, verifiers, words)
@@ -130,35 +130,35 @@ fn lengths_that_do_not_fit_are_refused() {
     refused(provers[0].draw(&mut a, &mut values[..2], &mut rows[..1]));
     refused(verifiers[0].draw(&mut b, MAX_DRAW + 1, &mut rows));
     refused(verifiers[0].draw(&mut b, 2, &mut rows[..1]));
-    let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
     let pairs = vec![[Block::ZERO; 2]; params.columns()];
-    refused(plant(ends, &params, &pairs[1..], 1).map(drop));
+    refused(build_provers(parties, &params, &pairs[1..], 1).map(drop));
     let (delta, chosen) = (BitVec::zeros(params.columns()), vec![Block::ZERO; params.columns()]);
-    let message = plant(ends, &params, &pairs, 1).unwrap().1;
-    refused(puncture(ends, &params, (&delta, &chosen[1..]), &message, 1).map(drop));
-    refused(puncture(ends, &params, (&BitVec::zeros(5), &chosen), &message, 1).map(drop));
-    refused(puncture(ends, &params, (&delta, &chosen), &message[1..], 1).map(drop));
+    let message = build_provers(parties, &params, &pairs, 1).unwrap().1;
+    refused(build_verifiers(parties, &params, (&delta, &chosen[1..]), &message, 1).map(drop));
+    refused(build_verifiers(parties, &params, (&BitVec::zeros(5), &chosen), &message, 1).map(drop));
+    refused(build_verifiers(parties, &params, (&delta, &chosen), &message[1..], 1).map(drop));
 }
 
 /// Session, parties, lane and code enter the challenge before anything is said.
 #[test]
 fn challenges_of_other_ends_are_others() {
-    let of = |ends: Ends<'_>, params: &Params, lane| {
-        coefficients(&mut ends.transcript(params, lane), &[7; DIGEST], 2, 64)
+    let of = |parties: VoleParties<'_>, params: &Params, lane| {
+        coefficients(&mut parties.transcript(params, lane), &[7; DIGEST], 2, 64)
     };
-    let ends = Ends { session: &SESSION, prover: 0, verifier: 1 };
+    let parties = VoleParties { session: &SESSION, prover: 0, verifier: 1 };
     let params = |k, rho| Params::new(k, rho).unwrap();
-    let first = of(ends, &params(FieldBits::Two, 40), 1);
-    assert_eq!(first, of(ends, &params(FieldBits::Two, 40), 1));
+    let first = of(parties, &params(FieldBits::Two, 40), 1);
+    assert_eq!(first, of(parties, &params(FieldBits::Two, 40), 1));
     assert_eq!(first[0][2..], [Block::ONE, Block::ZERO]);
     assert_eq!(first[1][2..], [Block::ZERO, Block::ONE]);
     for other in [
-        of(Ends { session: &[8; 32], ..ends }, &params(FieldBits::Two, 40), 1),
-        of(Ends { prover: 2, ..ends }, &params(FieldBits::Two, 40), 1),
-        of(Ends { verifier: 2, ..ends }, &params(FieldBits::Two, 40), 1),
-        of(ends, &params(FieldBits::Two, 40), 2),
-        of(ends, &params(FieldBits::Four, 80), 1),
-        of(ends, &params(FieldBits::Two, 64), 1),
+        of(VoleParties { session: &[8; 32], ..parties }, &params(FieldBits::Two, 40), 1),
+        of(VoleParties { prover: 2, ..parties }, &params(FieldBits::Two, 40), 1),
+        of(VoleParties { verifier: 2, ..parties }, &params(FieldBits::Two, 40), 1),
+        of(parties, &params(FieldBits::Two, 40), 2),
+        of(parties, &params(FieldBits::Four, 80), 1),
+        of(parties, &params(FieldBits::Two, 64), 1),
     ] {
         assert_ne!(first[0][0], other[0][0]);
     }

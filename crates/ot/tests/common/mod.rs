@@ -4,11 +4,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use symbolon_ot::iknp::{self, COLUMNS, Stream, Verdicts};
-use symbolon_ot::pprf::{self, Ground};
-use symbolon_ot::{CotReceiver, CotSender, Generator, Workspace, softspoken};
+use symbolon_ot::iknp::{self, COLUMNS, ExtensionId, SelectiveFailureGuard};
+use symbolon_ot::pprf::{self, TreeParams};
+use symbolon_ot::{CotReceiver, CotSender, OtExtension, Workspace, softspoken};
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
-use symbolon_transport::bend::{Action, CheckName, FnBend, assert_noticed, fresh};
+use symbolon_transport::adversary::{Action, CheckName, FnAdversary, assert_noticed, fresh};
 use symbolon_transport::{Channel, Error, Meter, memory_pair};
 
 pub const SESSION: [u8; 32] = [1; 32];
@@ -40,13 +40,13 @@ pub fn both<A: Send, B: Send>(
     })
 }
 
-/// A bend of one message.
-pub fn bent(
+/// An adversary that changes one message.
+pub fn tampered(
     kind: &'static str,
     index: usize,
     mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> Box<FnBend> {
-    Box::new(FnBend::new().on_message(kind, index, move |payload| {
+) -> Box<FnAdversary> {
+    Box::new(FnAdversary::new().on_message(kind, index, move |payload| {
         f(payload);
         Action::Send
     }))
@@ -55,17 +55,17 @@ pub fn bent(
 /// The messages of one kind that a party sent.
 pub type Record = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A bend that changes nothing and keeps the messages of one kind.
-pub fn recorder(kind: &'static str) -> (Record, Box<FnBend>) {
+/// An adversary that changes nothing and keeps the messages of one kind.
+pub fn recorder(kind: &'static str) -> (Record, Box<FnAdversary>) {
     let record = Record::default();
     let copy = record.clone();
-    let bend = FnBend::new().on_outgoing(move |k, _, payload| {
+    let adversary = FnAdversary::new().on_outgoing(move |k, _, payload| {
         if k == kind {
             copy.lock().unwrap().push(payload.clone());
         }
         Action::Send
     });
-    (record, Box::new(bend))
+    (record, Box::new(adversary))
 }
 
 /// The honest party of two noticed what the other one, `cheater`, did, at this check.
@@ -85,50 +85,45 @@ pub struct Direction {
 
 impl Direction {
     pub fn new(seed: u128) -> Self {
-        Direction::by(Generator::Iknp, seed)
+        Direction::by(OtExtension::Iknp, seed)
     }
 
-    pub fn by(generator: Generator, seed: u128) -> Self {
+    pub fn by(ot_extension: OtExtension, seed: u128) -> Self {
         let delta = prg(seed).block();
-        Direction::made((generator, seed), delta, 1, Arc::default())
+        Direction::made((ot_extension, seed), delta, 1, Arc::default())
     }
 
-    pub fn with(seed: u128, delta: Block, lane: u64, verdicts: Arc<Verdicts>) -> Self {
-        Direction::made((Generator::Iknp, seed), delta, lane, verdicts)
+    pub fn with(seed: u128, delta: Block, lane: u64, guard: Arc<SelectiveFailureGuard>) -> Self {
+        Direction::made((OtExtension::Iknp, seed), delta, lane, guard)
     }
 
     pub fn made(
-        (generator, seed): (Generator, u128),
+        (ot_extension, seed): (OtExtension, u128),
         delta: Block,
         lane: u64,
-        verdicts: Arc<Verdicts>,
+        guard: Arc<SelectiveFailureGuard>,
     ) -> Self {
         let mut prg = prg(seed ^ 1 << 64);
         let pairs: [[Block; 2]; COLUMNS] =
             std::array::from_fn(|_| std::array::from_fn(|_| prg.block()));
         let chosen = std::array::from_fn(|i| pairs[i][(delta.0 >> i & 1) as usize]);
-        let stream = Stream { sender: Some(0), receiver: 1, lane };
+        let stream = ExtensionId { sender: Some(0), receiver: 1, lane };
         let tails = Prg::from_seed(prg.block());
-        let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match generator {
-            Generator::Iknp => (
-                Box::new(iknp::Sender::new(
-                    &Delta::new(delta),
-                    &chosen,
-                    &SESSION,
-                    stream,
-                    verdicts,
-                )),
+        let (sender, receiver): (Box<dyn CotSender>, Box<dyn CotReceiver>) = match ot_extension {
+            OtExtension::Iknp => (
+                Box::new(iknp::Sender::new(&Delta::new(delta), &chosen, &SESSION, stream, guard)),
                 Box::new(iknp::Receiver::new(&pairs, &SESSION, stream, tails)),
             ),
-            Generator::SoftSpoken { k } => {
-                let ground = Ground { session: &SESSION, planter: 1, puncturer: 0, k };
-                let (planted, message) = pprf::plant(ground, &pairs);
+            OtExtension::SoftSpoken { k } => {
+                let tree_params =
+                    TreeParams { session: &SESSION, tree_sender: 1, tree_receiver: 0, k };
+                let (sender_trees, message) = pprf::build_trees(tree_params, &pairs);
                 let trees =
-                    pprf::puncture(ground, &Delta::new(delta), &chosen, &message, &verdicts)
+                    pprf::puncture(tree_params, &Delta::new(delta), &chosen, &message, &guard)
                         .unwrap();
                 (
-                    Box::new(softspoken::Sender::new(&trees, &SESSION, stream, verdicts)),
-                    Box::new(softspoken::Receiver::new(&planted, &SESSION, stream, tails)),
+                    Box::new(softspoken::Sender::new(&trees, &SESSION, stream, guard)),
+                    Box::new(softspoken::Receiver::new(&sender_trees, &SESSION, stream, tails)),
                 )
             }
         };

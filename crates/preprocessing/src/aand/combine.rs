@@ -125,7 +125,7 @@ impl Combine<'_> {
         let order = shuffled(batch, seed, self.threads)?;
         if batch.anchored {
             let keys = &mut triples.a.towards[0].keys;
-            channels[0].bend_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
+            channels[0].tamper_state("bucketing: keys of the heads", Block::as_bytes_mut(keys));
         } else {
             self.start_sums(&order, &mut triples);
         }

@@ -48,7 +48,7 @@ impl Summary {
 ///
 /// # Errors
 /// `PeerIncompatible` when the parties ask for different things, or one for more than the limits;
-/// `PeerMisbehaved` when a request is malformed or not for the party's own seat; `Transport` when a
+/// `PeerMisbehaved` when a request is malformed or not for the party's own slot; `Transport` when a
 /// party is gone or takes nothing for its channel's time-out.
 pub fn serve(clients: Vec<Client>, limits: &Limits) -> Result<Summary> {
     let mut clients = clients;

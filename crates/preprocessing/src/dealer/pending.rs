@@ -1,8 +1,8 @@
 //! The sessions that wait for parties: who is admitted, without channels, threads and clocks.
 //!
-//! A session is together when the holder of every seat has come. Nobody can take another's seat,
-//! since a request names the keys of all seats and the first one's names count. Nobody can fill the
-//! room for others: a key holds few seats at a time, an address not many more, and when all are
+//! A session is together when the holder of every slot has come. Nobody can take another's slot,
+//! since a request names the keys of all slots and the first one's names count. Nobody can fill the
+//! room for others: a key holds few slots at a time, an address not many more, and when all are
 //! taken a session of the address that has the most gives way, so that strangers with a fresh key
 //! for each connection displace their own. Nobody is dealt the same session twice.
 
@@ -76,13 +76,13 @@ struct Waiting<G> {
     since: Instant,
     /// The first one's.
     request: Request,
-    seats: Vec<Option<G>>,
+    slots: Vec<Option<G>>,
 }
 
 impl<G> Waiting<G> {
     /// The parties that are here.
-    fn seated(&self) -> impl Iterator<Item = usize> {
-        (0..self.seats.len()).filter(|&seat| self.seats[seat].is_some())
+    fn admitted(&self) -> impl Iterator<Item = usize> {
+        (0..self.slots.len()).filter(|&slot| self.slots[slot].is_some())
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) struct PendingSessions<G> {
     limits: ServerLimits,
     waiting: HashMap<[u8; 32], Waiting<G>>,
     running: usize,
-    /// Seats in sessions waiting or running.
+    /// Slots in sessions waiting or running.
     taken: usize,
     /// The same, by key.
     held: HashMap<Fingerprint, usize>,
@@ -114,7 +114,7 @@ impl<G: PendingClient> PendingSessions<G> {
         }
     }
 
-    /// Gives a client its seat. That the seat is its own by the request's own words was checked
+    /// Gives a client its slot. That the slot is its own by the request's own words was checked
     /// before.
     pub fn arrive(&mut self, client: G, request: Request, now: Instant) -> JoinOutcome<G> {
         let refused = |client, words| Rejection::refused(client, &request, words).into();
@@ -125,12 +125,12 @@ impl<G: PendingClient> PendingSessions<G> {
         if key.and_then(|key| self.held.get(&key)).is_some_and(|n| *n >= self.limits.per_key) {
             return refused(client, "this key has as many sessions at the dealer as it may have");
         }
-        if request.parties() > self.limits.seats {
-            return refused(client, "the session has more parties than the dealer has seats");
+        if request.parties() > self.limits.slots {
+            return refused(client, "the session has more parties than the dealer has slots");
         }
         let mut outcome = JoinOutcome { complete: None, rejected: Vec::new() };
         if let Some(waiting) = self.waiting.get(&request.session) {
-            // Somebody without a seat in it must not end a session.
+            // Somebody without a slot in it must not end a session.
             if waiting.request.keys.get(usize::from(request.party)) != key.as_ref() {
                 return refused(client, "the session names another key for this party");
             }
@@ -141,25 +141,25 @@ impl<G: PendingClient> PendingSessions<G> {
                 outcome.rejected.push(rejection);
                 return outcome;
             }
-            if waiting.seats[usize::from(request.party)].is_some() {
+            if waiting.slots[usize::from(request.party)].is_some() {
                 return refused(client, "this party is here already");
             }
         }
         outcome.rejected = self.make_room(&request.session, client.address());
-        if self.taken >= self.limits.seats {
-            let refused = Rejection::refused(client, &request, "all seats at the dealer are taken");
+        if self.taken >= self.limits.slots {
+            let refused = Rejection::refused(client, &request, "all slots at the dealer are taken");
             outcome.rejected.push(refused);
             return outcome;
         }
         self.waiting.entry(request.session).or_insert_with(|| Waiting {
             since: now,
             request: request.clone(),
-            seats: (0..request.parties()).map(|_| None).collect(),
+            slots: (0..request.parties()).map(|_| None).collect(),
         });
-        self.seat(client, &request, key, outcome)
+        self.slot(client, &request, key, outcome)
     }
 
-    fn seat(
+    fn slot(
         &mut self,
         client: G,
         request: &Request,
@@ -173,8 +173,8 @@ impl<G: PendingClient> PendingSessions<G> {
         let Some(waiting) = self.waiting.get_mut(&request.session) else {
             return outcome;
         };
-        waiting.seats[usize::from(request.party)] = Some(client);
-        if waiting.seats.iter().any(Option::is_none) {
+        waiting.slots[usize::from(request.party)] = Some(client);
+        if waiting.slots.iter().any(Option::is_none) {
             return outcome;
         }
         if self.running >= self.limits.running {
@@ -186,7 +186,7 @@ impl<G: PendingClient> PendingSessions<G> {
             self.remember(request.session);
             self.running += 1;
             outcome.complete =
-                Some((waiting.seats.into_iter().flatten().collect(), waiting.request));
+                Some((waiting.slots.into_iter().flatten().collect(), waiting.request));
         }
         outcome
     }
@@ -213,7 +213,7 @@ impl<G: PendingClient> PendingSessions<G> {
         let join_timeout = self.limits.join_timeout;
         self.disband_where(
             |waiting| now.saturating_duration_since(waiting.since) >= join_timeout,
-            |waiting| missing(&waiting.seats, join_timeout),
+            |waiting| missing(&waiting.slots, join_timeout),
         )
     }
 
@@ -235,8 +235,8 @@ impl<G: PendingClient> PendingSessions<G> {
     /// Sessions of which a party has gone while it waited for the others.
     pub fn left(&mut self) -> Vec<Rejection<G>> {
         let stirring = |waiting: &mut Waiting<G>| {
-            let stirs = |seat: &mut Option<G>| seat.as_mut().is_some_and(PendingClient::stirs);
-            waiting.seats.iter_mut().position(stirs)
+            let stirs = |slot: &mut Option<G>| slot.as_mut().is_some_and(PendingClient::stirs);
+            waiting.slots.iter_mut().position(stirs)
         };
         let all = self.waiting.iter_mut();
         let gone: Vec<_> =
@@ -260,13 +260,13 @@ impl<G: PendingClient> PendingSessions<G> {
             rejected.extend(self.displace(session, |_| true, words));
         }
         let of_its_own = |address: &Option<IpAddr>| address.is_some() && *address == from;
-        let waiting = self.waiting.values().flat_map(|waiting| waiting.seats.iter().flatten());
+        let waiting = self.waiting.values().flat_map(|waiting| waiting.slots.iter().flatten());
         if waiting.filter(|client| of_its_own(&client.address())).count() >= self.limits.per_address
         {
             let words = "too many parties from this session's address wait at the dealer";
             rejected.extend(self.displace(session, of_its_own, words));
         }
-        if self.taken >= self.limits.seats {
+        if self.taken >= self.limits.slots {
             let words = "too many parties wait at the dealer";
             rejected.extend(self.displace(session, |_| true, words));
         }
@@ -282,11 +282,11 @@ impl<G: PendingClient> PendingSessions<G> {
         words: &str,
     ) -> Option<Rejection<G>> {
         let others = self.waiting.iter().filter(|(other, _)| *other != session);
-        let seats = others.flat_map(|(session, waiting)| {
-            waiting.seats.iter().flatten().map(|client| (*session, client.address()))
+        let slots = others.flat_map(|(session, waiting)| {
+            waiting.slots.iter().flatten().map(|client| (*session, client.address()))
         });
         let (sessions, addresses): (Vec<_>, Vec<_>) =
-            seats.filter(|(_, address)| which(address)).unzip();
+            slots.filter(|(_, address)| which(address)).unzip();
         let displaced = *sessions.get(displaced_by_newcomer(&addresses))?;
         Some(self.disband(&displaced, words.to_string()))
     }
@@ -295,11 +295,11 @@ impl<G: PendingClient> PendingSessions<G> {
     fn disband(&mut self, session: &[u8; 32], words: String) -> Rejection<G> {
         let mut clients = Vec::new();
         if let Some(waiting) = self.waiting.remove(session) {
-            self.taken -= waiting.seated().count();
-            for key in waiting.seated().filter_map(|seat| waiting.request.keys.get(seat)) {
+            self.taken -= waiting.admitted().count();
+            for key in waiting.admitted().filter_map(|slot| waiting.request.keys.get(slot)) {
                 self.release(key);
             }
-            clients.extend(waiting.seats.into_iter().flatten());
+            clients.extend(waiting.slots.into_iter().flatten());
         }
         self.remember(*session);
         let reason = TransportReason::refused(&*words);
@@ -329,9 +329,9 @@ impl<G: PendingClient> PendingSessions<G> {
 }
 
 /// Says who did not come.
-fn missing<G>(seats: &[Option<G>], join_timeout: Duration) -> String {
+fn missing<G>(slots: &[Option<G>], join_timeout: Duration) -> String {
     const NAMED: usize = 8;
-    let absent: Vec<_> = (0..seats.len()).filter(|&seat| seats[seat].is_none()).collect();
+    let absent: Vec<_> = (0..slots.len()).filter(|&slot| slots[slot].is_none()).collect();
     let mut names: Vec<_> = absent.iter().take(NAMED).map(usize::to_string).collect();
     if absent.len() > NAMED {
         names.push(format!("{} more", absent.len() - NAMED));

@@ -28,12 +28,12 @@ const MALFORMED: &str = "malformed";
 /// Bytes of a message besides its content.
 const FRAME: u64 = 8;
 
-/// What one party asks for. All parties of a session ask for the same, but for the seat.
+/// What one party asks for. All parties of a session ask for the same, but for the slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The session's id, which the parties have agreed on among themselves.
     pub session: [u8; 32],
-    /// The seat: this party's number.
+    /// The slot: this party's number.
     pub party: u16,
     /// The party that evaluates, whose lsb(Δ) differs.
     pub evaluator: u16,
@@ -185,10 +185,10 @@ impl Request {
         Some(usize::from(number(head, 4))).filter(|parties| (2..=MAX_PARTIES).contains(parties))
     }
 
-    /// Hears what a client asks for, and whether the seat is its own.
+    /// Hears what a client asks for, and whether the slot is its own.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when it is no request, or the client's number or key is not the seat's;
+    /// `PeerMisbehaved` when it is no request, or the client's number or key is not the slot's;
     /// `PeerIncompatible` for another version or more than the limits allow; `Transport`.
     pub(super) fn hear(client: &mut Client, limits: &Limits) -> Result<Request> {
         let channel = &mut client.channel;
@@ -204,10 +204,10 @@ impl Request {
         let table = channel.recv(messages::DEALER_PARTIES, length)?;
         let request = Request::decode(&head, &table).map_err(wrong)?;
         if request.party != sender {
-            return Err(wrong("the seat of another number than it connected with"));
+            return Err(wrong("the slot of another number than it connected with"));
         }
         if request.keys.get(usize::from(request.party)) != client.key.as_ref() {
-            return Err(wrong("the seat of another key than its own"));
+            return Err(wrong("the slot of another key than its own"));
         }
         request.within(limits)?;
         Ok(request)

@@ -50,24 +50,24 @@ pub struct ServerLimits {
     pub waiting: usize,
     /// How many sessions are dealt to at a time, each in a thread.
     pub running: usize,
-    /// How many seats one key may hold at a time, in sessions that wait or run.
+    /// How many slots one key may hold at a time, in sessions that wait or run.
     pub per_key: usize,
-    /// How many seats there are, in sessions that wait or run. When all are taken, a session that
-    /// waits gives way, of the address with the most. A seat takes a file descriptor, see
+    /// How many slots there are, in sessions that wait or run. When all are taken, a session that
+    /// waits gives way, of the address with the most. A slot takes a file descriptor, see
     /// [`DealerServer::DESCRIPTORS`].
-    pub seats: usize,
-    /// How many seats one address may hold in sessions that wait, before one of them gives way to
+    pub slots: usize,
+    /// How many slots one address may hold in sessions that wait, before one of them gives way to
     /// the next. More only for the parties of one session.
     pub per_address: usize,
 }
 
 impl Default for ServerLimits {
-    /// The limits' default, 30 s, 256 waiting, 64 running, 16 seats a key, 1 024 seats, 256 an
+    /// The limits' default, 30 s, 256 waiting, 64 running, 16 slots a key, 1 024 slots, 256 an
     /// address.
     fn default() -> Self {
         let (per_session, join_timeout) = (Limits::default(), Duration::from_secs(30));
-        let (waiting, running, per_key, seats, per_address) = (256, 64, 16, 1024, 256);
-        ServerLimits { per_session, join_timeout, waiting, running, per_key, seats, per_address }
+        let (waiting, running, per_key, slots, per_address) = (256, 64, 16, 1024, 256);
+        ServerLimits { per_session, join_timeout, waiting, running, per_key, slots, per_address }
     }
 }
 
@@ -132,7 +132,7 @@ struct Heard {
 const DISPLACED: &str = "too many at once: it gave way before it said what it wants";
 
 impl DealerServer {
-    /// How many file descriptors a server takes at most besides those of its seats: of clients that
+    /// How many file descriptors a server takes at most besides those of its slots: of clients that
     /// are being heard, of as many that gave way and are about to end, and of those that are told
     /// why they must go.
     pub const DESCRIPTORS: usize = 2 * MAX_UNHEARD + MAX_LEAVING;
@@ -158,7 +158,7 @@ impl DealerServer {
     /// Lets a client in: hears what it wants, and deals when the last party of its session is here.
     /// Does not wait.
     ///
-    /// Authentication is the transport's: a client that has a key gets no other seat than that
+    /// Authentication is the transport's: a client that has a key gets no other slot than that
     /// key's. Clients without keys are believed, and never meet those with keys.
     pub fn admit(&self, client: Client) {
         let id = {
@@ -249,7 +249,7 @@ impl Shared {
         report(event);
     }
 
-    /// Hears one client, finds its seat, and deals when the session is together.
+    /// Hears one client, finds its slot, and deals when the session is together.
     fn attend(self: &Arc<Self>, id: u64, mut client: Client) {
         let usual = client.channel.timeout();
         client.channel.set_timeout(usual.min(REQUEST_TIMEOUT));

@@ -16,10 +16,10 @@ mod plain;
 mod silent;
 mod threads;
 
-use symbolon_ot::cot::{MAX_DRAW, Stream, Verdicts};
+use symbolon_ot::cot::{ExtensionId, MAX_DRAW, SelectiveFailureGuard};
 use symbolon_ot::iknp::{self, COLUMNS};
 use symbolon_ot::setup::Lane;
-use symbolon_transport::bend::fresh;
+use symbolon_transport::adversary::fresh;
 
 use super::*;
 use crate::{PeerIndex, bucketing::Batch};
@@ -57,7 +57,7 @@ fn parties_with(
         .collect();
     let meshed = (0..parties).zip(mesh::mesh(parties, lanes));
     let party = |(me, channels): (u16, Lanes)| {
-        let verdicts = Verdicts::new();
+        let guard = SelectiveFailureGuard::new();
         let mut own_seeds = Vec::new();
         let made = (0..lanes).map(|lane| {
             let number = lane as u64 + 1;
@@ -68,7 +68,7 @@ fn parties_with(
                 let delta = delta(me, peer);
                 let chosen = std::array::from_fn(|c| seeds[i][j][lane][c][delta_bit(delta, c)]);
                 let stream =
-                    |sender, receiver| Stream { sender: Some(sender), receiver, lane: number };
+                    |sender, receiver| ExtensionId { sender: Some(sender), receiver, lane: number };
                 let (to, from) = (stream(me, peer), stream(peer, me));
                 let own = &seeds[j][i][lane];
                 let tails = Prg::from_seed(prg.block());
@@ -78,7 +78,7 @@ fn parties_with(
                         &chosen,
                         SESSION.as_bytes(),
                         to,
-                        verdicts.clone(),
+                        guard.clone(),
                     )),
                     receiver: Box::new(iknp::Receiver::new(own, SESSION.as_bytes(), from, tails)),
                 });

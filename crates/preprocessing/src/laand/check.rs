@@ -51,7 +51,7 @@ impl LaAndCheck<'_> {
             Width::Half => combination(words::<u64>(s, n), &d, key, self.threads),
             Width::Whole => combination(words::<Block>(s, n), &d, key, self.threads),
         }?;
-        channels[0].bend_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
+        channels[0].tamper_state("leaky AND: V", Block::as_bytes_mut(std::slice::from_mut(&mut v)));
         let opened =
             commit_and_open(channels, &V, self.session, self.batch, &v.to_bytes(), self.prg)?;
         for theirs in opened {

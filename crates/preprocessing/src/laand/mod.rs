@@ -59,7 +59,7 @@ mod y_shares;
 
 use std::ops::Range;
 
-use symbolon_ot::{BlockBits, Generator};
+use symbolon_ot::{OtExtension, TreeDepth};
 use symbolon_primitives::records::{Place, Record, Rows, lay_out};
 use symbolon_primitives::{
     BitVec, Block, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block,
@@ -90,9 +90,9 @@ const LARGE_CHUNK: usize = 10_688;
 
 /// How many triples a chunk has. Each takes a draw of correlated OTs, with a check of 2 kB: a tenth
 /// of what a small draw of `softspoken8` sends, which is there for slow links.
-pub(crate) fn chunk(generator: Generator) -> usize {
-    match generator {
-        Generator::SoftSpoken { k: BlockBits::Eight } => LARGE_CHUNK,
+pub(crate) fn chunk(ot_extension: OtExtension) -> usize {
+    match ot_extension {
+        OtExtension::SoftSpoken { k: TreeDepth::Eight } => LARGE_CHUNK,
         _ => CHUNK,
     }
 }
@@ -455,7 +455,7 @@ impl LeakyAndGenerator {
             channel.recv_into(LEAKY_U, bytemuck::cast_slice_mut(u))?;
             W::add_where(s, x, range.start, u);
         }
-        channels[0].bend_state("leaky AND: S", bytemuck::cast_slice_mut(s));
+        channels[0].tamper_state("leaky AND: S", bytemuck::cast_slice_mut(s));
         W::push_lsbs(s, d);
         Ok(())
     }

@@ -20,14 +20,14 @@ pub struct Dealt {
     pub gates: Vec<(AuthShares, Triples)>,
 }
 
-/// A request for party 0's seat, with party 1 evaluating.
+/// A request for party 0's slot, with party 1 evaluating.
 pub fn request(input_bits: &[u64], and_gates: u64) -> Request {
     let (session, input_bits) = ([9; 32], input_bits.to_vec());
     Request { session, party: 0, evaluator: 1, and_gates, input_bits, keys: Vec::new() }
 }
 
 /// A channel of `party` to the dealer: the party's end and the dealer's.
-pub fn seat(party: u16) -> (Channel, Channel) {
+pub fn slot(party: u16) -> (Channel, Channel) {
     let (own, dealer) = ((party, Meter::new()), (DEALER, Meter::new()));
     let (mut near, mut far) = memory_lanes(own, dealer, 1, None).unwrap();
     near[0].set_timeout(DEADLINE);
@@ -36,8 +36,8 @@ pub fn seat(party: u16) -> (Channel, Channel) {
 }
 
 /// The parties' ends, and the dealer's.
-pub fn seats(parties: u16) -> (Vec<Channel>, Vec<Channel>) {
-    (0..parties).map(seat).unzip()
+pub fn slots(parties: u16) -> (Vec<Channel>, Vec<Channel>) {
+    (0..parties).map(slot).unzip()
 }
 
 /// Runs the dealer and all parties at once.
@@ -55,7 +55,7 @@ pub fn with_dealer<P: Send, T: Send, D: Send>(
     })
 }
 
-/// Takes all that was asked for, in the seat of the channel's party.
+/// Takes all that was asked for, in the slot of the channel's party.
 pub fn take(channel: Channel, asked: &Request) -> Result<Dealt> {
     let party = channel.me();
     finish(DealerClient::new(channel, Request { party, ..asked.clone() })?)

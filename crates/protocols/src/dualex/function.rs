@@ -246,7 +246,7 @@ mod tests {
         let circuit = example();
         let function = Function::of(&circuit).unwrap();
         assert_eq!((function.inputs, function.outputs), ([10, 15], 15));
-        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(1)));
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));
         for _ in 0..20 {
             let all: Vec<Vec<bool>> =
                 (0..3).map(|_| (0..5).map(|_| prg.bool()).collect()).collect();

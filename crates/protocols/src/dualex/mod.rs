@@ -73,7 +73,7 @@ use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Batch, Demand, Form, Network, Prepared,
+    Batch, Demand, GateForm, Network, Prepared,
     codec::{Reader, damaged},
     phases::PlannedCircuit,
     spec::{EngineSource, ProtocolSpec},
@@ -89,7 +89,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "dualex",
     code: 5,
     parties: [2, 2],
-    forms: &[Form::HalfGates],
+    forms: &[GateForm::HalfGates],
     roles: ["garbles and evaluates", "garbles and evaluates"],
     evaluator: 1,
     pools: "dualex",
@@ -121,7 +121,7 @@ fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
 /// Reads prepared executions back.
 fn load(
     net: &Network,
-    _: Form,
+    _: GateForm,
     PlannedCircuit { circuit, .. }: PlannedCircuit<'_>,
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {

@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn matrices_resist_as_many_probes_as_the_bound_says() {
         let (n, s, draws) = (8, 6, 3000);
-        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(1)));
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));
         let weak = (0..draws).filter(|_| distance(&ProbeMatrix::draw(n, s, &mut prg)) < s).count();
         // 2^-6 of them at most: 47. The union bound is not tight, so fewer; more than 90 has
         // probability below 2^-25.

@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn both_forms_find_what_both_have() {
-        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(1)));
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(1)));
         let shape = shape();
         for common in 0..4 {
             let (sender, receiver) = material(&mut prg);
@@ -356,7 +356,7 @@ mod tests {
     /// none is what the receiver expects.
     #[test]
     fn sums_of_other_values_look_random() {
-        let mut prg = Prg::from_seed(Block(symbolon_transport::bend::fresh(2)));
+        let mut prg = Prg::from_seed(Block(symbolon_transport::adversary::fresh(2)));
         let shape = shape();
         let (sender, receiver) = material(&mut prg);
         let own = values(&mut prg);

@@ -52,7 +52,7 @@ pub(super) fn open(
         solder::solder(opening, &sources, target, constant)
     };
     let mut solderings: Vec<Block> = connections(program, places).map(open).collect();
-    channel.bend_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
+    channel.tamper_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
     send_blocks(channel, messages::SOLDERINGS, &solderings)
 }
 

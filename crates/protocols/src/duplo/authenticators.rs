@@ -33,7 +33,7 @@ pub(super) fn commit_all(
         let offset = committed.value(objects.offset(object));
         let number = objects.number + object as u64;
         let mut zero = [keys::self_authenticating(session, number, offset)];
-        channel.bend_state("duplo: authenticator key", Block::as_bytes_mut(&mut zero));
+        channel.tamper_state("duplo: authenticator key", Block::as_bytes_mut(&mut zero));
         let key = keys::committed(zero[0], offset);
         corrections.push(committed.correct(objects.key(object, 0), key));
     }
@@ -68,7 +68,7 @@ pub(super) fn send_accepted(
         hash.accepted(objects.number + object as u64, key, offset)
     };
     let mut accepted: Vec<[Block; 2]> = (0..objects.count).map(accepted).collect();
-    channel.bend_state("duplo: accepted", Block::as_bytes_mut(accepted.as_flattened_mut()));
+    channel.tamper_state("duplo: accepted", Block::as_bytes_mut(accepted.as_flattened_mut()));
     send_blocks(channel, messages::ACCEPTED, accepted.as_flattened())
 }
 

@@ -91,7 +91,8 @@ pub(super) fn solder_authenticators(
             }
         }
         if (wire + 1) % WIRES == 0 || wire + 1 == wires {
-            channel.bend_state("duplo: authenticator soldering", Block::as_bytes_mut(&mut values));
+            channel
+                .tamper_state("duplo: authenticator soldering", Block::as_bytes_mut(&mut values));
             send_blocks(channel, messages::AUTHENTICATOR_SOLDERINGS, &values)?;
             values.clear();
         }
@@ -172,7 +173,7 @@ pub(super) fn send_slot(
             let head = places.head(at.first_output as usize + output);
             solder::solder(opening, &[source], head, false)
         }));
-        channel.bend_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
+        channel.tamper_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
         send_blocks(channel, messages::COMPONENT_SOLDERINGS, &values)?;
     }
     Ok(())

@@ -2,7 +2,9 @@
 //! recovery that makes up for it.
 
 use symbolon_primitives::Block;
-use symbolon_transport::bend::{Action, CheckName, FnBend, Rate, assert_noticed, note_caught};
+use symbolon_transport::adversary::{
+    Action, CheckName, FnAdversary, Rate, assert_noticed, note_caught,
+};
 use symbolon_transport::{Error, Result};
 
 use super::params::Small;
@@ -13,16 +15,16 @@ const GARBLER: u16 = super::program::GARBLER;
 const EVALUATOR: u16 = super::program::EVALUATOR;
 
 /// Runs with one party that cheats.
-fn cheat(scene: &Scene, cheater: u16, bend: FnBend) -> [Result<OutputBits>; 2] {
-    scene.run(|channels| channels[usize::from(cheater)].set_bend(Box::new(bend)))
+fn cheat(scene: &Scene, cheater: u16, adversary: FnAdversary) -> [Result<OutputBits>; 2] {
+    scene.run(|channels| channels[usize::from(cheater)].set_adversary(Box::new(adversary)))
 }
 
 /// The honest party notices at this check and names the cheater, whatever the inputs are.
 #[track_caller]
-fn assert_caught(cheater: u16, check: impl CheckName, bend: impl Fn() -> FnBend) {
+fn assert_caught(cheater: u16, check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for seed in 0..4 {
         let scene = Scene::new(Some(TINY), 1, seed);
-        let ended = cheat(&scene, cheater, bend());
+        let ended = cheat(&scene, cheater, adversary());
         assert_noticed(&ended[usize::from(1 - cheater)], cheater, check);
     }
 }
@@ -40,9 +42,9 @@ fn state(
     point: &'static str,
     index: Option<usize>,
     change: impl Fn(&mut [u8]) + Send + 'static,
-) -> FnBend {
+) -> FnAdversary {
     let mut times = 0;
-    FnBend::new().on_state(move |at, data| {
+    FnAdversary::new().on_state(move |at, data| {
         if at == point {
             if index.is_none_or(|index| index == times) {
                 change(data);
@@ -53,8 +55,8 @@ fn state(
 }
 
 /// Commits to other transfers, and does not mind that the evaluator's sums are not those.
-fn transfers(point: &'static str, place: usize) -> FnBend {
-    FnBend::new().on_state(move |at, data| match at {
+fn transfers(point: &'static str, place: usize) -> FnAdversary {
+    FnAdversary::new().on_state(move |at, data| match at {
         _ if at == point => data[place] ^= 2,
         "duplo: verdict on transfers" => data[0] = 1,
         _ => {}
@@ -62,8 +64,8 @@ fn transfers(point: &'static str, place: usize) -> FnBend {
 }
 
 /// Changes a message.
-fn message(kind: &'static str, change: impl Fn(&mut Vec<u8>) + Send + 'static) -> FnBend {
-    FnBend::new().on_message(kind, 0, move |payload| {
+fn message(kind: &'static str, change: impl Fn(&mut Vec<u8>) + Send + 'static) -> FnAdversary {
+    FnAdversary::new().on_message(kind, 0, move |payload| {
         change(payload);
         Action::Send
     })
@@ -78,10 +80,10 @@ fn flip_in(place: usize) -> impl Fn(&mut Vec<u8>) + Send + 'static {
 }
 
 /// Copies in which the meaning of an output is swapped: outputs are labels for 0, then Δ.
-fn swapped(copies: &[usize]) -> FnBend {
+fn swapped(copies: &[usize]) -> FnAdversary {
     let copies = copies.to_vec();
     let mut times = 0;
-    FnBend::new().on_state(move |at, data| {
+    FnAdversary::new().on_state(move |at, data| {
         if at == "duplo: output labels" {
             if copies.contains(&times) {
                 let (labels, offset) = data.split_at_mut(data.len() - 16);
@@ -149,8 +151,9 @@ fn a_wrong_row_does_no_harm() {
     let small = Small { components: [2, 0], authenticators: [3, 3] };
     for seed in 0..16 {
         let scene = Scene::new(Some(small), 1, seed);
-        let bend = state("duplo: table", Some(1), |table| table.iter_mut().for_each(|b| *b ^= 1));
-        assert_unaffected(&scene, &cheat(&scene, GARBLER, bend));
+        let adversary =
+            state("duplo: table", Some(1), |table| table.iter_mut().for_each(|b| *b ^= 1));
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }
 
@@ -226,8 +229,8 @@ fn one_bad_authenticator_is_outvoted() {
     let small = Small { components: [2, 2], authenticators: [3, 0] };
     for seed in 0..8 {
         let scene = Scene::new(Some(small), 1, seed);
-        let bend = state("duplo: accepted", None, move |data| data[32 * seed as usize] ^= 1);
-        assert_unaffected(&scene, &cheat(&scene, GARBLER, bend));
+        let adversary = state("duplo: accepted", None, move |data| data[32 * seed as usize] ^= 1);
+        assert_unaffected(&scene, &cheat(&scene, GARBLER, adversary));
     }
 }
 

@@ -55,7 +55,7 @@ impl<'a> Copy<'a> {
     /// The table.
     pub fn table(&self, committed: &Committed, channel: &mut Channel) -> Table {
         let (mut table, _) = self.instance().garble_table(&self.keys(committed));
-        bend(channel, &mut table);
+        adversary(channel, &mut table);
         table
     }
 }
@@ -66,15 +66,15 @@ pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -
 }
 
 /// Where a test garbles something else.
-fn bend(channel: &mut Channel, table: &mut Table) {
-    channel.bend_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
+fn adversary(channel: &mut Channel, table: &mut Table) {
+    channel.tamper_state("duplo: table", Block::as_bytes_mut(table.as_flattened_mut()));
 }
 
 /// Where a test gives outputs another meaning.
 #[cfg(test)]
-fn bend_outputs(channel: &mut Channel, outputs: &mut Labels, offset: Block) {
+fn tamper_outputs(channel: &mut Channel, outputs: &mut Labels, offset: Block) {
     outputs.push(offset);
-    channel.bend_state("duplo: output labels", Block::as_bytes_mut(outputs));
+    channel.tamper_state("duplo: output labels", Block::as_bytes_mut(outputs));
     outputs.pop();
 }
 
@@ -103,9 +103,9 @@ pub(super) fn garble_all(
         let keys = copy.keys(committed);
         #[cfg_attr(not(test), allow(unused_mut))]
         let (mut table, mut outputs) = copy.instance().garble_table(&keys);
-        bend(channel, &mut table);
+        adversary(channel, &mut table);
         #[cfg(test)]
-        bend_outputs(channel, &mut outputs, *keys.delta);
+        tamper_outputs(channel, &mut outputs, *keys.delta);
         digests.extend_from_slice(&digest(&table));
         for (output, &zero) in outputs.iter().enumerate() {
             let id = objects.key(object, kind.inputs() + output);

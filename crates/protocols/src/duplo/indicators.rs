@@ -24,7 +24,7 @@ pub(super) fn commit(
     for (i, id) in (first..).take(n).enumerate() {
         let value = committed.value(id);
         let mut mask = [value.with_lsb(false)];
-        channel.bend_state("duplo: mask", Block::as_bytes_mut(&mut mask));
+        channel.tamper_state("duplo: mask", Block::as_bytes_mut(&mut mask));
         committed.correct(id, mask[0]);
         turned.set(i, value.lsb() ^ mask[0].lsb());
     }

@@ -46,7 +46,7 @@ pub(super) fn give(
     let own = keys.inputs.iter().zip(bits);
     let mut own: Vec<Block> =
         own.map(|(&[zero, offset], &bit)| zero ^ offset.select(bit)).collect();
-    channel.bend_state("duplo: own input keys", Block::as_bytes_mut(&mut own));
+    channel.tamper_state("duplo: own input keys", Block::as_bytes_mut(&mut own));
     send_blocks(channel, messages::INPUT_KEYS, &own)?;
     let open = |i: usize| {
         let turn = turned.get(i) ^ keys.indicators.get(i);
@@ -55,7 +55,7 @@ pub(super) fn give(
         opening.open(&ids[..if turn { 2 } else { 1 }]).with_lsb(turn)
     };
     let mut opened: Vec<Block> = (0..turned.len()).map(open).collect();
-    channel.bend_state("duplo: opened inputs", Block::as_bytes_mut(&mut opened));
+    channel.tamper_state("duplo: opened inputs", Block::as_bytes_mut(&mut opened));
     send_blocks(channel, messages::OPENED_INPUTS, &opened)
 }
 

@@ -79,7 +79,7 @@ mod tests;
 use symbolon_circuit::Circuit;
 use symbolon_transport::{Error, Result};
 
-use crate::{Batch, Demand, Form, spec::EngineSource, spec::ProtocolSpec};
+use crate::{Batch, Demand, GateForm, spec::EngineSource, spec::ProtocolSpec};
 
 /// Opened sums are not what was committed to.
 #[cfg(test)]
@@ -90,7 +90,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "duplo",
     code: 4,
     parties: [2, 2],
-    forms: &[Form::HalfGates],
+    forms: &[GateForm::HalfGates],
     roles: ["garbler", "evaluator"],
     evaluator: program::EVALUATOR,
     pools: "duplo",

@@ -39,9 +39,9 @@ pub(super) fn send(
 ) -> Result<()> {
     let mut keys = Zeroizing::new(vec![Block::ZERO; n]);
     cot.extend(channel, &mut keys, &mut Workspace::default())?;
-    channel.bend_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
+    channel.tamper_state("duplo: transfer keys", Block::as_bytes_mut(&mut keys));
     let mut offset = [**cot.delta()];
-    channel.bend_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
+    channel.tamper_state("duplo: common offset", Block::as_bytes_mut(&mut offset));
     let mut corrections = vec![committed.correct(COMMON_OFFSET, offset[0])];
     corrections.extend((first..).zip(keys.iter()).map(|(id, &key)| committed.correct(id, key)));
     send_blocks(channel, messages::TRANSFER_KEYS, &corrections)
@@ -114,7 +114,7 @@ pub(super) fn open(
     let same = values.iter().zip(&sums).fold(true, |same, (a, b)| same & a.ct_eq(b));
     // A cheat goes on with other ones.
     let mut verdict = [u8::from(same)];
-    channel.bend_state("duplo: verdict on transfers", &mut verdict);
+    channel.tamper_state("duplo: verdict on transfers", &mut verdict);
     if verdict == [1] {
         Ok(())
     } else {

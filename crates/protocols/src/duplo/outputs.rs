@@ -29,7 +29,7 @@ pub(super) fn open_indicators(
     program: &Program,
 ) -> Result<()> {
     let mut opened: Vec<Block> = ids(program).map(|id| opening.open(&[id])).collect();
-    channel.bend_state("duplo: indicator bits", Block::as_bytes_mut(&mut opened));
+    channel.tamper_state("duplo: indicator bits", Block::as_bytes_mut(&mut opened));
     send_blocks(channel, messages::INDICATOR_BITS, &opened)
 }
 
@@ -73,7 +73,7 @@ pub(super) fn give_back(
         Some(recovered) => recovered.returned,
         None => returned(program).map(|wire| wires[wire as usize]).collect(),
     };
-    channel.bend_state("duplo: returned keys", Block::as_bytes_mut(&mut keys));
+    channel.tamper_state("duplo: returned keys", Block::as_bytes_mut(&mut keys));
     send_blocks(channel, messages::RETURNED_KEYS, &keys)?;
     channel.flush()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Word};
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers, Type, builtin, reference};
 use symbolon_cutchoose::{Sizes, hcom};
-use symbolon_transport::bend::Stage;
+use symbolon_transport::adversary::Stage;
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
 use super::components::Kind;
@@ -14,7 +14,9 @@ use super::engine::{self, Duplo};
 use super::layout::Layout;
 use super::params::{Games, Params, Small};
 use super::program::Program;
-use crate::{Batch, Engine, Form, Generator, InputBits, Network, OutputBits, Rho, SEGMENT_GATES};
+use crate::{
+    Batch, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
+};
 
 /// What a run is of.
 #[derive(Clone)]
@@ -89,22 +91,22 @@ impl Scene {
         self.circuit.outputs().iter().map(of).collect()
     }
 
-    /// Runs both parties, after `bend` has had its way with their channels.
-    pub fn run(&self, bend: impl FnOnce(&mut [Channel; 2])) -> [Result<OutputBits>; 2] {
-        self.run_counted([Meter::new(), Meter::new()], bend)
+    /// Runs both parties, after `adversary` has tampered with their channels.
+    pub fn run(&self, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<OutputBits>; 2] {
+        self.run_counted([Meter::new(), Meter::new()], adversary)
     }
 
     /// The same, counted by these meters.
     fn run_counted(
         &self,
         [a, b]: [Arc<Meter>; 2],
-        bend: impl FnOnce(&mut [Channel; 2]),
+        adversary: impl FnOnce(&mut [Channel; 2]),
     ) -> [Result<OutputBits>; 2] {
         let (a, b) = memory_lanes((0, a), (1, b), 1, None).unwrap();
         let [a, b] = [a, b].map(|mut lanes| lanes.remove(0));
         let mut channels = [a, b];
         channels.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(20)));
-        bend(&mut channels);
+        adversary(&mut channels);
         let stage = &Stage::new(channels.iter().filter(|channel| !channel.cheats()).count());
         let plan = &Plan::new(&self.circuit);
         std::thread::scope(|scope| {
@@ -129,7 +131,7 @@ impl Scene {
     fn network(&self, me: PartyId, channel: Channel) -> Network {
         let meter = channel.meter().clone();
         let batch = Batch { executions: self.executions, ..Batch::default() };
-        let (rho, ot, form) = (Rho::Bits40, Generator::default(), Form::HalfGates);
+        let (rho, ot, form) = (Rho::Bits40, OtExtension::default(), GateForm::HalfGates);
         let (lanes, session) = (vec![vec![channel]], [7; 32]);
         Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates: SEGMENT_GATES }
     }

@@ -46,7 +46,7 @@ pub type Connector = Box<dyn FnMut(&Network) -> Result<Channel> + Send>;
 /// How a party reaches the dealer that all parties of its session have agreed on.
 pub struct Dealer {
     /// By party: the fingerprint of the key that it proves to the others and to the dealer. Empty
-    /// over links without keys, where anybody can take any seat.
+    /// over links without keys, where anybody can take any slot.
     pub keys: Vec<Fingerprint>,
     /// Opens one more channel to it.
     pub dial: Connector,

@@ -34,7 +34,7 @@ impl PeerEngine {
     /// Runs the set-up.
     pub fn set_up(net: &mut Network, role: Role) -> Result<Box<dyn Engine>> {
         let (session, evaluator) = (net.session, role.spec.evaluator);
-        let config = Config { rho: net.rho.bits(), evaluator, generator: net.ot };
+        let config = Config { rho: net.rho.bits(), evaluator, ot_extension: net.ot };
         let open = Preprocessor::set_up(net.makers(), &SessionId(session), config)?;
         let position = Position { me: net.me, evaluator };
         Ok(Box::new(PeerEngine { open, position, session, gates: 0, role }))

@@ -80,7 +80,7 @@ pub(super) fn check<T: Tag>(
     let [own, expected] = sums.finish();
 
     let mut mac = own.to_bytes();
-    channel.bend_state("tinytable: own MAC", &mut mac);
+    channel.tamper_state("tinytable: own MAC", &mut mac);
     channel.send(MAC, &mac)?;
     channel.flush()?;
     let theirs = Block::from_bytes(channel.recv_array(MAC)?);
@@ -109,7 +109,7 @@ pub(super) fn open_masks<T: Tag>(
     let mut bits = BitVec::zeros(0);
     places.clone().for_each(|place| bits.push(ready.outputs.bits.get(place)));
     let mut bits = bits.to_bytes();
-    channel.bend_state("tinytable: own output masks", &mut bits);
+    channel.tamper_state("tinytable: own output masks", &mut bits);
     let mut sums = Sums::<T, 1>::new(point(transcript, ready.me, &bits));
     places.for_each(|place| sums.push([ready.outputs.macs[place]]));
     let [mac] = sums.finish();

@@ -59,7 +59,7 @@ use symbolon_circuit::Circuit;
 use symbolon_transport::{Error, Result};
 
 use crate::{
-    Batch, Demand, Form, Network, Prepared,
+    Batch, Demand, GateForm, Network, Prepared,
     gates::{correlations::RandomCorrelations, role::GateRole},
     phases::PlannedCircuit,
     spec::{EngineSource, ProtocolSpec},
@@ -74,7 +74,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "tinytable",
     code: 3,
     parties: [2, 2],
-    forms: &[Form::Tables],
+    forms: &[GateForm::Tables],
     roles: ["peer", "peer"],
     evaluator: ywz::EVALUATOR,
     pools: "ywz",

@@ -191,7 +191,7 @@ impl<T: Tag> Run<'_, T> {
         }
         let mut own = self.table_bits(layer, &c, &d).to_bytes();
         self.table_entries(layer, &mut own);
-        channel.bend_state("tinytable: own table bits", &mut own);
+        channel.tamper_state("tinytable: own table bits", &mut own);
         let len = own.len();
         let theirs = self.exchange(channel, LAYER, &own, |channel| channel.recv(LAYER, len))?;
         let (own_bits, own_shares) = own.split_at(BitVec::byte_len(n));

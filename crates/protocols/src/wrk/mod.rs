@@ -59,7 +59,7 @@ mod rows;
 use symbolon_circuit::PartyId;
 
 use crate::{
-    Form,
+    GateForm,
     gates::role::{GarblingRole, GateRole},
     spec::{EngineSource, ProtocolSpec},
     ywz,
@@ -73,7 +73,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "wrk",
     code: 1,
     parties: [2, 2],
-    forms: &[Form::FourRow, Form::HalfGates],
+    forms: &[GateForm::FourRow, GateForm::HalfGates],
     roles: ["garbler", "evaluator"],
     evaluator: EVALUATOR,
     pools: "wrk",
@@ -82,18 +82,20 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     has_psi_form: false,
     engine: EngineSource::Gates(|me, form| {
         GateRole::Garbling(match form {
-            Form::FourRow if me == EVALUATOR => {
+            GateForm::FourRow if me == EVALUATOR => {
                 GarblingRole { prepare: evaluator::prepare, stream: evaluator::stream }
             }
-            Form::FourRow => GarblingRole { prepare: garbler::prepare, stream: garbler::stream },
+            GateForm::FourRow => {
+                GarblingRole { prepare: garbler::prepare, stream: garbler::stream }
+            }
             _ => ywz::role(me, EVALUATOR),
         })
     }),
     messages: messages::ALL,
     checks: checks::ALL,
     load: |net, form, circuit, from| match form {
-        Form::FourRow if net.me == EVALUATOR => evaluator::load(net.rho, circuit, from),
-        Form::FourRow => garbler::load(circuit, from),
+        GateForm::FourRow if net.me == EVALUATOR => evaluator::load(net.rho, circuit, from),
+        GateForm::FourRow => garbler::load(circuit, from),
         _ => ywz::load(net, EVALUATOR, circuit, from),
     },
 };

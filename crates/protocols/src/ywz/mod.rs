@@ -44,7 +44,7 @@ use symbolon_circuit::PartyId;
 use symbolon_transport::Result;
 
 use crate::{
-    Form, Network, Prepared,
+    GateForm, Network, Prepared,
     codec::Reader,
     gates::{
         position::Position,
@@ -62,7 +62,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     name: "ywz",
     code: 2,
     parties: [2, 256],
-    forms: &[Form::HalfGates],
+    forms: &[GateForm::HalfGates],
     roles: ["evaluator", "garbler"],
     evaluator: EVALUATOR,
     pools: "ywz",

@@ -101,7 +101,7 @@ impl<'a> Proof<'a> {
             digest.map(|digest| (digest, z))
         })
         .map_err(|_| Error::internal("a thread of this party panicked"))?;
-        channels[self.evaluator].bend_state("masked value label", &mut digest);
+        channels[self.evaluator].tamper_state("masked value label", &mut digest);
         if !same_digest(&digest, &values.digest) {
             return Err(Error::misbehaved(Culprit::among(channels), checks::LABEL));
         }

@@ -3,7 +3,7 @@
 use symbolon_circuit::Receivers;
 use symbolon_protocols::OutputBits;
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::*;
 use crate::common::{self, Setting};
@@ -92,7 +92,7 @@ fn short_and_long() {
 /// evaluator has its own.
 #[test]
 fn outputs_withheld() {
-    let drop = FnBend::new().on_message(RETURNED, 0, |_| Action::Drop);
+    let drop = FnAdversary::new().on_message(RETURNED, 0, |_| Action::Drop);
     let [garbler, evaluator] = cheat(1, drop);
     assert!(matches!(garbler.outputs, Err(Error::Transport { .. })));
     assert_eq!(evaluator.outputs.unwrap(), right(1));
@@ -105,8 +105,8 @@ fn garbage_behind_packed_bits() {
     let circuit = common::two_layers(ODD as u32, Receivers::All);
     let inputs = [vec![true; ODD], vec![true; ODD]];
     for (kind, place) in [(MASKED, 0), (RETURNED, 0), (RETURNED, 1)] {
-        let bend = message(kind, 0, move |p| p[place] ^= 0x80);
-        let ended = common::run_bent(Setting::default(), &circuit, &inputs, by(1, bend));
+        let adversary = message(kind, 0, move |p| p[place] ^= 0x80);
+        let ended = common::run_bent(Setting::default(), &circuit, &inputs, by(1, adversary));
         common::assert_caught(&ended[0], 1, PADDING);
     }
 }

@@ -1,7 +1,7 @@
 //! The cheating garbler: its table, its labels, and what it opens.
 
 use symbolon_circuit::{Circuit, Receivers, Step};
-use symbolon_transport::bend::CheckName;
+use symbolon_transport::adversary::CheckName;
 
 use super::tools::*;
 use crate::common::{self, Setting};
@@ -196,8 +196,8 @@ fn garbage_behind_packed_bits() {
     let circuit = common::two_layers(ODD as u32, Receivers::All);
     let inputs = [vec![true; ODD], vec![true; ODD]];
     for place in [0, 1 + 16 * 2 * ODD] {
-        let bend = message(LABELS, 0, move |p| p[place] ^= 0x80);
-        let ended = common::run_bent(Setting::default(), &circuit, &inputs, by(0, bend));
+        let adversary = message(LABELS, 0, move |p| p[place] ^= 0x80);
+        let ended = common::run_bent(Setting::default(), &circuit, &inputs, by(0, adversary));
         common::assert_caught(&ended[1], 0, PADDING);
     }
 }

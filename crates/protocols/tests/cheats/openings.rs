@@ -2,7 +2,7 @@
 //! Both are checked before anything that depends on them is let out: by a digest of all MACs in the same message, or by a
 //! sum of them in one of its own.
 
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::*;
 
@@ -31,7 +31,7 @@ fn made_up_proof() {
     for cheater in [0, 1] {
         for (bits, (macs, bytes), check) in OPENINGS {
             for lie in [0, 1] {
-                let bend = FnBend::new().on_outgoing(move |kind, index, p| {
+                let adversary = FnAdversary::new().on_outgoing(move |kind, index, p| {
                     if kind == bits && index == 0 {
                         p[0] ^= lie;
                     }
@@ -41,7 +41,7 @@ fn made_up_proof() {
                     }
                     Action::Send
                 });
-                assert_caught(&cheat(cheater, bend), cheater, check);
+                assert_caught(&cheat(cheater, adversary), cheater, check);
             }
         }
     }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::Plan;
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 use super::tools::*;
 use crate::common::{self, Ended, Setting};
@@ -32,7 +32,7 @@ fn spoil(
 ) -> ([Ended; 2], usize) {
     let masked: Arc<Mutex<[Vec<u8>; 2]>> = Arc::default();
     let (garblers, evaluator_s) = (masked.clone(), masked.clone());
-    let garbler = FnBend::new()
+    let garbler = FnAdversary::new()
         .on_outgoing(move |kind, _, payload| {
             match kind {
                 TABLE => change(payload),

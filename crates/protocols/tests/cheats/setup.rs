@@ -4,7 +4,7 @@
 use symbolon_circuit::Plan;
 use symbolon_protocols::{Demand, Network, Protocol};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{FnBend, assert_noticed};
+use symbolon_transport::adversary::{FnAdversary, assert_noticed};
 
 use super::tools::*;
 use crate::common::{self, Setting};
@@ -35,9 +35,9 @@ fn inconsistent_choice_bits_in_any_draw() {
 }
 
 /// Flips the first choice bit in every column of draw number `index`.
-fn flipped_choices(index: usize) -> FnBend {
+fn flipped_choices(index: usize) -> FnAdversary {
     let mut draw = 0;
-    FnBend::new().on_state(move |point, u| {
+    FnAdversary::new().on_state(move |point, u| {
         if point == "iknp: u" {
             if draw == index {
                 let column = u.len() / 128;

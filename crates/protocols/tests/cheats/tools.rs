@@ -2,7 +2,7 @@
 
 use symbolon_circuit::{Circuit, Receivers};
 use symbolon_protocols::{Network, OutputBits};
-use symbolon_transport::bend::{CheckName, FnBend};
+use symbolon_transport::adversary::{CheckName, FnAdversary};
 
 pub use crate::common::message;
 use crate::common::{self, Ended, Setting};
@@ -41,17 +41,17 @@ pub fn inputs() -> [Vec<bool>; 2] {
 }
 
 /// A run in which one party cheats on its first lane.
-pub fn cheat(cheater: u16, bend: FnBend) -> [Ended; 2] {
-    cheat_in(&circuit(), cheater, bend)
+pub fn cheat(cheater: u16, adversary: FnAdversary) -> [Ended; 2] {
+    cheat_in(&circuit(), cheater, adversary)
 }
 
-pub fn cheat_in(circuit: &Circuit, cheater: u16, bend: FnBend) -> [Ended; 2] {
-    common::run_bent(Setting::default(), circuit, &inputs(), by(cheater, bend))
+pub fn cheat_in(circuit: &Circuit, cheater: u16, adversary: FnAdversary) -> [Ended; 2] {
+    common::run_bent(Setting::default(), circuit, &inputs(), by(cheater, adversary))
 }
 
 /// Makes one party a cheater.
-pub fn by(cheater: u16, bend: FnBend) -> impl FnOnce(&mut [Network; 2]) {
-    move |nets| nets[usize::from(cheater)].peers()[0].set_bend(Box::new(bend))
+pub fn by(cheater: u16, adversary: FnAdversary) -> impl FnOnce(&mut [Network; 2]) {
+    move |nets| nets[usize::from(cheater)].peers()[0].set_adversary(Box::new(adversary))
 }
 
 /// The honest party caught the cheater at this check; the cheater has no wrong output either.

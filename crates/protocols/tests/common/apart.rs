@@ -49,17 +49,17 @@ pub fn session<S: Send, T: Send>(
     session_bent(setting, number, states, |_| (), part)
 }
 
-/// The same after `bend` has had its way with the networks.
+/// The same after `adversary` has tampered with the networks.
 pub fn session_bent<S: Send, T: Send>(
     setting: Setting,
     number: u8,
     states: Vec<S>,
-    bend: impl FnOnce(&mut [Network]),
+    adversary: impl FnOnce(&mut [Network]),
     part: impl Fn(&mut Network, S) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let mut nets = super::mesh(setting);
     nets.iter_mut().for_each(|net| net.session = [number; 32]);
-    bend(&mut nets);
+    adversary(&mut nets);
     let part = &part;
     std::thread::scope(|scope| {
         let start = |(mut net, state): (Network, S)| {

@@ -12,9 +12,12 @@ use symbolon_circuit::{
     Circuit, Component, Input, Linear, Output, Plan, Receivers, Step, Type, builtin,
 };
 use symbolon_protocols::{
-    Batch, Form, Generator, InputBits, MacLength, Network, OutputBits, Protocol, Rho, SEGMENT_GATES,
+    Batch, GateForm, InputBits, MacLength, Network, OtExtension, OutputBits, Protocol, Rho,
+    SEGMENT_GATES,
 };
-use symbolon_transport::bend::{Action, CheckName, Endings, FnBend, Stage, assert_noticed};
+use symbolon_transport::adversary::{
+    Action, CheckName, Endings, FnAdversary, Stage, assert_noticed,
+};
 use symbolon_transport::{Channel, Meter, PhaseReport, Result, memory_lanes};
 
 /// What one party of a run ended with.
@@ -30,11 +33,11 @@ pub struct Setting {
     pub parties: u16,
     pub lanes: usize,
     pub rho: Rho,
-    pub ot: Generator,
+    pub ot: OtExtension,
     /// Whether the material is made for the circuit.
     pub known: bool,
     /// Of a protocol that has a choice; others are run in the one that they have.
-    pub form: Form,
+    pub form: GateForm,
     pub batch: Batch,
     /// With a number, all phases are done at once, in segments of about so many gates.
     pub segment_gates: Option<u64>,
@@ -47,9 +50,9 @@ impl Default for Setting {
             parties: 2,
             lanes: 1,
             rho: Rho::Bits40,
-            ot: Generator::default(),
+            ot: OtExtension::default(),
             known: false,
-            form: Form::default(),
+            form: GateForm::default(),
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: None,
         }
@@ -184,14 +187,14 @@ pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> InputBits 
     circuit.inputs().iter().zip(all).map(own).collect()
 }
 
-/// Runs both parties, each on a thread of its own, after `bend` has had its way with the networks.
+/// Runs both parties, each on a thread of its own, after `adversary` has tampered with the networks.
 pub fn run_bent(
     setting: Setting,
     circuit: &Circuit,
     all: &[Vec<bool>],
-    bend: impl FnOnce(&mut [Network; 2]),
+    adversary: impl FnOnce(&mut [Network; 2]),
 ) -> [Ended; 2] {
-    run_apart(setting, [circuit; 2], [all; 2], bend)
+    run_apart(setting, [circuit; 2], [all; 2], adversary)
 }
 
 /// The same with parties that may think of different circuits and inputs.
@@ -199,10 +202,10 @@ pub fn run_apart(
     setting: Setting,
     circuits: [&Circuit; 2],
     all: [&[Vec<bool>]; 2],
-    bend: impl FnOnce(&mut [Network; 2]),
+    adversary: impl FnOnce(&mut [Network; 2]),
 ) -> [Ended; 2] {
     let mut nets = networks(setting);
-    bend(&mut nets);
+    adversary(&mut nets);
     let stage = &stage(&nets);
     let [a, b] = nets;
     std::thread::scope(|scope| {
@@ -225,15 +228,15 @@ pub fn run(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> [Ended; 2]
     run_bent(setting, circuit, all, |_| ())
 }
 
-/// Runs any number of parties, each on a thread of its own, after `bend` has had its way with the
+/// Runs any number of parties, each on a thread of its own, after `adversary` has tampered with the
 /// networks.
 pub fn run_all(
     setting: Setting,
     circuit: &Circuit,
     all: &[Vec<bool>],
-    bend: impl FnOnce(&mut [Network]),
+    adversary: impl FnOnce(&mut [Network]),
 ) -> Vec<Ended> {
-    run_preparing(setting, circuit, &|_| circuit, all, bend)
+    run_preparing(setting, circuit, &|_| circuit, all, adversary)
 }
 
 /// The same with parties that may prepare for another circuit than they evaluate.
@@ -242,11 +245,11 @@ pub fn run_preparing<'a>(
     circuit: &'a Circuit,
     prepared: &dyn Fn(u16) -> &'a Circuit,
     all: &[Vec<bool>],
-    bend: impl FnOnce(&mut [Network]),
+    adversary: impl FnOnce(&mut [Network]),
 ) -> Vec<Ended> {
     let plan = plan(setting, circuit);
     let mut nets = mesh(setting);
-    bend(&mut nets);
+    adversary(&mut nets);
     let stage = &stage(&nets);
     std::thread::scope(|scope| {
         let run = |net: Network| {
@@ -422,8 +425,8 @@ pub fn message(
     kind: &'static str,
     index: usize,
     mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
-) -> FnBend {
-    FnBend::new().on_message(kind, index, move |payload| {
+) -> FnAdversary {
+    FnAdversary::new().on_message(kind, index, move |payload| {
         change(payload);
         Action::Send
     })
@@ -431,18 +434,19 @@ pub fn message(
 
 /// A garbler that does not care whether its labels fit the masked values: an honest one would end
 /// there, and its own cheat would never come to light. For its channel to the evaluator.
-pub fn careless(bend: FnBend) -> FnBend {
+pub fn careless(adversary: FnAdversary) -> FnAdversary {
     let digest = Arc::new(Mutex::new([0; 32]));
     let received = digest.clone();
-    bend.on_incoming(move |kind, _, payload| {
-        if kind == "masked values, label digest, chi" {
-            let end = payload.len() - 16;
-            received.lock().unwrap().copy_from_slice(&payload[end - 32..end]);
-        }
-    })
-    .on_state(move |point, computed| {
-        if point == "masked value label" {
-            computed.copy_from_slice(&*digest.lock().unwrap());
-        }
-    })
+    adversary
+        .on_incoming(move |kind, _, payload| {
+            if kind == "masked values, label digest, chi" {
+                let end = payload.len() - 16;
+                received.lock().unwrap().copy_from_slice(&payload[end - 32..end]);
+            }
+        })
+        .on_state(move |point, computed| {
+            if point == "masked value label" {
+                computed.copy_from_slice(&*digest.lock().unwrap());
+            }
+        })
 }

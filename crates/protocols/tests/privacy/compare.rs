@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use symbolon_transport::bend::Rate;
+use symbolon_transport::adversary::Rate;
 
 /// A message that was sent: to whom, of which kind, and the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]

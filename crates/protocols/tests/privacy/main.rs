@@ -23,8 +23,8 @@ mod wrk;
 mod ywz;
 
 use stage::{Cheat, Row, Stage};
-use symbolon_protocols::{Form, Protocol};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_protocols::{GateForm, Protocol};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use common::Setting;
 
@@ -33,60 +33,61 @@ const MASKED: &str = "masked inputs";
 /// An honest party whose first masked input is no masked one, in three of four messages.
 #[test]
 fn an_input_in_a_message_is_found() {
-    let bend = |input: bool| {
-        FnBend::new().on_outgoing(move |kind, _, payload| {
+    let adversary = |input: bool| {
+        FnAdversary::new().on_outgoing(move |kind, _, payload| {
             if kind == MASKED && payload[1] & 3 != 0 {
                 payload[0] = payload[0] & !1 | u8::from(input);
             }
             Action::Send
         })
     };
-    let found = careless(bend);
+    let found = careless(adversary);
     assert!(found.contains("bit"), "{found}");
 }
 
 /// An honest party that uses a mask twice: each masked bit is uniform, but not their sum.
 #[test]
 fn a_mask_that_is_used_twice_is_found() {
-    let bend = |input: bool| {
-        FnBend::new().on_outgoing(move |kind, _, payload| {
+    let adversary = |input: bool| {
+        FnAdversary::new().on_outgoing(move |kind, _, payload| {
             if kind == MASKED {
                 payload[0] = payload[0] & !2 | (payload[0] & 1 ^ u8::from(input)) << 1;
             }
             Action::Send
         })
     };
-    assert!(careless(bend).contains("sum"));
+    assert!(careless(adversary).contains("sum"));
 }
 
 /// An honest party that sends a byte more for one input.
 #[test]
 fn a_length_that_depends_on_the_input_is_found() {
-    let bend = |input: bool| {
-        FnBend::new().on_outgoing(move |kind, _, payload| {
+    let adversary = |input: bool| {
+        FnAdversary::new().on_outgoing(move |kind, _, payload| {
             if kind == MASKED && input {
                 payload.push(0);
             }
             Action::Send
         })
     };
-    assert!(careless(bend).contains("length"));
+    assert!(careless(adversary).contains("length"));
 }
 
 /// An honest party that gives up for one input only.
 #[test]
 fn an_error_that_depends_on_the_input_is_found() {
-    let bend = |input: bool| {
+    let adversary = |input: bool| {
         let action = if input { Action::Close } else { Action::Send };
-        FnBend::new().on_message(MASKED, 0, move |_| action)
+        FnAdversary::new().on_message(MASKED, 0, move |_| action)
     };
-    assert!(careless(bend).contains("error"));
+    assert!(careless(adversary).contains("error"));
 }
 
 /// What is found out about an evaluator of `wrk` that sends what it should not.
-fn careless(bend: fn(bool) -> FnBend) -> String {
-    let setting = Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() };
+fn careless(adversary: fn(bool) -> FnAdversary) -> String {
+    let setting =
+        Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() };
     let row = Row { honest: 1, noticed: 0.0, prepare: &Vec::new, evaluate: &Vec::new };
-    let spoil = |input| -> Vec<Cheat> { vec![(1, 0, bend(input))] };
+    let spoil = |input| -> Vec<Cheat> { vec![(1, 0, adversary(input))] };
     Stage::new(setting).compare_spoiled(&row, &spoil).expect_err("nothing was found")
 }

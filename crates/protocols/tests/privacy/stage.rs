@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Demand, Network};
-use symbolon_transport::bend::{Action, Bend, FnBend};
+use symbolon_transport::adversary::{Action, Adversary, FnAdversary};
 
 use crate::common::apart::{Pool, range, session, session_bent};
 use crate::common::{self, Setting};
@@ -19,8 +19,8 @@ pub const GATES: usize = 2 * WIDTH;
 /// The most runs for each of the two inputs.
 const MOST_RUNS: u64 = 450;
 
-/// One party's bend on its channel to one peer.
-pub type Cheat = (u16, u16, FnBend);
+/// One party's adversary on its channel to one peer.
+pub type Cheat = (u16, u16, FnAdversary);
 
 /// A cheat: in what is prepared, in the evaluation, or both.
 pub struct Row<'a> {
@@ -105,13 +105,13 @@ impl Stage {
     fn run(&self, row: &Row<'_>, number: u64, (input, spoil): (bool, Vec<Cheat>)) -> Seen {
         let Stage { setting, circuit, plan, .. } = self;
         let range = range(&self.need, number);
-        let bend = |cheats: Vec<Cheat>| move |nets: &mut [Network]| set(nets, cheats);
-        let bends = bend((row.prepare)());
+        let adversary = |cheats: Vec<Cheat>| move |nets: &mut [Network]| set(nets, cheats);
+        let adversaries = adversary((row.prepare)());
         let saved = session_bent(
             *setting,
             22,
             self.pools.iter().collect(),
-            bends,
+            adversaries,
             |net, mut pool: &Pool| {
                 let material = setting.protocol.from_pool(net, &range, &mut pool)?;
                 let prepared = material.prepare(net, circuit, plan)?;
@@ -128,11 +128,11 @@ impl Stage {
             .collect();
         let log = Log::default();
         let cheats = (row.evaluate)();
-        let bends = |nets: &mut [Network]| {
+        let adversaries = |nets: &mut [Network]| {
             set(nets, cheats);
             log.listen(&mut nets[usize::from(row.honest)], spoil);
         };
-        let ended = session_bent(*setting, 33, saved, bends, |net, saved: Vec<u8>| {
+        let ended = session_bent(*setting, 33, saved, adversaries, |net, saved: Vec<u8>| {
             let mut bytes = saved.as_slice();
             let prepared = setting.protocol.load_prepared(net, circuit, plan, &mut bytes)?;
             let own = common::inputs_of(circuit, net.me, &inputs);
@@ -144,10 +144,10 @@ impl Stage {
 }
 
 fn set(nets: &mut [Network], cheats: Vec<Cheat>) {
-    for (from, to, bend) in cheats {
+    for (from, to, adversary) in cheats {
         let peers = nets[usize::from(from)].peers();
         let peer = peers.iter_mut().find(|channel| channel.peer() == to).expect("a peer");
-        peer.set_bend(Box::new(bend));
+        peer.set_adversary(Box::new(adversary));
     }
 }
 
@@ -162,8 +162,8 @@ impl Log {
         for channel in net.peers() {
             let to = channel.peer();
             let at = spoil.iter().position(|(_, peer, _)| *peer == to);
-            let bend = at.map_or_else(FnBend::new, |at| spoil.swap_remove(at).2);
-            channel.set_bend(Box::new(Tap { bend, to, log: self.clone() }));
+            let adversary = at.map_or_else(FnAdversary::new, |at| spoil.swap_remove(at).2);
+            channel.set_adversary(Box::new(Tap { adversary, to, log: self.clone() }));
         }
     }
 
@@ -173,14 +173,14 @@ impl Log {
 }
 
 struct Tap {
-    bend: FnBend,
+    adversary: FnAdversary,
     to: u16,
     log: Log,
 }
 
-impl Bend for Tap {
+impl Adversary for Tap {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
-        let action = self.bend.outgoing(kind, index, payload);
+        let action = self.adversary.outgoing(kind, index, payload);
         if action == Action::Send {
             let sent = Sent { to: self.to, kind, payload: payload.clone() };
             self.log.0.lock().unwrap().push(sent);

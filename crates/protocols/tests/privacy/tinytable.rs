@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use symbolon_circuit::builder::Builder;
 use symbolon_circuit::{Circuit, Receivers, Table, Type};
 use symbolon_protocols::Protocol;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use crate::common::Setting;
 use crate::stage::{Cheat, Row, Stage, WIDTH};
@@ -40,10 +40,10 @@ fn circuit() -> Circuit {
     b.finish().unwrap()
 }
 
-/// A row for each party as the honest one, against these bends of the other.
-fn rows(stage: &Stage, noticed: f64, bend: &dyn Fn() -> FnBend) {
+/// A row for each party as the honest one, against these adversaries of the other.
+fn rows(stage: &Stage, noticed: f64, adversary: &dyn Fn() -> FnAdversary) {
     for honest in [0, 1] {
-        let evaluate = || -> Vec<Cheat> { vec![(1 - honest, honest, bend())] };
+        let evaluate = || -> Vec<Cheat> { vec![(1 - honest, honest, adversary())] };
         stage.assert_private(Row { honest, noticed, prepare: &Vec::new, evaluate: &evaluate });
     }
 }
@@ -52,10 +52,10 @@ fn stage() -> Stage {
     Stage::of(Setting { protocol: Protocol::TinyTable, ..Setting::default() }, circuit())
 }
 
-/// Bends the cheater's state, the `index`-th time that it comes to a point.
-fn state(point: &'static str, index: usize, change: fn(&mut [u8])) -> FnBend {
+/// Tampers with the cheater's state, the `index`-th time that it comes to a point.
+fn state(point: &'static str, index: usize, change: fn(&mut [u8])) -> FnAdversary {
     let mut times = 0;
-    FnBend::new().on_state(move |at, data| {
+    FnAdversary::new().on_state(move |at, data| {
         if at == point {
             if times == index {
                 change(data);
@@ -65,18 +65,18 @@ fn state(point: &'static str, index: usize, change: fn(&mut [u8])) -> FnBend {
     })
 }
 
-fn message(kind: &'static str, change: fn(&mut [u8])) -> FnBend {
-    FnBend::new().on_message(kind, 0, move |payload| {
+fn message(kind: &'static str, change: fn(&mut [u8])) -> FnAdversary {
+    FnAdversary::new().on_message(kind, 0, move |payload| {
         change(payload);
         Action::Send
     })
 }
 
 /// What happens if a party's first masked input is 1.
-fn if_a_one(point: &'static str, change: fn(&mut [u8])) -> FnBend {
+fn if_a_one(point: &'static str, change: fn(&mut [u8])) -> FnAdversary {
     let one = Arc::new(AtomicBool::new(false));
     let seen = one.clone();
-    FnBend::new()
+    FnAdversary::new()
         .on_incoming(move |kind, _, payload| {
             if kind == INPUTS {
                 seen.store(payload[0] & 1 == 1, Ordering::Relaxed);
@@ -99,7 +99,7 @@ fn last(data: &mut [u8]) {
 
 #[test]
 fn honest_runs() {
-    rows(&stage(), 0.0, &FnBend::new);
+    rows(&stage(), 0.0, &FnAdversary::new);
 }
 
 /// Fig. 5, steps 2 and 4: a masked input that it did not mean, wrong table bits in either layer, a wrong entry

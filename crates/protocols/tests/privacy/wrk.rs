@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon_protocols::{Form, Protocol};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_protocols::{GateForm, Protocol};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use crate::MASKED;
 use crate::common::Setting;
@@ -22,15 +22,15 @@ const MACS: usize = 48 * GATES;
 const BITS: usize = WIDTH / 8;
 
 fn stage() -> Stage {
-    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::FourRow, ..Setting::default() })
+    Stage::new(Setting { protocol: Protocol::Wrk, form: GateForm::FourRow, ..Setting::default() })
 }
 
 fn by(cheater: u16, kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
-    let bend = FnBend::new().on_message(kind, 0, move |payload| {
+    let adversary = FnAdversary::new().on_message(kind, 0, move |payload| {
         change(payload);
         Action::Send
     });
-    vec![(cheater, 1 - cheater, bend)]
+    vec![(cheater, 1 - cheater, adversary)]
 }
 
 fn none() -> Vec<Cheat> {
@@ -78,7 +78,7 @@ fn spoil_macs(table: &mut [u8], rows: &[usize]) {
 fn wrong_label_for_a_one() -> Vec<Cheat> {
     let one = Arc::new(AtomicBool::new(false));
     let seen = one.clone();
-    let bend = FnBend::new()
+    let adversary = FnAdversary::new()
         .on_incoming(move |kind, _, payload| {
             if kind == MASKED {
                 seen.store(payload[0] & 1 == 1, Ordering::Relaxed);
@@ -90,7 +90,7 @@ fn wrong_label_for_a_one() -> Vec<Cheat> {
             }
             Action::Send
         });
-    vec![(0, 1, bend)]
+    vec![(0, 1, adversary)]
 }
 
 /// Steps 5 and 8: the garbler's online message.

@@ -1,13 +1,13 @@
 //! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`, where party 1
 //! does.
 
-#![expect(clippy::ptr_arg, reason = "a bend may also change the length")]
+#![expect(clippy::ptr_arg, reason = "an adversary may also change the length")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use symbolon_protocols::{Form, Protocol};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_protocols::{GateForm, Protocol};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use crate::MASKED;
 use crate::common::{Setting, careless};
@@ -25,18 +25,18 @@ const BITS: usize = GATES / 8;
 fn stage(parties: u16) -> Stage {
     Stage::new(Setting {
         protocol: Protocol::Ywz,
-        form: Form::HalfGates,
+        form: GateForm::HalfGates,
         parties,
         ..Setting::default()
     })
 }
 
-fn seats() -> Stage {
-    Stage::new(Setting { protocol: Protocol::Wrk, form: Form::HalfGates, ..Setting::default() })
+fn exchanged() -> Stage {
+    Stage::new(Setting { protocol: Protocol::Wrk, form: GateForm::HalfGates, ..Setting::default() })
 }
 
-fn message(kind: &'static str, change: fn(&mut Vec<u8>)) -> FnBend {
-    FnBend::new().on_message(kind, 0, move |payload| {
+fn message(kind: &'static str, change: fn(&mut Vec<u8>)) -> FnAdversary {
+    FnAdversary::new().on_message(kind, 0, move |payload| {
         change(payload);
         Action::Send
     })
@@ -53,7 +53,7 @@ fn garbler(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
 
 /// Garblers in league; the first one with a cheat.
 fn league(kind: &'static str, change: fn(&mut Vec<u8>)) -> Vec<Cheat> {
-    vec![(1, 0, careless(message(kind, change))), (2, 0, careless(FnBend::new()))]
+    vec![(1, 0, careless(message(kind, change))), (2, 0, careless(FnAdversary::new()))]
 }
 
 /// The last bit of 𝒢_0 of the first gate: used exactly when its left input is masked as 1.
@@ -83,7 +83,7 @@ fn last(p: &mut Vec<u8>) {
 
 #[test]
 fn honest_runs() {
-    for (stage, parties) in [(stage(2), 2), (seats(), 2), (stage(3), 3)] {
+    for (stage, parties) in [(stage(2), 2), (exchanged(), 2), (stage(3), 3)] {
         for honest in 0..parties {
             stage.assert_private(Row { honest, noticed: 0.0, prepare: &none, evaluate: &none });
         }
@@ -94,7 +94,7 @@ fn honest_runs() {
 fn wrong_label_for_a_one() -> Vec<Cheat> {
     let one = Arc::new(AtomicBool::new(false));
     let seen = one.clone();
-    let bend = FnBend::new()
+    let adversary = FnAdversary::new()
         .on_incoming(move |kind, _, payload| {
             if kind == MASKED {
                 seen.store(payload[0] & 1 == 1, Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn wrong_label_for_a_one() -> Vec<Cheat> {
             }
             Action::Send
         });
-    vec![(1, 0, bend)]
+    vec![(1, 0, adversary)]
 }
 
 /// Steps 8, 9, 12 and 13, of the only garbler against the evaluator.
@@ -155,14 +155,14 @@ fn spoiled_rows_for_another_garbler() {
             message(GARBLED, |p| [1, 3].into_iter().for_each(|row| p[ROWS + 16 * row] ^= 1));
         vec![(2, 0, careless(spoil))]
     };
-    let evaluate: fn() -> Vec<Cheat> = || vec![(2, 0, careless(FnBend::new()))];
+    let evaluate: fn() -> Vec<Cheat> = || vec![(2, 0, careless(FnAdversary::new()))];
     stage.assert_private(Row { honest: 1, noticed: 0.5, prepare: &spoiled, evaluate: &evaluate });
 }
 
-/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either seat.
+/// Steps 9, 11 and 13, of the evaluator against the only garbler, in either role.
 #[test]
 fn lies_of_the_evaluator() {
-    for (stage, honest) in [(stage(2), 1), (seats(), 0)] {
+    for (stage, honest) in [(stage(2), 1), (exchanged(), 0)] {
         let lies: [fn(&mut Vec<u8>); 4] = [
             first,
             |p| p[BITS - 1] ^= 0x80,
@@ -187,7 +187,7 @@ fn lies_of_the_evaluator() {
 fn lies_of_the_evaluator_in_league() {
     let stage = stage(3);
     for kind in [VALUES, MASKED, OUTPUTS] {
-        let evaluate = || vec![(0, 2, message(kind, first)), (1, 0, careless(FnBend::new()))];
+        let evaluate = || vec![(0, 2, message(kind, first)), (1, 0, careless(FnAdversary::new()))];
         stage.assert_private(Row { honest: 2, noticed: 1.0, prepare: &none, evaluate: &evaluate });
     }
 }
@@ -210,7 +210,7 @@ fn equivocated_masked_input() {
 fn four_of_five_in_league() {
     let stage = stage(5);
     let garblers = |kind, change: fn(&mut Vec<u8>)| -> Vec<Cheat> {
-        let others = (2..5).map(|garbler| (garbler, 0, careless(FnBend::new())));
+        let others = (2..5).map(|garbler| (garbler, 0, careless(FnAdversary::new())));
         let mut cheats = vec![(1, 0, careless(message(kind, change)))];
         cheats.extend(others);
         cheats
@@ -222,7 +222,7 @@ fn four_of_five_in_league() {
 
     let evaluate = || {
         let mut cheats = vec![(0, 4, message(VALUES, first))];
-        cheats.extend((1..4).map(|garbler| (garbler, 0, careless(FnBend::new()))));
+        cheats.extend((1..4).map(|garbler| (garbler, 0, careless(FnAdversary::new()))));
         cheats
     };
     let row = Row { honest: 4, noticed: 1.0, prepare: &none, evaluate: &evaluate };

@@ -2,7 +2,7 @@
 //! and then evaluate the right one.
 
 use symbolon_circuit::{Circuit, Component, Plan, Step};
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
@@ -58,7 +58,7 @@ fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
         let pointers = 16 * GATES * (2 + 4 * (usize::from(parties) - 2));
         p[pointers + gate / 8] ^= 1 << (gate % 8);
     });
-    (garbler, 0, careless(if garbler == POINTER { turn } else { FnBend::new() }))
+    (garbler, 0, careless(if garbler == POINTER { turn } else { FnAdversary::new() }))
 }
 
 /// Step 8, by all garblers alike: a NAND in an AND's place, labels and bits b as it should be for that
@@ -93,7 +93,7 @@ fn garbled_with_another_wire() {
     for parties in PARTIES {
         for gate in if parties == 5 { vec![3] } else { vec![0, WIDTH - 1] } {
             let other = rewired(parties, gate);
-            let careless = |garbler| (garbler, 0, careless(FnBend::new()));
+            let careless = |garbler| (garbler, 0, careless(FnAdversary::new()));
             for cheaters in [vec![1], vec![parties - 1], (1..parties).collect()] {
                 let cheats = cheaters.into_iter().map(careless).collect();
                 run_preparing(parties, &other, cheats).assert_caught("Beaver MAC");

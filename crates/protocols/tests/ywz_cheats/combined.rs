@@ -1,7 +1,7 @@
 //! Cheats of two parties in league, in different steps of a whole run or covering each other.
 
 use symbolon_transport::Error;
-use symbolon_transport::bend::{FnBend, Rate};
+use symbolon_transport::adversary::{FnAdversary, Rate};
 
 use super::tools::*;
 
@@ -47,12 +47,13 @@ fn errors_in_z_of_two_garblers_that_cancel() {
 #[test]
 fn another_delta_towards_an_accomplice() {
     for (honest, cheater, accomplice) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
-        let other = FnBend::new().on_state(|point, delta| {
+        let other = FnAdversary::new().on_state(|point, delta| {
             if point == "set-up: delta" {
                 delta[5] ^= 4;
             }
         });
-        let run = run(3, vec![(cheater, accomplice, other), (accomplice, honest, FnBend::new())]);
+        let run =
+            run(3, vec![(cheater, accomplice, other), (accomplice, honest, FnAdversary::new())]);
         run.assert_caught("global key consistency");
     }
 }

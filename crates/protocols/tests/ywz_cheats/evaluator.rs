@@ -1,6 +1,6 @@
 //! The cheating evaluator.
 
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
@@ -16,8 +16,8 @@ fn victims(parties: u16) -> Vec<Vec<u16>> {
     }
 }
 
-fn cheat(parties: u16, victims: &[u16], bend: impl Fn() -> FnBend) -> Run {
-    run(parties, victims.iter().map(|&garbler| (0, garbler, bend())).collect())
+fn cheat(parties: u16, victims: &[u16], adversary: impl Fn() -> FnAdversary) -> Run {
+    run(parties, victims.iter().map(|&garbler| (0, garbler, adversary())).collect())
 }
 
 /// Step 11: one masked value flipped, towards one garbler or all. Caught by its label, always.
@@ -59,7 +59,7 @@ fn flipped_masked_value_with_accomplices() {
     for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
         let accomplices = (1..parties).filter(|&garbler| garbler != honest);
         let mut cheats = vec![(0, honest, message(VALUES, |p| p[1] ^= 4))];
-        cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnBend::new()))));
+        cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnAdversary::new()))));
         run(parties, cheats).assert_caught(LABEL_CHECK);
     }
 }

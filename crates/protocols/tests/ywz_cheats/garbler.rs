@@ -1,6 +1,6 @@
 //! Cheating garblers: tables, labels, and the proof that all is right.
 
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
@@ -25,7 +25,7 @@ fn in_league(
 ) -> Run {
     let others = (1..parties).filter(|&other| other != garbler);
     let mut cheats = vec![(garbler, 0, careless(message(kind, change)))];
-    cheats.extend(others.map(|other| (other, 0, careless(FnBend::new()))));
+    cheats.extend(others.map(|other| (other, 0, careless(FnAdversary::new()))));
     run(parties, cheats)
 }
 
@@ -138,7 +138,7 @@ fn wrong_rows_for_another_garbler() {
             cheat(parties, garbler, GARBLED, flip).assert_caught(LABEL_CHECK);
             let others = (1..parties).filter(|&other| other != garbler && other != victim);
             let mut cheats = vec![(garbler, 0, careless(message(GARBLED, flip)))];
-            cheats.extend(others.map(|other| (other, 0, careless(FnBend::new()))));
+            cheats.extend(others.map(|other| (other, 0, careless(FnAdversary::new()))));
             run(parties, cheats).assert_caught(LABEL_CHECK);
         }
     }

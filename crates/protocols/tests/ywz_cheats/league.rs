@@ -1,15 +1,16 @@
 //! All parties but one in league, against the one that is honest: what the other files play with one cheater only.
 
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
 /// Numbers of parties, and the honest one among them: the evaluator, and garblers.
 const LEAGUES: [(u16, u16); 5] = [(3, 0), (3, 1), (3, 2), (5, 0), (5, 3)];
 
-/// All parties but one, each with such a bend towards the honest one.
-fn all_but_one(parties: u16, honest: u16, bend: impl Fn(u16) -> FnBend) -> Run {
-    let cheats = peers(parties, honest).into_iter().map(|cheater| (cheater, honest, bend(cheater)));
+/// All parties but one, each with such an adversary towards the honest one.
+fn all_but_one(parties: u16, honest: u16, adversary: impl Fn(u16) -> FnAdversary) -> Run {
+    let cheats =
+        peers(parties, honest).into_iter().map(|cheater| (cheater, honest, adversary(cheater)));
     run(parties, cheats.collect())
 }
 
@@ -18,9 +19,9 @@ fn all_but_one(parties: u16, honest: u16, bend: impl Fn(u16) -> FnBend) -> Run {
 fn inconsistent_choice_bits_of_all_but_one() {
     for (parties, honest) in LEAGUES {
         for index in [0, 2] {
-            let bend = |_| {
+            let adversary = |_| {
                 let mut draw = 0;
-                FnBend::new().on_state(move |point, u| {
+                FnAdversary::new().on_state(move |point, u| {
                     if point == "iknp: u" {
                         if draw == index {
                             let column = u.len() / 128;
@@ -30,7 +31,7 @@ fn inconsistent_choice_bits_of_all_but_one() {
                     }
                 })
             };
-            all_but_one(parties, honest, bend).assert_caught("OT extension consistency");
+            all_but_one(parties, honest, adversary).assert_caught("OT extension consistency");
         }
     }
 }
@@ -58,7 +59,7 @@ fn wrong_pointer_bits_of_all_garblers() {
                 };
                 careless(message(GARBLED, turn))
             }
-            _ => careless(FnBend::new()),
+            _ => careless(FnAdversary::new()),
         };
         all_but_one(parties, 0, turn).assert_caught(AUTHENTICATION_CHECK);
     }
@@ -72,7 +73,7 @@ fn wrong_label_digest_with_accomplices() {
             let change = move |p: &mut Vec<u8>| p[GATES / 8 + byte] ^= 1;
             let accomplices = (1..parties).filter(|&garbler| garbler != honest);
             let mut cheats = vec![(0, honest, message(VALUES, change))];
-            cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnBend::new()))));
+            cheats.extend(accomplices.map(|garbler| (garbler, 0, careless(FnAdversary::new()))));
             run(parties, cheats).assert_caught(LABEL_CHECK);
         }
     }

@@ -1,6 +1,6 @@
 //! Step 13: opened output masks, the last messages of all, from the evaluator and from garblers, to either.
 
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Culprit, Error};
 
 use super::tools::*;
@@ -67,7 +67,7 @@ fn short_and_long() {
 #[test]
 fn output_mask_withheld() {
     for (cheater, victim) in pairs(3) {
-        let close = FnBend::new().on_message(OUTPUTS, 0, |_| Action::Close);
+        let close = FnAdversary::new().on_message(OUTPUTS, 0, |_| Action::Close);
         let run = run(3, vec![(cheater, victim, close)]);
         let ended = &run.ended[usize::from(victim)].outputs;
         assert!(matches!(ended, Err(Error::Transport { .. })), "{ended:?}");
@@ -88,7 +88,7 @@ fn garbage_behind_packed_bits() {
         (OUTPUTS, 0, 1),
         (OUTPUTS, 1, 0),
     ] {
-        let bend = message(kind, move |p| {
+        let adversary = message(kind, move |p| {
             let place = match kind {
                 GARBLED => p.len() - 1,
                 VALUES => p.len() - 48 - 1,
@@ -96,7 +96,7 @@ fn garbage_behind_packed_bits() {
             };
             p[place] ^= 0x80;
         });
-        let run = run_circuit(&circuit, &inputs, vec![(cheater, victim, bend)]);
+        let run = run_circuit(&circuit, &inputs, vec![(cheater, victim, adversary)]);
         let ended = &run.ended[usize::from(victim)].outputs;
         let error = ended.as_ref().err();
         let failed = error.and_then(|error| Some((error.culprit()?, error.check()?.name())));

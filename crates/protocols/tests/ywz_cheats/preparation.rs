@@ -1,6 +1,6 @@
 //! Steps 1 to 7: the set-up, authenticated bits, and openings, bent in a whole run.
 
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::tools::*;
 
@@ -8,12 +8,12 @@ use super::tools::*;
 #[test]
 fn another_delta_towards_one_peer() {
     for (parties, cheater, victim) in [(3, 0, 2), (3, 1, 0), (5, 4, 2)] {
-        let bend = FnBend::new().on_state(|point, delta| {
+        let adversary = FnAdversary::new().on_state(|point, delta| {
             if point == "set-up: delta" {
                 delta[3] ^= 0x20;
             }
         });
-        run(parties, vec![(cheater, victim, bend)]).assert_caught("global key consistency");
+        run(parties, vec![(cheater, victim, adversary)]).assert_caught("global key consistency");
     }
 }
 
@@ -25,7 +25,7 @@ fn inconsistent_choice_bits_in_any_draw() {
     for (parties, cheater, victim, draws) in [(3, 0, 2, 5), (3, 1, 0, 4), (5, 3, 4, 5)] {
         for index in 0..=draws {
             let mut draw = 0;
-            let bend = FnBend::new().on_state(move |point, u| {
+            let adversary = FnAdversary::new().on_state(move |point, u| {
                 if point == "iknp: u" {
                     if draw == index {
                         let column = u.len() / 128;
@@ -34,7 +34,7 @@ fn inconsistent_choice_bits_in_any_draw() {
                     draw += 1;
                 }
             });
-            let run = run(parties, vec![(cheater, victim, bend)]);
+            let run = run(parties, vec![(cheater, victim, adversary)]);
             if index < draws {
                 run.assert_caught("OT extension consistency");
             } else {
@@ -77,7 +77,7 @@ fn made_up_proof() {
     for parties in [2, 3] {
         for (bits, (macs, bytes), check) in OPENINGS {
             for lie in [0, 1] {
-                let bend = FnBend::new().on_outgoing(move |kind, index, p| {
+                let adversary = FnAdversary::new().on_outgoing(move |kind, index, p| {
                     if kind == bits && index == 0 {
                         p[0] ^= lie;
                     }
@@ -87,7 +87,7 @@ fn made_up_proof() {
                     }
                     Action::Send
                 });
-                run(parties, vec![(1, 0, bend)]).assert_caught(check);
+                run(parties, vec![(1, 0, adversary)]).assert_caught(check);
             }
         }
     }
@@ -100,11 +100,11 @@ fn wrong_echo() {
     // gate masks; masked inputs.
     const ECHOES: usize = 11;
     for index in 0..=ECHOES {
-        let bend = FnBend::new().on_message("broadcast echo", index, |p| {
+        let adversary = FnAdversary::new().on_message("broadcast echo", index, |p| {
             p[0] ^= 1;
             Action::Send
         });
-        let run = run(3, vec![(2, 1, bend)]);
+        let run = run(3, vec![(2, 1, adversary)]);
         if index < ECHOES {
             run.assert_caught(ECHO_CHECK);
         } else {

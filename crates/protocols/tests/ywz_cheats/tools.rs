@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_protocols::{Form, OutputBits, Protocol};
+use symbolon_protocols::{GateForm, OutputBits, Protocol};
 use symbolon_transport::Error;
-use symbolon_transport::bend::{Action, Bend, CheckName, Endings, FnBend, Outcome};
+use symbolon_transport::adversary::{Action, Adversary, CheckName, Endings, FnAdversary, Outcome};
 
 use crate::common::{self, Ended, Setting};
 pub use crate::common::{careless, circuit_of};
@@ -57,8 +57,8 @@ pub fn peers(parties: u16, party: u16) -> Vec<u16> {
     (0..parties).filter(|&peer| peer != party).collect()
 }
 
-/// One party's bend on its channel to one peer.
-pub type Cheat = (u16, u16, FnBend);
+/// One party's adversary on its channel to one peer.
+pub type Cheat = (u16, u16, FnAdversary);
 
 /// How a run with cheats ended.
 pub struct Run {
@@ -75,7 +75,7 @@ pub fn run(parties: u16, cheats: Vec<Cheat>) -> Run {
 
 /// A run of the half-gates form of `wrk`, where party 1 is the evaluator.
 pub fn run_wrk(cheats: Vec<Cheat>) -> Run {
-    let setting = Setting { form: Form::HalfGates, ..Setting::default() };
+    let setting = Setting { form: GateForm::HalfGates, ..Setting::default() };
     let circuit = circuit(2);
     run_setting(setting, &circuit, &|_| &circuit, &inputs(2), cheats)
 }
@@ -112,10 +112,10 @@ fn run_setting<'a>(
         for net in nets {
             for channel in net.lanes[0].iter_mut() {
                 let at = |cheat: &Cheat| (cheat.0, cheat.1) == (net.me, channel.peer());
-                let bend = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
-                let bend = bend.unwrap_or_else(|| FnBend::new().listening());
-                let tap = Tap { bend, me: usize::from(net.me), masked: masked.clone() };
-                channel.set_bend(Box::new(tap));
+                let adversary = cheats.iter().position(at).map(|at| cheats.swap_remove(at).2);
+                let adversary = adversary.unwrap_or_else(|| FnAdversary::new().listening());
+                let tap = Tap { adversary, me: usize::from(net.me), masked: masked.clone() };
+                channel.set_adversary(Box::new(tap));
             }
         }
         assert!(cheats.is_empty(), "a cheat without a channel");
@@ -126,14 +126,14 @@ fn run_setting<'a>(
 
 /// Listens to the masked inputs.
 struct Tap {
-    bend: FnBend,
+    adversary: FnAdversary,
     me: usize,
     masked: Arc<Mutex<Vec<Vec<u8>>>>,
 }
 
-impl Bend for Tap {
+impl Adversary for Tap {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
-        let action = self.bend.outgoing(kind, index, payload);
+        let action = self.adversary.outgoing(kind, index, payload);
         if kind == MASKED {
             self.masked.lock().unwrap()[self.me].clone_from(payload);
         }
@@ -141,15 +141,15 @@ impl Bend for Tap {
     }
 
     fn incoming(&mut self, kind: &'static str, index: usize, payload: &[u8]) {
-        self.bend.incoming(kind, index, payload);
+        self.adversary.incoming(kind, index, payload);
     }
 
     fn state(&mut self, point: &'static str, data: &mut [u8]) {
-        self.bend.state(point, data);
+        self.adversary.state(point, data);
     }
 
     fn cheats(&self) -> bool {
-        self.bend.cheats()
+        self.adversary.cheats()
     }
 }
 
@@ -212,8 +212,11 @@ impl Run {
 }
 
 /// Changes the first message of one kind.
-pub fn message(kind: &'static str, mut f: impl FnMut(&mut Vec<u8>) + Send + 'static) -> FnBend {
-    FnBend::new().on_message(kind, 0, move |payload| {
+pub fn message(
+    kind: &'static str,
+    mut f: impl FnMut(&mut Vec<u8>) + Send + 'static,
+) -> FnAdversary {
+    FnAdversary::new().on_message(kind, 0, move |payload| {
         f(payload);
         Action::Send
     })
@@ -241,6 +244,6 @@ fn the_first_layer_comes_first() {
 fn nobody_cheats() {
     for parties in PARTIES {
         run(parties, Vec::new()).assert_harmless();
-        run(parties, vec![(POINTER, 0, careless(FnBend::new()))]).assert_harmless();
+        run(parties, vec![(POINTER, 0, careless(FnAdversary::new()))]).assert_harmless();
     }
 }

@@ -13,18 +13,18 @@ pub const RECORD: usize = 16;
 /// The size of a frame here: records straddle frames.
 pub const FRAME: u32 = 100;
 
-pub fn stamp(kind: Kind, group: u8, sequence: u64) -> Stamp {
+pub fn meta(kind: ItemKind, group: u8, sequence: u64) -> ItemMeta {
     let mut group = [group; 32];
     group[0] ^= 0x5a;
-    Stamp {
+    ItemMeta {
         kind,
         protocol: "wrk".to_string(),
         group,
         party: 0,
-        peers: vec![Peer { party: 1, fingerprint: Some("ab".repeat(32)) }],
+        peers: vec![ItemPeer { party: 1, fingerprint: Some("ab".repeat(32)) }],
         dealer: None,
         rho: 40,
-        circuit: (kind == Kind::Prepared).then_some([9; 32]),
+        circuit: (kind == ItemKind::Prepared).then_some([9; 32]),
         sequence,
         counts: Vec::new(),
     }
@@ -46,40 +46,40 @@ pub fn pool(store: &Store, group: u8, sequence: u64, count: u64) -> ItemId {
 
 pub fn try_pool(store: &Store, group: u8, sequence: u64, count: u64) -> Result<ItemId> {
     let sections = [Section::Records { counter: 0, bits: 8 * RECORD as u64 }, Section::Whole];
-    let mut draft = store.begin(stamp(Kind::Pool, group, sequence), &sections, FRAME)?;
+    let mut item_writer = store.begin(meta(ItemKind::Pool, group, sequence), &sections, FRAME)?;
     for index in 0..count {
-        draft.section(0).put(&record(sequence, index))?;
+        item_writer.section(0).put(&record(sequence, index))?;
     }
-    draft.section(1).put(b"for everybody")?;
-    draft.finish(vec![count])
+    item_writer.section(1).put(b"for everybody")?;
+    item_writer.finish(vec![count])
 }
 
 /// A prepared item with these bytes.
 pub fn prepared(store: &Store, group: u8, sequence: u64, bytes: &[u8]) -> ItemId {
-    let stamp = stamp(Kind::Prepared, group, sequence);
-    let mut draft = store.begin(stamp, &[Section::Whole], FRAME).unwrap();
-    draft.section(0).put(bytes).unwrap();
-    draft.finish(vec![1]).unwrap()
+    let meta = meta(ItemKind::Prepared, group, sequence);
+    let mut item_writer = store.begin(meta, &[Section::Whole], FRAME).unwrap();
+    item_writer.section(0).put(bytes).unwrap();
+    item_writer.finish(vec![1]).unwrap()
 }
 
 /// Reads everything that was taken of a section.
-pub fn read(taken: &Taken, section: usize) -> Vec<u8> {
+pub fn read(taken: &ConsumedItem, section: usize) -> Vec<u8> {
     let mut out = Vec::new();
     taken.read(section, taken.bytes(section)).unwrap().read_to_end(&mut out).unwrap();
     out
 }
 
 /// Checks that what was taken of a pool made by [`pool`] is exactly its records.
-pub fn check_records(taken: &Taken) {
-    let sequence = taken.stamp().sequence;
+pub fn check_records(taken: &ConsumedItem) {
+    let sequence = taken.meta().sequence;
     let expected: Vec<u8> =
         (taken.from()[0]..taken.upto()[0]).flat_map(|i| record(sequence, i)).collect();
     assert_eq!(read(taken, 0), expected);
     assert_eq!(read(taken, 1), b"for everybody");
 }
 
-pub fn offers(store: &Store) -> Vec<Offer> {
-    store.offers(&Filter::default()).unwrap()
+pub fn available_items(store: &Store) -> Vec<AvailableItem> {
+    store.available_items(&Filter::default()).unwrap()
 }
 
 /// A folder in memory where there is one: it is processes that die in these tests, not disks.
@@ -149,7 +149,7 @@ pub fn copy(from: &Path, to: &Path) {
 
 pub fn is_distrusted<T: std::fmt::Debug>(result: Result<T>, what: &str) {
     match result {
-        Err(StoreError::Damaged { .. } | StoreError::PutBack { .. }) => {}
+        Err(StoreError::Damaged { .. } | StoreError::RolledBack { .. }) => {}
         other => panic!("{what}: {other:?}"),
     }
 }

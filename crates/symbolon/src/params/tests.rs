@@ -11,7 +11,7 @@ use symbolon_store::{Protection, Store};
 use symbolon_transport::Meter;
 
 use super::*;
-use crate::reach::Way;
+use crate::connect::TransportKind;
 use crate::{Config, Dealer, Inputs, Session, Transport, stored, triples};
 
 /// What a party does in a session of one kind, with the folder of its store.
@@ -92,11 +92,11 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
         }
         "form" => {
             let with = |form| SessionParams { form, ..SessionParams::new(Protocol::Wrk) };
-            return Some([with(Some(Form::HalfGates)), with(Some(Form::FourRow))]);
+            return Some([with(Some(GateForm::HalfGates)), with(Some(GateForm::FourRow))]);
         }
         "ot" => {
             let with = |ot| SessionParams { ot, ..usual.clone() };
-            let [first, .., last] = Generator::ALL;
+            let [first, .., last] = OtExtension::ALL;
             return Some([with(Some(first)), with(Some(last))]);
         }
         "threads" => other.threads = 2,
@@ -121,7 +121,9 @@ fn both(params: &[SessionParams; 2], part: Part, folder: &Path) -> Vec<Result<()
     let (zero, one) = Transport::memory(threads, None).unwrap();
     let transports = [zero, one].into_iter().zip(params).map(|(transport, params)| {
         // Over sockets it is the connections that do not fit; in memory somebody has fewer.
-        let Way::Channels { mut lanes, meter } = transport.0 else { panic!("memory is channels") };
+        let TransportKind::Channels { mut lanes, meter } = transport.0 else {
+            panic!("memory is channels")
+        };
         lanes.truncate(crate::config::connections(params.threads));
         Transport::mesh_channels(lanes, meter)
     });
@@ -240,8 +242,8 @@ fn what_values_say_can_be_set() {
         SessionParams::new(Protocol::TinyTable),
         SessionParams {
             rho: Rho::Bits80,
-            form: Some(Form::HalfGates),
-            ot: Some(Generator::Iknp),
+            form: Some(GateForm::HalfGates),
+            ot: Some(OtExtension::Iknp),
             threads: 7,
             segment_gates: 12,
             dealer: Some("a friend".to_string()),
@@ -298,7 +300,7 @@ fn duplo_takes_no_dealer_and_no_length_of_macs() {
     let refused = [
         SessionParams { dealer: Some("somebody".into()), ..duplo() },
         SessionParams { mac: MacLength::Bits64.into(), ..duplo() },
-        SessionParams { form: Some(Form::FourRow), ..duplo() },
+        SessionParams { form: Some(GateForm::FourRow), ..duplo() },
     ];
     for params in refused {
         assert!(matches!(params.check(), Err(Error::InvalidInput(_))), "{params:?}");

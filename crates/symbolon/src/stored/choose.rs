@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_protocols::{Network, Prepared, Protocol};
-use symbolon_store::{Filter, GroupId, GroupLock, ItemId, Offer, Store, Taken};
+use symbolon_store::{AvailableItem, ConsumedItem, Filter, GroupId, GroupLock, ItemId, Store};
 use symbolon_transport::{Error, Result};
 
-use super::holdings::{Holdings, Question, Rounds, all_say, common, lock, offers, tell};
+use super::holdings::{Holdings, Question, Rounds, all_say, available_items, common, lock, tell};
 use super::maker::Origin;
 use super::{Agreement, failed};
 
@@ -19,39 +19,40 @@ pub(super) struct Chosen {
     _lock: GroupLock,
 }
 
-/// Finds a prepared circuit, waiting no longer than `patience` for groups that others use.
+/// Finds a prepared circuit, waiting no longer than `timeout` for groups that others use.
 pub(super) fn choose_prepared(
     network: &mut Network,
     rounds: &mut Rounds,
     (store, filter): (&Store, &Filter),
-    patience: Duration,
+    timeout: Duration,
 ) -> Result<(Chosen, Agreement)> {
     let begun = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        let offers = offers(store, filter)?;
-        let own: Holdings = offers.iter().map(|offer| (offer.id, Vec::new())).collect();
+        let available_items = available_items(store, filter)?;
+        let own: Holdings = available_items.iter().map(|item| (item.id, Vec::new())).collect();
         let me = network.me;
         let all = tell(network, rounds, &own, 0)?;
-        let (both, agreement) = common(&offers, &all, me);
+        let (both, agreement) = common(&available_items, &all, me);
         let mut busy: Vec<GroupId> = Vec::new();
         for (place, _) in &both {
-            let offer = &offers[*place];
-            if busy.contains(&offer.group) {
+            let item = &available_items[*place];
+            if busy.contains(&item.group) {
                 continue;
             }
-            if let Some(lock) = lock(network, rounds, store, filter, offer)? {
-                let origin = Origin::of(&offer.stamp);
-                return Ok((Chosen { id: offer.id, origin, _lock: lock }, agreement));
+            if let Some(lock) = lock(network, rounds, store, filter, item)? {
+                let origin = Origin::of(&item.meta);
+                return Ok((Chosen { id: item.id, origin, _lock: lock }, agreement));
             }
-            busy.push(offer.group);
+            busy.push(item.group);
         }
         if both.is_empty() {
-            let dealers = if offers.is_empty() { other_dealers(store, filter)? } else { vec![] };
-            return Err(Error::store(nothing(&offers, &dealers, &all, me)));
+            let dealers =
+                if available_items.is_empty() { other_dealers(store, filter)? } else { vec![] };
+            return Err(Error::store(nothing(&available_items, &dealers, &all, me)));
         }
         // Somebody's time is up: all say so, so that all end.
-        if !all_say(network, rounds, Question::GoOn, begun.elapsed() < patience)? {
+        if !all_say(network, rounds, Question::GoOn, begun.elapsed() < timeout)? {
             return Err(Error::store(
                 "all that is prepared is in use by other runs: try again when they have ended",
             ));
@@ -65,13 +66,18 @@ pub(super) fn choose_prepared(
 fn other_dealers(store: &Store, filter: &Filter) -> Result<Vec<String>> {
     let anyones = Filter { dealers: None, ..filter.clone() };
     let mut dealers: Vec<String> =
-        offers(store, &anyones)?.into_iter().filter_map(|offer| offer.stamp.dealer).collect();
+        available_items(store, &anyones)?.into_iter().filter_map(|item| item.meta.dealer).collect();
     dealers.sort();
     dealers.dedup();
     Ok(dealers)
 }
 
-fn nothing(offers: &[Offer], dealers: &[String], all: &[Holdings], me: u16) -> String {
+fn nothing(
+    available_items: &[AvailableItem],
+    dealers: &[String],
+    all: &[Holdings],
+    me: u16,
+) -> String {
     let elsewhere = (0u16..).zip(all).filter(|(party, _)| *party != me);
     let without: Vec<String> = elsewhere
         .filter(|(_, holdings)| holdings.is_empty())
@@ -83,7 +89,7 @@ fn nothing(offers: &[Offer], dealers: &[String], all: &[Holdings], me: u16) -> S
              {dealer}, which is not trusted here: name that dealer to use it, or prepare the circuit together without"
         );
     }
-    match (offers.is_empty(), without.is_empty()) {
+    match (available_items.is_empty(), without.is_empty()) {
         (true, _) => {
             "this store holds nothing that was prepared for this circuit with these peers; \
                       prepare it together first"
@@ -105,7 +111,7 @@ fn nothing(offers: &[Offer], dealers: &[String], all: &[Holdings], me: u16) -> S
 pub(super) struct Opened {
     pub prepared: Box<dyn Prepared>,
     /// Its files, which are removed in the end: that takes longer than the run.
-    pub taken: Taken,
+    pub taken: ConsumedItem,
     pub chosen: Chosen,
 }
 

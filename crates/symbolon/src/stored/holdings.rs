@@ -2,7 +2,7 @@
 
 use symbolon_interaction::confirm_broadcasts;
 use symbolon_protocols::Network;
-use symbolon_store::{Filter, GroupLock, ItemId, Offer, Store, StoreError};
+use symbolon_store::{AvailableItem, Filter, GroupLock, ItemId, Store, StoreError};
 use symbolon_transport::{Error, Result};
 
 use super::{Agreement, failed};
@@ -54,7 +54,7 @@ pub(super) enum Question {
     /// Is this item unused here, and its group locked?
     Locked(ItemId),
     /// Is it marked as used here, and read?
-    Taken(ItemId),
+    ConsumedItem(ItemId),
     /// Is there time for another try?
     GoOn,
 }
@@ -64,7 +64,7 @@ impl Question {
     fn encode(self, round: u64) -> Vec<u8> {
         let (kind, item) = match self {
             Question::Locked(item) => (0, item),
-            Question::Taken(item) => (1, item),
+            Question::ConsumedItem(item) => (1, item),
             Question::GoOn => (2, ItemId([0; 16])),
         };
         [&[kind][..], &item.0, &round.to_le_bytes()].concat()
@@ -115,17 +115,21 @@ pub(super) fn tell(
     Ok(all.into_iter().map(decode).collect())
 }
 
-/// What all hold, in the order of this party's offers: their place there, and the furthest that
+/// What all hold, in the order of this party's items: their place there, and the furthest that
 /// anybody has used of each count.
 pub(super) type Common = Vec<(usize, Vec<u64>)>;
 
 /// Finds what all hold.
-pub(super) fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Common, Agreement) {
+pub(super) fn common(
+    available_items: &[AvailableItem],
+    all: &[Holdings],
+    me: u16,
+) -> (Common, Agreement) {
     let mut agreement = Agreement::default();
     let mut both = Vec::new();
-    for (place, offer) in offers.iter().enumerate() {
+    for (place, item) in available_items.iter().enumerate() {
         let of = |holdings: &Holdings| -> Option<Vec<u64>> {
-            holdings.iter().find(|(id, _)| *id == offer.id).map(|(_, next)| next.clone())
+            holdings.iter().find(|(id, _)| *id == item.id).map(|(_, next)| next.clone())
         };
         let Some(nexts) = all.iter().map(of).collect::<Option<Vec<_>>>() else {
             agreement.only_here += 1;
@@ -135,7 +139,7 @@ pub(super) fn common(offers: &[Offer], all: &[Holdings], me: u16) -> (Common, Ag
         let furthest = |count: usize| nexts.iter().map(|next| next[count]).max().unwrap_or(0);
         both.push((place, (0..nexts[0].len()).map(furthest).collect()));
     }
-    let known: Vec<ItemId> = offers.iter().map(|offer| offer.id).collect();
+    let known: Vec<ItemId> = available_items.iter().map(|item| item.id).collect();
     let mut others: Vec<ItemId> = (0u16..)
         .zip(all)
         .filter(|(party, _)| *party != me)
@@ -186,29 +190,29 @@ pub(super) fn lock(
     rounds: &mut Rounds,
     store: &Store,
     filter: &Filter,
-    offer: &Offer,
+    item: &AvailableItem,
 ) -> Result<Option<GroupLock>> {
-    // A group that was killed meanwhile is as good as one that is in use.
-    let own = store.lock_group(&offer.group).or_else(|error| match error {
-        StoreError::DeadGroup { .. } => Ok(None),
+    // A group that was revoked meanwhile is as good as one that is in use.
+    let own = store.lock_group(&item.group).or_else(|error| match error {
+        StoreError::RevokedGroup { .. } => Ok(None),
         error => Err(failed(error)),
     })?;
     let own = match own {
         Some(lock) => {
-            let now = store.offers(filter).map_err(failed)?;
-            let same = |other: &Offer| other.id == offer.id && other.next == offer.next;
+            let now = store.available_items(filter).map_err(failed)?;
+            let same = |other: &AvailableItem| other.id == item.id && other.next == item.next;
             now.iter().any(same).then_some(lock)
         }
         None => None,
     };
-    let all = all_say(network, rounds, Question::Locked(offer.id), own.is_some())?;
+    let all = all_say(network, rounds, Question::Locked(item.id), own.is_some())?;
     Ok(if all { own } else { None })
 }
 
 /// Offers in an order that all parties have, too: by name.
-pub(super) fn offers(store: &Store, filter: &Filter) -> Result<Vec<Offer>> {
-    let mut offers = store.offers(filter).map_err(failed)?;
-    offers.sort_by_key(|offer| offer.id);
-    offers.truncate(MOST);
-    Ok(offers)
+pub(super) fn available_items(store: &Store, filter: &Filter) -> Result<Vec<AvailableItem>> {
+    let mut available_items = store.available_items(filter).map_err(failed)?;
+    available_items.sort_by_key(|item| item.id);
+    available_items.truncate(MOST);
+    Ok(available_items)
 }

@@ -1,8 +1,8 @@
-//! How items are stamped, and which of them are looked for.
+//! The metadata of items, and which of them are looked for.
 
 use symbolon_circuit::Circuit;
 use symbolon_protocols::Protocol;
-use symbolon_store::{Filter, GroupId, Kind, Peer, Stamp};
+use symbolon_store::{Filter, GroupId, ItemKind, ItemMeta, ItemPeer};
 
 use crate::config::{Config, Terms};
 use crate::params::SessionParams;
@@ -10,10 +10,10 @@ use crate::params::SessionParams;
 /// What makes items and looks for them: everything that every item of a session has in common.
 pub(super) struct Maker {
     pub protocol: Protocol,
-    /// How prepared circuits are stamped: with all that tells them from others of the protocol.
+    /// What the metadata of prepared circuits say: all that tells them from others of the protocol.
     label: String,
     party: u16,
-    peers: Vec<Peer>,
+    peers: Vec<ItemPeer>,
     rho: u32,
     /// Who deals what is made afresh, if not the parties make it.
     pub dealer: Option<String>,
@@ -28,8 +28,8 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    pub(super) fn of(stamp: &Stamp) -> Origin {
-        Origin { group: stamp.group, dealer: stamp.dealer.clone() }
+    pub(super) fn of(meta: &ItemMeta) -> Origin {
+        Origin { group: meta.group, dealer: meta.dealer.clone() }
     }
 }
 
@@ -49,28 +49,28 @@ impl Maker {
         }
         let pins = config.pins();
         let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
-        let peers = peers.map(|(party, pin)| Peer {
+        let peers = peers.map(|(party, pin)| ItemPeer {
             party,
             fingerprint: pin.map(|fingerprint| fingerprint.to_string()),
         });
         Maker { protocol, label, party, peers: peers.collect(), rho: rho.bits(), dealer }
     }
 
-    fn label(&self, kind: Kind) -> String {
+    fn label(&self, kind: ItemKind) -> String {
         match kind {
-            Kind::Pool => self.protocol.pools().name().to_string(),
-            Kind::Prepared => self.label.clone(),
+            ItemKind::Pool => self.protocol.pools().name().to_string(),
+            ItemKind::Prepared => self.label.clone(),
         }
     }
 
-    pub(super) fn stamp(
+    pub(super) fn meta(
         &self,
-        kind: Kind,
+        kind: ItemKind,
         origin: &Origin,
         circuit: Option<&Circuit>,
         sequence: u64,
-    ) -> Stamp {
-        Stamp {
+    ) -> ItemMeta {
+        ItemMeta {
             kind,
             protocol: self.label(kind),
             group: origin.group,
@@ -85,7 +85,7 @@ impl Maker {
     }
 
     /// What the parties made among themselves and, when they trust a dealer, what that one dealt.
-    pub(super) fn filter(&self, kind: Kind, circuit: Option<&Circuit>) -> Filter {
+    pub(super) fn filter(&self, kind: ItemKind, circuit: Option<&Circuit>) -> Filter {
         let mut dealers = vec![None];
         dealers.extend(self.dealer.clone().map(Some));
         Filter {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use symbolon_transport::bend::Verdict::{self, Cut, GoOn};
-use symbolon_transport::bend::{Tamper, tampers};
+use symbolon_transport::adversary::Verdict::{self, Cut, GoOn};
+use symbolon_transport::adversary::{Tamper, tampers};
 use symbolon_transport::tag;
 
 /// Bytes of a header: the payload's length, then the kind's tag, both little-endian.

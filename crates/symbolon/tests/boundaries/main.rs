@@ -18,7 +18,7 @@ use faults::{Fault, Message, Struck};
 use scene::{Scene, Way, is_right};
 use symbolon::{Error, Outputs, Result, TransportReason};
 use symbolon_transport::Culprit;
-use symbolon_transport::bend::tampers;
+use symbolon_transport::adversary::tampers;
 use symbolon_transport::checks::FRAMING;
 
 /// How long a party waits for the others where waiting is all that it can do: longer if on a loaded machine the

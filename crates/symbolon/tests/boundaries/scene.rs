@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use symbolon::circuit::{Circuit, Receivers, Type, builder::Builder, reference};
 use symbolon::{
-    Config, Form, Generator, Inputs, Outputs, Protocol, Result, SEGMENT_GATES, Session, Transport,
-    circuit::PartyId,
+    Config, GateForm, Inputs, OtExtension, Outputs, Protocol, Result, SEGMENT_GATES, Session,
+    Transport, circuit::PartyId,
 };
-use symbolon_transport::bend::{Tamper, Verdict, interposed_pair};
+use symbolon_transport::adversary::{Tamper, Verdict, interposed_pair};
 use symbolon_transport::{Channel, Meter};
 
 use super::sweep::HANGING;
@@ -21,7 +21,7 @@ pub enum Scene {
     FourRow,
     /// The same with two threads, and with enough gates for both.
     TwoThreads,
-    /// The same with form and generator left to the link, which is measured.
+    /// The same with form and OT extension left to the link, which is measured.
     ByLink,
     /// `wrk`, half-gates, two parties.
     HalfGates,
@@ -113,13 +113,13 @@ impl Scene {
         let config = Config::new(party, transport).timeout(timeout);
         let (protocol, form) = match self {
             Scene::ByLink => return config,
-            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(Form::FourRow)),
-            Scene::HalfGates => (Protocol::Wrk, Some(Form::HalfGates)),
+            Scene::FourRow | Scene::TwoThreads => (Protocol::Wrk, Some(GateForm::FourRow)),
+            Scene::HalfGates => (Protocol::Wrk, Some(GateForm::HalfGates)),
             Scene::Pair | Scene::Three => (Protocol::Ywz, None),
             Scene::TinyTable => (Protocol::TinyTable, None),
             Scene::Duplo => (Protocol::Duplo, None),
             Scene::DualEx => (Protocol::DualEx, None),
-            Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(Form::FourRow)),
+            Scene::Streamed | Scene::StreamedMeanwhile => (Protocol::Wrk, Some(GateForm::FourRow)),
             Scene::StreamedPair => (Protocol::Ywz, None),
         };
         let segment_gates = match self {
@@ -127,7 +127,7 @@ impl Scene {
             Scene::StreamedMeanwhile => 1_000,
             _ => SEGMENT_GATES,
         };
-        config.protocol(protocol).form(form).ot(Generator::Iknp).segment_gates(segment_gates)
+        config.protocol(protocol).form(form).ot(OtExtension::Iknp).segment_gates(segment_gates)
     }
 
     fn bits(circuit: &Circuit, party: PartyId) -> Vec<bool> {

@@ -14,10 +14,11 @@ use symbolon::store::{Protection, Store, create_key_file};
 use symbolon::stored::{self, Amount};
 use symbolon::zeroize::Zeroizing;
 use symbolon::{
-    BlockBits, Config, Dealer, Error, Form, Generator, Inputs, Protocol, Result, Session, Transport,
+    Config, Dealer, Error, GateForm, Inputs, OtExtension, Protocol, Result, Session, Transport,
+    TreeDepth,
 };
 use symbolon_primitives::{Block, Delta, Prg, watch};
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Meter, memory_lanes};
 
 use super::search::Secrets;
@@ -101,14 +102,14 @@ impl Scene {
     pub fn run(self, folder: &Path) {
         match self {
             Left => leave(),
-            FourRow => evaluate(Protocol::Wrk, (2, 1), |config| config.form(Form::FourRow)),
-            HalfGates => evaluate(Protocol::Wrk, (2, 2), |config| config.form(Form::HalfGates)),
+            FourRow => evaluate(Protocol::Wrk, (2, 1), |config| config.form(GateForm::FourRow)),
+            HalfGates => evaluate(Protocol::Wrk, (2, 2), |config| config.form(GateForm::HalfGates)),
             Streamed => {
-                let how = |config: Config| config.form(Form::FourRow).segment_gates(2_000);
+                let how = |config: Config| config.form(GateForm::FourRow).segment_gates(2_000);
                 evaluate(Protocol::Wrk, (2, 2), how);
             }
             Three => evaluate(Protocol::Ywz, (3, 1), |config| config),
-            Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(Generator::Iknp)),
+            Iknp => evaluate(Protocol::Ywz, (2, 1), |config| config.ot(OtExtension::Iknp)),
             TinyTable => evaluate(Protocol::TinyTable, (2, 1), |config| config),
             Duplo => evaluate(Protocol::Duplo, (2, 1), |config| config),
             DualEx => evaluate(Protocol::DualEx, (2, 1), |config| config),
@@ -165,7 +166,7 @@ fn inputs(circuit: &Circuit, party: u16) -> Inputs {
 }
 
 fn soft_spoken(config: Config) -> Config {
-    config.timeout(WAIT).ot(Generator::SoftSpoken { k: BlockBits::Four })
+    config.timeout(WAIT).ot(OtExtension::SoftSpoken { k: TreeDepth::Four })
 }
 
 /// Runs `part` for each party on a thread of its own.
@@ -255,14 +256,14 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
     let meters = [Meter::new(), Meter::new()];
     let ends = memory_lanes((0, meters[0].clone()), (1, meters[1].clone()), 1, None);
     let (mut near, far) = ends.expect("channels in memory");
-    near[0].set_bend(Box::new(FnBend::new().on_message(kind, 0, change)));
+    near[0].set_adversary(Box::new(FnAdversary::new().on_message(kind, 0, change)));
     let parties = vec![
         Transport::channels(near, meters[0].clone()),
         Transport::channels(far, meters[1].clone()),
     ];
     each(parties, |party, transport| {
         let circuit = circuit(Protocol::Wrk);
-        let config = soft_spoken(Config::new(party, transport)).form(Form::FourRow);
+        let config = soft_spoken(Config::new(party, transport)).form(GateForm::FourRow);
         let ended = Session::connect(config, &circuit)
             .and_then(|mut session| session.evaluate(&inputs(&circuit, party)));
         match (party, ended) {
@@ -276,7 +277,7 @@ fn end_early(kind: &'static str, change: fn(&mut Vec<u8>) -> Action) {
 fn give_up() {
     each(mesh(2, 1), |party, transport| {
         let circuit = circuit(Protocol::Wrk);
-        let config = soft_spoken(Config::new(party, transport)).form(Form::FourRow);
+        let config = soft_spoken(Config::new(party, transport)).form(GateForm::FourRow);
         let mut session = Session::connect(config, &circuit).expect("an honest set-up");
         let material = session.preprocess().expect("honest preprocessing");
         let kept = session.preprocess_circuit().expect("honest preprocessing");

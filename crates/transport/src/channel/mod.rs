@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(any(test, feature = "bend"))]
-use crate::bend::{Action, Bend, Bender};
+#[cfg(any(test, feature = "adversary"))]
+use crate::adversary::{Action, Adversary, HookedAdversary};
 use crate::messages::ABORT;
 use crate::meter::LaneMeter;
 pub use crate::outlet::Hangup;
@@ -64,8 +64,8 @@ pub struct Channel {
     finished: bool,
     meter: LaneMeter,
     binding: Option<[u8; 32]>,
-    #[cfg(any(test, feature = "bend"))]
-    bender: Option<Bender>,
+    #[cfg(any(test, feature = "adversary"))]
+    adversary: Option<HookedAdversary>,
 }
 
 impl fmt::Debug for Channel {
@@ -100,8 +100,8 @@ impl Channel {
             finished: false,
             meter: LaneMeter::new(meter),
             binding,
-            #[cfg(any(test, feature = "bend"))]
-            bender: None,
+            #[cfg(any(test, feature = "adversary"))]
+            adversary: None,
         };
         channel.set_timeout(DEFAULT_TIMEOUT);
         channel
@@ -165,10 +165,10 @@ impl Channel {
         if kind.tag() == ABORT.kind.tag() {
             return Err(Error::internal(format!("the message kind `{kind}` is reserved")));
         }
-        #[cfg(any(test, feature = "bend"))]
-        if let Some(bender) = &mut self.bender {
+        #[cfg(any(test, feature = "adversary"))]
+        if let Some(adversary) = &mut self.adversary {
             let mut payload = parts.concat();
-            return match bender.outgoing(kind.name(), &mut payload) {
+            return match adversary.outgoing(kind.name(), &mut payload) {
                 Action::Send => self.enqueue(kind, &[&payload]),
                 Action::Twice => {
                     self.enqueue(kind, &[&payload])?;
@@ -293,8 +293,8 @@ impl Channel {
             return;
         }
         self.aborted = true;
-        #[cfg(any(test, feature = "bend"))]
-        if self.bender.as_ref().is_some_and(|bender| bender.stalled) {
+        #[cfg(any(test, feature = "adversary"))]
+        if self.adversary.as_ref().is_some_and(|adversary| adversary.stalled) {
             return;
         }
         // An ellipsis is three bytes beyond the limit it marks.
@@ -347,35 +347,35 @@ impl Channel {
     }
 
     /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
-    #[cfg(not(any(test, feature = "bend")))]
+    #[cfg(not(any(test, feature = "adversary")))]
     #[inline(always)]
-    pub fn bend_state(&mut self, _point: &'static str, _data: &mut [u8]) {}
+    pub fn tamper_state(&mut self, _point: &'static str, _data: &mut [u8]) {}
 
     /// A named point of a protocol at which a test may change `data`; nothing in a normal build.
-    #[cfg(any(test, feature = "bend"))]
-    pub fn bend_state(&mut self, point: &'static str, data: &mut [u8]) {
-        if let Some(bender) = &mut self.bender {
-            bender.state(point, data);
+    #[cfg(any(test, feature = "adversary"))]
+    pub fn tamper_state(&mut self, point: &'static str, data: &mut [u8]) {
+        if let Some(adversary) = &mut self.adversary {
+            adversary.state(point, data);
         }
     }
 
     /// Makes this side a cheating peer from now on.
-    #[cfg(any(test, feature = "bend"))]
-    pub fn set_bend(&mut self, bend: Box<dyn Bend>) {
-        self.bender = Some(Bender::new(bend));
+    #[cfg(any(test, feature = "adversary"))]
+    pub fn set_adversary(&mut self, adversary: Box<dyn Adversary>) {
+        self.adversary = Some(HookedAdversary::new(adversary));
     }
 
-    /// Whether a bend makes this side a cheater.
-    #[cfg(any(test, feature = "bend"))]
+    /// Whether an adversary makes this side a cheater.
+    #[cfg(any(test, feature = "adversary"))]
     pub fn cheats(&self) -> bool {
-        self.bender.as_ref().is_some_and(Bender::cheats)
+        self.adversary.as_ref().is_some_and(HookedAdversary::cheats)
     }
 
     #[inline(always)]
-    fn bend_incoming(&mut self, _kind: Kind, _payload: &[u8]) {
-        #[cfg(any(test, feature = "bend"))]
-        if let Some(bender) = &mut self.bender {
-            bender.incoming(_kind.name(), _payload);
+    fn tamper_incoming(&mut self, _kind: Kind, _payload: &[u8]) {
+        #[cfg(any(test, feature = "adversary"))]
+        if let Some(adversary) = &mut self.adversary {
+            adversary.incoming(_kind.name(), _payload);
         }
     }
 }

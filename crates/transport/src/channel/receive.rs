@@ -31,7 +31,7 @@ impl Channel {
             Ok(&mut buf[..])
         })
         .map(drop)?;
-        self.bend_incoming(kind, buf);
+        self.tamper_incoming(kind, buf);
         Ok(())
     }
 
@@ -69,7 +69,7 @@ impl Channel {
             Ok(&mut buf[..])
         })
         .map(drop)?;
-        self.bend_incoming(kind, &buf);
+        self.tamper_incoming(kind, &buf);
         Ok(buf)
     }
 
@@ -168,13 +168,13 @@ impl Channel {
     /// Looks for an abort notice behind what the peer sent before it went, for a bounded time.
     pub(super) fn last_words(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
-        let patience = self.timeout.min(Duration::from_secs(1));
-        let normal = std::mem::replace(&mut self.timeout, patience);
+        let limit = self.timeout.min(Duration::from_secs(1));
+        let normal = std::mem::replace(&mut self.timeout, limit);
         let mut clock = Clock::default();
         let mut scratch = [0; 4096];
         let mut seen = 0_usize;
         let mut found = None;
-        'messages: while seen < BUDGET && clock.elapsed() < patience {
+        'messages: while seen < BUDGET && clock.elapsed() < limit {
             let mut bytes = [0; HEADER];
             if self.fill(&mut bytes, &mut clock, 0).is_err() {
                 break;

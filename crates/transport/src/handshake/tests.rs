@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Culprit;
-use crate::bend::{Action, FnBend};
+use crate::adversary::{Action, FnAdversary};
 use crate::tests::pair;
 
 fn example() -> Hello {
@@ -14,8 +14,8 @@ fn example() -> Hello {
         .term("protocol", "wrk")
         .term("rho", 40)
         .term("circuit", "ab12")
-        .open_term("ot", None::<&str>)
-        .open_term("form", Some("rows"))
+        .negotiable("ot", None::<&str>)
+        .negotiable("form", Some("rows"))
 }
 
 fn agree(
@@ -90,7 +90,7 @@ fn the_first_difference_is_named_on_both_sides() {
 #[test]
 fn a_term_left_open_goes_with_every_value_and_is_told() {
     let hello = |ot: Option<&str>, form: Option<&str>| {
-        Hello::new([0, 1]).open_term("ot", ot).open_term("form", form)
+        Hello::new([0, 1]).negotiable("ot", ot).negotiable("form", form)
     };
     let (mut a, mut b) = pair();
     let (one, other) = (hello(Some("iknp"), None), hello(None, None));
@@ -102,9 +102,9 @@ fn a_term_left_open_goes_with_every_value_and_is_told() {
     assert_eq!((a.open, b.open), (vec![Some("iknp".to_string()), None], vec![None, None]));
     // Only a term that is open here can be left open there.
     let strict = Hello::new([0, 1]).term("rho", 40);
-    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", LEFT_OPEN));
-    assert_eq!(a, Err(Error::incompatible("rho", "40", LEFT_OPEN)));
-    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).open_term("rho", None::<&str>));
+    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).term("rho", AUTO));
+    assert_eq!(a, Err(Error::incompatible("rho", "40", AUTO)));
+    let (a, _) = agree(pair(), &strict, &Hello::new([0, 1]).negotiable("rho", None::<&str>));
     assert_eq!(a, Err(Error::incompatible("rho", "40", "absent")));
 }
 
@@ -136,7 +136,7 @@ fn echoes_and_impostors_are_refused() {
 fn malformed_hellos_are_the_peers_fault() {
     for cut in [0, 3, 5, 10, 20] {
         let (a, mut b) = pair();
-        b.set_bend(Box::new(FnBend::new().on_message(HELLO, 0, move |hello| {
+        b.set_adversary(Box::new(FnAdversary::new().on_message(HELLO, 0, move |hello| {
             hello.truncate(cut);
             Action::Send
         })));
@@ -225,7 +225,7 @@ proptest! {
             hello = hello.term(format!("term {i}"), value);
         }
         for (i, value) in open.into_iter().enumerate() {
-            hello = hello.open_term(format!("open {i}"), value.filter(|value| value != LEFT_OPEN));
+            hello = hello.negotiable(format!("open {i}"), value.filter(|value| value != AUTO));
         }
         let bytes = hello.encode(sender).unwrap();
         prop_assert_eq!(decode(&bytes), Some(Received { sender, hello }));

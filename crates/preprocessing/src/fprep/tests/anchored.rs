@@ -1,6 +1,6 @@
 //! Triples on given right factors.
 
-use symbolon_transport::bend::{FnBend, Rate};
+use symbolon_transport::adversary::{FnAdversary, Rate};
 
 use super::*;
 use crate::checks;
@@ -129,8 +129,8 @@ fn wrong_u_on_an_anchored_triple() {
     for seed in 0..200 {
         let cheater = seed as u16 % 2;
         let mut parties = parties(2, 1, seed);
-        let bend = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
-        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
+        let adversary = message("leaky AND: U", move |u| u[U * 3 + 2] ^= 1);
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
         let (open, result) = &ended[usize::from(1 - cheater)];
         caught.note(open.laand.own_x(3));
@@ -182,8 +182,8 @@ fn a_lie_in_bucketing() {
         [0, 1].into_iter().flat_map(|cheater| (0..14).map(move |bit| (cheater, bit)))
     {
         let mut parties = parties(2, 1, 15);
-        let bend: FnBend = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
-        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, bend);
+        let adversary: FnAdversary = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, adversary);
         let ended = run(parties, |open, lanes| made_on(open, lanes, (anchored(7, 3), 0)));
         let expected = Error::misbehaved(cheater, checks::BUCKETING);
         assert_eq!(ended[usize::from(1 - cheater)].1.as_ref().err(), Some(&expected));

@@ -13,7 +13,7 @@
 use std::sync::{Arc, Mutex};
 
 use symbolon_primitives::Challenge;
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 use super::*;
 use crate::aand::shuffle::shuffled;
@@ -105,17 +105,17 @@ fn attack(parties_: u16, batch: Batch, guess: Guess, seed: u128) -> Outcome {
     let places = guess.places(batch);
     let mut parties = parties(parties_, 1, seed);
     let wrong = places.clone();
-    let bend = message("leaky AND: U", move |u| {
+    let adversary = message("leaky AND: U", move |u| {
         wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
     });
     let anchors = Arc::new(Mutex::new(Vec::new()));
     let seen = anchors.clone();
-    let bend = bend.on_state(move |point, keys| {
+    let adversary = adversary.on_state(move |point, keys| {
         if point == "bucketing: keys of the heads" {
             *seen.lock().unwrap() = keys.to_vec();
         }
     });
-    mesh::cheat(&mut parties[CHEATER].lanes, 0, bend);
+    mesh::cheat(&mut parties[CHEATER].lanes, 0, adversary);
     let ended = run(parties, |open, lanes| match batch.anchored {
         false => open.triples(lanes, batch),
         true => {
@@ -165,13 +165,13 @@ fn attack_again_and_again(batch: Batch, guess: Guess, batches: usize, seed: u128
     let mut parties = parties(2, 1, seed);
     let won = Arc::new(Mutex::new(None));
     let (wrong, has_won) = (places.clone(), won.clone());
-    let bend = FnBend::new().on_outgoing(move |kind, _, u| {
+    let adversary = FnAdversary::new().on_outgoing(move |kind, _, u| {
         if kind == "leaky AND: U" && has_won.lock().unwrap().is_none() {
             wrong.iter().for_each(|place| u[U * place + 3] ^= 0x10);
         }
         Action::Send
     });
-    mesh::cheat(&mut parties[CHEATER].lanes, 0, bend);
+    mesh::cheat(&mut parties[CHEATER].lanes, 0, adversary);
     // Whether the victim's x were what the cheater guessed, batch by batch.
     let right = Mutex::new(Vec::new());
     let ended = run(parties, |open, lanes| {

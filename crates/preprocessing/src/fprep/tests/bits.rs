@@ -7,7 +7,7 @@ use std::time::Duration;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_ot::cot;
 use symbolon_primitives::gf128;
-use symbolon_transport::bend::{Action, Bend, CheckName, FnBend};
+use symbolon_transport::adversary::{Action, Adversary, CheckName, FnAdversary};
 
 use super::*;
 use crate::{checks, peers_of};
@@ -30,10 +30,10 @@ fn assert_caught<T>(
 
 /// Shares for which one party cheats towards one peer.
 #[track_caller]
-fn assert_cheat_caught(case: (u16, u16, u16), bend: FnBend, check: impl CheckName) {
+fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: impl CheckName) {
     let (n, cheater, victim) = case;
     let mut parties = parties(n, 1, 21);
-    mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
+    mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, adversary);
     let ended = run(parties, |open, lanes| {
         open.shares(lanes, SHARES)?;
         // Whoever has seen nothing yet waits for those who have.
@@ -109,8 +109,8 @@ impl Forger {
 
     /// The coefficients that follow from these digests.
     fn chi(&self, digests: &[[u8; 32]]) -> Vec<Block> {
-        let mut transcript =
-            Stream { sender: None, receiver: self.cheater, lane: 1 }.transcript(SESSION.as_bytes());
+        let mut transcript = ExtensionId { sender: None, receiver: self.cheater, lane: 1 }
+            .transcript(SESSION.as_bytes());
         transcript.absorb("corrections", &digests.concat());
         cot::coefficients(transcript.challenge("chi"), self.u.len() / COLUMNS)
     }
@@ -133,16 +133,16 @@ impl Forger {
     }
 }
 
-/// Parties of which one sends, by `bend`, to each of its peers something of its own.
+/// Parties of which one sends, by `adversary`, to each of its peers something of its own.
 fn forged(
     (n, cheater, victim): (u16, u16, u16),
-    bend: impl Fn(Arc<Mutex<Forger>>, bool) -> FnBend,
+    adversary: impl Fn(Arc<Mutex<Forger>>, bool) -> FnAdversary,
 ) -> Vec<Party> {
     let mut parties = parties(n, 1, 22);
     let party = &mut parties[usize::from(cheater)];
     let forger = Forger::of(party, cheater, victim);
     for peer in peers_of(cheater, usize::from(n)) {
-        agree(&mut parties, cheater, peer, bend(forger.clone(), peer == victim));
+        agree(&mut parties, cheater, peer, adversary(forger.clone(), peer == victim));
     }
     parties
 }
@@ -150,11 +150,11 @@ fn forged(
 /// A cheater that tells each peer in the echo of broadcasts what that peer wants to hear: only
 /// honest parties can find out that they were told different things.
 struct Agreeing {
-    bend: FnBend,
+    adversary: FnAdversary,
     told: mpsc::Receiver<Vec<u8>>,
 }
 
-impl Bend for Agreeing {
+impl Adversary for Agreeing {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
         if kind == "broadcast echo" {
             // A peer that has failed already tells nothing.
@@ -162,11 +162,11 @@ impl Bend for Agreeing {
                 *payload = theirs;
             }
         }
-        self.bend.outgoing(kind, index, payload)
+        self.adversary.outgoing(kind, index, payload)
     }
 
     fn state(&mut self, point: &'static str, data: &mut [u8]) {
-        self.bend.state(point, data);
+        self.adversary.state(point, data);
     }
 }
 
@@ -177,10 +177,10 @@ fn assert_found_out(parties: Vec<Party>, cheaters: &[u16]) {
     assert_caught(ended, cheaters, BROADCAST_CHECK);
 }
 
-/// Bends a cheater's channel to an honest peer, and makes it agree with that peer's echo.
-pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend) {
+/// Tampers with a cheater's channel to an honest peer, and makes it agree with that peer's echo.
+pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, adversary: FnAdversary) {
     let (tell, told) = mpsc::channel();
-    let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
+    let spy = FnAdversary::new().on_outgoing(move |kind, _, payload| {
         if kind == "broadcast echo" {
             // Nobody listens any more once the cheater has ended.
             let _ = tell.send(payload.clone());
@@ -189,7 +189,7 @@ pub(super) fn agree(parties: &mut [Party], cheater: u16, peer: u16, bend: FnBend
     });
     mesh::listen(&mut parties[usize::from(peer)].lanes, cheater, spy);
     let channel = mesh::towards(&mut parties[usize::from(cheater)].lanes, peer);
-    channel.set_bend(Box::new(Agreeing { bend, told }));
+    channel.set_adversary(Box::new(Agreeing { adversary, told }));
 }
 
 /// Notes a message of the first draw. To the victim go the digests after `change`, and the hashes
@@ -230,7 +230,7 @@ fn forge(
 fn the_forger_computes_what_is_right() {
     for case in CASES {
         let parties = forged(case, |forger, to_victim| {
-            FnBend::new().on_outgoing(move |kind, index, payload| {
+            FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 let before = payload.clone();
                 forge(&forger, to_victim, (kind, index), payload, |_, _| ());
                 assert!(before == *payload, "{kind}");
@@ -245,14 +245,14 @@ fn the_forger_computes_what_is_right() {
 /// x̃ fits it. (Its t̃ are right whatever the bits.)
 fn with_other_bits(case: (u16, u16, u16)) -> Vec<Party> {
     forged(case, |forger, to_victim| {
-        let bend = FnBend::new().on_outgoing(move |kind, index, payload| {
+        let adversary = FnAdversary::new().on_outgoing(move |kind, index, payload| {
             forge(&forger, to_victim, (kind, index), payload, |_, _| ());
             Action::Send
         });
         if !to_victim {
-            return bend;
+            return adversary;
         }
-        bend.on_state(|at, u| {
+        adversary.on_state(|at, u| {
             if at == "iknp: u" {
                 flip_choice(u);
             }
@@ -275,7 +275,7 @@ fn other_bits_towards_one_peer_with_their_own_hash() {
 fn other_digests_towards_one_peer_with_their_own_hashes() {
     for case in CASES {
         let parties = forged(case, |forger, to_victim| {
-            FnBend::new().on_outgoing(move |kind, index, payload| {
+            FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 forge(&forger, to_victim, (kind, index), payload, |digests, victim| {
                     digests[usize::from(victim == 0)][7] ^= 1;
                 });
@@ -297,7 +297,7 @@ fn other_digests_for_bits_that_are_zero() {
         let seeds = parties[usize::from(cheater)].seeds[0].clone();
         for (peer, seeds) in peers_of(cheater, usize::from(n)).zip(seeds) {
             let forger = forger.clone();
-            let bend = state("iknp: u", move |u| {
+            let adversary = state("iknp: u", move |u| {
                 let stride = u.len() / COLUMNS;
                 for (column, seeds) in u.chunks_exact_mut(stride).zip(&seeds) {
                     let mut other = vec![0; stride];
@@ -306,7 +306,7 @@ fn other_digests_for_bits_that_are_zero() {
                     column.iter_mut().zip(other).for_each(|(u, other)| *u ^= other);
                 }
             });
-            let bend = bend.on_outgoing(move |kind, index, payload| {
+            let adversary = adversary.on_outgoing(move |kind, index, payload| {
                 if kind == "aBit: check" {
                     payload[..16].fill(0);
                 }
@@ -315,7 +315,7 @@ fn other_digests_for_bits_that_are_zero() {
                 });
                 Action::Send
             });
-            agree(&mut parties, cheater, peer, bend);
+            agree(&mut parties, cheater, peer, adversary);
         }
         assert_found_out(parties, &[cheater]);
     }
@@ -329,7 +329,7 @@ fn accomplices_agree_with_everybody() {
     let mut parties = with_other_bits((5, 0, 4));
     for accomplice in [1, 2] {
         for peer in honest {
-            agree(&mut parties, accomplice, peer, FnBend::new());
+            agree(&mut parties, accomplice, peer, FnAdversary::new());
         }
     }
     assert_found_out(parties, &cheaters);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use symbolon_interaction::checks::COIN;
 use symbolon_primitives::{CommitContext, commit};
 use symbolon_transport::Check;
-use symbolon_transport::bend::{Action, FnBend, Rate};
+use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 use super::*;
 use crate::checks;
@@ -34,7 +34,7 @@ impl Ended {
     }
 
     #[track_caller]
-    fn assert_caught(&self, by: impl symbolon_transport::bend::CheckName) {
+    fn assert_caught(&self, by: impl symbolon_transport::adversary::CheckName) {
         mesh::assert_caught(&self.results, &[self.cheater], by);
     }
 
@@ -47,9 +47,9 @@ impl Ended {
     }
 }
 
-/// One batch with a bend on each side: the cheater's, and the honest party's, which must not change
+/// One batch with an adversary on each side: the cheater's, and the honest party's, which must not change
 /// anything.
-fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnBend, spy: FnBend) -> Ended {
+fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnAdversary, spy: FnAdversary) -> Ended {
     let deltas = parties.iter().map(|party| *party.open.delta).collect();
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
     mesh::listen(&mut parties[usize::from(1 - cheater)].lanes, cheater, spy);
@@ -59,8 +59,8 @@ fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnBend, spy: FnBend) -
     Ended { open, results, cheater, deltas }
 }
 
-fn cheat(cheater: u16, seed: u128, cheat: FnBend) -> Ended {
-    run_with(cheater, parties(2, 1, seed), cheat, FnBend::new())
+fn cheat(cheater: u16, seed: u128, cheat: FnAdversary) -> Ended {
+    run_with(cheater, parties(2, 1, seed), cheat, FnAdversary::new())
 }
 
 /// Fig. 14 step 3: U ⊕ R for one triple. Caught by the check of step 5 exactly when the honest
@@ -148,16 +148,16 @@ fn wrong_u_and_s_in_their_upper_half() {
     let run_with_all = |cheater: u16, seed, cheat| {
         let mut parties = parties(2, 1, seed);
         parties.iter_mut().for_each(|party| party.open.rho = 80);
-        run_with(cheater, parties, cheat, FnBend::new())
+        run_with(cheater, parties, cheat, FnAdversary::new())
     };
     let mut caught = Rate::default();
     for seed in 0..100 {
         let triple = seed as usize % BATCH.leaky();
-        let bend = message("leaky AND: U", move |u| {
+        let adversary = message("leaky AND: U", move |u| {
             assert_eq!(u.len(), 16 * BATCH.leaky());
             u[16 * triple + 12] ^= 0x10;
         });
-        let ended = run_with_all(seed as u16 % 2, seed, bend);
+        let ended = run_with_all(seed as u16 % 2, seed, adversary);
         caught.note(ended.x(triple));
         if ended.x(triple) {
             ended.assert_caught(checks::LEAKY_AND);
@@ -167,8 +167,8 @@ fn wrong_u_and_s_in_their_upper_half() {
     }
     caught.assert_predicted(0.5, "caught");
     for (cheater, bit) in [(0, 64), (1, 127)] {
-        let bend = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
-        run_with_all(cheater, 5, bend).assert_caught(checks::LEAKY_AND);
+        let adversary = state("leaky AND: S", move |s| s[16 + bit / 8] ^= 1 << (bit % 8));
+        run_with_all(cheater, 5, adversary).assert_caught(checks::LEAKY_AND);
     }
 }
 
@@ -197,7 +197,7 @@ fn delta_with_the_wrong_lsb() {
     let (a, b) = (deltas(2, 7)[0], deltas(2, 7)[1]);
     for (cheater, deltas) in [(0, [a.with_lsb(true), b]), (1, [a, b.with_lsb(false)])] {
         let parties = parties_under(&deltas, 1, 7);
-        let ended = run_with(cheater, parties, FnBend::new(), FnBend::new());
+        let ended = run_with(cheater, parties, FnAdversary::new(), FnAdversary::new());
         ended.assert_caught(checks::LEAKY_AND);
     }
 }
@@ -230,7 +230,7 @@ fn garbage_behind_the_last_d() {
         let ended = cheat(
             cheater,
             9,
-            FnBend::new().on_outgoing(move |kind, _, payload| {
+            FnAdversary::new().on_outgoing(move |kind, _, payload| {
                 match kind {
                     "leaky AND: commitment to d" => payload.copy_from_slice(&commitment.0),
                     "leaky AND: d" => *payload = [&opening.nonce[..], &garbage].concat(),
@@ -254,17 +254,17 @@ fn wrong_v() {
     }
 }
 
-/// Bends for a cheater that sends, in the given kinds' messages number `index`, what the honest
-/// party sends in them, having waited for it: the cheater's bend, and the honest party's spy. With
+/// Adversaries for a cheater that sends, in the given kinds' messages number `index`, what the honest
+/// party sends in them, having waited for it: the cheater's adversary, and the honest party's spy. With
 /// `refuse` the honest party must end after the first kind's message.
 fn echo(
     kinds: &'static [&'static str],
     index: usize,
     refuse: bool,
     mut replace: impl FnMut(&mut Vec<u8>, Vec<u8>) + Send + 'static,
-) -> (FnBend, FnBend) {
+) -> (FnAdversary, FnAdversary) {
     let (tell, told) = mpsc::channel();
-    let cheat = FnBend::new().on_outgoing(move |kind, i, payload| {
+    let cheat = FnAdversary::new().on_outgoing(move |kind, i, payload| {
         if kinds.contains(&kind) && i == index {
             // When the honest party has caught the cheat already, it says nothing more.
             if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
@@ -273,7 +273,7 @@ fn echo(
         }
         Action::Send
     });
-    let spy = FnBend::new().on_outgoing(move |kind, i, payload: &mut Vec<u8>| {
+    let spy = FnAdversary::new().on_outgoing(move |kind, i, payload: &mut Vec<u8>| {
         if kinds.contains(&kind) && i == index {
             assert!(!refuse || kind == kinds[0], "opened after an echo");
             // Nobody listens any more once the cheater was caught.
@@ -327,11 +327,11 @@ fn our_v_opened_for_another_commitment() {
 fn another_seed_than_committed() {
     for cheater in [0, 1] {
         for index in [0, 1] {
-            let bend = FnBend::new().on_message("coin toss: seed", index, |open| {
+            let adversary = FnAdversary::new().on_message("coin toss: seed", index, |open| {
                 open[40] ^= 1;
                 Action::Send
             });
-            cheat(cheater, 13, bend).assert_caught("coin toss commitment");
+            cheat(cheater, 13, adversary).assert_caught("coin toss commitment");
         }
     }
 }
@@ -350,7 +350,7 @@ fn replayed_commitments() {
     for cheater in [0, 1] {
         for (kinds, again, check) in CASES {
             let mut first: [Vec<u8>; 2] = Default::default();
-            let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+            let replay = FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 if let Some(which) = kinds.iter().position(|k| *k == kind) {
                     match index {
                         0 => first[which].clone_from(payload),
@@ -361,7 +361,7 @@ fn replayed_commitments() {
                 Action::Send
             });
             let mut parties = parties(2, 1, 18);
-            parties[cheater].lanes[0][0].set_bend(Box::new(replay));
+            parties[cheater].lanes[0][0].set_adversary(Box::new(replay));
             let ended = run(parties, |open, lanes| {
                 open.triples(lanes, BATCH)?;
                 open.triples(lanes, BATCH)
@@ -381,7 +381,7 @@ fn replayed_tosses() {
     for again in 1..2 * BATCHES {
         for from in 0..again {
             let mut kept: [Vec<u8>; 2] = Default::default();
-            let replay = FnBend::new().on_outgoing(move |kind, index, payload| {
+            let replay = FnAdversary::new().on_outgoing(move |kind, index, payload| {
                 if let Some(which) = KINDS.iter().position(|k| *k == kind) {
                     if index == from {
                         kept[which].clone_from(payload);
@@ -392,7 +392,7 @@ fn replayed_tosses() {
                 Action::Send
             });
             let mut parties = parties(2, 1, 19);
-            parties[0].lanes[0][0].set_bend(Box::new(replay));
+            parties[0].lanes[0][0].set_adversary(Box::new(replay));
             let ended = run(parties, |open, lanes| {
                 (0..BATCHES).try_for_each(|_| open.triples(lanes, BATCH).map(drop))
             });
@@ -434,7 +434,7 @@ fn lies_in_two_opened_bits() {
 fn made_up_sum_and_garbage_padding() {
     for cheater in [0, 1] {
         for lie in [0, 1] {
-            let lie = FnBend::new().on_outgoing(move |kind, _, payload| {
+            let lie = FnAdversary::new().on_outgoing(move |kind, _, payload| {
                 match kind {
                     "bucketing: d" => payload[0] ^= lie,
                     "bucketing: MACs" => payload.fill(0x77),
@@ -498,7 +498,7 @@ fn cheats_on_another_lane() {
     let cases = [
         (
             symbolon_ot::checks::EXTENSION,
-            FnBend::new().on_state(|point, u| {
+            FnAdversary::new().on_state(|point, u| {
                 if point == "iknp: u" {
                     let column = u.len() / COLUMNS;
                     u.iter_mut().step_by(column).for_each(|byte| *byte ^= 1);
@@ -507,9 +507,9 @@ fn cheats_on_another_lane() {
         ),
         (checks::LEAKY_AND, message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1))),
     ];
-    for (cheater, (check, bend)) in [1, 0].into_iter().zip(cases) {
+    for (cheater, (check, adversary)) in [1, 0].into_iter().zip(cases) {
         let mut parties = parties(2, 2, 17);
-        parties[cheater].lanes[1][0].set_bend(Box::new(bend));
+        parties[cheater].lanes[1][0].set_adversary(Box::new(adversary));
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let expected = Error::misbehaved(cheater as u16, check);
         assert_eq!(ended[1 - cheater].1.as_ref().err(), Some(&expected));

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_ot::BlockBits;
-use symbolon_transport::bend::{Action, Bend, FnBend, Rate};
+use symbolon_ot::TreeDepth;
+use symbolon_transport::adversary::{Action, Adversary, FnAdversary, Rate};
 
 use super::bits::agree;
 use super::*;
@@ -40,9 +40,9 @@ impl Guess {
 ///
 /// The last row of a column is flipped, whose coefficient is 1, and its hash adapted if the bit is
 /// guessed to be 1.
-fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnBend {
+fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnAdversary {
     let (mut draw, hashes) = (0, guesses.clone());
-    let bend = FnBend::new().on_state(move |at, u| {
+    let adversary = FnAdversary::new().on_state(move |at, u| {
         if at == "iknp: u" {
             if let Some(guess) = guesses.get(draw) {
                 let stride = u.len() / COLUMNS;
@@ -51,7 +51,7 @@ fn guessing(guesses: Vec<Guess>, triples: Vec<usize>) -> FnBend {
             draw += 1;
         }
     });
-    bend.on_outgoing(move |kind, index, payload| {
+    adversary.on_outgoing(move |kind, index, payload| {
         if kind == "aBit: check"
             && let Some(guess) = hashes.get(index).filter(|guess| guess.bit)
         {
@@ -83,8 +83,8 @@ fn a_guess_of_delta_and_then_one_of_x() {
         let (cheater, triple) = (seed as usize % 2, seed as usize % BATCH.leaky());
         let guess = Guess::any(seed);
         let mut parties = parties(2, 1, 300 + seed);
-        let bend = guessing(vec![guess], vec![triple]);
-        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, bend);
+        let adversary = guessing(vec![guess], vec![triple]);
+        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, adversary);
         let ended = run(parties, |open, lanes| open.triples(lanes, BATCH));
         let deltas = deltas(2, 300 + seed);
         let right = guess.is_right(deltas[1 - cheater]);
@@ -114,8 +114,8 @@ fn one_more_bit_of_delta_in_every_draw() {
         let mut parties = parties(2, 1, 600 + seed);
         let guesses: Vec<Guess> =
             (0..DRAWS as u128).map(|draw| Guess::any(seed * 7 + 11 * draw)).collect();
-        let bend = guessing(guesses.clone(), Vec::new());
-        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, bend);
+        let adversary = guessing(guesses.clone(), Vec::new());
+        mesh::cheat(&mut parties[cheater].lanes, 1 - cheater as u16, adversary);
         let drawn = AtomicUsize::new(0);
         let ended = run(parties, |open, lanes| {
             (0..DRAWS).try_for_each(|_| {
@@ -183,9 +183,9 @@ fn guesses_on_two_lanes() {
         let cheater = seed as usize % 2;
         let guess = Guess::any(seed);
         let mut parties = parties(2, 2, 1_200 + seed);
-        let bends = [guessing(Vec::new(), vec![0]), guessing(vec![guess], Vec::new())];
-        for (lane, bend) in parties[cheater].lanes.iter_mut().zip(bends) {
-            lane[0].set_bend(Box::new(bend));
+        let adversaries = [guessing(Vec::new(), vec![0]), guessing(vec![guess], Vec::new())];
+        for (lane, adversary) in parties[cheater].lanes.iter_mut().zip(adversaries) {
+            lane[0].set_adversary(Box::new(adversary));
         }
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let deltas = deltas(2, 1_200 + seed);
@@ -230,12 +230,12 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Bends for two in league, each of which sends what the other one would send in the messages of
+/// Adversaries for two in league, each of which sends what the other one would send in the messages of
 /// these kinds with this number.
-fn swapping(kinds: &'static [&'static str], number: usize) -> [FnBend; 2] {
+fn swapping(kinds: &'static [&'static str], number: usize) -> [FnAdversary; 2] {
     let ((tell_1, told_by_0), (tell_0, told_by_1)) = (mpsc::channel(), mpsc::channel());
     [(tell_1, told_by_1), (tell_0, told_by_0)].map(|(tell, told)| {
-        FnBend::new().on_outgoing(move |kind, index, payload| {
+        FnAdversary::new().on_outgoing(move |kind, index, payload| {
             if kinds.contains(&kind) && index == number {
                 // Nobody is there any more once the victim has caught one of them.
                 let _ = tell.send(payload.clone());
@@ -256,8 +256,8 @@ fn draws_swapped_by_two_in_league() {
         for victim in 0..3 {
             let mut parties = parties(3, 1, 1_800);
             let league = [(victim + 1) % 3, (victim + 2) % 3];
-            for (cheater, bend) in league.into_iter().zip(swapping(kinds, 0)) {
-                mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, bend);
+            for (cheater, adversary) in league.into_iter().zip(swapping(kinds, 0)) {
+                mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, adversary);
             }
             let results = results(run(parties, |open, lanes| open.shares(lanes, 20)));
             mesh::assert_caught(&results, &league, symbolon_ot::checks::EXTENSION);
@@ -265,10 +265,15 @@ fn draws_swapped_by_two_in_league() {
     }
 }
 
-/// Bends a cheater's channel to the victim. In the echo it tells the victim what that wants to
+/// Tampers with a cheater's channel to the victim. In the echo it tells the victim what that wants to
 /// hear; what the victim tells it there is replaced by its own, as its honest code would end where
 /// a cheater looks away.
-fn agree_and_look_away(parties: &mut [Party], cheater: u16, victim: u16, mut bend: FnBend) {
+fn agree_and_look_away(
+    parties: &mut [Party],
+    cheater: u16,
+    victim: u16,
+    mut adversary: FnAdversary,
+) {
     let (tell_cheater, told_cheater) = mpsc::channel::<Vec<u8>>();
     let (tell_victim, told_victim) = mpsc::channel::<Vec<u8>>();
     let exchange = |tell: mpsc::Sender<Vec<u8>>, told: mpsc::Receiver<Vec<u8>>| {
@@ -282,14 +287,14 @@ fn agree_and_look_away(parties: &mut [Party], cheater: u16, victim: u16, mut ben
     };
     let (of_cheater, of_victim) =
         (exchange(tell_victim, told_cheater), exchange(tell_cheater, told_victim));
-    let cheat = FnBend::new().on_outgoing(move |kind, index, payload| match kind {
+    let cheat = FnAdversary::new().on_outgoing(move |kind, index, payload| match kind {
         "broadcast echo" => {
             of_cheater(payload);
             Action::Send
         }
-        _ => bend.outgoing(kind, index, payload),
+        _ => adversary.outgoing(kind, index, payload),
     });
-    let spy = FnBend::new().on_outgoing(move |kind, _, payload| {
+    let spy = FnAdversary::new().on_outgoing(move |kind, _, payload| {
         if kind == "broadcast echo" {
             of_victim(payload);
         }
@@ -313,8 +318,8 @@ fn commitments_swapped_by_two_in_league() {
         for victim in 0..3 {
             let mut parties = parties(3, 1, 1_900);
             let league = [(victim + 1) % 3, (victim + 2) % 3];
-            for (cheater, bend) in league.into_iter().zip(swapping(kinds, number)) {
-                agree_and_look_away(&mut parties, cheater, victim, bend);
+            for (cheater, adversary) in league.into_iter().zip(swapping(kinds, number)) {
+                agree_and_look_away(&mut parties, cheater, victim, adversary);
             }
             let results = results(run(parties, |open, lanes| open.triples(lanes, BATCH)));
             mesh::assert_caught(&results, &league, check);
@@ -338,11 +343,11 @@ fn equivocated_commitments_covered_up_in_the_echo() {
             let mut parties = parties(honest.end, 1, 2_000);
             for (&cheater, peer) in league.iter().flat_map(|c| honest.clone().map(move |p| (c, p)))
             {
-                let bend = match (cheater, peer) == (0, victim) {
+                let adversary = match (cheater, peer) == (0, victim) {
                     true => nth_message(kind, index, |c| c[31] ^= 1),
-                    false => FnBend::new(),
+                    false => FnAdversary::new(),
                 };
-                agree(&mut parties, cheater, peer, bend);
+                agree(&mut parties, cheater, peer, adversary);
             }
             let results = results(run(parties, |open, lanes| open.triples(lanes, BATCH)));
             mesh::assert_caught(&results, league, BROADCAST_CHECK);
@@ -350,9 +355,9 @@ fn equivocated_commitments_covered_up_in_the_echo() {
     }
 }
 
-fn set_up(lanes: &mut Lanes, k: BlockBits) -> Result<Preprocessor> {
-    let generator = Generator::SoftSpoken { k };
-    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
+fn set_up(lanes: &mut Lanes, k: TreeDepth) -> Result<Preprocessor> {
+    let ot_extension = OtExtension::SoftSpoken { k };
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, ot_extension })
 }
 
 /// A bit of Δ guessed in the set-up's own draw, and an x in a leaky AND later: a whole session.
@@ -365,14 +370,14 @@ fn a_guess_in_the_set_up_and_one_later() {
         let bit = run % 2 == 1;
         let mut parties = mesh::mesh(2, 1);
         let mut draw = 0;
-        let bend = FnBend::new().on_state(move |at, u| {
+        let adversary = FnAdversary::new().on_state(move |at, u| {
             if at == "iknp: u" {
                 let stride = u.len() / COLUMNS;
                 u[(COLUMN + 1) * stride - 1] ^= u8::from(draw == 0) << 7;
                 draw += 1;
             }
         });
-        let bend = bend.on_outgoing(move |kind, index, payload| {
+        let adversary = adversary.on_outgoing(move |kind, index, payload| {
             match (kind, index) {
                 ("correlated OT: check", 0) => {
                     payload[16 * (1 + COLUMN) + 15] ^= u8::from(bit) << 7
@@ -387,10 +392,10 @@ fn a_guess_in_the_set_up_and_one_later() {
         let spy = state("set-up: delta", move |delta| {
             *seen.lock().unwrap() = Block::from_bytes((&*delta).try_into().expect("16 bytes"));
         });
-        mesh::cheat(&mut parties[0], 1, bend);
+        mesh::cheat(&mut parties[0], 1, adversary);
         mesh::listen(&mut parties[1], 0, spy);
         let ended = mesh::run(parties, |lanes| {
-            let mut open = set_up(lanes, BlockBits::Two)?;
+            let mut open = set_up(lanes, TreeDepth::Two)?;
             let made = open.triples(lanes, BATCH);
             Ok((open, made))
         });
@@ -420,10 +425,10 @@ fn trees_swapped_by_two_in_league() {
     for victim in 0..3 {
         let mut parties = mesh::mesh(3, 1);
         let league = [(victim + 1) % 3, (victim + 2) % 3];
-        for (cheater, bend) in league.into_iter().zip(swapping(&["softspoken: pprf"], 0)) {
-            mesh::cheat(&mut parties[usize::from(cheater)], victim, bend);
+        for (cheater, adversary) in league.into_iter().zip(swapping(&["softspoken: pprf"], 0)) {
+            mesh::cheat(&mut parties[usize::from(cheater)], victim, adversary);
         }
-        let ended = mesh::run(parties, |lanes| set_up(lanes, BlockBits::Four).map(drop));
+        let ended = mesh::run(parties, |lanes| set_up(lanes, TreeDepth::Four).map(drop));
         mesh::assert_caught(&ended, &league, symbolon_ot::checks::PUNCTURED_TREE);
     }
 }

@@ -3,26 +3,27 @@
 //!
 //! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
 
-use symbolon_ot::BlockBits;
-use symbolon_transport::bend::{Action, FnBend};
+use symbolon_ot::TreeDepth;
+use symbolon_transport::adversary::{Action, FnAdversary};
 
 use super::*;
 use mesh::state;
 
-const GENERATORS: [Generator; 2] = [Generator::Iknp, Generator::SoftSpoken { k: BlockBits::Four }];
+const OT_EXTENSIONS: [OtExtension; 2] =
+    [OtExtension::Iknp, OtExtension::SoftSpoken { k: TreeDepth::Four }];
 
 /// The party against which the others are in league.
 const VICTIM: u16 = 2;
 
 const BITS: usize = 100;
 
-fn set_up(lanes: &mut Lanes, generator: Generator) -> Result<Preprocessor> {
-    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, generator })
+fn set_up(lanes: &mut Lanes, ot_extension: OtExtension) -> Result<Preprocessor> {
+    Preprocessor::set_up(lanes, &SESSION, Config { rho: 40, evaluator: 0, ot_extension })
 }
 
-/// Spoils a draw in every column, for either generator.
-fn spoiled() -> FnBend {
-    FnBend::new().on_state(|point, u| {
+/// Spoils a draw in every column, for either extension.
+fn spoiled() -> FnAdversary {
+    FnAdversary::new().on_state(|point, u| {
         if ["iknp: u", "softspoken: u"].contains(&point) {
             u.iter_mut().for_each(|byte| *byte ^= 1);
         }
@@ -31,9 +32,9 @@ fn spoiled() -> FnBend {
 
 /// What the victim's checks came to: bits of party 0 on the first lane, then bits of party 1 on the
 /// second.
-fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
+fn checks(cheat: bool, ot_extension: OtExtension) -> [Result<()>; 2] {
     let ended = mesh::run(mesh::mesh(3, 2), |lanes| {
-        let mut open = set_up(lanes, generator).unwrap();
+        let mut open = set_up(lanes, ot_extension).unwrap();
         let me = lanes[0][0].me();
         let mut blocks = [[Block::ZERO; BITS]; 2];
         let [one, other] = &mut blocks;
@@ -63,10 +64,10 @@ fn checks(cheat: bool, generator: Generator) -> [Result<()>; 2] {
 /// is party 0 that is named. Without the first it passes.
 #[test]
 fn a_failed_check_ends_every_peer_and_lane() {
-    for generator in GENERATORS {
-        assert_eq!(checks(false, generator), [Ok(()), Ok(())]);
+    for ot_extension in OT_EXTENSIONS {
+        assert_eq!(checks(false, ot_extension), [Ok(()), Ok(())]);
         let failed = Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION));
-        assert_eq!(checks(true, generator), [failed.clone(), failed]);
+        assert_eq!(checks(true, ot_extension), [failed.clone(), failed]);
     }
 }
 
@@ -74,13 +75,13 @@ fn a_failed_check_ends_every_peer_and_lane() {
 /// nobody gets a session.
 #[test]
 fn the_first_culprit_of_a_set_up_is_named() {
-    for generator in GENERATORS {
+    for ot_extension in OT_EXTENSIONS {
         let mut parties = mesh::mesh(3, 1);
         for cheater in [0, 1] {
-            let bend = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
-            mesh::cheat(&mut parties[cheater], VICTIM, bend);
+            let adversary = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+            mesh::cheat(&mut parties[cheater], VICTIM, adversary);
         }
-        let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
+        let ended = mesh::run(parties, |lanes| set_up(lanes, ot_extension).map(drop));
         assert_eq!(
             ended[usize::from(VICTIM)],
             Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION))
@@ -93,12 +94,16 @@ fn the_first_culprit_of_a_set_up_is_named() {
 /// the check, and not by the other's silence.
 #[test]
 fn a_failed_check_ends_a_set_up_without_the_other_peer() {
-    for generator in GENERATORS {
+    for ot_extension in OT_EXTENSIONS {
         let mut parties = mesh::mesh(3, 1);
         let spoil = state("iknp: u", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
         mesh::cheat(&mut parties[0], VICTIM, spoil);
-        mesh::cheat(&mut parties[1], VICTIM, FnBend::new().on_outgoing(|_, _, _| Action::Stall));
-        let ended = mesh::run(parties, |lanes| set_up(lanes, generator).map(drop));
+        mesh::cheat(
+            &mut parties[1],
+            VICTIM,
+            FnAdversary::new().on_outgoing(|_, _, _| Action::Stall),
+        );
+        let ended = mesh::run(parties, |lanes| set_up(lanes, ot_extension).map(drop));
         assert_eq!(
             ended[usize::from(VICTIM)],
             Err(Error::misbehaved(0, symbolon_ot::checks::EXTENSION))

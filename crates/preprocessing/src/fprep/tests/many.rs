@@ -6,7 +6,7 @@
 
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::Culprit;
-use symbolon_transport::bend::{FnBend, Rate};
+use symbolon_transport::adversary::{FnAdversary, Rate};
 
 use super::*;
 use crate::{checks, peers_of};
@@ -32,7 +32,7 @@ impl Ended {
     }
 
     #[track_caller]
-    fn assert_caught(&self, by: impl symbolon_transport::bend::CheckName) {
+    fn assert_caught(&self, by: impl symbolon_transport::adversary::CheckName) {
         mesh::assert_caught(&self.results, &self.cheaters, by);
     }
 
@@ -58,18 +58,18 @@ impl Ended {
     }
 }
 
-/// One batch in which these parties cheat, each towards these peers by `bend(cheater, peer)`.
+/// One batch in which these parties cheat, each towards these peers by `adversary(cheater, peer)`.
 ///
 /// Bucketing's opening is the last message of a batch: a draw after it lets those who caught
 /// nothing learn that somebody did.
 fn run_with(
     mut parties: Vec<Party>,
     cheats: &[(u16, u16)],
-    bend: impl Fn(u16, u16) -> FnBend,
+    adversary: impl Fn(u16, u16) -> FnAdversary,
 ) -> Ended {
     let deltas = parties.iter().map(|party| *party.open.delta).collect();
     for &(cheater, peer) in cheats {
-        mesh::cheat(&mut parties[usize::from(cheater)].lanes, peer, bend(cheater, peer));
+        mesh::cheat(&mut parties[usize::from(cheater)].lanes, peer, adversary(cheater, peer));
     }
     let ended = run(parties, |open, lanes| {
         let triples = open.triples(lanes, BATCH)?;
@@ -83,20 +83,24 @@ fn run_with(
 }
 
 /// One cheater and one victim.
-fn cheat((n, cheater, victim): (u16, u16, u16), seed: u128, bend: impl Fn() -> FnBend) -> Ended {
-    run_with(parties(n, 1, seed), &[(cheater, victim)], |_, _| bend())
+fn cheat(
+    (n, cheater, victim): (u16, u16, u16),
+    seed: u128,
+    adversary: impl Fn() -> FnAdversary,
+) -> Ended {
+    run_with(parties(n, 1, seed), &[(cheater, victim)], |_, _| adversary())
 }
 
 /// One cheater, alike towards all.
-fn cheat_all((n, cheater): (u16, u16), seed: u128, bend: impl Fn() -> FnBend) -> Ended {
+fn cheat_all((n, cheater): (u16, u16), seed: u128, adversary: impl Fn() -> FnAdversary) -> Ended {
     let cheats: Vec<_> = peers_of(cheater, usize::from(n)).map(|peer| (cheater, peer)).collect();
-    run_with(parties(n, 1, seed), &cheats, |_, _| bend())
+    run_with(parties(n, 1, seed), &cheats, |_, _| adversary())
 }
 
 /// All but one cheat towards that one, each in its own way.
-fn in_league((n, honest): (u16, u16), seed: u128, bend: impl Fn(u16) -> FnBend) -> Ended {
+fn in_league((n, honest): (u16, u16), seed: u128, adversary: impl Fn(u16) -> FnAdversary) -> Ended {
     let cheats: Vec<_> = peers_of(honest, usize::from(n)).map(|peer| (peer, honest)).collect();
-    run_with(parties(n, 1, seed), &cheats, |cheater, _| bend(cheater))
+    run_with(parties(n, 1, seed), &cheats, |cheater, _| adversary(cheater))
 }
 
 /// Fig. 14 step 3: U ⊕ R for one triple towards one peer. Caught exactly when that peer's x is 1.
@@ -193,7 +197,7 @@ fn delta_with_the_wrong_lsb() {
         for cheater in 0..n {
             let mut deltas = deltas(n, 35);
             deltas[usize::from(cheater)] ^= Block(1);
-            let ended = run_with(parties_under(&deltas, 1, 35), &[], |_, _| FnBend::new());
+            let ended = run_with(parties_under(&deltas, 1, 35), &[], |_, _| FnAdversary::new());
             let ended = Ended { cheaters: vec![cheater], ..ended };
             ended.assert_caught_if(true);
         }
@@ -269,8 +273,8 @@ fn cheat_on_another_lane() {
     assert!(batch.leaky() > laand::CHUNK, "the second lane has work");
     for (cheater, place) in [(0, 1), (1, 0), (2, 0)] {
         let mut parties = parties(3, 2, 42);
-        let bend = message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
-        parties[usize::from(cheater)].lanes[1][place].set_bend(Box::new(bend));
+        let adversary = message("leaky AND: U", |u| u.iter_mut().for_each(|byte| *byte ^= 1));
+        parties[usize::from(cheater)].lanes[1][place].set_adversary(Box::new(adversary));
         let ended = run(parties, |open, lanes| open.triples(lanes, batch));
         let results: Vec<_> = ended.into_iter().map(|(_, result)| result).collect();
         mesh::assert_caught(&results, &[cheater], checks::LEAKY_AND);

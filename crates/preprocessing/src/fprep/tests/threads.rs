@@ -2,7 +2,7 @@
 //! caught as it is in a single one's.
 
 use symbolon_transport::Culprit;
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::*;
 use crate::checks;
@@ -11,22 +11,22 @@ use mesh::{message, state};
 /// So many leaky triples that two threads have several chunks each, the last one short.
 const BATCH: Batch = Batch { triples: 5_000, bucket: 3, anchored: false };
 
-/// Two parties on two lanes, of which the cheater has a bend for each of its lanes.
+/// Two parties on two lanes, of which the cheater has an adversary for each of its lanes.
 fn cheat<T: Send>(
     cheater: u16,
-    bends: [FnBend; 2],
+    adversaries: [FnAdversary; 2],
     f: impl Fn(&mut Preprocessor, &mut Lanes) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let mut parties = parties(2, 2, 71);
     let lanes = parties[usize::from(cheater)].lanes.iter_mut();
-    for (lane, bend) in lanes.zip(bends) {
-        lane[0].set_bend(Box::new(bend));
+    for (lane, adversary) in lanes.zip(adversaries) {
+        lane[0].set_adversary(Box::new(adversary));
     }
     run(parties, f).into_iter().map(|(_, result)| result).collect()
 }
 
 /// For each of two lanes a change of S of those of these triples of a batch that the lane makes.
-fn wrong_s(triples: &[usize]) -> [FnBend; 2] {
+fn wrong_s(triples: &[usize]) -> [FnAdversary; 2] {
     let chunks = BATCH.leaky().div_ceil(laand::CHUNK);
     let lane_len = chunks.div_ceil(2) * laand::CHUNK;
     [0, 1].map(|lane| {
@@ -68,7 +68,7 @@ fn a_lie_in_any_threads_opened_bits() {
         for bit in [0, bits / 2 - 200, bits / 2 + 200, bits - 1] {
             let lie = message("bucketing: d", move |d| d[bit / 8] ^= 1 << (bit % 8));
             let ended =
-                cheat(cheater, [lie, FnBend::new()], |open, lanes| open.triples(lanes, BATCH));
+                cheat(cheater, [lie, FnAdversary::new()], |open, lanes| open.triples(lanes, BATCH));
             mesh::assert_caught(&ended, &[cheater], "bucketing MAC");
         }
     }
@@ -79,8 +79,9 @@ fn a_lie_in_any_threads_opened_bits() {
 fn other_bits_on_the_second_lane() {
     for cheater in [0, 1] {
         let lie = message("aBit: check", |hashes| hashes[0] ^= 1);
-        let ended =
-            cheat(cheater, [FnBend::new(), lie], |open, lanes| open.shares(lanes, MAX_DRAW + 2));
+        let ended = cheat(cheater, [FnAdversary::new(), lie], |open, lanes| {
+            open.shares(lanes, MAX_DRAW + 2)
+        });
         mesh::assert_caught(&ended, &[cheater], symbolon_ot::checks::EXTENSION);
     }
 }
@@ -91,7 +92,7 @@ fn small_draws_stay_on_one_lane() {
     let silent = || message("aBit: check", |_| panic!("a draw on the second lane"));
     for (shares, both) in [(MAX_DRAW, false), (MAX_DRAW + 1, true)] {
         let ended = std::panic::catch_unwind(|| {
-            cheat(0, [FnBend::new(), silent()], |open, lanes| open.shares(lanes, shares))
+            cheat(0, [FnAdversary::new(), silent()], |open, lanes| open.shares(lanes, shares))
         });
         let well = ended.is_ok_and(|ended| ended.iter().all(Result::is_ok));
         assert!(well != both, "{shares} shares");

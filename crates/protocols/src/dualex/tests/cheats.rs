@@ -3,11 +3,11 @@
 use std::sync::{Arc, Condvar, Mutex};
 
 use symbolon_circuit::{Circuit, Component, Input, Output, Receivers, Step, Type};
-use symbolon_transport::bend::{Action, Endings, FnBend, Outcome, Rate};
+use symbolon_transport::adversary::{Action, Endings, FnAdversary, Outcome, Rate};
 use symbolon_transport::{Channel, Check, Error, Result};
 
 use super::runs::example;
-use super::tools::{Setting, bend, expected, prg, random_inputs, run, run_changed};
+use super::tools::{Setting, adversary, expected, prg, random_inputs, run, run_changed};
 use crate::dualex::{
     checks::{
         CHOICES, CIRCUIT, ECHO, ENCODED_LABEL, INPUT_LABEL, KEPT, PSI_OPENED, RECONCILIATION,
@@ -179,7 +179,7 @@ fn assert_flips_caught(psi: PsiForm, kind: &'static str, places: &[f64], check: 
         let all = random_inputs(&circuit, 2, &mut prg);
         let setting = Setting { psi, ..Setting::default() };
         let ended = run(setting, &circuit, &all, None, |nets| {
-            bend(nets, kind, 0, move |bytes| {
+            adversary(nets, kind, 0, move |bytes| {
                 let at = ((bytes.len() - 1) as f64 * place) as usize;
                 bytes[at] ^= 1;
             });
@@ -248,7 +248,9 @@ fn committed_terms_must_be_those_that_are_opened() {
     let all = random_inputs(&circuit, 2, &mut prg(1));
     let setting = Setting { psi: PsiForm::Asynchronous, ..Setting::default() };
     let ended = run(setting, &circuit, &all, None, |nets| {
-        bend(nets, "dualex: psi terms", 0, |bytes| bytes.iter_mut().for_each(|byte| *byte ^= 1));
+        adversary(nets, "dualex: psi terms", 0, |bytes| {
+            bytes.iter_mut().for_each(|byte| *byte ^= 1)
+        });
     });
     assert_caught(&ended, PSI_OPENED);
 }
@@ -261,7 +263,7 @@ fn assert_change_caught(check: Check, change: impl Fn(&mut Execution) + Sync) {
         let all = random_inputs(&circuit, 2, &mut prg(2));
         let setting = Setting { psi, ..Setting::default() };
         let cheater = |nets: &mut [Network; 2]| {
-            nets[0].lanes[0][0].set_bend(Box::new(FnBend::new()));
+            nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
         };
         let change = |executions: &mut Vec<Execution>| change(&mut executions[1]);
         let ended = run_changed(setting, &circuit, &all, None, (cheater, change));
@@ -307,7 +309,7 @@ fn wrong_reconciliation_sums_give_no_output() {
     let circuit = example();
     let all = random_inputs(&circuit, 2, &mut prg(2));
     let cheater = |nets: &mut [Network; 2]| {
-        nets[0].lanes[0][0].set_bend(Box::new(FnBend::new()));
+        nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
     };
     let change = |executions: &mut Vec<Execution>| {
         executions[1].psi.0.pairs.iter_mut().for_each(|pair| pair.swap(0, 1));
@@ -326,11 +328,10 @@ fn withheld_intersections_give_no_output() {
             let all = random_inputs(&circuit, 2, &mut prg(3));
             let setting = Setting { psi, ..Setting::default() };
             let ended = run(setting, &circuit, &all, None, |nets| {
-                let bend =
-                    FnBend::new().on_outgoing(
-                        move |k, _, _| if k == kind { Action::Stall } else { Action::Send },
-                    );
-                nets[0].lanes[0][0].set_bend(Box::new(bend));
+                let adversary = FnAdversary::new().on_outgoing(move |k, _, _| {
+                    if k == kind { Action::Stall } else { Action::Send }
+                });
+                nets[0].lanes[0][0].set_adversary(Box::new(adversary));
                 nets[1].lanes[0][0].set_timeout(std::time::Duration::from_millis(700));
             });
             assert!(matches!(ended[1], Err(Error::Transport { .. })), "{kind}: {:?}", ended[1]);
@@ -346,7 +347,7 @@ fn a_probe_of_the_encoding_is_found_half_of_the_time_whatever_the_input() {
         let mut found = Rate::default();
         for _ in 0..60 {
             let ended = run(sized([1, 1, 1]), &and(false), &bits(x, true), None, |nets| {
-                bend(nets, "dualex: encoded labels", 0, |bytes| bytes[0] ^= 1);
+                adversary(nets, "dualex: encoded labels", 0, |bytes| bytes[0] ^= 1);
             });
             let noticed = caught(&ended, ENCODED_LABEL);
             found.note(noticed);
@@ -364,7 +365,7 @@ fn more_probes_are_found_more_often() {
     let mut found = Rate::default();
     for _ in 0..60 {
         let ended = run(sized([1, 1, 1]), &and(false), &bits(true, true), None, |nets| {
-            bend(nets, "dualex: encoded labels", 0, |bytes| {
+            adversary(nets, "dualex: encoded labels", 0, |bytes| {
                 [0, 32, 64].iter().for_each(|at| bytes[*at] ^= 1);
             });
         });
@@ -372,7 +373,7 @@ fn more_probes_are_found_more_often() {
     }
     found.assert_predicted(0.875, "three positions");
     let ended = run(sized([1, 1, 1]), &and(false), &bits(true, true), None, |nets| {
-        bend(nets, "dualex: encoded labels", 0, |bytes| {
+        adversary(nets, "dualex: encoded labels", 0, |bytes| {
             [0, 16].iter().for_each(|at| bytes[*at] ^= 1)
         });
     });
@@ -386,7 +387,7 @@ fn a_lie_about_aggregated_choices_gives_no_label() {
     let circuit = example();
     let all = random_inputs(&circuit, 2, &mut prg(4));
     let ended = run(Setting::default(), &circuit, &all, None, |nets| {
-        bend(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
+        adversary(nets, "dualex: OT aggregation", 0, |bytes| bytes[0] ^= 1);
         nets[1].lanes[0][0].set_timeout(std::time::Duration::from_secs(3));
     });
     // The cheater's own check tells that the labels are not those committed to.
@@ -416,18 +417,18 @@ impl Overheard {
 fn echo(nets: &mut [Network; 2], kind: &'static str) {
     let overheard = Overheard::default();
     let heard = overheard.clone();
-    let listen = FnBend::new().listening().on_outgoing(move |k, _, payload| {
+    let listen = FnAdversary::new().listening().on_outgoing(move |k, _, payload| {
         if k == kind {
             heard.tell(payload);
         }
         Action::Send
     });
-    let channel = |net: &mut Network, bend| -> () {
+    let channel = |net: &mut Network, adversary| -> () {
         let channel: &mut Channel = &mut net.lanes[0][0];
-        channel.set_bend(Box::new(bend));
+        channel.set_adversary(Box::new(adversary));
     };
     channel(&mut nets[1], listen);
-    let echo = FnBend::new().on_message(kind, 0, move |payload| {
+    let echo = FnAdversary::new().on_message(kind, 0, move |payload| {
         *payload = overheard.wait();
         Action::Send
     });
@@ -450,7 +451,7 @@ fn a_changed_choice_of_the_intersection_says_nothing_to_the_honest_party() {
     let circuit = example();
     let all = random_inputs(&circuit, 2, &mut prg(6));
     let ended = run(Setting::default(), &circuit, &all, None, |nets| {
-        bend(nets, "dualex: psi items", 0, |bytes| bytes[0] ^= 1);
+        adversary(nets, "dualex: psi items", 0, |bytes| bytes[0] ^= 1);
     });
     assert_eq!(ended[1].as_ref().unwrap(), &expected(&circuit, 1, &all));
 }

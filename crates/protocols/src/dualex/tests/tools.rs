@@ -5,11 +5,11 @@ use std::time::Duration;
 use symbolon_circuit::{Circuit, Plan, eval_ports};
 use symbolon_cutchoose::games::Sizes;
 use symbolon_primitives::{Block, Prg};
-use symbolon_transport::bend::{Action, FnBend, Stage};
+use symbolon_transport::adversary::{Action, FnAdversary, Stage};
 use symbolon_transport::{Meter, Result, memory_lanes};
 
 use crate::{
-    Batch, Form, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
+    Batch, GateForm, InputBits, Network, OutputBits, Prepared, Rho, SEGMENT_GATES,
     dualex::{
         engine::{DualEx, set_up_own},
         execution::Execution,
@@ -19,7 +19,7 @@ use crate::{
         psi::PsiForm,
     },
 };
-use symbolon_preprocessing::Generator;
+use symbolon_preprocessing::OtExtension;
 
 /// Parameters of a run.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +62,8 @@ pub fn networks(setting: Setting) -> [Network; 2] {
         meter: meters.next().unwrap(),
         session: [7; 32],
         rho: Rho::Bits40,
-        ot: Generator::default(),
-        form: Form::HalfGates,
+        ot: OtExtension::default(),
+        form: GateForm::HalfGates,
         batch: Batch {
             executions: setting.sizes[0] as usize,
             psi: setting.psi,
@@ -146,9 +146,9 @@ pub fn run(
     circuit: &Circuit,
     all: &[Vec<Vec<bool>>],
     cheat: Option<&OtherFunction>,
-    bend: impl FnOnce(&mut [Network; 2]),
+    adversary: impl FnOnce(&mut [Network; 2]),
 ) -> [Result<OutputBits>; 2] {
-    run_changed(setting, circuit, all, cheat, (bend, |_| {}))
+    run_changed(setting, circuit, all, cheat, (adversary, |_| {}))
 }
 
 /// The same where party 0 also changes what it has prepared.
@@ -157,13 +157,13 @@ pub fn run_changed(
     circuit: &Circuit,
     all: &[Vec<Vec<bool>>],
     cheat: Option<&OtherFunction>,
-    (bend, change): (impl FnOnce(&mut [Network; 2]), impl Fn(&mut Vec<Execution>) + Sync),
+    (adversary, change): (impl FnOnce(&mut [Network; 2]), impl Fn(&mut Vec<Execution>) + Sync),
 ) -> [Result<OutputBits>; 2] {
     let mut nets = networks(setting);
     if cheat.is_some() {
-        nets[0].lanes[0][0].set_bend(Box::new(FnBend::new()));
+        nets[0].lanes[0][0].set_adversary(Box::new(FnAdversary::new()));
     }
-    bend(&mut nets);
+    adversary(&mut nets);
     both(nets, [(); 2], |net, ()| {
         let mut prepared = Box::new(prepare(net, circuit, setting, cheat)?);
         if net.me == 0 {
@@ -175,20 +175,20 @@ pub fn run_changed(
 }
 
 /// Has party 0 change one kind of message, the `index`-th of it.
-pub fn bend(
+pub fn adversary(
     nets: &mut [Network; 2],
     kind: &'static str,
     index: usize,
     mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
 ) {
-    let bend = FnBend::new().on_message(kind, index, move |payload| {
+    let adversary = FnAdversary::new().on_message(kind, index, move |payload| {
         change(payload);
         Action::Send
     });
-    nets[0].lanes[0][0].set_bend(Box::new(bend));
+    nets[0].lanes[0][0].set_adversary(Box::new(adversary));
 }
 
 /// A generator of this test's own.
 pub fn prg(number: u128) -> Prg {
-    Prg::from_seed(Block(symbolon_transport::bend::fresh(number)))
+    Prg::from_seed(Block(symbolon_transport::adversary::fresh(number)))
 }

@@ -8,7 +8,7 @@ use super::tools::{Setting, both, inputs_of, networks, prepare, prg, random_inpu
 use crate::dualex::{
     function::Function, params::item_bits, probe_matrix::encoded_bits, psi::PsiForm,
 };
-use crate::{BlockBits, Generator, Prepared};
+use crate::{OtExtension, Prepared, TreeDepth};
 
 /// Bytes of a message besides its content.
 const FRAME: u64 = 8;
@@ -30,7 +30,7 @@ struct Sizes {
     /// Bits of a reconciliation value, and whether terms are committed to beforehand.
     item: u64,
     asynchronous: bool,
-    ot: Generator,
+    ot: OtExtension,
 }
 
 impl Sizes {
@@ -49,7 +49,7 @@ impl Sizes {
             gates: function.plan.and_count(),
             item: item_bits(b as usize, setting.kappa_s) as u64,
             asynchronous: setting.psi == PsiForm::Asynchronous,
-            ot: Generator::default(),
+            ot: OtExtension::default(),
         }
     }
 
@@ -139,7 +139,7 @@ fn a_party_sends_as_many_bytes_as_documented() {
 fn an_execution_of_aes_costs_as_much_as_documented() {
     let aes = builtin::by_name("aes128").unwrap();
     let kilobytes = |sizes: [u64; 3]| {
-        let ot = Generator::SoftSpoken { k: BlockBits::Four };
+        let ot = OtExtension::SoftSpoken { k: TreeDepth::Four };
         let sizes = Sizes { ot, ..Sizes::of(&aes, Setting { sizes, ..Setting::default() }, 0) };
         ((sizes.offline() + sizes.online().0) as f64 / sizes.n as f64 / 1e3).round() as u64
     };

@@ -1,19 +1,19 @@
-//! What an item is: its stamp, its name, how its files are laid out.
+//! What an item is: its meta, its name, how its files are laid out.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Result, StoreError, hexed};
+use crate::{Result, StoreError, serde_hex};
 
 /// The session under whose global keys material was made.
 ///
-/// If a check fails in anything of a group, the whole group is dead.
+/// If a check fails in anything of a group, the whole group is revoked.
 pub type GroupId = [u8; 32];
 
 /// No item has more sections: enough for a pool with one of each party and some more, among as many
-/// parties as a stamp can name.
+/// parties as metadata can name.
 pub const MAX_SECTIONS: usize = MAX_PEERS + 8;
 /// No item counts more kinds of records.
 pub const MAX_COUNTERS: usize = 4096;
@@ -23,23 +23,23 @@ pub const MAX_PEERS: usize = 1024;
 pub const DEFAULT_FRAME: u32 = 1 << 20;
 /// The smallest and the largest frame, in bytes.
 pub const FRAMES: std::ops::RangeInclusive<u32> = 16..=16 << 20;
-/// No text in a stamp is longer, in bytes.
+/// No text in the metadata is longer, in bytes.
 pub(crate) const MAX_TEXT: usize = 128;
 
 /// How an item is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ItemKind {
     /// Function-independent material, taken from the front in ranges of records.
     Pool,
     /// A prepared circuit, taken as a whole.
     Prepared,
 }
 
-/// A peer as an item's stamp names it.
+/// A peer as an item's metadata name it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
+pub struct ItemPeer {
     /// The peer's number.
     pub party: u16,
     /// The fingerprint of the key it proved to have; none over an unprotected connection.
@@ -49,18 +49,18 @@ pub struct Peer {
 /// Everything public about an item. Two items that differ in any of it do not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stamp {
+pub struct ItemMeta {
     /// How it is used up.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// The protocol it was made for.
     pub protocol: String,
     /// The session under whose global keys it was made.
-    #[serde(with = "hexed")]
+    #[serde(with = "serde_hex")]
     pub group: GroupId,
     /// The party whose share of the material this is.
     pub party: u16,
     /// All other parties, ascending by number.
-    pub peers: Vec<Peer>,
+    pub peers: Vec<ItemPeer>,
     /// The dealer whom the parties trusted to deal it, as they named it; none for what they made
     /// among themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub struct Stamp {
     /// The statistical parameter it was checked with, in bits.
     pub rho: u32,
     /// The digest of the circuit it is for, where it depends on one.
-    #[serde(with = "hexed::option")]
+    #[serde(with = "serde_hex::option")]
     pub circuit: Option<[u8; 32]>,
     /// Which item of this kind in its group, counted by all parties alike.
     pub sequence: u64,
@@ -77,14 +77,14 @@ pub struct Stamp {
     pub counts: Vec<u64>,
 }
 
-impl Stamp {
+impl ItemMeta {
     /// The item's name.
     pub fn id(&self) -> ItemId {
         let mut hasher = blake3::Hasher::new_derive_key("symbolon store item id v1");
         hasher.update(&self.group);
         hasher.update(&[match self.kind {
-            Kind::Pool => 0,
-            Kind::Prepared => 1,
+            ItemKind::Pool => 0,
+            ItemKind::Prepared => 1,
         }]);
         hasher.update(&self.sequence.to_le_bytes());
         let mut id = [0; 16];
@@ -93,7 +93,7 @@ impl Stamp {
     }
 
     /// The series that the sequence number counts in.
-    pub(crate) fn series(&self) -> (GroupId, Kind) {
+    pub(crate) fn series(&self) -> (GroupId, ItemKind) {
         (self.group, self.kind)
     }
 
@@ -129,11 +129,13 @@ impl Stamp {
             };
         }
         match self.kind {
-            Kind::Prepared if self.counts != [1] => Err("a prepared item counts [1]".to_string()),
-            Kind::Pool if self.counts.is_empty() || self.counts.len() > MAX_COUNTERS => {
+            ItemKind::Prepared if self.counts != [1] => {
+                Err("a prepared item counts [1]".to_string())
+            }
+            ItemKind::Pool if self.counts.is_empty() || self.counts.len() > MAX_COUNTERS => {
                 Err(format!("a pool has between one and {MAX_COUNTERS} counts"))
             }
-            Kind::Pool if self.counts.iter().all(|&count| count == 0) => {
+            ItemKind::Pool if self.counts.iter().all(|&count| count == 0) => {
                 Err("the pool is empty".to_string())
             }
             _ => Ok(()),
@@ -157,7 +159,7 @@ fn check_text(what: &str, text: &str) -> std::result::Result<(), String> {
 /// Written as 32 lower-case hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ItemId(#[serde(with = "hexed")] pub [u8; 16]);
+pub struct ItemId(#[serde(with = "serde_hex")] pub [u8; 16]);
 
 impl fmt::Display for ItemId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -194,7 +196,7 @@ pub enum Section {
     /// Records of one fixed size, densely packed. Whoever takes a range of records may read exactly
     /// these.
     Records {
-        /// The index in [`Stamp::counts`] of how many there are.
+        /// The index in [`ItemMeta::counts`] of how many there are.
         counter: usize,
         /// The size of a record in bits. If it is no multiple of 8, ranges start and end at whole
         /// bytes.
@@ -251,7 +253,7 @@ impl Section {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// How it is used up.
-    pub kind: Option<Kind>,
+    pub kind: Option<ItemKind>,
     /// The protocol.
     pub protocol: Option<String>,
     /// The session it was made in.
@@ -259,7 +261,7 @@ pub struct Filter {
     /// The party whose share it is.
     pub party: Option<u16>,
     /// All peers, with exactly these keys.
-    pub peers: Option<Vec<Peer>>,
+    pub peers: Option<Vec<ItemPeer>>,
     /// Who may have dealt it, any of these; `None` among them stands for what the parties made
     /// among themselves.
     pub dealers: Option<Vec<Option<String>>>,
@@ -270,19 +272,19 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether an item with this stamp is one of those looked for.
-    pub fn fits(&self, stamp: &Stamp) -> bool {
+    /// Whether an item with these metadata is one of those looked for.
+    pub fn fits(&self, meta: &ItemMeta) -> bool {
         fn fits<T: PartialEq>(wanted: &Option<T>, found: &T) -> bool {
             wanted.as_ref().is_none_or(|wanted| wanted == found)
         }
-        fits(&self.kind, &stamp.kind)
-            && fits(&self.protocol, &stamp.protocol)
-            && fits(&self.group, &stamp.group)
-            && fits(&self.party, &stamp.party)
-            && fits(&self.peers, &stamp.peers)
-            && self.dealers.as_ref().is_none_or(|dealers| dealers.contains(&stamp.dealer))
-            && fits(&self.rho, &stamp.rho)
-            && fits(&self.circuit, &stamp.circuit)
+        fits(&self.kind, &meta.kind)
+            && fits(&self.protocol, &meta.protocol)
+            && fits(&self.group, &meta.group)
+            && fits(&self.party, &meta.party)
+            && fits(&self.peers, &meta.peers)
+            && self.dealers.as_ref().is_none_or(|dealers| dealers.contains(&meta.dealer))
+            && fits(&self.rho, &meta.rho)
+            && fits(&self.circuit, &meta.circuit)
     }
 }
 
@@ -290,10 +292,11 @@ impl Filter {
 mod tests {
     use super::*;
 
-    fn stamp() -> Stamp {
-        let peer = |party, print: Option<&str>| Peer { party, fingerprint: print.map(Into::into) };
-        Stamp {
-            kind: Kind::Pool,
+    fn meta() -> ItemMeta {
+        let peer =
+            |party, print: Option<&str>| ItemPeer { party, fingerprint: print.map(Into::into) };
+        ItemMeta {
+            kind: ItemKind::Pool,
             protocol: "ywz".to_string(),
             group: [1; 32],
             party: 1,
@@ -306,8 +309,8 @@ mod tests {
         }
     }
 
-    fn is_kept(finished: bool, change: impl Fn(&mut Stamp)) -> bool {
-        let mut changed = stamp();
+    fn is_kept(finished: bool, change: impl Fn(&mut ItemMeta)) -> bool {
+        let mut changed = meta();
         change(&mut changed);
         changed.check(finished).is_ok()
     }
@@ -325,23 +328,23 @@ mod tests {
         let longest = "x".repeat(MAX_TEXT);
         let too_long = "x".repeat(MAX_TEXT + 1);
         for (text, kept) in texts.into_iter().chain([(&*longest, true), (&*too_long, false)]) {
-            assert_eq!(is_kept(true, |stamp| stamp.protocol = text.into()), kept, "{text:?}");
-            assert_eq!(is_kept(true, |stamp| stamp.dealer = Some(text.into())), kept, "{text:?}");
-            let print = |stamp: &mut Stamp| stamp.peers[0].fingerprint = Some(text.into());
+            assert_eq!(is_kept(true, |meta| meta.protocol = text.into()), kept, "{text:?}");
+            assert_eq!(is_kept(true, |meta| meta.dealer = Some(text.into())), kept, "{text:?}");
+            let print = |meta: &mut ItemMeta| meta.peers[0].fingerprint = Some(text.into());
             assert_eq!(is_kept(true, print), kept, "{text:?}");
         }
-        assert!(is_kept(true, |stamp| stamp.dealer = None));
+        assert!(is_kept(true, |meta| meta.dealer = None));
     }
 
     #[test]
     fn peers_ascend_and_are_others() {
         assert!(is_kept(true, |_| ()));
-        assert!(!is_kept(true, |stamp| stamp.peers.swap(0, 1)));
-        assert!(!is_kept(true, |stamp| stamp.peers[1] = stamp.peers[0].clone()));
-        assert!(!is_kept(true, |stamp| stamp.party = 2));
+        assert!(!is_kept(true, |meta| meta.peers.swap(0, 1)));
+        assert!(!is_kept(true, |meta| meta.peers[1] = meta.peers[0].clone()));
+        assert!(!is_kept(true, |meta| meta.party = 2));
         let peers = |n: usize| {
-            let peer = |party| Peer { party, fingerprint: None };
-            move |stamp: &mut Stamp| stamp.peers = (2..).take(n).map(peer).collect()
+            let peer = |party| ItemPeer { party, fingerprint: None };
+            move |meta: &mut ItemMeta| meta.peers = (2..).take(n).map(peer).collect()
         };
         assert!(is_kept(true, peers(MAX_PEERS - 1)));
         assert!(is_kept(true, peers(MAX_PEERS)));
@@ -366,34 +369,34 @@ mod tests {
     #[test]
     fn counts_are_given_when_an_item_is_finished() {
         assert!(!is_kept(false, |_| ()));
-        assert!(is_kept(false, |stamp| stamp.counts.clear()));
-        let counts = |kind: Kind, counts: &[u64]| {
-            is_kept(true, |stamp| (stamp.kind, stamp.counts) = (kind, counts.to_vec()))
+        assert!(is_kept(false, |meta| meta.counts.clear()));
+        let counts = |kind: ItemKind, counts: &[u64]| {
+            is_kept(true, |meta| (meta.kind, meta.counts) = (kind, counts.to_vec()))
         };
-        assert!(counts(Kind::Prepared, &[1]));
+        assert!(counts(ItemKind::Prepared, &[1]));
         for wrong in [&[][..], &[0], &[2], &[1, 1]] {
-            assert!(!counts(Kind::Prepared, wrong), "{wrong:?}");
+            assert!(!counts(ItemKind::Prepared, wrong), "{wrong:?}");
         }
         let most = vec![1; MAX_COUNTERS];
         for right in [&[1][..], &[0, 7], &most[1..], &most] {
-            assert!(counts(Kind::Pool, right), "{}", right.len());
+            assert!(counts(ItemKind::Pool, right), "{}", right.len());
         }
         let (more, many) = (vec![1; MAX_COUNTERS + 1], vec![1; MAX_COUNTERS + 2]);
         for wrong in [&[][..], &[0], &[0, 0], &more, &many] {
-            assert!(!counts(Kind::Pool, wrong), "{}", wrong.len());
+            assert!(!counts(ItemKind::Pool, wrong), "{}", wrong.len());
         }
     }
 
     /// Each thing that is looked for, alone: found if it is the same, not if it is another one.
     #[test]
     fn filters_look_at_everything() {
-        let found = |filter: Filter| filter.fits(&stamp());
+        let found = |filter: Filter| filter.fits(&meta());
         let any = Filter::default;
         assert!(found(any()));
         let pairs = [
             (
-                Filter { kind: Some(Kind::Pool), ..any() },
-                Filter { kind: Some(Kind::Prepared), ..any() },
+                Filter { kind: Some(ItemKind::Pool), ..any() },
+                Filter { kind: Some(ItemKind::Prepared), ..any() },
             ),
             (
                 Filter { protocol: Some("ywz".into()), ..any() },
@@ -402,7 +405,7 @@ mod tests {
             (Filter { group: Some([1; 32]), ..any() }, Filter { group: Some([2; 32]), ..any() }),
             (Filter { party: Some(1), ..any() }, Filter { party: Some(0), ..any() }),
             (
-                Filter { peers: Some(stamp().peers), ..any() },
+                Filter { peers: Some(meta().peers), ..any() },
                 Filter { peers: Some(vec![]), ..any() },
             ),
             (

@@ -5,8 +5,8 @@ use symbolon::Config;
 use symbolon::circuit::builtin;
 use symbolon::measure::{TableCourse, TableTimes, measure_tables};
 
-use crate::failure::Outcome;
-use crate::play::Played;
+use crate::error::CliResult;
+use crate::execute::PartyResult;
 
 /// What is measured, and how often.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ impl TableJson {
 ///
 /// # Errors
 /// As the library has them.
-pub fn play_tables(config: Config, task: &TableTask) -> Outcome<Played> {
+pub fn play_tables(config: Config, task: &TableTask) -> CliResult<PartyResult> {
     let circuit = builtin::by_name(&task.circuit)?;
     let TableTask { batch, shared_by, repeat, .. } = *task;
     let times = measure_tables(config, &circuit, TableCourse { batch, shared_by, repeat })?;
@@ -77,5 +77,5 @@ pub fn play_tables(config: Config, task: &TableTask) -> Outcome<Played> {
         sequential_bytes: times.sequential_bytes,
         batch_bytes: times.batch_bytes,
     };
-    Ok(Played { tables: Some(tables), ..Played::empty() })
+    Ok(PartyResult { tables: Some(tables), ..PartyResult::empty() })
 }

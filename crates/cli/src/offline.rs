@@ -5,14 +5,14 @@ use symbolon::stored::{self, Agreement, Amount};
 use symbolon::{Config, Report};
 
 use crate::args::{PrepareArgs, PreprocessArgs, RunArgs};
+use crate::connect;
+use crate::cost_table::costs;
 use crate::dealer;
-use crate::failure::{Failure, Outcome};
-use crate::meet;
+use crate::error::{CliError, CliResult};
 use crate::progress::Progress;
 use crate::results::{PartyJson, phases, print, tell};
 use crate::settings::Settings;
 use crate::stores::open_or_create;
-use crate::table::costs;
 use crate::tuning::Tuning;
 
 /// Without another word, a pool has this part of its gates as input bits of each party.
@@ -22,7 +22,7 @@ const GATES_PER_INPUT_BIT: u64 = 8;
 ///
 /// # Errors
 /// A usage failure before the peer is troubled; otherwise as the library has them.
-pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
+pub fn preprocess(args: &PreprocessArgs) -> CliResult<()> {
     let run = RunArgs { meet: args.meet.clone(), store: args.store.clone(), ..RunArgs::default() };
     let settings = Settings::of(&run)?;
     let (tuning, party) = who(&settings)?;
@@ -30,7 +30,7 @@ pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
     let store = open_or_create(&settings.store)?;
     let input_bits = args.input_bits.unwrap_or(args.gates.div_ceil(GATES_PER_INPUT_BIT));
     let target = Amount { and_gates: args.gates, input_bits };
-    let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = config.dealer(dealer);
@@ -55,7 +55,7 @@ pub fn preprocess(args: &PreprocessArgs) -> Outcome<()> {
 ///
 /// # Errors
 /// A usage failure before the peer is troubled; otherwise as the library has them.
-pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
+pub fn prepare(args: &PrepareArgs) -> CliResult<()> {
     let run = RunArgs {
         circuit: args.circuit.clone(),
         meet: args.meet.clone(),
@@ -66,9 +66,9 @@ pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
     let settings = Settings::of(&run)?;
     let (tuning, party) = who(&settings)?;
     tuning.warn();
-    let circuit = settings.spec.load(meet::count(&settings)?)?.circuit;
+    let circuit = settings.spec.load(connect::count(&settings)?)?.circuit;
     let store = open_or_create(&settings.store)?;
-    let config = tuning.apply_with_link(Config::new(party, meet::transport(&settings, party)?));
+    let config = tuning.apply_with_link(Config::new(party, connect::transport(&settings, party)?));
     let dealer = dealer::named(&settings)?;
     let dealt = dealer.is_some();
     let config = config.dealer(dealer);
@@ -96,16 +96,16 @@ pub fn prepare(args: &PrepareArgs) -> Outcome<()> {
 ///
 /// # Errors
 /// A usage failure that says what is missing.
-pub fn who(settings: &Settings) -> Outcome<(Tuning, u16)> {
-    let parties = meet::count(settings)?;
+pub fn who(settings: &Settings) -> CliResult<(Tuning, u16)> {
+    let parties = connect::count(settings)?;
     let tuning = Tuning::new(&settings.tuning, parties)?;
     let last = parties - 1;
     let numbers = if parties == 2 { "0 or 1".to_string() } else { format!("0 to {last}") };
     let party = settings
         .party
-        .ok_or_else(|| Failure::usage(format!("which party is this? Say --party {numbers}")))?;
+        .ok_or_else(|| CliError::usage(format!("which party is this? Say --party {numbers}")))?;
     if party > last {
-        return Err(Failure::usage(format!("there is no party {party}: say --party {numbers}")));
+        return Err(CliError::usage(format!("there is no party {party}: say --party {numbers}")));
     }
     Ok((tuning, party))
 }

@@ -1,7 +1,7 @@
 //! An item being written: invisible until it is finished.
 //!
-//! A draft lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps
-//! locked: what is not locked there was left by a process that died. [`Draft::finish`] flushes all
+//! A item_writer lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps
+//! locked: what is not locked there was left by a process that died. [`ItemWriter::finish`] flushes all
 //! files, moves the directory to `items/ID` under the store's lock and then enters the item into
 //! the index. A crash before that leaves files that no item refers to; collecting removes them.
 
@@ -17,66 +17,66 @@ use crate::files::Flock;
 use crate::frame::{FileKeys, Header};
 use crate::index::{Core, Locked};
 use crate::keys::random;
-use crate::record::{Edit, Record, SectionFile, State};
-use crate::stamp::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
-use crate::{ItemId, Result, Section, Stamp, StoreError, access, fault, files};
+use crate::meta::{FRAMES, MAX_COUNTERS, MAX_SECTIONS};
+use crate::record::{Edit, ItemState, Record, SectionFile};
+use crate::{ItemId, ItemMeta, Result, Section, StoreError, access, fault, files};
 
 /// An item being written. Dropping it removes what was written.
-pub struct Draft {
+pub struct ItemWriter {
     core: Arc<Core>,
     id: ItemId,
-    stamp: Stamp,
+    meta: ItemMeta,
     holds: Vec<Section>,
     sections: Vec<SectionWriter>,
     directory: PathBuf,
-    /// Locked as long as this process works on the draft.
+    /// Locked as long as this process works on the item.
     lock: Option<Flock>,
     /// Its files are an item's now.
     moved: bool,
 }
 
-impl std::fmt::Debug for Draft {
+impl std::fmt::Debug for ItemWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Draft").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("ItemWriter").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
-impl Draft {
+impl ItemWriter {
     pub(crate) fn begin(
         core: &Arc<Core>,
-        stamp: Stamp,
+        meta: ItemMeta,
         sections: &[Section],
         frame: u32,
     ) -> Result<Self> {
-        stamp.check(false).map_err(StoreError::Invalid)?;
+        meta.check(false).map_err(StoreError::Invalid)?;
         check_sections(sections, frame)?;
-        let id = stamp.id();
+        let id = meta.id();
         let directory = core.drafts().join(hex::encode(random::<16>()?));
         // Under the store's lock, so that nobody collects it before it is locked itself.
         let locked = core.exclusive()?;
-        refuse_known(&locked, &stamp)?;
+        refuse_known(&locked, &meta)?;
         fault::write("begin.directory").map_err(|e| StoreError::io("create", &directory, &e))?;
         files::make_directory(&directory)?;
         fault::point("begin.directory");
-        let mut draft = Draft {
+        let mut item_writer = ItemWriter {
             core: core.clone(),
             id,
-            stamp,
+            meta,
             holds: sections.to_vec(),
             sections: Vec::with_capacity(sections.len()),
             directory,
             lock: None,
             moved: false,
         };
-        let path = draft.directory.join("lock");
-        draft.lock = Flock::try_exclusive(access::open(&path, Mode::New)?, &path)?;
+        let path = item_writer.directory.join("lock");
+        item_writer.lock = Flock::try_exclusive(access::open(&path, Mode::New)?, &path)?;
         drop(locked);
         for section in 0..sections.len() {
-            let writer = SectionWriter::create(&draft, section, frame)?;
-            draft.sections.push(writer);
+            let writer = SectionWriter::create(&item_writer, section, frame)?;
+            item_writer.sections.push(writer);
         }
         fault::point("begin.files");
-        Ok(draft)
+        Ok(item_writer)
     }
 
     /// The name the item will have.
@@ -102,14 +102,14 @@ impl Draft {
     ///
     /// # Errors
     /// [`StoreError::Invalid`] if sections are not as long as the counts say;
-    /// [`StoreError::Exists`] and [`StoreError::DeadGroup`] if that came about in the meantime;
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`] if that came about in the meantime;
     /// what the disk refuses, now or earlier when the sections were written. The item is then lost.
     pub fn finish(mut self, counts: Vec<u64>) -> Result<ItemId> {
-        self.stamp.counts = counts;
-        let next = vec![0; self.stamp.counts.len()];
+        self.meta.counts = counts;
+        let next = vec![0; self.meta.counts.len()];
         let mut record = Record {
-            stamp: self.stamp.clone(),
-            state: State::Available,
+            meta: self.meta.clone(),
+            state: ItemState::Available,
             next,
             created: crate::now(),
             files: Vec::with_capacity(self.sections.len()),
@@ -131,7 +131,7 @@ impl Draft {
     fn publish(&mut self, record: Record) -> Result<()> {
         let core = self.core.clone();
         let mut locked = core.exclusive()?;
-        refuse_known(&locked, &record.stamp)?;
+        refuse_known(&locked, &record.meta)?;
         let target = core.item(&self.id);
         // No record refers to what is there: a crash between moving and committing left it.
         if files::discard(&target, core.wipes())? == files::Discarded::Busy {
@@ -153,7 +153,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for ItemWriter {
     fn drop(&mut self) {
         self.sections.clear();
         self.lock = None;
@@ -183,13 +183,13 @@ fn check_sections(sections: &[Section], frame: u32) -> Result<()> {
     Ok(())
 }
 
-/// Refuses items of a dead group, and names that are or were used.
-fn refuse_known(locked: &Locked<'_>, stamp: &Stamp) -> Result<()> {
-    if let Some(reason) = locked.content.dead.get(&stamp.group) {
-        let (group, reason) = (hex::encode(stamp.group), reason.clone());
-        return Err(StoreError::DeadGroup { group, reason });
+/// Refuses items of a revoked group, and names that are or were used.
+fn refuse_known(locked: &Locked<'_>, meta: &ItemMeta) -> Result<()> {
+    if let Some(reason) = locked.content.revoked.get(&meta.group) {
+        let (group, reason) = (hex::encode(meta.group), reason.clone());
+        return Err(StoreError::RevokedGroup { group, reason });
     }
-    let id = stamp.id();
+    let id = meta.id();
     if locked.content.items.contains_key(&id) || locked.content.spent.contains(&id) {
         return Err(StoreError::Exists { item: id });
     }
@@ -222,24 +222,24 @@ impl std::fmt::Debug for SectionWriter {
 }
 
 impl SectionWriter {
-    fn create(draft: &Draft, section: usize, frame: u32) -> Result<Self> {
+    fn create(item_writer: &ItemWriter, section: usize, frame: u32) -> Result<Self> {
         let header = Header {
-            sealing: draft.core.sealing,
-            store: draft.core.store,
-            item: draft.id,
+            sealing: item_writer.core.sealing,
+            store: item_writer.core.store,
+            item: item_writer.id,
             section: section as u32,
             frame,
             salt: random()?,
         };
-        let keys = FileKeys::new(&draft.core.root, &header);
-        let path = section_path(&draft.directory, section);
+        let keys = FileKeys::new(&item_writer.core.root, &header);
+        let path = section_path(&item_writer.directory, section);
         let mut file = access::open(&path, Mode::New)?;
         fault::write("begin.files")
             .and_then(|()| file.write_all(&keys.header()))
             .map_err(|e| StoreError::io("write", &path, &e))?;
         let room = frame as usize + header.sealing.overhead();
         Ok(SectionWriter {
-            item: draft.id,
+            item: item_writer.id,
             section,
             path,
             file,

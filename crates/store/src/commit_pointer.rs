@@ -1,4 +1,4 @@
-//! The head: which index is the right one, and which file says so.
+//! The commit pointer (the file `head`): which index is the current one.
 //!
 //! An embedded database recovers from a crash by going back to its last whole transaction, and
 //! damage can make it go back further than what was promised to be on disk. For this store that
@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::Mode;
 use crate::identity::{self, Identity};
 use crate::keys::{RootKey, same_tag};
-use crate::{Result, StoreError, access, fault, files, hexed};
+use crate::{Result, StoreError, access, fault, files, serde_hex};
 
 /// No head is longer, in bytes.
 const MAX_HEAD: u64 = 4096;
@@ -46,14 +46,14 @@ const TAG: usize = 65;
 /// millisecond later: longer than the tick of any clock by which files are stamped to nanoseconds.
 const ATTEMPTS: u32 = 100;
 
-/// What the head says.
+/// The contents of the file `head`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub struct CommitPointer {
     /// The number of the last transaction.
     pub generation: u64,
     /// The digest of the database file.
-    #[serde(with = "hexed")]
+    #[serde(with = "serde_hex")]
     pub digest: [u8; 32],
     /// The file that the head itself was written to.
     pub file: Identity,
@@ -61,12 +61,12 @@ pub struct Head {
     pub changed: Option<u64>,
 }
 
-impl Head {
+impl CommitPointer {
     /// A head that names the database file with this digest, as it is now; it names its own file
     /// once it is saved.
     pub(crate) fn new(generation: u64, digest: [u8; 32], database: &Metadata) -> Self {
         let changed = identity::changed(database);
-        Head { generation, digest, file: Identity::default(), changed }
+        CommitPointer { generation, digest, file: Identity::default(), changed }
     }
 
     /// The path of the head of the store in `directory`.
@@ -177,7 +177,7 @@ mod tests {
         fs::write(&database, b"old").unwrap();
         let then = fs::metadata(&database).unwrap();
         let file = |inode, born| Identity { inode, born };
-        let head = |own| Head { file: own, ..Head::new(1, [0; 32], &then) };
+        let head = |own| CommitPointer { file: own, ..CommitPointer::new(1, [0; 32], &then) };
         let (one, other) = (file(Some(1), Some(10)), file(Some(2), Some(20)));
         assert!(head(one).is_latest(one, &then));
         // Copied over another file, moved there as a new one, or one that got its inode number.
@@ -223,26 +223,26 @@ mod tests {
         let directory = folder.path().join("store");
         let store = Store::create(&directory, &Protection::None).unwrap();
         let root = &store.core.root;
-        let (head, file) = Head::load(&directory, root).unwrap();
-        let right = std::fs::read(Head::path(&directory)).unwrap();
+        let (head, file) = CommitPointer::load(&directory, root).unwrap();
+        let right = std::fs::read(CommitPointer::path(&directory)).unwrap();
 
         // The same file of an index is meant, since there are two.
-        Head { generation: head.generation + 2, ..head }.save(&directory, root).unwrap();
+        CommitPointer { generation: head.generation + 2, ..head }.save(&directory, root).unwrap();
         let error = store.list().unwrap_err().to_string();
         assert!(error.contains("does not fit its head"), "{error}");
-        let (_, later) = Head::load(&directory, root).unwrap();
+        let (_, later) = CommitPointer::load(&directory, root).unwrap();
         assert_ne!(file.born, later.born, "a head is younger than the one before");
 
         let digits = right.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit());
         for (at, digit) in digits {
             let mut changed = right.clone();
             changed[at] = if *digit == b'0' { b'1' } else { digit - 1 };
-            std::fs::write(Head::path(&directory), changed).unwrap();
-            assert!(Head::load(&directory, root).is_err(), "byte {at}");
+            std::fs::write(CommitPointer::path(&directory), changed).unwrap();
+            assert!(CommitPointer::load(&directory, root).is_err(), "byte {at}");
         }
-        std::fs::write(Head::path(&directory), right).unwrap();
+        std::fs::write(CommitPointer::path(&directory), right).unwrap();
         let error = store.list().unwrap_err();
-        assert!(matches!(error, StoreError::PutBack { .. }), "{error}");
-        assert_eq!(Head::load(&directory, root).unwrap().0, head);
+        assert!(matches!(error, StoreError::RolledBack { .. }), "{error}");
+        assert_eq!(CommitPointer::load(&directory, root).unwrap().0, head);
     }
 }

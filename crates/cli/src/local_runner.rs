@@ -10,14 +10,14 @@ use symbolon::zeroize::Zeroizing;
 use symbolon::{Config, Transport};
 
 use crate::args::LocalTransport;
-use crate::dealer::House;
-use crate::failure::{Class, Failure, Outcome};
+use crate::child::{ChildMessage, PartyJob, Peer, Task};
+use crate::dealer::LocalDealer;
+use crate::error::{CliError, CliResult, ExitKind};
+use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
 use crate::interrupt;
-use crate::party::{Job, Peer, Task, Word};
-use crate::play::{Course, Part, Played, play_triples};
 use crate::progress::Progress;
 use crate::source::CircuitSpec;
-use crate::tables::{TableTask, play_tables};
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
@@ -28,7 +28,7 @@ const GRACE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(200);
 
 /// A run with all its parties.
-pub struct Troupe<'r> {
+pub struct LocalRun<'r> {
     /// What they compute.
     pub work: Work<'r>,
     /// How many there are.
@@ -53,7 +53,7 @@ pub enum Work<'r> {
         /// Every input's value.
         inputs: &'r Resolved,
         /// How the phases run.
-        course: Course,
+        course: RunOptions,
     },
     /// So many AND triples.
     Triples(u64),
@@ -61,38 +61,39 @@ pub enum Work<'r> {
     Tables(&'r TableTask),
 }
 
-impl Troupe<'_> {
+impl LocalRun<'_> {
     /// Runs all parties to their end; returns what each has, by party number.
     ///
     /// # Errors
     /// The worst of the parties' failures, with the party named.
-    pub fn run(&self) -> Outcome<Vec<Played>> {
+    pub fn run(&self) -> CliResult<Vec<PartyResult>> {
         if let Work::Circuit { circuit, inputs, .. } = self.work {
             for party in 0..self.parties {
                 // What a user got wrong is told before anything is started.
-                Part::new(circuit, party, inputs, self.tuning.params.executions)?;
+                PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
             }
         }
-        let house = if self.dealer { Some(House::open(self.transport)?) } else { None };
+        let house = if self.dealer { Some(LocalDealer::open(self.transport)?) } else { None };
         match self.transport {
             LocalTransport::Memory => self.threads(house.as_ref()),
             LocalTransport::Tls | LocalTransport::Tcp => self.processes(house.as_ref()),
         }
     }
 
-    fn threads(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
+    fn threads(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
         let link = self.tuning.link.as_ref().map(|(_, link)| *link);
         let mesh = Transport::memory_mesh(self.parties, self.tuning.params.threads, link)?;
         let perform = |party: PartyId, transport: Transport, words: mpsc::Sender<(u16, String)>| {
             let config = self.tuning.apply(Config::new(party, transport));
-            let config = config.dealer(house.and_then(House::within));
+            let config = config.dealer(house.and_then(LocalDealer::within));
             let mut stage = |stage: &str| drop(words.send((party, stage.to_string())));
             match self.work {
                 Work::Circuit { circuit, inputs, course, .. } => {
-                    let part = Part::new(circuit, party, inputs, self.tuning.params.executions)?;
+                    let part =
+                        PartyRun::new(circuit, party, inputs, self.tuning.params.executions)?;
                     part.play(config, course, &mut stage)
                 }
-                Work::Triples(count) => play_triples(config, count, &mut stage),
+                Work::Triples(count) => run_triples(config, count, &mut stage),
                 Work::Tables(task) => play_tables(config, task),
             }
         };
@@ -109,21 +110,21 @@ impl Troupe<'_> {
             for (party, stage) in heard {
                 progress.party(party, &stage);
             }
-            let panicked = |_| Err(Failure::internal("a party's thread panicked"));
+            let panicked = |_| Err(CliError::internal("a party's thread panicked"));
             let ends = parties.into_iter().map(|party| party.join().unwrap_or_else(panicked));
             ends.collect::<Vec<_>>()
         });
         let mut played = all_or_worst(ends.into_iter().map(Some).collect())?;
-        played.iter_mut().for_each(Played::forget_cpu);
+        played.iter_mut().for_each(PartyResult::forget_cpu);
         Ok(played)
     }
 
-    fn processes(&self, house: Option<&House>) -> Outcome<Vec<Played>> {
+    fn processes(&self, house: Option<&LocalDealer>) -> CliResult<Vec<PartyResult>> {
         interrupt::handle();
         let (words, heard) = mpsc::channel();
         let mut children = Vec::new();
         for party in 0..self.parties {
-            children.push(Performer::start(self.job(party, house), party, words.clone())?);
+            children.push(PartyProcess::start(self.job(party, house), party, words.clone())?);
         }
         drop(words);
         let mut stage = Stage { children, ends: (0..self.parties).map(|_| None).collect() };
@@ -131,14 +132,14 @@ impl Troupe<'_> {
         stage.wait(&heard, self.tuning.timeout)
     }
 
-    fn job(&self, party: PartyId, house: Option<&House>) -> Job {
+    fn job(&self, party: PartyId, house: Option<&LocalDealer>) -> PartyJob {
         let params = self.tuning.params.values().into_iter();
-        Job {
+        PartyJob {
             task: self.task(party),
             party,
             parties: self.parties,
             transport: self.transport,
-            dealer: house.and_then(House::peer),
+            dealer: house.and_then(LocalDealer::peer),
             params: params.map(|(key, value)| (key.to_string(), value)).collect(),
             timeout: self.tuning.timeout.as_secs_f64(),
             link: self.tuning.link.as_ref().map(|(text, _)| text.clone()),
@@ -161,10 +162,10 @@ impl Troupe<'_> {
 }
 
 /// What comes from a child: a word, or nothing more.
-type Heard = (PartyId, Option<Word>);
+type Heard = (PartyId, Option<ChildMessage>);
 
 /// A child process that is one party; killed when dropped.
-struct Performer {
+struct PartyProcess {
     child: Child,
     /// Kept open: the child ends when it closes.
     orders: ChildStdin,
@@ -172,10 +173,10 @@ struct Performer {
     stopped: Option<Instant>,
 }
 
-impl Performer {
-    fn start(job: Job, party: PartyId, words: mpsc::Sender<Heard>) -> Outcome<Performer> {
+impl PartyProcess {
+    fn start(job: PartyJob, party: PartyId, words: mpsc::Sender<Heard>) -> CliResult<PartyProcess> {
         let failed = |error: std::io::Error| {
-            Failure::system(format!("cannot start a process for party {party}: {error}"))
+            CliError::system(format!("cannot start a process for party {party}: {error}"))
         };
         let mut child = Command::new(std::env::current_exe().map_err(failed)?)
             .arg("party")
@@ -184,9 +185,9 @@ impl Performer {
             .spawn()
             .map_err(failed)?;
         let (Some(orders), Some(out)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Failure::internal("a child process has no pipes"));
+            return Err(CliError::internal("a child process has no pipes"));
         };
-        let mut performer = Performer { child, orders, stopped: None };
+        let mut performer = PartyProcess { child, orders, stopped: None };
         let listen = move || {
             for line in BufReader::new(out).lines() {
                 let word = line.ok().and_then(|line| serde_json::from_str(&line).ok());
@@ -203,10 +204,10 @@ impl Performer {
         Ok(performer)
     }
 
-    fn order(&mut self, party: PartyId, order: &impl serde::Serialize) -> Outcome<()> {
+    fn order(&mut self, party: PartyId, order: &impl serde::Serialize) -> CliResult<()> {
         let mut line = Zeroizing::new(
             serde_json::to_vec(order)
-                .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?,
+                .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?,
         );
         line.push(b'\n');
         self.orders
@@ -216,7 +217,7 @@ impl Performer {
     }
 
     /// How a child ended that said nothing more.
-    fn ending(&mut self, party: PartyId) -> Failure {
+    fn ending(&mut self, party: PartyId) -> CliError {
         let deadline = Instant::now() + GRACE;
         let status = loop {
             match self.child.try_wait() {
@@ -226,7 +227,7 @@ impl Performer {
         };
         match status {
             Some(status) => ended(party, status),
-            None => Failure::internal(format!("party {party}'s process says nothing more")),
+            None => CliError::internal(format!("party {party}'s process says nothing more")),
         }
     }
 
@@ -241,15 +242,15 @@ impl Performer {
 }
 
 /// What the end of a process that said nothing says.
-fn ended(party: PartyId, status: std::process::ExitStatus) -> Failure {
+fn ended(party: PartyId, status: std::process::ExitStatus) -> CliError {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
         let message = format!("party {party}'s process was killed by signal {signal}");
         let hint = "somebody ended it, or the system did, which it does when memory runs out";
-        return Failure::new(Class::Killed, message).with_hint(hint);
+        return CliError::new(ExitKind::Killed, message).with_hint(hint);
     }
     let code = status.code().map_or(String::new(), |code| format!(", with exit code {code}"));
-    Failure::internal(format!("party {party}'s process ended without a word{code}"))
+    CliError::internal(format!("party {party}'s process ended without a word{code}"))
 }
 
 /// Whether a process is stopped, as by SIGSTOP; Linux tells.
@@ -260,7 +261,7 @@ fn is_stopped(process: u32) -> bool {
     matches!(state, Some('T' | 't'))
 }
 
-impl Drop for Performer {
+impl Drop for PartyProcess {
     fn drop(&mut self) {
         // Both fail only when the child has ended by itself.
         let _ = self.child.kill();
@@ -270,18 +271,22 @@ impl Drop for Performer {
 
 /// The children at work, and how each ended.
 struct Stage {
-    children: Vec<Performer>,
-    ends: Vec<Option<Outcome<Played>>>,
+    children: Vec<PartyProcess>,
+    ends: Vec<Option<CliResult<PartyResult>>>,
 }
 
 impl Stage {
     /// Waits until every child is ready and tells each where all are.
-    fn introduce(&mut self, heard: &mpsc::Receiver<Heard>, timeout: Duration) -> Outcome<()> {
+    fn introduce(&mut self, heard: &mpsc::Receiver<Heard>, timeout: Duration) -> CliResult<()> {
         let mut peers: Vec<Option<Peer>> = self.children.iter().map(|_| None).collect();
         while peers.iter().any(Option::is_none) {
             match heard.recv_timeout(LOOK) {
-                Ok((party, Some(Word::Ready(peer)))) => peers[usize::from(party)] = Some(peer),
-                Ok((party, Some(Word::Failed(failure)))) => return Err(named(party, failure)),
+                Ok((party, Some(ChildMessage::Ready(peer)))) => {
+                    peers[usize::from(party)] = Some(peer)
+                }
+                Ok((party, Some(ChildMessage::Failed(failure)))) => {
+                    return Err(named(party, failure));
+                }
                 Ok((party, _)) => return Err(self.vanished(party)),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return Err(self.vanished(0)),
                 Err(mpsc::RecvTimeoutError::Timeout) => self.look(timeout)?,
@@ -296,22 +301,22 @@ impl Stage {
         Ok(())
     }
 
-    fn vanished(&mut self, party: PartyId) -> Failure {
+    fn vanished(&mut self, party: PartyId) -> CliError {
         self.children[usize::from(party)].ending(party)
     }
 
     /// Fails after a signal. Gives up children that are stopped: once another has failed, since that follows from it or
     /// says more; or when nothing happens for longer than anybody waits for them.
-    fn look(&mut self, timeout: Duration) -> Outcome<()> {
+    fn look(&mut self, timeout: Duration) -> CliResult<()> {
         interrupt::check()?;
         let failed = self.ends.iter().any(|end| matches!(end, Some(Err(_))));
-        let patience = if failed { Duration::ZERO } else { timeout + GRACE };
+        let grace = if failed { Duration::ZERO } else { timeout + GRACE };
         for (party, (child, end)) in self.children.iter_mut().zip(&mut self.ends).enumerate() {
-            if end.is_none() && child.stopped_for().is_some_and(|stopped| stopped >= patience) {
+            if end.is_none() && child.stopped_for().is_some_and(|stopped| stopped >= grace) {
                 let message = format!("party {party}'s process is stopped");
                 let hint = "something stopped it, as SIGSTOP and a debugger do";
-                let failure = Failure::usage(message).with_hint(hint);
-                *end = Some(Err(failure.in_class(Class::Stopped)));
+                let failure = CliError::usage(message).with_hint(hint);
+                *end = Some(Err(failure.in_class(ExitKind::Stopped)));
             }
         }
         Ok(())
@@ -319,7 +324,11 @@ impl Stage {
 
     /// Waits until every child has ended; once one has failed, the others get no longer than their
     /// time-out.
-    fn wait(mut self, heard: &mpsc::Receiver<Heard>, timeout: Duration) -> Outcome<Vec<Played>> {
+    fn wait(
+        mut self,
+        heard: &mpsc::Receiver<Heard>,
+        timeout: Duration,
+    ) -> CliResult<Vec<PartyResult>> {
         let mut progress = Progress::begin();
         let mut deadline: Option<Instant> = None;
         while self.ends.iter().any(Option::is_none) {
@@ -334,14 +343,14 @@ impl Stage {
             };
             let end = &mut self.ends[usize::from(party)];
             match word {
-                Some(Word::Stage(stage)) => progress.party(party, &stage),
-                Some(Word::Done(played)) => *end = Some(Ok(*played)),
-                Some(Word::Failed(failure)) => *end = Some(Err(named(party, failure))),
-                Some(Word::Ready(_)) | None if end.is_none() => {
+                Some(ChildMessage::Stage(stage)) => progress.party(party, &stage),
+                Some(ChildMessage::Done(played)) => *end = Some(Ok(*played)),
+                Some(ChildMessage::Failed(failure)) => *end = Some(Err(named(party, failure))),
+                Some(ChildMessage::Ready(_)) | None if end.is_none() => {
                     let failure = self.vanished(party);
                     self.ends[usize::from(party)] = Some(Err(failure));
                 }
-                Some(Word::Ready(_)) | None => {}
+                Some(ChildMessage::Ready(_)) | None => {}
             }
             if matches!(self.ends[usize::from(party)], Some(Err(_))) {
                 deadline.get_or_insert(Instant::now() + timeout + GRACE);
@@ -351,15 +360,15 @@ impl Stage {
     }
 }
 
-fn named(party: PartyId, failure: Failure) -> Failure {
-    Failure { message: format!("party {party} failed: {}", failure.message), ..failure }
+fn named(party: PartyId, failure: CliError) -> CliError {
+    CliError { message: format!("party {party} failed: {}", failure.message), ..failure }
 }
 
 /// What all parties have, or the worst of their failures: the other parties' failures follow from
 /// it.
-fn all_or_worst(ends: Vec<Option<Outcome<Played>>>) -> Outcome<Vec<Played>> {
+fn all_or_worst(ends: Vec<Option<CliResult<PartyResult>>>) -> CliResult<Vec<PartyResult>> {
     let mut played = Vec::new();
-    let mut failures: Vec<Failure> = Vec::new();
+    let mut failures: Vec<CliError> = Vec::new();
     let mut silent = false;
     for end in ends {
         match end {
@@ -372,13 +381,13 @@ fn all_or_worst(ends: Vec<Option<Outcome<Played>>>) -> Outcome<Vec<Played>> {
     let worst = (0..failures.len()).rev().max_by_key(|&index| failures[index].class.weight());
     let Some(worst) = worst.map(|index| failures.remove(index)) else {
         let message = "a party's process did not end";
-        return if silent { Err(Failure::internal(message)) } else { Ok(played) };
+        return if silent { Err(CliError::internal(message)) } else { Ok(played) };
     };
     // What happened to a process does not say what the others made of it, which may be more.
-    let outside = matches!(worst.class, Class::Stopped | Class::Killed);
+    let outside = matches!(worst.class, ExitKind::Stopped | ExitKind::Killed);
     match failures.into_iter().max_by_key(|failure| failure.class.weight()) {
         Some(other) if outside => {
-            Err(Failure { message: format!("{}; {}", worst.message, other.message), ..worst })
+            Err(CliError { message: format!("{}; {}", worst.message, other.message), ..worst })
         }
         _ => Err(worst),
     }
@@ -390,9 +399,9 @@ mod tests {
 
     #[test]
     fn the_worst_failure_is_told() {
-        let peer = || Failure::new(Class::Peer, "gone");
-        let cheat = || Failure::new(Class::Misbehaved, "cheat");
-        let stopped = || Failure::new(Class::Stopped, "stopped");
+        let peer = || CliError::new(ExitKind::Peer, "gone");
+        let cheat = || CliError::new(ExitKind::Misbehaved, "cheat");
+        let stopped = || CliError::new(ExitKind::Stopped, "stopped");
         for ends in [
             vec![Some(Err(peer())), Some(Err(cheat()))],
             vec![Some(Err(cheat())), None],
@@ -403,7 +412,7 @@ mod tests {
         // Neither hides what the peer said: a process that does not end, and one that is stopped.
         assert_eq!(all_or_worst(vec![None, Some(Err(peer()))]).unwrap_err().message, "gone");
         let both = all_or_worst(vec![Some(Err(stopped())), Some(Err(peer()))]).unwrap_err();
-        assert_eq!((both.class, both.message.as_str()), (Class::Stopped, "stopped; gone"));
-        assert_eq!(all_or_worst(vec![None, None]).unwrap_err().class, Class::Internal);
+        assert_eq!((both.class, both.message.as_str()), (ExitKind::Stopped, "stopped; gone"));
+        assert_eq!(all_or_worst(vec![None, None]).unwrap_err().class, ExitKind::Internal);
     }
 }

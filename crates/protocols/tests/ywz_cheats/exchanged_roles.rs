@@ -1,7 +1,7 @@
-//! The half-gates form of `wrk`: the same cheats with the seats exchanged, party 0 the only garbler and
+//! The half-gates form of `wrk`: the same cheats with the roles exchanged, party 0 the only garbler and
 //! party 1 the evaluator.
 
-use symbolon_transport::bend::FnBend;
+use symbolon_transport::adversary::FnAdversary;
 
 use super::tools::*;
 
@@ -11,8 +11,8 @@ const EVALUATOR: u16 = 1;
 /// Bytes of the masked values of all AND outputs.
 const BITS: usize = GATES / 8;
 
-fn evaluator_cheats(bend: FnBend) -> Run {
-    run_wrk(vec![(EVALUATOR, GARBLER, bend)])
+fn evaluator_cheats(adversary: FnAdversary) -> Run {
+    run_wrk(vec![(EVALUATOR, GARBLER, adversary)])
 }
 
 /// A garbler that does not care about its own labels.
@@ -24,7 +24,7 @@ fn garbler_cheats(kind: &'static str, change: impl FnMut(&mut Vec<u8>) + Send + 
 #[test]
 fn nobody_cheats() {
     run_wrk(Vec::new()).assert_harmless();
-    run_wrk(vec![(GARBLER, EVALUATOR, careless(FnBend::new()))]).assert_harmless();
+    run_wrk(vec![(GARBLER, EVALUATOR, careless(FnAdversary::new()))]).assert_harmless();
 }
 
 /// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The labels

@@ -8,20 +8,20 @@ use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
 use crate::access::{self, Mode};
-use crate::draft::section_path;
 use crate::files::{self, Discarded, Flock};
 use crate::frame::{FileKeys, Geometry, HEADER, Header};
 use crate::index::Core;
-use crate::record::{Edit, Record, SectionFile, State};
-use crate::{ItemId, Kind, Result, Stamp, StoreError, fault};
+use crate::item_writer::section_path;
+use crate::record::{Edit, ItemState, Record, SectionFile};
+use crate::{ItemId, ItemKind, ItemMeta, Result, StoreError, fault};
 
 /// Material that was taken: this process, and nobody else ever again, may use it.
 ///
 /// Once this and all its readers are dropped, the files of an item of which nothing is left are
 /// removed.
 #[derive(Debug)]
-pub struct Taken {
-    stamp: Stamp,
+pub struct ConsumedItem {
+    meta: ItemMeta,
     from: Vec<u64>,
     upto: Vec<u64>,
     /// Which bytes of each section belong to what was taken.
@@ -53,12 +53,12 @@ impl std::fmt::Debug for OpenSection {
     }
 }
 
-impl Taken {
+impl ConsumedItem {
     /// Marks part of an item as used, on disk, and opens it.
     pub(crate) fn take(
         core: &Arc<Core>,
         id: ItemId,
-        kind: Kind,
+        kind: ItemKind,
         from: &[u64],
         upto: &[u64],
     ) -> Result<Self> {
@@ -71,7 +71,7 @@ impl Taken {
             None => return Err(StoreError::Unknown { item: id }),
         };
         check_range(id, &record, kind, from, upto)?;
-        let counts = &record.stamp.counts;
+        let counts = &record.meta.counts;
         let ranges =
             record.files.iter().map(|file| file.holds.bytes(file.bytes, from, upto, counts));
         let readable =
@@ -81,14 +81,14 @@ impl Taken {
         let mut opened = Opened::open(core, id, &record)?;
         fault::point("take.checked");
         let exhausted = upto == counts;
-        let state = if exhausted { State::Used } else { State::Available };
-        let stamp = record.stamp.clone();
+        let state = if exhausted { ItemState::Used } else { ItemState::Available };
+        let meta = record.meta.clone();
         let marked = Record { next: upto.to_vec(), state, ..record };
         locked.commit(&[Edit::Put(id, Box::new(marked))])?;
         fault::point("take.committed");
         opened.exhausted = exhausted;
         let (from, upto) = (from.to_vec(), upto.to_vec());
-        Ok(Taken { stamp, from, upto, readable, opened: Arc::new(opened) })
+        Ok(ConsumedItem { meta, from, upto, readable, opened: Arc::new(opened) })
     }
 
     /// The item's name.
@@ -97,8 +97,8 @@ impl Taken {
     }
 
     /// What the item is.
-    pub fn stamp(&self) -> &Stamp {
-        &self.stamp
+    pub fn meta(&self) -> &ItemMeta {
+        &self.meta
     }
 
     /// The first record taken of each count.
@@ -168,20 +168,26 @@ impl Taken {
     }
 }
 
-fn check_range(id: ItemId, record: &Record, kind: Kind, from: &[u64], upto: &[u64]) -> Result<()> {
+fn check_range(
+    id: ItemId,
+    record: &Record,
+    kind: ItemKind,
+    from: &[u64],
+    upto: &[u64],
+) -> Result<()> {
     match &record.state {
-        State::Void(reason) => {
+        ItemState::Void(reason) => {
             return Err(StoreError::Void { item: id, reason: reason.clone() });
         }
-        State::Used => return Err(StoreError::AlreadyUsed { item: id, what: String::new() }),
-        State::Available => {}
+        ItemState::Used => return Err(StoreError::AlreadyUsed { item: id, what: String::new() }),
+        ItemState::Available => {}
     }
     let invalid = |what: String| Err(StoreError::Invalid(format!("item {id} {what}")));
-    let counts = &record.stamp.counts;
-    if record.stamp.kind != kind {
+    let counts = &record.meta.counts;
+    if record.meta.kind != kind {
         return invalid(match kind {
-            Kind::Pool => "is a prepared one, which is taken as a whole".to_string(),
-            Kind::Prepared => "is a pool, of which ranges are taken".to_string(),
+            ItemKind::Pool => "is a prepared one, which is taken as a whole".to_string(),
+            ItemKind::Prepared => "is a pool, of which ranges are taken".to_string(),
         });
     }
     if from.len() != counts.len() || upto.len() != counts.len() {

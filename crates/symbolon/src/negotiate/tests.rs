@@ -1,4 +1,4 @@
-//! Wishes that go together or not, links that are reported alike or not.
+//! Preferences that go together or not, links that are reported alike or not.
 
 use std::thread;
 
@@ -6,34 +6,34 @@ use symbolon_protocols::Rho;
 use symbolon_transport::{Hello, Message, handshake_open};
 
 use super::*;
-use crate::agree::agree;
-use crate::agree::tests::mesh;
+use crate::handshake_all::agree;
+use crate::handshake_all::tests::mesh;
 use crate::messages::{GROUP_ECHO, GROUP_NONCE};
 
 type Settled = Result<([u8; 32], Choice)>;
 
-const NOTHING: Wishes = Wishes::NOTHING;
+const NOTHING: Preferences = Preferences::NOTHING;
 
 fn work(parties: usize) -> Work {
     Work { and_gates: 1000, rho: Rho::Bits40, parties, threads: 1 }
 }
 
-fn hello(parties: usize, wishes: Wishes) -> Hello {
+fn hello(parties: usize, wishes: Preferences) -> Hello {
     let hello = Hello::new((0..parties as u16).collect::<Vec<_>>());
-    hello.open_term(FORM, wishes.form).open_term(OT, wishes.ot)
+    hello.negotiable(FORM, wishes.form).negotiable(OT, wishes.ot)
 }
 
-fn party(peers: &mut [Channel], wishes: Wishes) -> Settled {
+fn party(peers: &mut [Channel], wishes: Preferences) -> Settled {
     let parties = peers.len() + 1;
     let agreed = agree(peers, &hello(parties, wishes))?;
-    settle(peers, &agreed, (work(parties), NOTHING))
+    negotiate(peers, &agreed, (work(parties), NOTHING))
 }
 
 /// Runs all parties, party p with `wishes[p]`.
-fn all(wishes: &[Wishes]) -> Vec<Settled> {
+fn all(wishes: &[Preferences]) -> Vec<Settled> {
     let mut ends = mesh(wishes.len() as u16);
     thread::scope(|scope| {
-        let start = |(peers, wishes): (&'_ mut Vec<Channel>, &Wishes)| {
+        let start = |(peers, wishes): (&'_ mut Vec<Channel>, &Preferences)| {
             let (peers, wishes) = (std::mem::take(peers), *wishes);
             scope.spawn(move || {
                 let mut peers = peers;
@@ -68,14 +68,14 @@ fn against<T>(parties: u16, cheat: impl FnOnce(&mut [Channel]) -> T) -> (Vec<Set
 
 #[test]
 fn any_wish_is_taken_and_the_rest_follows_from_the_link() {
-    let iknp = Wishes { ot: Some(Generator::Iknp), ..NOTHING };
-    let rows = Wishes { form: Some(Form::FourRow), ..NOTHING };
-    let both = Wishes { form: Some(Form::HalfGates), ot: Some(Generator::Iknp) };
-    let cases: [(&[Wishes], Wishes); 7] = [
+    let iknp = Preferences { ot: Some(OtExtension::Iknp), ..NOTHING };
+    let rows = Preferences { form: Some(GateForm::FourRow), ..NOTHING };
+    let both = Preferences { form: Some(GateForm::HalfGates), ot: Some(OtExtension::Iknp) };
+    let cases: [(&[Preferences], Preferences); 7] = [
         (&[NOTHING, NOTHING], NOTHING),
         (&[NOTHING, iknp], iknp),
         (&[rows, NOTHING], rows),
-        (&[rows, iknp], Wishes { ot: iknp.ot, ..rows }),
+        (&[rows, iknp], Preferences { ot: iknp.ot, ..rows }),
         (&[both, NOTHING], both),
         (&[NOTHING, NOTHING, both], both),
         (&[iknp, NOTHING, NOTHING], iknp),
@@ -99,9 +99,9 @@ fn any_wish_is_taken_and_the_rest_follows_from_the_link() {
 
 #[test]
 fn two_different_wishes_are_named_to_all() {
-    let wish = |ot| Wishes { ot: Some(ot), ..NOTHING };
-    let [a, b] = [Generator::ALL[0], Generator::ALL[3]];
-    let errors = |wishes: &[Wishes]| -> Vec<Error> {
+    let wish = |ot| Preferences { ot: Some(ot), ..NOTHING };
+    let [a, b] = [OtExtension::ALL[0], OtExtension::ALL[3]];
+    let errors = |wishes: &[Preferences]| -> Vec<Error> {
         all(wishes).into_iter().map(Result::unwrap_err).collect()
     };
     let differ = |ours: &str, theirs: &str| Error::incompatible("ot", ours, theirs);
@@ -125,16 +125,16 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
         session: [0; 32],
         open: wishes.map(|wish| vec![None, wish.map(str::to_string)]).to_vec(),
     };
-    let ot = |agreed: &Agreed| wish(agreed, OT, 1, |name| name.parse::<Generator>().ok());
+    let ot = |agreed: &Agreed| wish(agreed, OT, 1, |name| name.parse::<OtExtension>().ok());
     assert_eq!(ot(&agreed([None; 3])), Ok(None));
-    assert_eq!(ot(&agreed([None, Some("iknp"), Some("iknp")])), Ok(Some(Generator::Iknp)));
+    assert_eq!(ot(&agreed([None, Some("iknp"), Some("iknp")])), Ok(Some(OtExtension::Iknp)));
     assert_eq!(
         ot(&agreed([None, None, Some("silent")])),
         Err(Error::incompatible(OT, "auto", "silent (party 2)"))
     );
     // Between two, from the peer itself.
     let (ends, _) = against(2, |peers| {
-        let hello = Hello::new([0, 1]).open_term(FORM, Some("rings")).open_term(OT, None::<&str>);
+        let hello = Hello::new([0, 1]).negotiable(FORM, Some("rings")).negotiable(OT, None::<&str>);
         handshake_open(&mut peers[0], &hello).unwrap();
     });
     assert_eq!(ends[0], Err(Error::incompatible(FORM, "auto", "rings")));
@@ -146,7 +146,7 @@ fn a_wish_that_is_unknown_here_is_a_difference() {
 fn a_wish_told_to_one_alone_is_noticed() {
     for (wishes, caught) in [
         ([NOTHING, NOTHING], false),
-        ([Wishes { ot: Some(Generator::Iknp), ..NOTHING }, NOTHING], true),
+        ([Preferences { ot: Some(OtExtension::Iknp), ..NOTHING }, NOTHING], true),
     ] {
         let (ends, ()) = against(3, |peers| {
             for (peer, wishes) in peers.iter_mut().zip(wishes) {
@@ -214,8 +214,8 @@ fn two_reports_of_one_party_are_noticed_by_both_others() {
                 let reports = [heard[0], heard[1], told];
                 let link = reports.iter().map(decode).reduce(slower).unwrap();
                 let choice = NOTHING.over(link, work(3));
-                let place = Generator::ALL.iter().position(|ot| *ot == choice.ot).unwrap();
-                let form = Form::ALL.iter().position(|form| *form == choice.form).unwrap();
+                let place = OtExtension::ALL.iter().position(|ot| *ot == choice.ot).unwrap();
+                let form = GateForm::ALL.iter().position(|form| *form == choice.form).unwrap();
                 let mut message = [0; 34];
                 message[..32].copy_from_slice(&digest(&agreed.session, &reports));
                 message[32..].copy_from_slice(&[form as u8, place as u8]);
@@ -285,7 +285,7 @@ fn a_digest_of_other_reports_is_the_peers_fault() {
 
 #[test]
 fn the_choice_is_part_of_the_session() {
-    let session = |wishes: Wishes| {
+    let session = |wishes: Preferences| {
         let agreed = Agreed {
             session: [5; 32],
             open: vec![
@@ -293,12 +293,12 @@ fn the_choice_is_part_of_the_session() {
                 2
             ],
         };
-        settle(&mut mesh(2)[0], &agreed, (work(2), NOTHING)).unwrap().0
+        negotiate(&mut mesh(2)[0], &agreed, (work(2), NOTHING)).unwrap().0
     };
     let mut seen = Vec::new();
-    for form in Form::ALL {
-        for ot in Generator::ALL {
-            let id = session(Wishes { form: Some(form), ot: Some(ot) });
+    for form in GateForm::ALL {
+        for ot in OtExtension::ALL {
+            let id = session(Preferences { form: Some(form), ot: Some(ot) });
             assert!(!seen.contains(&id));
             seen.push(id);
         }

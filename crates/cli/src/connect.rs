@@ -1,9 +1,9 @@
 //! How `run` reaches the other parties: flags for one peer, a list of parties for several.
 
-use symbolon::{Contact, Fingerprint, Identity, Listener, Meeting, Transport};
+use symbolon::{Endpoint, Fingerprint, Identity, Listener, PeerInfo, Transport};
 
 use crate::args::RemoteTransport;
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::results::tell;
 use crate::settings::{PartyEntry, Settings};
 
@@ -11,7 +11,7 @@ use crate::settings::{PartyEntry, Settings};
 ///
 /// # Errors
 /// A usage failure that says what is missing or does not go together.
-pub fn transport(settings: &Settings, party: u16) -> Outcome<Transport> {
+pub fn transport(settings: &Settings, party: u16) -> CliResult<Transport> {
     match &settings.parties {
         Some(entries) => mesh(settings, entries, party),
         None => pair(settings),
@@ -22,25 +22,25 @@ pub fn transport(settings: &Settings, party: u16) -> Outcome<Transport> {
 ///
 /// # Errors
 /// A usage failure when the list has a gap, a party twice, or more than there can be.
-pub fn count(settings: &Settings) -> Outcome<u16> {
+pub fn count(settings: &Settings) -> CliResult<u16> {
     let Some(entries) = &settings.parties else { return Ok(2) };
     let count = u16::try_from(entries.len()).unwrap_or(u16::MAX);
     for id in 0..count {
         match entries.iter().filter(|entry| entry.id == id).count() {
             1 => {}
             0 => {
-                return Err(Failure::usage(format!(
+                return Err(CliError::usage(format!(
                     "[[party]]: {count} parties are listed, but none has id = {id}"
                 ))
                 .with_hint("ids count from 0, each once"));
             }
-            _ => return Err(Failure::usage(format!("[[party]]: id = {id} is given twice"))),
+            _ => return Err(CliError::usage(format!("[[party]]: id = {id} is given twice"))),
         }
     }
     Ok(count)
 }
 
-fn pair(settings: &Settings) -> Outcome<Transport> {
+fn pair(settings: &Settings) -> CliResult<Transport> {
     let pinned = match settings.transport {
         RemoteTransport::Tcp => {
             refuse_keys(settings.key.is_some() || settings.peer_fingerprint.is_some())?;
@@ -49,7 +49,7 @@ fn pair(settings: &Settings) -> Outcome<Transport> {
         RemoteTransport::Tls => {
             let identity = identity(settings)?;
             let fingerprint = settings.peer_fingerprint.as_deref().ok_or_else(|| {
-                Failure::usage("TLS needs the peer's fingerprint: --peer-fingerprint HEX")
+                CliError::usage("TLS needs the peer's fingerprint: --peer-fingerprint HEX")
                     .with_hint(
                         "the peer sees it with `symbolon fingerprint FILE` and tells it to you \
                          over a channel that you trust",
@@ -60,14 +60,14 @@ fn pair(settings: &Settings) -> Outcome<Transport> {
     };
     let meeting = match (&settings.listen, &settings.connect) {
         (Some(_), Some(_)) => {
-            return Err(Failure::usage(
+            return Err(CliError::usage(
                 "say either where to listen or whom to connect to, not both",
             ));
         }
-        (Some(address), None) => Meeting::listen(address)?,
-        (None, Some(address)) => Meeting::dial(address.as_str()),
+        (Some(address), None) => Endpoint::listen(address)?,
+        (None, Some(address)) => Endpoint::dial(address.as_str()),
         (None, None) => {
-            return Err(Failure::usage("where is the peer? Say --listen ADDR or --connect ADDR")
+            return Err(CliError::usage("where is the peer? Say --listen ADDR or --connect ADDR")
                 .with_hint(
                     "one side listens, the other connects; either may start first. More than two \
                      parties are listed in a file, as [[party]]",
@@ -83,9 +83,9 @@ fn pair(settings: &Settings) -> Outcome<Transport> {
     })
 }
 
-fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> Outcome<Transport> {
+fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> CliResult<Transport> {
     if settings.connect.is_some() || settings.peer_fingerprint.is_some() {
-        return Err(Failure::usage(
+        return Err(CliError::usage(
             "with a list of parties, their addresses and fingerprints stand in [[party]]: leave out \
              --connect and --peer-fingerprint",
         ));
@@ -96,12 +96,12 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> Outcome<Tran
     for PartyEntry { id, address, fingerprint } in entries {
         let parse = |text: &String| {
             text.parse::<Fingerprint>().map_err(|error| {
-                let failure = Failure::from(error);
-                Failure { message: format!("[[party]] {id}: {}", failure.message), ..failure }
+                let failure = CliError::from(error);
+                CliError { message: format!("[[party]] {id}: {}", failure.message), ..failure }
             })
         };
         let fingerprint = fingerprint.as_ref().map(parse).transpose()?;
-        contacts.push(Contact { address: address.clone(), fingerprint });
+        contacts.push(PeerInfo { address: address.clone(), fingerprint });
     }
     let (last, own) = (contacts.len() - 1, usize::from(party));
     check_addresses(&contacts, own)?;
@@ -119,7 +119,7 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> Outcome<Tran
     };
     let door = match (&settings.listen, &contacts[own].address) {
         (Some(_), _) if own == last => {
-            return Err(Failure::usage(format!("nobody dials party {party}: leave out --listen"))
+            return Err(CliError::usage(format!("nobody dials party {party}: leave out --listen"))
                 .with_hint("of each two parties the one with the lower number listens"));
         }
         _ if own == last => None,
@@ -136,31 +136,31 @@ fn mesh(settings: &Settings, entries: &[PartyEntry], party: u16) -> Outcome<Tran
 }
 
 /// Every party that `own` dials must have an address.
-fn check_addresses(contacts: &[Contact], own: usize) -> Outcome<()> {
+fn check_addresses(contacts: &[PeerInfo], own: usize) -> CliResult<()> {
     match contacts[..own].iter().position(|contact| contact.address.is_none()) {
         Some(party) => Err(no_address(party)),
         None => Ok(()),
     }
 }
 
-fn no_address(party: usize) -> Failure {
-    Failure::usage(format!("[[party]] {party} has no address"))
+fn no_address(party: usize) -> CliError {
+    CliError::usage(format!("[[party]] {party} has no address"))
         .with_hint("every party but the last needs one, HOST:PORT, which all later ones dial")
 }
 
 /// Every other party must have a fingerprint, and the own one must be that of the key.
-fn check_keys(contacts: &[Contact], own: usize, identity: &Identity) -> Outcome<()> {
+fn check_keys(contacts: &[PeerInfo], own: usize, identity: &Identity) -> CliResult<()> {
     let key = identity.fingerprint();
     for (party, contact) in contacts.iter().enumerate() {
         match contact.fingerprint {
             Some(listed) if party == own && listed != key => {
-                return Err(Failure::usage(format!(
+                return Err(CliError::usage(format!(
                     "[[party]] {own} has fingerprint {listed}, but the key given here has {key}"
                 ))
                 .with_hint("is this the right --key and the right --party?"));
             }
             None if party != own => {
-                return Err(Failure::usage(format!("[[party]] {party} has no fingerprint"))
+                return Err(CliError::usage(format!("[[party]] {party} has no fingerprint"))
                     .with_hint("its owner sees it with `symbolon fingerprint FILE`"));
             }
             _ => {}
@@ -169,9 +169,9 @@ fn check_keys(contacts: &[Contact], own: usize, identity: &Identity) -> Outcome<
     Ok(())
 }
 
-fn refuse_keys(given: bool) -> Outcome<()> {
+fn refuse_keys(given: bool) -> CliResult<()> {
     if given {
-        return Err(Failure::usage("plain TCP uses no key and no fingerprint")
+        return Err(CliError::usage("plain TCP uses no key and no fingerprint")
             .with_hint("leave --transport out to use TLS"));
     }
     tell(
@@ -181,9 +181,9 @@ fn refuse_keys(given: bool) -> Outcome<()> {
     Ok(())
 }
 
-fn identity(settings: &Settings) -> Outcome<Identity> {
+fn identity(settings: &Settings) -> CliResult<Identity> {
     let key = settings.key.as_ref().ok_or_else(|| {
-        Failure::usage("TLS needs this party's identity: --key FILE")
+        CliError::usage("TLS needs this party's identity: --key FILE")
             .with_hint("`symbolon keygen --out FILE` makes one")
     })?;
     Ok(Identity::load(key)?)

@@ -1,6 +1,6 @@
 //! The cheating peer: lets a test change what a party sends, and its state at named points.
 //!
-//! Exists only under the feature `bend` (and in this crate's own tests); a normal build has neither
+//! Exists only under the feature `adversary` (and in this crate's own tests); a normal build has neither
 //! the code nor the hooks.
 
 mod endings;
@@ -21,7 +21,7 @@ pub use seed::fresh;
 pub use stage::Stage;
 pub use table::note_caught;
 
-/// What to do with a message after [`Bend::outgoing`] had its way with the payload.
+/// What to do with a message after [`Adversary::outgoing`] changed the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Send it.
@@ -37,7 +37,7 @@ pub enum Action {
 }
 
 /// A modified party. All methods see one lane's messages in order.
-pub trait Bend: Send {
+pub trait Adversary: Send {
     /// Called for every message to be sent; may change the payload, also its length.
     ///
     /// `index` counts the messages of this kind sent on this lane, from 0.
@@ -59,19 +59,19 @@ type Outgoing = Box<dyn FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Sen
 type Incoming = Box<dyn FnMut(&'static str, usize, &[u8]) + Send>;
 type State = Box<dyn FnMut(&'static str, &mut [u8]) + Send>;
 
-/// A [`Bend`] made of closures; what is not set does nothing.
+/// An [`Adversary`] made of closures; what is not set does nothing.
 #[derive(Default)]
-pub struct FnBend {
+pub struct FnAdversary {
     outgoing: Option<Outgoing>,
     incoming: Option<Incoming>,
     state: Option<State>,
     listens: bool,
 }
 
-impl FnBend {
+impl FnAdversary {
     /// Changes nothing.
     pub fn new() -> Self {
-        FnBend::default()
+        FnAdversary::default()
     }
 
     /// For an honest party, to which it only listens.
@@ -80,7 +80,7 @@ impl FnBend {
         self
     }
 
-    /// Sets [`Bend::outgoing`].
+    /// Sets [`Adversary::outgoing`].
     pub fn on_outgoing(
         mut self,
         f: impl FnMut(&'static str, usize, &mut Vec<u8>) -> Action + Send + 'static,
@@ -89,7 +89,7 @@ impl FnBend {
         self
     }
 
-    /// Sets [`Bend::outgoing`] for the `index`-th message of one kind; all others are sent as they
+    /// Sets [`Adversary::outgoing`] for the `index`-th message of one kind; all others are sent as they
     /// are.
     pub fn on_message(
         self,
@@ -105,7 +105,7 @@ impl FnBend {
         )
     }
 
-    /// Sets [`Bend::incoming`].
+    /// Sets [`Adversary::incoming`].
     pub fn on_incoming(
         mut self,
         f: impl FnMut(&'static str, usize, &[u8]) + Send + 'static,
@@ -114,14 +114,14 @@ impl FnBend {
         self
     }
 
-    /// Sets [`Bend::state`].
+    /// Sets [`Adversary::state`].
     pub fn on_state(mut self, f: impl FnMut(&'static str, &mut [u8]) + Send + 'static) -> Self {
         self.state = Some(Box::new(f));
         self
     }
 }
 
-impl Bend for FnBend {
+impl Adversary for FnAdversary {
     fn outgoing(&mut self, kind: &'static str, index: usize, payload: &mut Vec<u8>) -> Action {
         self.outgoing.as_mut().map_or(Action::Send, |f| f(kind, index, payload))
     }
@@ -143,17 +143,22 @@ impl Bend for FnBend {
     }
 }
 
-/// A bend with the counters that give it its indices.
-pub(crate) struct Bender {
-    bend: Box<dyn Bend>,
+/// An adversary with the counters that give it its indices.
+pub(crate) struct HookedAdversary {
+    adversary: Box<dyn Adversary>,
     sent: HashMap<&'static str, usize>,
     received: HashMap<&'static str, usize>,
     pub(crate) stalled: bool,
 }
 
-impl Bender {
-    pub(crate) fn new(bend: Box<dyn Bend>) -> Self {
-        Bender { bend, sent: HashMap::new(), received: HashMap::new(), stalled: false }
+impl HookedAdversary {
+    pub(crate) fn new(adversary: Box<dyn Adversary>) -> Self {
+        HookedAdversary {
+            adversary,
+            sent: HashMap::new(),
+            received: HashMap::new(),
+            stalled: false,
+        }
     }
 
     pub(crate) fn outgoing(&mut self, kind: &'static str, payload: &mut Vec<u8>) -> Action {
@@ -161,7 +166,7 @@ impl Bender {
             return Action::Drop;
         }
         let count = self.sent.entry(kind).or_default();
-        let action = self.bend.outgoing(kind, *count, payload);
+        let action = self.adversary.outgoing(kind, *count, payload);
         *count += 1;
         self.stalled = action == Action::Stall;
         action
@@ -169,15 +174,15 @@ impl Bender {
 
     pub(crate) fn incoming(&mut self, kind: &'static str, payload: &[u8]) {
         let count = self.received.entry(kind).or_default();
-        self.bend.incoming(kind, *count, payload);
+        self.adversary.incoming(kind, *count, payload);
         *count += 1;
     }
 
     pub(crate) fn state(&mut self, point: &'static str, data: &mut [u8]) {
-        self.bend.state(point, data);
+        self.adversary.state(point, data);
     }
 
     pub(crate) fn cheats(&self) -> bool {
-        self.bend.cheats()
+        self.adversary.cheats()
     }
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::access::{self, Mode};
+use crate::consumed::Opened;
 use crate::files::{self, Discarded, Flock};
-use crate::record::{Edit, State};
-use crate::taken::Opened;
+use crate::record::{Edit, ItemState};
 use crate::{GroupId, ItemId, Result, Store, StoreError};
 
 /// How far [`Store::verify`] has come.
@@ -54,13 +54,13 @@ impl Store {
     /// another process, or another part of this one, has it locked.
     ///
     /// # Errors
-    /// [`StoreError::DeadGroup`]; what the disk refuses.
+    /// [`StoreError::RevokedGroup`]; what the disk refuses.
     pub fn lock_group(&self, group: &GroupId) -> Result<Option<GroupLock>> {
         // Under the store's lock, so that nobody removes the file between opening and locking it.
         let locked = self.core.exclusive()?;
-        if let Some(reason) = locked.content.dead.get(group) {
+        if let Some(reason) = locked.content.revoked.get(group) {
             let (group, reason) = (hex::encode(group), reason.clone());
-            return Err(StoreError::DeadGroup { group, reason });
+            return Err(StoreError::RevokedGroup { group, reason });
         }
         let path = self.groups().join(format!("{}.lock", hex::encode(group)));
         let file = access::open(&path, Mode::Create)?;
@@ -79,7 +79,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Damaged`] if the index cannot be trusted; what the disk refuses.
     pub fn verify(&self, mut progress: impl FnMut(Progress)) -> Result<Vec<(ItemId, Result<()>)>> {
-        let available = |state: &State| *state == State::Available;
+        let available = |state: &ItemState| *state == ItemState::Available;
         let items: Vec<_> = {
             let content = self.core.content(false)?;
             content.items.into_iter().filter(|(_, record)| available(&record.state)).collect()
@@ -110,14 +110,14 @@ impl Store {
     /// Removes what is not needed: used and void items, half-written ones whose processes died,
     /// files that belong to nothing. What is in use by other processes stays.
     ///
-    /// The names of items stay used for ever, and dead groups dead.
+    /// The names of items stay used for ever, and revoked groups revoked.
     ///
     /// # Errors
     /// [`StoreError::Damaged`]; what the disk refuses.
     pub fn gc(&self) -> Result<Collected> {
         let mut collected = Collected::default();
         let mut locked = self.core.exclusive()?;
-        let finished = locked.content.items.iter().filter(|(_, r)| r.state != State::Available);
+        let finished = locked.content.items.iter().filter(|(_, r)| r.state != ItemState::Available);
         collected.items = finished.map(|(id, _)| *id).collect();
         let edits: Vec<_> = collected.items.iter().map(|id| Edit::Forget(*id)).collect();
         locked.commit(&edits)?;
@@ -141,7 +141,7 @@ impl Store {
         }
         let needed = |group: &str| {
             let mut items = locked.content.items.values();
-            items.any(|record| hex::encode(record.stamp.group) == group)
+            items.any(|record| hex::encode(record.meta.group) == group)
         };
         collect_locks(&self.groups(), needed)?;
         Ok(collected)

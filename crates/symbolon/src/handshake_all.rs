@@ -17,12 +17,12 @@
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
 use symbolon_transport::{
-    self as transport, Channel, Culprit, Error, Handshake, Hello, LEFT_OPEN, Result, SessionId,
+    self as transport, AUTO, Channel, Culprit, Error, Handshake, Hello, Result, SessionId,
 };
 
 use crate::checks;
+use crate::connect::by_party;
 use crate::messages::{GROUP_ECHO, GROUP_NONCE};
-use crate::reach::by_party;
 
 const DOMAIN: &str = "symbolon 2026 group session id v2";
 const ECHO_DOMAIN: &str = "symbolon 2026 group session echo v1";
@@ -52,7 +52,7 @@ impl Agreed {
             let Some((first, known)) = wishes.next() else { continue };
             if let Some((party, wish)) = wishes.find(|(_, wish)| *wish != known) {
                 let theirs = format!("{known} (party {first}) and {wish} (party {party})");
-                return Err(Error::incompatible(name, LEFT_OPEN, theirs));
+                return Err(Error::incompatible(name, AUTO, theirs));
             }
         }
         Ok(())
@@ -179,7 +179,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::Transport;
-    use crate::reach::Way;
+    use crate::connect::TransportKind;
 
     fn hello(parties: u16) -> Hello {
         Hello::new((0..parties).collect::<Vec<_>>()).term("circuit", "ab12")
@@ -189,7 +189,7 @@ pub(crate) mod tests {
     pub(crate) fn mesh(parties: u16) -> Vec<Vec<Channel>> {
         let ends = Transport::memory_mesh(parties, 1, None).unwrap();
         let lane = |end: Transport| match end.0 {
-            Way::Channels { mut lanes, .. } => lanes.remove(0),
+            TransportKind::Channels { mut lanes, .. } => lanes.remove(0),
             other => panic!("{other:?}"),
         };
         ends.into_iter().map(lane).collect()

@@ -15,39 +15,39 @@ use crate::report::IDLE;
 /// Where the two sides of a two-party session meet: one listens, the other dials; either may start
 /// first.
 #[derive(Debug)]
-pub enum Meeting {
+pub enum Endpoint {
     /// Wait for the peer on a port that is already open.
     Listen(Listener),
     /// Dial the peer at `HOST:PORT` until it answers.
     Dial(String),
 }
 
-impl Meeting {
+impl Endpoint {
     /// Opens a port at `HOST:PORT`; port 0 picks a free one.
     ///
     /// # Errors
     /// `InvalidInput` when the address is not one of this machine's or the port is taken.
-    pub fn listen(address: &str) -> Result<Meeting> {
-        Ok(Meeting::Listen(Listener::bind(address)?))
+    pub fn listen(address: &str) -> Result<Endpoint> {
+        Ok(Endpoint::Listen(Listener::bind(address)?))
     }
 
     /// Will dial the peer at `HOST:PORT`.
-    pub fn dial(address: impl Into<String>) -> Meeting {
-        Meeting::Dial(address.into())
+    pub fn dial(address: impl Into<String>) -> Endpoint {
+        Endpoint::Dial(address.into())
     }
 
     /// The address that is listened on, with the port that was picked; `None` for a dialling side.
     pub fn local_address(&self) -> Option<std::net::SocketAddr> {
         match self {
-            Meeting::Listen(listener) => Some(listener.local_addr()),
-            Meeting::Dial(_) => None,
+            Endpoint::Listen(listener) => Some(listener.local_addr()),
+            Endpoint::Dial(_) => None,
         }
     }
 }
 
 /// What the others must know of a party among several: where it listens, and its key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contact {
+pub struct PeerInfo {
     /// `HOST:PORT` at which the parties with higher numbers dial it; the last party needs none.
     pub address: Option<String>,
     /// The fingerprint of its key, for TLS.
@@ -56,19 +56,19 @@ pub struct Contact {
 
 /// How a party reaches its peers.
 #[derive(Debug)]
-pub struct Transport(pub(crate) Way);
+pub struct Transport(pub(crate) TransportKind);
 
 #[derive(Debug)]
-pub(crate) enum Way {
+pub(crate) enum TransportKind {
     Pair {
-        meeting: Meeting,
+        meeting: Endpoint,
         identity: Option<Arc<Identity>>,
         pin: Option<Fingerprint>,
     },
     Mesh {
         door: Option<Listener>,
         identity: Option<Arc<Identity>>,
-        contacts: Vec<Contact>,
+        contacts: Vec<PeerInfo>,
     },
     /// `lanes[l][p]` is lane l's channel to the peer in place p, peers in ascending order.
     Channels {
@@ -81,16 +81,16 @@ impl Transport {
     /// TLS 1.3 with both sides' keys pinned: this party proves `identity`, and the peer must prove
     /// the key whose fingerprint is `peer_fingerprint` (as [`Identity::fingerprint`] gives it
     /// there). For everything between two machines, use this.
-    pub fn tls(meeting: Meeting, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
+    pub fn tls(meeting: Endpoint, identity: Identity, peer_fingerprint: Fingerprint) -> Transport {
         let (identity, pin) = (Some(Arc::new(identity)), Some(peer_fingerprint));
-        Transport(Way::Pair { meeting, identity, pin })
+        Transport(TransportKind::Pair { meeting, identity, pin })
     }
 
     /// TCP without encryption and without authentication: anybody on the way can read the messages
     /// and pose as either party, and the protocols' guarantees assume that nobody does. For tests,
     /// or inside a tunnel that gives what TLS would.
-    pub fn insecure_plain_tcp(meeting: Meeting) -> Transport {
-        Transport(Way::Pair { meeting, identity: None, pin: None })
+    pub fn insecure_plain_tcp(meeting: Endpoint) -> Transport {
+        Transport(TransportKind::Pair { meeting, identity: None, pin: None })
     }
 
     /// TLS 1.3 with all keys pinned, among as many parties as there are `contacts`, entry `p` party
@@ -102,15 +102,15 @@ impl Transport {
     pub fn tls_mesh(
         door: Option<Listener>,
         identity: Identity,
-        contacts: Vec<Contact>,
+        contacts: Vec<PeerInfo>,
     ) -> Transport {
-        Transport(Way::Mesh { door, identity: Some(Arc::new(identity)), contacts })
+        Transport(TransportKind::Mesh { door, identity: Some(Arc::new(identity)), contacts })
     }
 
     /// As [`Transport::tls_mesh`], without encryption and without authentication; see
     /// [`Transport::insecure_plain_tcp`] for what that means.
-    pub fn insecure_plain_tcp_mesh(door: Option<Listener>, contacts: Vec<Contact>) -> Transport {
-        Transport(Way::Mesh { door, identity: None, contacts })
+    pub fn insecure_plain_tcp_mesh(door: Option<Listener>, contacts: Vec<PeerInfo>) -> Transport {
+        Transport(TransportKind::Mesh { door, identity: None, contacts })
     }
 
     /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that
@@ -192,38 +192,40 @@ impl Transport {
     /// Channels that the caller made: `lanes[l][p]` is lane l's to the peer in place p, peers in
     /// ascending order; and the meter they share.
     pub fn mesh_channels(lanes: Vec<Vec<Channel>>, meter: Arc<Meter>) -> Transport {
-        Transport(Way::Channels { lanes, meter })
+        Transport(TransportKind::Channels { lanes, meter })
     }
 
     /// How many parties there are, this one included.
     pub fn parties(&self) -> usize {
         match &self.0 {
-            Way::Pair { .. } => 2,
-            Way::Mesh { contacts, .. } => contacts.len(),
-            Way::Channels { lanes, .. } => lanes.first().map_or(0, Vec::len) + 1,
+            TransportKind::Pair { .. } => 2,
+            TransportKind::Mesh { contacts, .. } => contacts.len(),
+            TransportKind::Channels { lanes, .. } => lanes.first().map_or(0, Vec::len) + 1,
         }
     }
 
     /// The key that this party proves to the others, if it does.
     pub(crate) fn identity(&self) -> Option<&Arc<Identity>> {
         match &self.0 {
-            Way::Pair { identity, .. } | Way::Mesh { identity, .. } => identity.as_ref(),
-            Way::Channels { .. } => None,
+            TransportKind::Pair { identity, .. } | TransportKind::Mesh { identity, .. } => {
+                identity.as_ref()
+            }
+            TransportKind::Channels { .. } => None,
         }
     }
 
     /// The key that each party must prove, by party number, as seen by `party`.
     pub(crate) fn pins(&self, party: PartyId) -> Vec<Option<Fingerprint>> {
         match &self.0 {
-            Way::Pair { pin, .. } => {
+            TransportKind::Pair { pin, .. } => {
                 let pin_of = |peer: PartyId| pin.filter(|_| peer != party);
                 vec![pin_of(0), pin_of(1)]
             }
-            Way::Mesh { identity, contacts, .. } => {
-                let known = |contact: &Contact| contact.fingerprint.filter(|_| identity.is_some());
+            TransportKind::Mesh { identity, contacts, .. } => {
+                let known = |contact: &PeerInfo| contact.fingerprint.filter(|_| identity.is_some());
                 contacts.iter().map(known).collect()
             }
-            Way::Channels { .. } => vec![None; self.parties()],
+            TransportKind::Channels { .. } => vec![None; self.parties()],
         }
     }
 
@@ -259,9 +261,9 @@ impl Transport {
             });
         }
         match &self.0 {
-            Way::Pair { meeting: Meeting::Dial(address), .. } => check_address(address)?,
-            Way::Pair { meeting: Meeting::Listen(_), .. } => {}
-            Way::Mesh { door, identity, contacts } => {
+            TransportKind::Pair { meeting: Endpoint::Dial(address), .. } => check_address(address)?,
+            TransportKind::Pair { meeting: Endpoint::Listen(_), .. } => {}
+            TransportKind::Mesh { door, identity, contacts } => {
                 let last = usize::from(party) + 1 == contacts.len();
                 match door {
                     Some(_) if last => {
@@ -287,7 +289,7 @@ impl Transport {
                     }
                 }
             }
-            Way::Channels { lanes, .. } => {
+            TransportKind::Channels { lanes, .. } => {
                 let needed = connections(threads);
                 if lanes.len() != needed {
                     let there = lanes.len();
@@ -312,22 +314,24 @@ impl Transport {
     /// Reaches all peers: `lanes[l][p]`, and the meter they share.
     pub(crate) fn open(self, terms: &Terms) -> Result<(Vec<Vec<Channel>>, Arc<Meter>)> {
         let (identity, calls) = match self.0 {
-            Way::Channels { mut lanes, meter } => {
+            TransportKind::Channels { mut lanes, meter } => {
                 for channel in lanes.iter_mut().flatten() {
                     channel.set_timeout(terms.timeout);
                     terms.cancel.watch(channel);
                 }
                 return Ok((lanes, meter));
             }
-            Way::Pair { meeting, identity, pin } => {
+            TransportKind::Pair { meeting, identity, pin } => {
                 let peer = peer(1 - terms.party, pin);
                 let call = match meeting {
-                    Meeting::Listen(door) => Call::Await(door, vec![peer]),
-                    Meeting::Dial(address) => Call::Dial(address, peer),
+                    Endpoint::Listen(door) => Call::Await(door, vec![peer]),
+                    Endpoint::Dial(address) => Call::Dial(address, peer),
                 };
                 (identity, vec![call])
             }
-            Way::Mesh { door, identity, contacts } => (identity, calls(terms, door, contacts)),
+            TransportKind::Mesh { door, identity, contacts } => {
+                (identity, calls(terms, door, contacts))
+            }
         };
         let meter = idle_meter();
         let mut options = match &identity {
@@ -390,7 +394,7 @@ impl Call {
 }
 
 /// Lower-numbered parties are dialled, higher-numbered ones awaited.
-fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<Contact>) -> Vec<Call> {
+fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<Call> {
     let (mut calls, mut awaited) = (Vec::new(), Vec::new());
     for (party, contact) in (0u16..).zip(contacts) {
         let peer = peer(party, contact.fingerprint);

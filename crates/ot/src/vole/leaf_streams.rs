@@ -19,7 +19,7 @@ enum Trees {
 }
 
 /// All streams of one side on one lane.
-pub(super) struct Forest {
+pub(super) struct LeafStreams {
     pub params: Params,
     trees: Trees,
     /// The number of the leaves' next block.
@@ -35,27 +35,27 @@ fn seed_of_lane(oracle: &mut Oracle, seed: Block, lane: u64) -> Prg {
     Prg::from_seed(Block::from_bytes(digest[..16].try_into().expect("16 of 32 bytes")))
 }
 
-impl Forest {
+impl LeafStreams {
     /// k = 1, prover: both seeds of each pair.
-    pub fn pairs(params: &Params, pairs: &[[Block; 2]], lane: u64) -> Forest {
+    pub fn pairs(params: &Params, pairs: &[[Block; 2]], lane: u64) -> LeafStreams {
         let mut oracle = Oracle::new(LANE);
         let mut both = |pair: &[Block; 2]| pair.map(|seed| seed_of_lane(&mut oracle, seed, lane));
         let trees = Trees::Pairs(pairs.iter().map(&mut both).collect());
-        Forest { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
+        LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
     /// k = 1, verifier: the seed of each pair that Δ chose.
-    pub fn chosen(params: &Params, seeds: &[Block], lane: u64) -> Forest {
+    pub fn chosen(params: &Params, seeds: &[Block], lane: u64) -> LeafStreams {
         let mut oracle = Oracle::new(LANE);
         let one = |seed: &Block| seed_of_lane(&mut oracle, *seed, lane);
         let trees = Trees::Chosen(seeds.iter().map(one).collect());
-        Forest { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
+        LeafStreams { params: params.clone(), trees, next: 0, binding: [0; DIGEST] }
     }
 
     /// k > 1.
-    pub fn leaves(params: &Params, leaves: &Leaves, lane: u64) -> Forest {
+    pub fn leaves(params: &Params, leaves: &Leaves, lane: u64) -> LeafStreams {
         let trees = Trees::Leaves(leaves.lane(lane).map(|seeds| Streams::new(&seeds)).collect());
-        Forest { params: params.clone(), trees, next: 0, binding: leaves.binding }
+        LeafStreams { params: params.clone(), trees, next: 0, binding: leaves.binding }
     }
 
     /// The prover's columns: u' of each place to `totals`, its k columns of V to `sums`.

@@ -1,6 +1,6 @@
 //! A man in the middle of two memory channels, who works on raw messages.
 //!
-//! [`super::Bend`] is a party that cheats but frames its messages well; an interposer tampers with the
+//! [`super::Adversary`] is a party that cheats but frames its messages well; an interposer tampers with the
 //! bytes themselves, headers included, as a broken network or a hostile peer would.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where a store was made, so that a copy of it at another place is noticed.
+//! Where a store is, so that a copy of it at another place is noticed.
 //!
 //! A copied store is the one way to use material twice that no care on one disk prevents. A store
 //! therefore remembers three things about its place, and is refused where one of them differs:
@@ -17,21 +17,21 @@
 //! on the disk.
 //!
 //! An earlier state that is written *over* the store keeps all three as well. That is noticed by
-//! the head, see [`crate::head`].
+//! the head, see [`crate::commit_pointer`].
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::Mode;
-use crate::{Result, StoreError, access, hexed};
+use crate::{Result, StoreError, access, serde_hex};
 
 /// Where a store is, as far as it can be known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Host {
+pub struct StoreLocation {
     /// A hash of the machine's identity and the store's.
-    #[serde(with = "hexed::option", skip_serializing_if = "Option::is_none")]
+    #[serde(with = "serde_hex::option", skip_serializing_if = "Option::is_none")]
     pub machine: Option<[u8; 32]>,
     /// The inode number of the lock file, in decimal: TOML has no unsigned numbers of 64 bits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Host {
     pub born: Option<String>,
 }
 
-impl Host {
+impl StoreLocation {
     /// Where the store `store` with this lock file is now.
     pub(crate) fn current(store: &[u8; 16], lock: &Path) -> Result<Self> {
         let metadata = access::open(lock, Mode::Read)?
@@ -53,7 +53,7 @@ impl Host {
         let inode = Some(std::os::unix::fs::MetadataExt::ino(&metadata).to_string());
         #[cfg(not(unix))]
         let inode = None;
-        Ok(Host {
+        Ok(StoreLocation {
             machine: machine_id().map(|id| {
                 let mut hasher = blake3::Hasher::new_derive_key("symbolon store machine v1");
                 *hasher.update(store).update(id.as_bytes()).finalize().as_bytes()
@@ -64,7 +64,7 @@ impl Host {
     }
 
     /// What tells this place from another; none if nothing does.
-    pub(crate) fn differs(&self, other: &Host) -> Option<&'static str> {
+    pub(crate) fn differs(&self, other: &StoreLocation) -> Option<&'static str> {
         fn differ<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             matches!((a, b), (Some(a), Some(b)) if a != b)
         }
@@ -91,19 +91,19 @@ mod tests {
 
     #[test]
     fn what_differs_is_noticed_and_what_is_unknown_is_not_compared() {
-        let here = Host {
+        let here = StoreLocation {
             machine: Some([1; 32]),
             inode: Some("12".to_string()),
             born: Some("34".to_string()),
         };
         assert_eq!(here.differs(&here), None);
-        assert_eq!(here.differs(&Host::default()), None);
-        assert_eq!(Host::default().differs(&here), None);
-        let machine = Host { machine: Some([2; 32]), ..here.clone() };
+        assert_eq!(here.differs(&StoreLocation::default()), None);
+        assert_eq!(StoreLocation::default().differs(&here), None);
+        let machine = StoreLocation { machine: Some([2; 32]), ..here.clone() };
         assert!(here.differs(&machine).unwrap().contains("another machine"));
-        let inode = Host { inode: Some("13".to_string()), ..here.clone() };
+        let inode = StoreLocation { inode: Some("13".to_string()), ..here.clone() };
         assert!(here.differs(&inode).unwrap().contains("files"));
-        let born = Host { born: Some("35".to_string()), ..here.clone() };
+        let born = StoreLocation { born: Some("35".to_string()), ..here.clone() };
         assert!(here.differs(&born).unwrap().contains("files"));
     }
 }

@@ -17,14 +17,14 @@ use std::time::Duration;
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_protocols::{Form, Generator};
-use symbolon_transport::{Channel, Culprit, Error, LEFT_OPEN, LinkSpeed, Result, Subject, measure};
+use symbolon_protocols::{GateForm, OtExtension};
+use symbolon_transport::{AUTO, Channel, Culprit, Error, LinkSpeed, Result, Subject, measure};
 
-use crate::agree::Agreed;
-use crate::choice::{Choice, Wishes, Work};
+use crate::autotune::{Choice, Preferences, Work};
+use crate::connect::by_party;
+use crate::handshake_all::Agreed;
 use crate::messages::{LINK_CHOICE, LINK_REPORT};
 use crate::params::OPEN;
-use crate::reach::by_party;
 
 const SESSION_DOMAIN: &str = "symbolon 2026 settled session id v1";
 const REPORTS_DOMAIN: &str = "symbolon 2026 link reports v1";
@@ -39,14 +39,14 @@ const OT: &str = OPEN[1];
 /// # Errors
 /// `PeerIncompatible` when two parties ask for different things, or come to different conclusions;
 /// `PeerMisbehaved` when one told others of another link; `Transport` when one is gone.
-pub(crate) fn settle(
+pub(crate) fn negotiate(
     peers: &mut [Channel],
     agreed: &Agreed,
-    (work, unasked): (Work, Wishes),
+    (work, unasked): (Work, Preferences),
 ) -> Result<([u8; 32], Choice)> {
-    let form = |name: &str| Form::ALL.into_iter().find(|form| form.name() == name);
-    let ot = |name: &str| Generator::ALL.into_iter().find(|ot| ot.name() == name);
-    let wishes = Wishes { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
+    let form = |name: &str| GateForm::ALL.into_iter().find(|form| form.name() == name);
+    let ot = |name: &str| OtExtension::ALL.into_iter().find(|ot| ot.name() == name);
+    let wishes = Preferences { form: wish(agreed, FORM, 0, form)?, ot: wish(agreed, OT, 1, ot)? };
     let wishes = wishes.or(unasked);
     let (choice, reports) = match wishes.settled() {
         Some(choice) => (choice, None),
@@ -81,7 +81,7 @@ fn wish<T>(
         return Ok(None);
     };
     by_name(name).map(Some).ok_or_else(|| {
-        let error = Error::incompatible(what, LEFT_OPEN, name);
+        let error = Error::incompatible(what, AUTO, name);
         if agreed.open.len() > 2 { by_party(error, party) } else { error }
     })
 }
@@ -172,8 +172,8 @@ fn decode(bytes: &[u8; 16]) -> LinkSpeed {
 /// Compares what everybody reported, and what follows from it, with every peer.
 fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result<()> {
     let place = |at: Option<usize>| at.map_or(u8::MAX, |at| at as u8);
-    let form = place(Form::ALL.iter().position(|form| *form == choice.form));
-    let ot = place(Generator::ALL.iter().position(|ot| *ot == choice.ot));
+    let form = place(GateForm::ALL.iter().position(|form| *form == choice.form));
+    let ot = place(OtExtension::ALL.iter().position(|ot| *ot == choice.ot));
     for peer in peers.iter_mut() {
         peer.send_parts(LINK_CHOICE, &[reports, &[form, ot]])?;
         peer.flush()?;
@@ -192,11 +192,11 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
             if several { by_party(error, peer.peer()) } else { error }
         };
         if theirs[32] != form {
-            let theirs = Form::ALL.get(usize::from(theirs[32])).map(|form| form.name());
+            let theirs = GateForm::ALL.get(usize::from(theirs[32])).map(|form| form.name());
             return Err(differ(FORM, choice.form.name(), theirs));
         }
         if theirs[33] != ot {
-            let theirs = Generator::ALL.get(usize::from(theirs[33])).map(|ot| ot.name());
+            let theirs = OtExtension::ALL.get(usize::from(theirs[33])).map(|ot| ot.name());
             return Err(differ(OT, choice.ot.name(), theirs));
         }
     }

@@ -8,16 +8,16 @@ use symbolon::{
 };
 
 use crate::batch::{BatchInputs, BatchOutputs, play_batch};
-use crate::failure::{Failure, Outcome};
+use crate::error::{CliError, CliResult};
 use crate::results::{ChoiceJson, OutputJson, PhaseJson, phases};
-use crate::tables::TableJson;
 use crate::timeline::{Span, Timeline};
+use crate::tinytable_party::TableJson;
 use crate::values::{Resolved, inputs_of};
 
 /// How the phases of a circuit run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Course {
+pub struct RunOptions {
     /// How often, at least once.
     pub repeat: u32,
     /// Whether the function-independent phase runs apart, as if its material were to be kept for
@@ -25,14 +25,14 @@ pub struct Course {
     pub split_phases: bool,
 }
 
-impl Course {
+impl RunOptions {
     /// All at once, once.
-    pub const ONCE: Course = Course { repeat: 1, split_phases: false };
+    pub const ONCE: RunOptions = RunOptions { repeat: 1, split_phases: false };
 }
 
 /// What a party has at the end.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Played {
+pub struct PartyResult {
     /// The outputs as this party learnt them.
     pub outputs: Vec<OutputJson>,
     /// The same by evaluation, when there were many.
@@ -56,10 +56,10 @@ pub struct Played {
     pub peak_memory: Option<u64>,
 }
 
-impl Played {
+impl PartyResult {
     /// Nothing but what the process needed.
-    pub fn empty() -> Played {
-        Played {
+    pub fn empty() -> PartyResult {
+        PartyResult {
             outputs: Vec::new(),
             batch: Vec::new(),
             phases: Vec::new(),
@@ -85,26 +85,26 @@ impl Played {
     }
 
     /// A prepared circuit that was run.
-    pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> Played {
-        Played {
+    pub fn prepared(circuit: &Circuit, ran: &RunPrepared, parties: u16) -> PartyResult {
+        PartyResult {
             outputs: OutputJson::all(circuit.outputs(), &ran.outputs, parties),
             phases: phases(&ran.report),
             // What was prepared says how it is garbled, and no OT is made.
             choice: ChoiceJson::none(ran.dealer.as_deref()),
-            ..Played::empty()
+            ..PartyResult::empty()
         }
     }
 }
 
 /// A party's part: a circuit and its inputs, once or many times.
-pub enum Part<'v> {
+pub enum PartyRun<'v> {
     /// One evaluation, perhaps repeated.
     Once(&'v Circuit, Inputs),
     /// So many, each on inputs of its own.
     Batch(BatchInputs<'v>, u64),
 }
 
-impl<'v> Part<'v> {
+impl<'v> PartyRun<'v> {
     /// Checks a party's values.
     ///
     /// # Errors
@@ -114,10 +114,10 @@ impl<'v> Part<'v> {
         party: PartyId,
         values: &'v Resolved,
         executions: u64,
-    ) -> Outcome<Part<'v>> {
+    ) -> CliResult<PartyRun<'v>> {
         Ok(match executions {
-            1 => Part::Once(circuit, inputs_of(circuit, party, values)?),
-            _ => Part::Batch(BatchInputs::new(circuit, party, values, executions)?, executions),
+            1 => PartyRun::Once(circuit, inputs_of(circuit, party, values)?),
+            _ => PartyRun::Batch(BatchInputs::new(circuit, party, values, executions)?, executions),
         })
     }
 
@@ -128,18 +128,18 @@ impl<'v> Part<'v> {
     pub fn play(
         &self,
         config: Config,
-        course: Course,
+        course: RunOptions,
         stage: &mut dyn FnMut(&str),
-    ) -> Outcome<Played> {
+    ) -> CliResult<PartyResult> {
         match self {
-            Part::Once(circuit, inputs) => play(config, circuit, inputs, course, stage),
-            Part::Batch(inputs, executions) => {
+            PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, stage),
+            PartyRun::Batch(inputs, executions) => {
                 let mut batch = Vec::new();
                 let played = play_batch(config, inputs, *executions, stage, &mut |outputs| {
                     batch.push(outputs);
                     Ok(())
                 })?;
-                Ok(Played { batch, ..played })
+                Ok(PartyResult { batch, ..played })
             }
         }
     }
@@ -153,9 +153,9 @@ pub fn play(
     config: Config,
     circuit: &Circuit,
     inputs: &Inputs,
-    Course { repeat, split_phases }: Course,
+    RunOptions { repeat, split_phases }: RunOptions,
     stage: &mut dyn FnMut(&str),
-) -> Outcome<Played> {
+) -> CliResult<PartyResult> {
     stage("connecting");
     let mut session = Session::connect(config, circuit)?;
     let parties = session.parties();
@@ -180,7 +180,7 @@ pub fn play(
         mark(&session.report());
         let learnt = OutputJson::all(circuit.outputs(), &learnt, parties);
         if outputs.as_ref().is_some_and(|first| *first != learnt) {
-            return Err(Failure::internal("two runs on the same inputs gave different outputs"));
+            return Err(CliError::internal("two runs on the same inputs gave different outputs"));
         }
         outputs = Some(learnt);
         let now = session.report();
@@ -191,7 +191,7 @@ pub fn play(
     let phases = phases(&before);
     let choice = ChoiceJson::of_session(&session);
     let spans = timeline.spans();
-    Ok(Played { outputs, phases, runs, spans, choice, ..Played::empty() })
+    Ok(PartyResult { outputs, phases, runs, spans, choice, ..PartyResult::empty() })
 }
 
 /// One phase after the other, each told when it begins, and the report after each but the last.
@@ -201,7 +201,7 @@ fn one_by_one(
     split_phases: bool,
     at: &mut dyn FnMut(&str),
     mark: &mut dyn FnMut(&Report),
-) -> Outcome<Outputs> {
+) -> CliResult<Outputs> {
     let material = if split_phases {
         at(INDEPENDENT);
         session.preprocess()?
@@ -221,17 +221,21 @@ fn one_by_one(
 ///
 /// # Errors
 /// As the library has them.
-pub fn play_triples(config: Config, count: u64, stage: &mut dyn FnMut(&str)) -> Outcome<Played> {
+pub fn run_triples(
+    config: Config,
+    count: u64,
+    stage: &mut dyn FnMut(&str),
+) -> CliResult<PartyResult> {
     stage("triples");
     let run = symbolon::make_triples(config, count)?;
     let phases = phases(&run.report);
-    Ok(Played {
-        runs: Played::only_run(&phases),
+    Ok(PartyResult {
+        runs: PartyResult::only_run(&phases),
         spans: Timeline::of(&run.report),
         phases,
         choice: ChoiceJson { form: None, ..ChoiceJson::of(run.choice) },
         triples: run.made,
-        ..Played::empty()
+        ..PartyResult::empty()
     })
 }
 

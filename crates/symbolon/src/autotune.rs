@@ -1,10 +1,10 @@
-//! What is left to the link: the form of garbling and the generator of correlated OTs.
+//! What is left to the link: the form of garbling and the OT extension.
 //!
 //! Every choice is as secure as every other. The rules are functions of numbers that all parties
 //! share, in integers, so that all come to the same; `docs/performance.md` has the measurements
 //! behind them.
 
-use symbolon_protocols::{BlockBits, Form, Generator, Rho};
+use symbolon_protocols::{GateForm, OtExtension, Rho, TreeDepth};
 use symbolon_transport::LinkSpeed;
 
 /// How a session garbles and what makes its correlated OTs, and whether that followed from the
@@ -12,12 +12,12 @@ use symbolon_transport::LinkSpeed;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The form of garbling; between more than two parties there is but one.
-    pub form: Form,
-    /// The generator of correlated OTs.
-    pub ot: Generator,
+    pub form: GateForm,
+    /// The OT extension.
+    pub ot: OtExtension,
     /// Whether nobody asked for a form, so that it was chosen from the link.
     pub form_by_link: bool,
-    /// Whether nobody asked for a generator, so that it was chosen from the link.
+    /// Whether nobody asked for an OT extension, so that it was chosen from the link.
     pub ot_by_link: bool,
     /// The slowest link between any two parties; measured only when something is chosen from it.
     pub link: Option<LinkSpeed>,
@@ -25,23 +25,23 @@ pub struct Choice {
 
 /// What one party, or all of them together, ask for; `None` is left to the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wishes {
-    pub form: Option<Form>,
-    pub ot: Option<Generator>,
+pub(crate) struct Preferences {
+    pub form: Option<GateForm>,
+    pub ot: Option<OtExtension>,
 }
 
-impl Wishes {
+impl Preferences {
     /// What nobody asked for is left to the link.
-    pub const NOTHING: Wishes = Wishes { form: None, ot: None };
+    pub const NOTHING: Preferences = Preferences { form: None, ot: None };
 
     /// These, and the others where these leave something open.
-    pub fn or(self, others: Wishes) -> Wishes {
-        Wishes { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
+    pub fn or(self, others: Preferences) -> Preferences {
+        Preferences { form: self.form.or(others.form), ot: self.ot.or(others.ot) }
     }
 
     /// What is settled without the link.
     pub fn settled(self) -> Option<Choice> {
-        let Wishes { form: Some(form), ot: Some(ot) } = self else { return None };
+        let Preferences { form: Some(form), ot: Some(ot) } = self else { return None };
         Some(Choice { form, ot, form_by_link: false, ot_by_link: false, link: None })
     }
 
@@ -73,23 +73,23 @@ const HALF_GATES_PICOS: u128 = 50_000;
 /// Below this, [`FEWEST_BYTES`] is faster: what one thread that serves one link keeps up with.
 const BUSY_BYTES_PER_SECOND: u128 = 50_000_000;
 
-/// The generator with the fewest bytes.
-const FEWEST_BYTES: Generator = Generator::SoftSpoken { k: BlockBits::Eight };
+/// The OT extension with the fewest bytes.
+const FEWEST_BYTES: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Eight };
 
 /// A quarter of IKNP's bytes in no more time.
-const USUAL: Generator = Generator::SoftSpoken { k: BlockBits::Four };
+const USUAL: OtExtension = OtExtension::SoftSpoken { k: TreeDepth::Four };
 
 /// Half-gates when their bytes save more time than their further round trip takes.
-fn form_for(link: LinkSpeed, work: Work) -> Form {
+fn form_for(link: LinkSpeed, work: Work) -> GateForm {
     // 3κ + 4ρ bits against 2κ.
     let saved_bytes = u128::from(16 + work.rho.bits() / 2);
     let saved = saved_bytes * 1_000_000_000_000 / u128::from(link.bytes_per_second.max(1));
     let saved = u128::from(work.and_gates) * saved.saturating_sub(HALF_GATES_PICOS);
-    if saved > link.round_trip.as_nanos() * 1000 { Form::HalfGates } else { Form::FourRow }
+    if saved > link.round_trip.as_nanos() * 1000 { GateForm::HalfGates } else { GateForm::FourRow }
 }
 
 /// Fewer bytes for more computing, when the links of a thread are slower than its computing.
-fn generator_for(link: LinkSpeed, work: Work) -> Generator {
+fn generator_for(link: LinkSpeed, work: Work) -> OtExtension {
     let links = work.parties.saturating_sub(1) as u128;
     let rate = u128::from(link.bytes_per_second) * links / work.threads.max(1) as u128;
     if rate < BUSY_BYTES_PER_SECOND { FEWEST_BYTES } else { USUAL }
@@ -116,7 +116,7 @@ mod tests {
     /// As measured: the faster of the two, or either where they are equal.
     #[test]
     fn the_form_follows_link_and_circuit() {
-        use Form::{FourRow, HalfGates};
+        use GateForm::{FourRow, HalfGates};
         let cases = [
             (link(30, 20_000), AES, FourRow),
             (link(30, 20_000), SORT, FourRow),
@@ -160,7 +160,7 @@ mod tests {
             for round_trip in [Duration::ZERO, Duration::from_nanos(u64::MAX)] {
                 for and_gates in [0, u64::MAX] {
                     let link = LinkSpeed { round_trip, bytes_per_second };
-                    let choice = Wishes { form: None, ot: None }.over(link, work(and_gates));
+                    let choice = Preferences { form: None, ot: None }.over(link, work(and_gates));
                     assert!(choice.form_by_link && choice.ot_by_link);
                 }
             }
@@ -169,12 +169,12 @@ mod tests {
 
     #[test]
     fn wishes_come_before_the_link() {
-        let wishes = Wishes { form: Some(Form::HalfGates), ot: None };
+        let wishes = Preferences { form: Some(GateForm::HalfGates), ot: None };
         assert_eq!(wishes.settled(), None);
         let choice = wishes.over(link(30, 20_000), work(AES));
-        assert_eq!((choice.form, choice.form_by_link), (Form::HalfGates, false));
+        assert_eq!((choice.form, choice.form_by_link), (GateForm::HalfGates, false));
         assert_eq!((choice.ot, choice.ot_by_link), (USUAL, true));
-        let settled = Wishes { ot: Some(Generator::Iknp), ..wishes }.settled().unwrap();
-        assert_eq!((settled.ot, settled.link), (Generator::Iknp, None));
+        let settled = Preferences { ot: Some(OtExtension::Iknp), ..wishes }.settled().unwrap();
+        assert_eq!((settled.ot, settled.link), (OtExtension::Iknp, None));
     }
 }

@@ -1,7 +1,7 @@
 //! The hidden `party` command: one party of `local`, ordered about by its parent.
 //!
-//! The parent writes a [`Job`] to standard input, one line of JSON; the party answers with
-//! [`Word::Ready`], gets every party's [`Peer`], and ends with [`Word::Done`] or [`Word::Failed`].
+//! The parent writes a [`PartyJob`] to standard input, one line of JSON; the party answers with
+//! [`ChildMessage::Ready`], gets every party's [`Peer`], and ends with [`ChildMessage::Done`] or [`ChildMessage::Failed`].
 //! Secrets travel only here, never on a command line. Standard input stays open as long as the
 //! parent lives; when it closes, the party ends.
 
@@ -10,21 +10,21 @@ use std::io::{BufRead, Write};
 use serde::{Deserialize, Serialize};
 use symbolon::circuit::PartyId;
 use symbolon::zeroize::Zeroizing;
-use symbolon::{Config, Contact, Identity, Listener, Transport};
+use symbolon::{Config, Identity, Listener, PeerInfo, Transport};
 
 use crate::args::{LocalTransport, TuningArgs};
 use crate::dealer;
-use crate::failure::{Failure, Outcome};
-use crate::play::{Course, Part, Played, play_triples};
+use crate::error::{CliError, CliResult};
+use crate::execute::{PartyResult, PartyRun, RunOptions, run_triples};
 use crate::source::CircuitSpec;
-use crate::tables::{TableTask, play_tables};
+use crate::tinytable_party::{TableTask, play_tables};
 use crate::tuning::Tuning;
 use crate::values::Resolved;
 
 /// What a party is to do.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Job {
+pub struct PartyJob {
     /// What is computed.
     pub task: Task,
     /// Which party this is.
@@ -41,7 +41,7 @@ pub struct Job {
     pub timeout: f64,
     /// The simulated link.
     pub link: Option<String>,
-    /// Whether anybody looks at [`Word::Stage`].
+    /// Whether anybody looks at [`ChildMessage::Stage`].
     pub stages: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum Task {
         /// The circuit, its owners and receivers.
         spec: CircuitSpec,
         /// How the phases run.
-        course: Course,
+        course: RunOptions,
         /// The party's inputs: place and value.
         inputs: Resolved,
     },
@@ -77,39 +77,39 @@ pub struct Peer {
 /// What a party tells its parent.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Word {
+pub enum ChildMessage {
     /// The job is accepted; this is how to reach this party.
     Ready(Peer),
     /// Where it is.
     Stage(String),
     /// It has finished.
-    Done(Box<Played>),
+    Done(Box<PartyResult>),
     /// It has not.
-    Failed(Failure),
+    Failed(CliError),
 }
 
 /// Does what standard input says; failures are told to the parent, not to standard error.
 ///
 /// # Errors
 /// The failure that was told, for the exit code.
-pub fn command() -> Outcome<()> {
-    let done = obey();
+pub fn command() -> CliResult<()> {
+    let done = run_child();
     match done {
-        Ok(played) => say(&Word::Done(Box::new(played))),
+        Ok(played) => write_message(&ChildMessage::Done(Box::new(played))),
         Err(failure) => {
-            say(&Word::Failed(failure.clone()))?;
+            write_message(&ChildMessage::Failed(failure.clone()))?;
             Err(failure)
         }
     }
 }
 
-fn obey() -> Outcome<Played> {
-    let job: Job = hear()?;
+fn run_child() -> CliResult<PartyResult> {
+    let job: PartyJob = read_message()?;
     let tuning = tuning(&job)?;
     let mut stage = |stage: &str| {
         if job.stages {
             // A parent that has gone ends this process anyway.
-            let _ = say(&Word::Stage(stage.to_string()));
+            let _ = write_message(&ChildMessage::Stage(stage.to_string()));
         }
     };
     let dealer = job.dealer.as_ref().map(dealer::told).transpose()?;
@@ -117,13 +117,13 @@ fn obey() -> Outcome<Played> {
         Task::Circuit { spec, course, inputs } => {
             // What is wrong with the circuit or the inputs is told before anybody is met.
             let circuit = spec.load(job.parties)?.circuit;
-            let part = Part::new(&circuit, job.party, inputs, tuning.params.executions)?;
+            let part = PartyRun::new(&circuit, job.party, inputs, tuning.params.executions)?;
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
             part.play(config, *course, &mut stage)
         }
         Task::Triples(count) => {
             let config = tuning.apply_with_link(Config::new(job.party, meet(&job)?)).dealer(dealer);
-            play_triples(config, *count, &mut stage)
+            run_triples(config, *count, &mut stage)
         }
         Task::Tables(task) => {
             play_tables(tuning.apply_with_link(Config::new(job.party, meet(&job)?)), task)
@@ -132,7 +132,7 @@ fn obey() -> Outcome<Played> {
 }
 
 /// The parameters as the parent has them.
-fn tuning(job: &Job) -> Outcome<Tuning> {
+fn tuning(job: &PartyJob) -> CliResult<Tuning> {
     // Time-out and link as options give them.
     let (timeout, link) = (Some(job.timeout), job.link.clone());
     let mut tuning =
@@ -144,26 +144,26 @@ fn tuning(job: &Job) -> Outcome<Tuning> {
 }
 
 /// Tells the parent where this party is, and hears where the others are.
-fn meet(job: &Job) -> Outcome<Transport> {
+fn meet(job: &PartyJob) -> CliResult<Transport> {
     let last = job.party + 1 == job.parties;
     let door = if last { None } else { Some(Listener::bind("127.0.0.1:0")?) };
     let identity = match job.transport {
         LocalTransport::Tls => Some(Identity::generate()?),
         LocalTransport::Tcp => None,
         LocalTransport::Memory => {
-            return Err(Failure::internal("memory does not reach other processes"));
+            return Err(CliError::internal("memory does not reach other processes"));
         }
     };
-    say(&Word::Ready(Peer {
+    write_message(&ChildMessage::Ready(Peer {
         address: door.as_ref().map(|door| door.local_addr().to_string()),
         fingerprint: identity.as_ref().map(|key| key.fingerprint().to_string()),
     }))?;
-    let peers: Vec<Peer> = hear()?;
+    let peers: Vec<Peer> = read_message()?;
     end_with_parent();
     let mut contacts = Vec::with_capacity(peers.len());
     for Peer { address, fingerprint } in peers {
         let fingerprint = fingerprint.map(|text| text.parse()).transpose()?;
-        contacts.push(Contact { address, fingerprint });
+        contacts.push(PeerInfo { address, fingerprint });
     }
     Ok(match identity {
         Some(identity) => Transport::tls_mesh(door, identity, contacts),
@@ -171,26 +171,26 @@ fn meet(job: &Job) -> Outcome<Transport> {
     })
 }
 
-fn hear<T: serde::de::DeserializeOwned>() -> Outcome<T> {
+fn read_message<T: serde::de::DeserializeOwned>() -> CliResult<T> {
     let mut line = Zeroizing::new(String::new());
     let read = std::io::stdin().lock().read_line(&mut line);
     match read {
-        Ok(0) => Err(Failure::usage("`symbolon party` is started by `symbolon local`")),
+        Ok(0) => Err(CliError::usage("`symbolon party` is started by `symbolon local`")),
         // The parser's message may quote what it read, and that may be secret.
         Ok(_) => serde_json::from_str(&line)
-            .map_err(|_| Failure::usage("`symbolon party` is started by `symbolon local`")),
-        Err(error) => Err(Failure::internal(format!("cannot read orders: {error}"))),
+            .map_err(|_| CliError::usage("`symbolon party` is started by `symbolon local`")),
+        Err(error) => Err(CliError::internal(format!("cannot read orders: {error}"))),
     }
 }
 
-fn say(word: &Word) -> Outcome<()> {
+fn write_message(word: &ChildMessage) -> CliResult<()> {
     let mut line = serde_json::to_vec(word)
-        .map_err(|error| Failure::internal(format!("cannot write JSON: {error}")))?;
+        .map_err(|error| CliError::internal(format!("cannot write JSON: {error}")))?;
     line.push(b'\n');
     let mut out = std::io::stdout().lock();
     out.write_all(&line)
         .and_then(|()| out.flush())
-        .map_err(|error| Failure::internal(format!("cannot tell the parent: {error}")))
+        .map_err(|error| CliError::internal(format!("cannot tell the parent: {error}")))
 }
 
 /// Ends this process as soon as the parent's end of standard input closes.

@@ -13,7 +13,7 @@ use crate::{
 /// Exit codes, by whose turn it is to act. 0 is success.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum ExitKind {
     /// 2: the command line, a file or a value is unusable.
     Usage,
     /// 3: the peer is absent, gone, silent, or holds another key.
@@ -38,38 +38,38 @@ pub enum Class {
     Unwritten,
 }
 
-impl Class {
+impl ExitKind {
     /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
-            Class::Usage => 2,
-            Class::Peer => 3,
-            Class::Incompatible => 4,
-            Class::Misbehaved => 5,
-            Class::Assert => 6,
-            Class::Interrupted => interrupt::exit_code(),
-            Class::Internal => 70,
-            Class::System => 71,
-            Class::Killed => 72,
-            Class::Stopped => 73,
-            Class::Unwritten => 74,
+            ExitKind::Usage => 2,
+            ExitKind::Peer => 3,
+            ExitKind::Incompatible => 4,
+            ExitKind::Misbehaved => 5,
+            ExitKind::Assert => 6,
+            ExitKind::Interrupted => interrupt::exit_code(),
+            ExitKind::Internal => 70,
+            ExitKind::System => 71,
+            ExitKind::Killed => 72,
+            ExitKind::Stopped => 73,
+            ExitKind::Unwritten => 74,
         }
     }
 
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Usage => "usage",
-            Class::Peer => "peer",
-            Class::Incompatible => "incompatible",
-            Class::Misbehaved => "misbehaved",
-            Class::Assert => "assert",
-            Class::Interrupted => "interrupted",
-            Class::Internal => "internal",
-            Class::System => "system",
-            Class::Killed => "killed",
-            Class::Stopped => "stopped",
-            Class::Unwritten => "unwritten",
+            ExitKind::Usage => "usage",
+            ExitKind::Peer => "peer",
+            ExitKind::Incompatible => "incompatible",
+            ExitKind::Misbehaved => "misbehaved",
+            ExitKind::Assert => "assert",
+            ExitKind::Interrupted => "interrupted",
+            ExitKind::Internal => "internal",
+            ExitKind::System => "system",
+            ExitKind::Killed => "killed",
+            ExitKind::Stopped => "stopped",
+            ExitKind::Unwritten => "unwritten",
         }
     }
 
@@ -77,14 +77,14 @@ impl Class {
     pub fn weight(self) -> u8 {
         match self {
             // Every party that learns an output tells of it, and it follows from nothing else.
-            Class::Assert | Class::Peer => 0,
-            Class::Usage | Class::Interrupted => 1,
-            Class::Incompatible => 2,
-            Class::System | Class::Unwritten => 3,
-            Class::Stopped => 4,
-            Class::Killed => 5,
-            Class::Misbehaved => 6,
-            Class::Internal => 7,
+            ExitKind::Assert | ExitKind::Peer => 0,
+            ExitKind::Usage | ExitKind::Interrupted => 1,
+            ExitKind::Incompatible => 2,
+            ExitKind::System | ExitKind::Unwritten => 3,
+            ExitKind::Stopped => 4,
+            ExitKind::Killed => 5,
+            ExitKind::Misbehaved => 6,
+            ExitKind::Internal => 7,
         }
     }
 }
@@ -92,9 +92,9 @@ impl Class {
 /// Why the command failed. Never holds a secret.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failure {
+pub struct CliError {
     /// Decides the exit code.
-    pub class: Class,
+    pub class: ExitKind,
     /// One sentence.
     pub message: String,
     /// What to do about it.
@@ -131,7 +131,7 @@ impl From<Culprit> for Named {
 #[derive(serde::Serialize)]
 struct FailureJson<'a> {
     format: &'static str,
-    class: Class,
+    class: ExitKind,
     exit_code: u8,
     code: &'a str,
     check: Option<&'a str>,
@@ -141,20 +141,20 @@ struct FailureJson<'a> {
 }
 
 /// The result of a command.
-pub type Outcome<T> = Result<T, Failure>;
+pub type CliResult<T> = Result<T, CliError>;
 
-impl Failure {
+impl CliError {
     /// A failure of which no more is known than its class.
-    pub fn new(class: Class, message: impl Into<String>) -> Self {
+    pub fn new(class: ExitKind, message: impl Into<String>) -> Self {
         let (message, code) = (message.into(), class.name().to_string());
-        Failure { class, message, hint: None, code, check: None, party: None }
+        CliError { class, message, hint: None, code, check: None, party: None }
     }
 
     /// Prints it as JSON.
     ///
     /// # Errors
     /// As [`print_json`].
-    pub fn print_json(&self) -> Outcome<()> {
+    pub fn print_json(&self) -> CliResult<()> {
         print_json(&FailureJson {
             format: "symbolon-failure-1",
             class: self.class,
@@ -168,57 +168,57 @@ impl Failure {
     }
 
     /// The same failure in another class.
-    pub fn in_class(self, class: Class) -> Self {
-        Failure { class, code: class.name().to_string(), ..self }
+    pub fn in_class(self, class: ExitKind) -> Self {
+        CliError { class, code: class.name().to_string(), ..self }
     }
 
     /// The command line, a file or a value is unusable.
     pub fn usage(message: impl Into<String>) -> Self {
-        Failure::new(Class::Usage, message)
+        CliError::new(ExitKind::Usage, message)
     }
 
     /// An assert of the program failed: the outputs are zero.
     pub fn assert(message: impl Into<String>) -> Self {
-        Failure::new(Class::Assert, message)
+        CliError::new(ExitKind::Assert, message)
     }
 
     /// The operating system refused something: for want of what it has none left of, or because it
     /// cannot be used.
     pub fn io(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
         let class = match shortage(error) {
-            Some(Shortage::System) => Class::System,
-            Some(Shortage::Disk) => Class::Unwritten,
-            None => Class::Usage,
+            Some(Shortage::System) => ExitKind::System,
+            Some(Shortage::Disk) => ExitKind::Unwritten,
+            None => ExitKind::Usage,
         };
-        Failure::new(class, format!("{what}: {error}")).with_own_hint()
+        CliError::new(class, format!("{what}: {error}")).with_own_hint()
     }
 
     /// Results could not be written.
     pub fn unwritten(what: impl std::fmt::Display, error: &std::io::Error) -> Self {
-        let failure = Failure::io(what, error);
+        let failure = CliError::io(what, error);
         match failure.class {
-            Class::Usage => failure.in_class(Class::Unwritten),
+            ExitKind::Usage => failure.in_class(ExitKind::Unwritten),
             _ => failure,
         }
     }
 
     /// This machine has no more of something.
     pub fn system(message: impl Into<String>) -> Self {
-        Failure::new(Class::System, message).with_own_hint()
+        CliError::new(ExitKind::System, message).with_own_hint()
     }
 
     /// What to do about a class of failures, where that is always the same.
     fn with_own_hint(self) -> Self {
         match self.class {
-            Class::System => self.with_hint(SYSTEM),
-            Class::Unwritten => self.with_hint("make room on the disk, and run it again"),
+            ExitKind::System => self.with_hint(SYSTEM),
+            ExitKind::Unwritten => self.with_hint("make room on the disk, and run it again"),
             _ => self,
         }
     }
 
     /// A defect of this program.
     pub fn internal(message: impl Into<String>) -> Self {
-        Failure::new(Class::Internal, message)
+        CliError::new(ExitKind::Internal, message)
     }
 
     /// The same failure with advice.
@@ -228,7 +228,7 @@ impl Failure {
     }
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for CliError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Either is one line, whatever names of files are in it.
         write!(f, "error: {}", one_line(&self.message))?;
@@ -239,12 +239,12 @@ impl std::fmt::Display for Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CliError {
     fn from(error: Error) -> Self {
         if error == Error::Cancelled {
-            return Failure::new(Class::Interrupted, "interrupted");
+            return CliError::new(ExitKind::Interrupted, "interrupted");
         }
-        Failure {
+        CliError {
             class: error.class().into(),
             message: error.to_string(),
             hint: hint(&error),
@@ -256,25 +256,25 @@ impl From<Error> for Failure {
     }
 }
 
-impl From<ErrorClass> for Class {
+impl From<ErrorClass> for ExitKind {
     fn from(class: ErrorClass) -> Self {
         match class {
-            ErrorClass::Usage | ErrorClass::Store => Class::Usage,
-            ErrorClass::Peer => Class::Peer,
-            ErrorClass::Incompatible => Class::Incompatible,
-            ErrorClass::Misbehaved => Class::Misbehaved,
-            ErrorClass::System => Class::System,
-            ErrorClass::Unwritten => Class::Unwritten,
-            ErrorClass::Interrupted => Class::Interrupted,
+            ErrorClass::Usage | ErrorClass::Store => ExitKind::Usage,
+            ErrorClass::Peer => ExitKind::Peer,
+            ErrorClass::Incompatible => ExitKind::Incompatible,
+            ErrorClass::Misbehaved => ExitKind::Misbehaved,
+            ErrorClass::System => ExitKind::System,
+            ErrorClass::Unwritten => ExitKind::Unwritten,
+            ErrorClass::Interrupted => ExitKind::Interrupted,
             // Whatever a later library adds.
-            _ => Class::Internal,
+            _ => ExitKind::Internal,
         }
     }
 }
 
-impl From<symbolon::circuit::CircuitError> for Failure {
+impl From<symbolon::circuit::CircuitError> for CliError {
     fn from(error: symbolon::circuit::CircuitError) -> Self {
-        Failure::usage(error.to_string())
+        CliError::usage(error.to_string())
     }
 }
 
@@ -348,7 +348,7 @@ fn dealer_hint(reason: &TransportReason) -> &'static str {
              must let the port through"
         }
         TransportReason::Aborted(_) => {
-            "all parties must come within the dealer's --patience, with keys that it allows; what it \
+            "all parties must come within the dealer's --join-timeout, with keys that it allows; what it \
              prints says more. Run it again: nothing that was dealt is used twice"
         }
         _ => {
@@ -419,19 +419,19 @@ mod tests {
     #[test]
     fn every_class_has_its_own_code() {
         let classes = [
-            Class::Usage,
-            Class::Peer,
-            Class::Incompatible,
-            Class::Misbehaved,
-            Class::Assert,
-            Class::Internal,
-            Class::System,
-            Class::Killed,
-            Class::Stopped,
-            Class::Unwritten,
-            Class::Interrupted,
+            ExitKind::Usage,
+            ExitKind::Peer,
+            ExitKind::Incompatible,
+            ExitKind::Misbehaved,
+            ExitKind::Assert,
+            ExitKind::Internal,
+            ExitKind::System,
+            ExitKind::Killed,
+            ExitKind::Stopped,
+            ExitKind::Unwritten,
+            ExitKind::Interrupted,
         ];
-        assert_eq!(classes.map(Class::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74, 130]);
+        assert_eq!(classes.map(ExitKind::code), [2, 3, 4, 5, 6, 70, 71, 72, 73, 74, 130]);
         let documented = include_str!("../../../docs/cli.md");
         for class in classes {
             let code = class.code();
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_failed_check_is_told_with_its_code_and_its_culprit() {
-        let of = |culprit: Culprit| Failure::from(Error::misbehaved(culprit, A_CHECK));
+        let of = |culprit: Culprit| CliError::from(Error::misbehaved(culprit, A_CHECK));
         let failure = of(Culprit::Party(2));
         assert_eq!(failure.code, "check-failed");
         assert_eq!(failure.check.as_deref(), Some("a-check"));
@@ -453,7 +453,7 @@ mod tests {
         let all = [Culprit::Party(2), Culprit::Dealer, Culprit::Unknown].map(named);
         assert_eq!(all, ["2", "\"dealer\"", "\"unknown\""]);
         let sent = serde_json::to_string(&failure).unwrap();
-        let come: Failure = serde_json::from_str(&sent).unwrap();
+        let come: CliError = serde_json::from_str(&sent).unwrap();
         assert_eq!((come.check, come.party), (failure.check, failure.party));
     }
 
@@ -461,20 +461,21 @@ mod tests {
     fn what_the_system_has_none_left_of_is_nobodys_mistake() {
         let os = std::io::Error::from_raw_os_error;
         for (error, class) in [
-            (os(24), Class::System),
-            (os(23), Class::System),
-            (os(28), Class::Unwritten),
-            (os(27), Class::Unwritten),
-            (os(2), Class::Usage),
-            (std::io::ErrorKind::FileTooLarge.into(), Class::Usage),
+            (os(24), ExitKind::System),
+            (os(23), ExitKind::System),
+            (os(28), ExitKind::Unwritten),
+            (os(27), ExitKind::Unwritten),
+            (os(2), ExitKind::Usage),
+            (std::io::ErrorKind::FileTooLarge.into(), ExitKind::Usage),
         ] {
-            assert_eq!(Failure::io("cannot", &error).class, class, "{error}");
+            assert_eq!(CliError::io("cannot", &error).class, class, "{error}");
         }
     }
 
     #[test]
     fn an_error_is_one_line_and_has_nothing_that_a_terminal_obeys() {
-        let failure = Failure::usage("no file a\x1b[2J\nhint: b\u{9b}31m\u{202e}").with_hint("c\r");
+        let failure =
+            CliError::usage("no file a\x1b[2J\nhint: b\u{9b}31m\u{202e}").with_hint("c\r");
         let shown = "error: no file a\\u{1b}[2J\\nhint: b\\u{9b}31m\\u{202e}\nhint: c\\r";
         assert_eq!(failure.to_string(), shown);
     }
@@ -482,19 +483,19 @@ mod tests {
     #[test]
     fn errors_map_to_whose_turn_it_is() {
         let cases = [
-            (Error::misbehaved(1, A_CHECK), Class::Misbehaved),
-            (Error::incompatible("rho", "40", "80"), Class::Incompatible),
-            (Error::transport(1, TransportReason::Closed), Class::Peer),
-            (Error::invalid_input("x"), Class::Usage),
-            (Error::store("x"), Class::Usage),
-            (Error::internal("x"), Class::Internal),
-            (Error::system("x"), Class::System),
-            (Error::Full(Fault::new("disk-full", "x")), Class::Unwritten),
+            (Error::misbehaved(1, A_CHECK), ExitKind::Misbehaved),
+            (Error::incompatible("rho", "40", "80"), ExitKind::Incompatible),
+            (Error::transport(1, TransportReason::Closed), ExitKind::Peer),
+            (Error::invalid_input("x"), ExitKind::Usage),
+            (Error::store("x"), ExitKind::Usage),
+            (Error::internal("x"), ExitKind::Internal),
+            (Error::system("x"), ExitKind::System),
+            (Error::Full(Fault::new("disk-full", "x")), ExitKind::Unwritten),
         ];
         for (error, class) in cases {
-            assert_eq!(Failure::from(error).class, class);
+            assert_eq!(CliError::from(error).class, class);
         }
-        let failure = Failure::from(Error::incompatible("rho", "40", "80"));
+        let failure = CliError::from(Error::incompatible("rho", "40", "80"));
         assert!(failure.hint.unwrap().contains("--rho"));
     }
 }

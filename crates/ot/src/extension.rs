@@ -1,0 +1,135 @@
+//! Which OT extension a session uses.
+
+use std::fmt;
+use std::str::FromStr;
+
+use symbolon_transport::Error;
+
+use crate::{iknp, softspoken};
+
+/// The bits of Δ that one tree of [`softspoken`] covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TreeDepth {
+    /// 64 trees of 4 leaves.
+    Two,
+    /// 32 trees of 16 leaves.
+    Four,
+    /// 16 trees of 256 leaves.
+    Eight,
+}
+
+impl TreeDepth {
+    /// All of them.
+    pub const ALL: [TreeDepth; 3] = [TreeDepth::Two, TreeDepth::Four, TreeDepth::Eight];
+
+    /// k, the number of bits.
+    pub const fn bits(self) -> usize {
+        match self {
+            TreeDepth::Two => 2,
+            TreeDepth::Four => 4,
+            TreeDepth::Eight => 8,
+        }
+    }
+
+    /// Leaves of a tree, 2^k.
+    pub const fn leaves(self) -> usize {
+        1 << self.bits()
+    }
+
+    /// Trees for all of Δ, 128/k.
+    pub const fn trees(self) -> usize {
+        128 / self.bits()
+    }
+}
+
+/// An extension of correlated OTs: the more it computes, the less it sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum OtExtension {
+    /// [`iknp`]: 16 bytes per correlated OT.
+    #[default]
+    Iknp,
+    /// [`softspoken`]: 16/k bytes per correlated OT, for 2^k/k times the work.
+    SoftSpoken {
+        /// k.
+        k: TreeDepth,
+    },
+}
+
+impl OtExtension {
+    /// All extensions, in the order of what they send, the most first.
+    pub const ALL: [OtExtension; 4] = [
+        OtExtension::Iknp,
+        OtExtension::SoftSpoken { k: TreeDepth::Two },
+        OtExtension::SoftSpoken { k: TreeDepth::Four },
+        OtExtension::SoftSpoken { k: TreeDepth::Eight },
+    ];
+
+    /// The name in commands, configuration and the handshake.
+    pub const fn name(self) -> &'static str {
+        match self {
+            OtExtension::Iknp => "iknp",
+            OtExtension::SoftSpoken { k: TreeDepth::Two } => "softspoken2",
+            OtExtension::SoftSpoken { k: TreeDepth::Four } => "softspoken4",
+            OtExtension::SoftSpoken { k: TreeDepth::Eight } => "softspoken8",
+        }
+    }
+}
+
+impl fmt::Display for OtExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for OtExtension {
+    type Err = Error;
+
+    /// The extension with this name.
+    ///
+    /// # Errors
+    /// `InvalidInput`, which lists the names there are.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        OtExtension::ALL.into_iter().find(|ot_extension| ot_extension.name() == name).ok_or_else(
+            || {
+                let names = OtExtension::ALL.map(OtExtension::name).join(", ");
+                Error::InvalidInput(format!("no OT extension is `{name}`; try {names}"))
+            },
+        )
+    }
+}
+
+/// Bytes on the wire, headers of messages not counted, for one draw of `n` correlated OTs.
+pub fn draw_bytes(ot_extension: OtExtension, n: usize) -> usize {
+    match ot_extension {
+        OtExtension::Iknp => iknp::draw_bytes(n),
+        OtExtension::SoftSpoken { k } => softspoken::draw_bytes(k, n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for ot_extension in OtExtension::ALL {
+            assert_eq!(ot_extension.to_string().parse::<OtExtension>(), Ok(ot_extension));
+        }
+        for name in ["", "softspoken", "softspoken3", "IKNP", "iknp "] {
+            assert!(matches!(name.parse::<OtExtension>(), Err(Error::InvalidInput(_))), "{name}");
+        }
+    }
+
+    #[test]
+    fn blocks_cover_delta() {
+        for k in TreeDepth::ALL {
+            assert_eq!((k.bits() * k.trees(), k.leaves()), (128, 1 << k.bits()));
+        }
+    }
+
+    #[test]
+    fn each_extension_sends_less_than_the_one_before() {
+        let sent = OtExtension::ALL.map(|ot_extension| draw_bytes(ot_extension, 1 << 15));
+        assert!(sent.is_sorted_by(|a, b| a > b), "{sent:?}");
+    }
+}
