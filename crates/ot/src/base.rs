@@ -43,10 +43,10 @@
 //!
 //! # Work
 //! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut
-//! into parts for as many threads as the machine has. PuncturePoints are encoded many at a time, which
-//! takes one inversion for all of them. The library encodes the doubles of what it is given, so
-//! everything is computed by halves: scalars are halved, and H is twice a random point, which in a
-//! group of odd order is as random.
+//! into parts for as many threads as the machine has. PuncturePoints are encoded many at a time,
+//! which takes one inversion for all of them. The library encodes the doubles of what it is given,
+//! so everything is computed by halves: scalars are halved, and H is twice a random point, which in
+//! a group of odd order is as random.
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is
 //! the identity; as A or as an s it is refused.

@@ -45,10 +45,10 @@
 //! ```
 //!
 //! with its maximum at t₁ = 1, t₂ = 2(B−1) − 1; further tries add a factor of 1.067 at most with
-//! buckets of three. P' falls with n, and is within a small factor of P: anchors are fewer to aim at
-//! by choice, but a random bucket was hit by any of B triples, too. So batches that are large enough
-//! by themselves have anchors, with fresh y: a triple that is not shuffled is not read at a random
-//! place.
+//! buckets of three. P' falls with n, and is within a small factor of P: anchors are fewer to aim
+//! at by choice, but a random bucket was hit by any of B triples, too. So batches that are large
+//! enough by themselves have anchors, with fresh y: a triple that is not shuffled is not read at a
+//! random place.
 
 /// One batch of triples: how many come out, and how many leaky ones go into each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,8 +283,8 @@ mod tests {
         }
     }
 
-    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what can
-    /// happen.
+    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what
+    /// can happen.
     #[test]
     fn a_small_case_by_hand() {
         // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,

@@ -37,9 +37,9 @@
 //! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
 //! ```
 //!
-//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over
-//! the triples in memory order, the second over the buckets, and no MAC is read at a random place. In
-//! a batch without anchors, the y of first triples are in both sums and cancel.
+//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over the
+//! triples in memory order, the second over the buckets, and no MAC is read at a random place. In a
+//! batch without anchors, the y of first triples are in both sums and cancel.
 
 use std::ops::Range;
 
