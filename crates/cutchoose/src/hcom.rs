@@ -16,25 +16,9 @@
 //! The committer only sends, and the receiver only receives.
 //!
 //! # Openings
-//! For claimed strings u*, an honest receiver can compute the committer's rows itself: V = W ⊕
-//! (u*·G)∗Δ. So the proof of an opening is a hash of all rows V, in order. It needs no challenge.
-//!
-//! *Binding.* Suppose that a string u* is not what the committer is bound to. Then V* = W ⊕
-//! (u*·G)∗Δ depends on Δ at no less than d places of the code, and takes another value for each of
-//! theirs. A committer that is accepted for two of these values has found a collision of BLAKE3. So
-//! it passes for one of them, with probability q^-d = 2^(−k·d) ≤ 2^-ρ. This counts the guesses that
-//! it has made elsewhere: [`symbolon_ot::vole`] has the argument for all checks under one Δ
-//! together. It covers any number of openings of the same or different XORs: to open one commitment
-//! in two ways, or to open an XOR to something else than the XOR of what its parts open to, is to
-//! open some commitment to what the committer is not bound to. A committer whose guess fails has no
-//! further try, as the verdicts under one Δ are shared, and all later checks fail.
-//!
-//! The paper's way would be to open random linear combinations of the rows, under coefficients that
-//! are drawn once all strings are fixed: n·k hashes of ρ bits or more, several kilobytes. Here it
-//! is 32 bytes, and no coin or challenge.
-//!
-//! *Hiding.* The hash is a function of the opened strings and of what the receiver has. So openings
-//! reveal the opened strings alone, whatever Δ a cheating receiver chose in the set-up.
+//! The receiver can compute the rows of claimed strings itself, V = W ⊕ (u*·G)∗Δ, so the proof of
+//! an opening is a hash of all rows, in order, without a challenge. A wrong string passes with
+//! probability 2^(−k·d) ≤ 2^-ρ: `docs/proofs/commitments.md`.
 //!
 //! # When commitments may be used
 //! Those that a call returns have passed the consistency check. Opened values may be used when

@@ -1,12 +1,6 @@
 //! Garbled circuits that are sent before the inputs are chosen: the transformation of Rindal and
 //! Rosulek 2016 (USENIX Security), Fig. 9.
 //!
-//! # Why
-//! The usual security of garbling lets the evaluator choose its input *before* it sees the table.
-//! If the table comes first, a simulator would have to fix it before it knows the output, and the
-//! usual proof fails. The transformation sends the table under a mask that only the random nonce R
-//! yields, and R comes with the last label of the inputs.
-//!
 //! # What is sent
 //! With a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
 //! instead:
@@ -23,23 +17,7 @@
 //! **The protocol must not let R out before every input of the instance is fixed**, those of both
 //! parties; what has been sent until then must be fixed, too (sent whole, or by its digest).
 //!
-//! # Why it is sound
-//! Theorem 7 of the paper: if the garbling is private and authentic for inputs chosen first, the
-//! transformed one is for inputs chosen adaptively, with H a random oracle. The simulator sends
-//! random blocks for F, c and δ. When the last input is asked for it learns the output, runs the
-//! simulator of half-gates with the inputs' labels that it has given already, and programs H so
-//! that the masks and the δ fit. (It can: the simulator of half-gates takes any labels of the
-//! inputs.) This fails only if the adversary has asked H about R before, which it can guess with
-//! probability q/2^128 in q tries an instance. Afterwards, d̂_i^{1−y_i} stays hidden, because H was
-//! not asked about d_i^{1−y_i}, which authenticity hides.
-//!
-//! Here H(R, out, ·) is BLAKE3 under a key derived from R, and mask(R) is AES-128 in counter mode
-//! under another key derived from R; both derivations are BLAKE3 over the session, the instance's
-//! number and R. BLAKE3 is taken as a random oracle, and AES as an ideal cipher, which the
-//! garbling's hash assumes anyway. So the simulator programs the cipher under a key K that looks
-//! random until R is known. This fails in addition only if the cipher was used under K before
-//! (q/2^128 again; the garbling's own keys among them), or if two of the n blocks of a mask have to
-//! be equal, which a permutation cannot give: n²/2^129, at most 2^-65 for 2^32 blocks.
+//! `docs/proofs/adaptive-garbling.md` has the problem and the proof.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! PuncturedTrees pseudorandom functions: trees of seeds of which one party knows all leaves and
+//! Punctured pseudorandom functions: trees of seeds of which one party knows all leaves and
 //! the other all but one.
 //!
 //! This is the all-but-one OT of SoftSpokenOT (Roy, CRYPTO 2022), made from base OTs by the trees
@@ -28,17 +28,8 @@
 //! hash h of all f(v_y) of all trees in order. The tree receiver computes f of the leaves it has,
 //! the missing one from τ, and compares the hash.
 //!
-//! What the tree receiver hashes in a tree depends on what the tree sender sent and on the block of
-//! Δ. If it is accepted for two values d and d' of the block, then the hashed values are the same
-//! (h is collision resistant), and f is injective as far as anybody can find out, so that the
-//! leaves other than d and d' are the same in both cases. Hence there is one tree that fits all
-//! accepted values, which is what the tree sender has in effect sender_trees; and h fixes the
-//! hashed values, so whether one tree is accepted does not depend on Δ's other blocks. The tree
-//! sender has then guessed that each block lies in the tree's set of accepted values. A set of s
-//! out of 2^k passes with probability s/2^k and tells log2(2^k/s) bits: the same leak as a guess in
-//! the extension's own check, with the same consequence ([`crate::cot`]): all later uses of Δ need
-//! all of the remaining bits. As there, the results of all checks under one Δ are given one after
-//! another.
+//! The check leaks as the one of the extension does: a set of s out of 2^k values of a block passes
+//! with probability s/2^k. `docs/proofs/ot-extension.md` has the proof.
 //!
 //! The values τ and h tell the tree receiver f of the missing leaf, an output independent of its
 //! seed.
