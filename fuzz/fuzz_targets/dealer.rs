@@ -1,5 +1,5 @@
-//! What whoever reaches a dealer may ask of it: both messages of a request. One that is read has one encoding, makes
-//! sense, and nothing that is counted for it overflows.
+//! What whoever reaches a dealer may ask of it: both messages of a request. One that is read has
+//! one encoding, makes sense, and nothing that is counted for it overflows.
 
 #![no_main]
 

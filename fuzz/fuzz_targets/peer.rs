@@ -1,5 +1,6 @@
-//! Every decoder of a peer's bytes, through a whole run in which one message of one party is bent: the honest party
-//! ends in an error that accuses the peer or the connection, or with the right output.
+//! Every decoder of a peer's bytes, through a whole run in which one message of one party is bent:
+//! the honest party ends in an error that accuses the peer or the connection, or with the right
+//! output.
 
 #![no_main]
 

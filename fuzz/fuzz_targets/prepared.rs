@@ -1,5 +1,6 @@
-//! Prepared circuits as they are read back from a store, with bytes changed, missing, or more: an error, or something
-//! that can be dropped; never a panic, and never more memory than the circuit takes.
+//! Prepared circuits as they are read back from a store, with bytes changed, missing, or more: an
+//! error, or something that can be dropped; never a panic, and never more memory than the circuit
+//! takes.
 
 #![no_main]
 

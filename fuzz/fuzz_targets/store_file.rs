@@ -1,5 +1,5 @@
-//! The files of a store, from the first byte that whoever can write to the disk chooses: the manifest, the
-//! head, records of the index, headers and frames of sections.
+//! The files of a store, from the first byte that whoever can write to the disk chooses: the
+//! manifest, the head, records of the index, headers and frames of sections.
 
 #![no_main]
 

@@ -1,7 +1,7 @@
 //! Fast evaluation in the clear, many inputs side by side.
 //!
-//! A *lane word* holds one bit of every evaluation; one pass over the plan does them all. The simple
-//! evaluator in [`crate::reference`] is the specification of this one.
+//! A *lane word* holds one bit of every evaluation; one pass over the plan does them all. The
+//! simple evaluator in [`crate::reference`] is the specification of this one.
 
 use crate::plan::{And, Batch, Linear, LookupGate, Plan};
 use crate::{Circuit, CircuitError, Table};
@@ -89,8 +89,8 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
 
-/// Sets of `places`, one for every number that so many bits can make, the one that they make in each
-/// evaluation. Every evaluation has its own, so no entry can be picked by an index.
+/// Sets of `places`, one for every number that so many bits can make, the one that they make in
+/// each evaluation. Every evaluation has its own, so no entry can be picked by an index.
 fn one_hot<L: Lanes>(bits: impl Iterator<Item = L>, places: &mut Vec<L>) {
     places.clear();
     places.push(L::ONES);

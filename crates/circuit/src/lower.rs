@@ -4,13 +4,13 @@
 //! gates once, however many look-ups there are.
 //!
 //! # The gates of a table
-//! Each output is a polynomial over GF(2) in the inputs x_1 … x_k, its algebraic normal form. For some
-//! number l of inputs, all products of the first l that any polynomial needs are made once, and shared:
-//! 2^l − l − 1 ANDs at most. Sums of them are free. The other k − l inputs are split off one by one, by
-//! f = g ⊕ x·h with g and h free of x, which takes 2^(k−l) − 1 ANDs at most for each output. All l are
-//! tried and the one with the fewest ANDs is kept: random tables of 8 bits in take 81 ANDs for 8
-//! outputs (l = 6), 26 for one (l = 4), and never more than 2^8 − 9 = 247 (l = 8). Constant and
-//! linear outputs cost nothing.
+//! Each output is a polynomial over GF(2) in the inputs x_1 … x_k, its algebraic normal form. For
+//! some number l of inputs, all products of the first l that any polynomial needs are made once,
+//! and shared: 2^l − l − 1 ANDs at most. Sums of them are free. The other k − l inputs are split
+//! off one by one, by f = g ⊕ x·h with g and h free of x, which takes 2^(k−l) − 1 ANDs at most for
+//! each output. All l are tried and the one with the fewest ANDs is kept: random tables of 8 bits
+//! in take 81 ANDs for 8 outputs (l = 6), 26 for one (l = 4), and never more than 2^8 − 9 = 247 (l
+//! = 8). Constant and linear outputs cost nothing.
 //!
 //! The AES S-box is recognised and takes the 32 ANDs of its own circuit.
 
@@ -92,8 +92,8 @@ fn gates_of(table: &Table) -> Component {
         .clone()
 }
 
-/// The algebraic normal forms of a table's outputs: bit i of entry s says whether the product of the
-/// inputs in the set s is a term of output i.
+/// The algebraic normal forms of a table's outputs: bit i of entry s says whether the product of
+/// the inputs in the set s is a term of output i.
 fn coefficients(table: &Table) -> Vec<u64> {
     let mut coefficients = table.entries().to_vec();
     for input in 0..table.inputs() {
@@ -138,8 +138,8 @@ impl<'a> Polynomials<'a> {
         self.coefficients.iter().skip(set).step_by(1 << self.low).any(|&terms| terms != 0)
     }
 
-    /// The product of a set of low inputs: of two parts that are there, as equal as can be, or else of
-    /// one input and the others.
+    /// The product of a set of low inputs: of two parts that are there, as equal as can be, or else
+    /// of one input and the others.
     fn product(&mut self, set: usize) -> Bit {
         if let Some(product) = self.products[set] {
             return product;
@@ -156,8 +156,8 @@ impl<'a> Polynomials<'a> {
         product
     }
 
-    /// The terms of an output whose inputs from `upto` on are exactly those in the set `high`, without
-    /// these inputs.
+    /// The terms of an output whose inputs from `upto` on are exactly those in the set `high`,
+    /// without these inputs.
     fn sum(&mut self, output: u32, upto: usize, high: usize) -> Bit {
         if upto == self.low as usize {
             return (0..1 << upto)

@@ -1,15 +1,15 @@
 //! Inputs that nobody knows: every party brings a share, and the circuit computes on their XOR.
 //!
-//! A wrapper component puts the shares together and calls the circuit as it was. It has XOR gates only,
-//! which are free in every protocol, so no protocol needs to know of shares.
+//! A wrapper component puts the shares together and calls the circuit as it was. It has XOR gates
+//! only, which are free in every protocol, so no protocol needs to know of shares.
 
 use crate::{Call, Circuit, CircuitError, Component, Input, PartyId, Program, Step, WireRange};
 
 impl Circuit {
     /// The same function with some of its inputs given as XOR shares: where `shared` (one entry per
     /// input) is set, the input `x` is replaced by one input of the same type for each of the
-    /// `parties` parties, called `x.0`, `x.1`, … and owned by party 0, 1, …. The old input is the XOR
-    /// of all shares, and its owner no longer matters.
+    /// `parties` parties, called `x.0`, `x.1`, … and owned by party 0, 1, …. The old input is the
+    /// XOR of all shares, and its owner no longer matters.
     ///
     /// # Errors
     /// [`CircuitError::Invalid`] when `shared` has another length than the inputs, there are no

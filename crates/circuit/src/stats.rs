@@ -32,8 +32,8 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Measures a circuit, look-ups as look-ups. Plans it and walks it once; the memory follows the live
-    /// wires.
+    /// Measures a circuit, look-ups as look-ups. Plans it and walks it once; the memory follows the
+    /// live wires.
     pub fn of(circuit: &Circuit) -> Stats {
         Stats::of_plan(&Plan::with_lookups(circuit))
     }
@@ -81,7 +81,8 @@ impl LookupCount {
     }
 }
 
-/// How often each table is looked up in. The limit of a program's gates keeps sums from overflowing.
+/// How often each table is looked up in. The limit of a program's gates keeps sums from
+/// overflowing.
 fn table_uses(circuit: &Circuit) -> Vec<u64> {
     let mut uses = vec![0; circuit.tables().len()];
     let mut runs = vec![0u64; circuit.components().len()];

@@ -89,9 +89,9 @@ impl Table {
         self.entries[index]
     }
 
-    /// An upper bound of the gates that can stand in a look-up's place (see [`crate::lower_lookups`]):
-    /// at most 2^k products, and for every output a sum of all of them, term by term, with a product
-    /// and a sum for at most every second one.
+    /// An upper bound of the gates that can stand in a look-up's place (see
+    /// [`crate::lower_lookups`]): at most 2^k products, and for every output a sum of all of them,
+    /// term by term, with a product and a sum for at most every second one.
     pub(crate) fn most_gates(&self) -> u64 {
         (4 * (u64::from(self.outputs) + 1)) << self.inputs
     }

@@ -52,8 +52,9 @@ pub(crate) fn circuit(program: impl Into<Program>) -> Circuit {
 }
 
 /// Programs of a few components with all kinds of steps, dead gates, repeated and aliased outputs,
-/// wires numbered out of order, empty argument ranges, components without inputs or outputs, in half of
-/// them look-ups, and in a third many inputs and outputs, so that calls pass long runs of wires.
+/// wires numbered out of order, empty argument ranges, components without inputs or outputs, in
+/// half of them look-ups, and in a third many inputs and outputs, so that calls pass long runs of
+/// wires.
 pub(crate) fn arbitrary_circuit() -> impl Strategy<Value = Circuit> {
     (any::<u64>(), 1usize..5, 1u32..60).prop_map(|(seed, components, steps)| {
         let mut choices = Choices::new(seed);
@@ -149,7 +150,8 @@ fn lookup(choices: &mut Choices, tables: &[Table], made: &mut Component, wires: 
     table.outputs()
 }
 
-/// Adds a call whose arguments are random runs of the wires so far; gives the number of its results.
+/// Adds a call whose arguments are random runs of the wires so far; gives the number of its
+/// results.
 fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wires: u32) -> u32 {
     let index = choices.below(earlier.len() as u32);
     let callee = &earlier[index as usize];
@@ -167,8 +169,8 @@ fn call(choices: &mut Choices, earlier: &[Component], made: &mut Component, wire
     callee.outputs.len() as u32
 }
 
-/// Reverses the numbers of the gates' results when the component has no calls or look-ups (whose results
-/// must stay runs), so that wires are not always written in ascending order.
+/// Reverses the numbers of the gates' results when the component has no calls or look-ups (whose
+/// results must stay runs), so that wires are not always written in ascending order.
 fn renumber(choices: &mut Choices, made: &mut Component) {
     if !made.calls.is_empty() || !made.lookups.is_empty() || choices.below(2) == 0 {
         return;

@@ -135,7 +135,8 @@ fn check_component(program: &Program, index: usize, sizes: &[u64]) -> Result<u64
     Ok(size)
 }
 
-/// Checks the lengths of a component's lists, and that every look-up fits a table and finds its inputs.
+/// Checks the lengths of a component's lists, and that every look-up fits a table and finds its
+/// inputs.
 fn check_lists(component: &Component, tables: &[Table]) -> Result<(), CircuitError> {
     let name = &component.name;
     let reads = component.lookups.iter().map(|lookup| u64::from(lookup.input_count));

@@ -64,9 +64,9 @@ EXAMPLES
 
 /// Parties who do not trust each other compute a function of their private inputs.
 ///
-/// Nothing but the result is learnt, even if all the others cheat together: whoever deviates is
-/// caught, and an honest party stops without releasing anything. Results go to standard output,
-/// everything else to standard error.
+/// Nothing but the result is learned, even if all other parties cheat together: a cheat is caught
+/// before anything is released, or it has no effect. Results go to standard output, everything else
+/// to standard error.
 #[derive(Parser, Debug)]
 #[command(name = "symbolon", version, max_term_width = 100)]
 #[command(after_long_help = main_help(), subcommand_required = true, arg_required_else_help = true)]

@@ -1,8 +1,8 @@
-//! Commitments per second by each k, at ρ = 40, and openings; each side by itself, on one thread over
-//! channels in memory. Prints the bytes as well.
+//! Commitments per second by each k, at ρ = 40, and openings; each side by itself, on one thread
+//! over channels in memory. Prints the bytes as well.
 //!
-//! All k take turns, so that whatever else the machine does falls on all of them alike; times are the
-//! thread's processor time. The argument is the number of rounds.
+//! All k take turns, so that whatever else the machine does falls on all of them alike; times are
+//! the thread's processor time. The argument is the number of rounds.
 #![allow(missing_docs, clippy::print_stdout)]
 
 use std::time::{Duration, Instant};

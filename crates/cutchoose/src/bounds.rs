@@ -1,9 +1,9 @@
-//! Interval arithmetic with rational functions of integers: a lower and an upper bound, each with 64
-//! bits of precision.
+//! Interval arithmetic with rational functions of integers: a lower and an upper bound, each with
+//! 64 bits of precision.
 //!
-//! All operations are on integers and round the lower bound down and the upper bound up, so the true
-//! value always lies between them, on every machine. Each operation widens the interval by at most
-//! 2^-62 of the value.
+//! All operations are on integers and round the lower bound down and the upper bound up, so the
+//! true value always lies between them, on every machine. Each operation widens the interval by at
+//! most 2^-62 of the value.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul};

@@ -3,8 +3,8 @@
 //! One party makes L objects (garbled circuits, components, authenticators). The other has a random
 //! subset of fixed size opened and checks it. The U = α·n others are assigned at random to n
 //! buckets of α. An adversary makes t bad objects, and wins if it is not caught and a bucket is bad
-//! for it. For one game of several in a run that share 2^-ρ, its chance must be at most 2^-ρ / games:
-//! each game gets ρ + log2(games) bits.
+//! for it. For one game of several in a run that share 2^-ρ, its chance must be at most 2^-ρ /
+//! games: each game gets ρ + log2(games) bits.
 //!
 //! # The chance of t bad objects
 //! Let v of them be among the U. One bucket has at least m bad objects with probability
@@ -31,19 +31,11 @@
 //! ```
 //!
 //! A subset of fixed size is better than a coin for each object, for every n. A random permutation
-//! must assign the buckets: in the order of their numbers, an adversary would know the neighbours of
-//! a bad object.
+//! must assign the buckets: in the order of their numbers, an adversary would know the neighbours
+//! of a bad object.
 //!
-//! # The adversary's best t
-//! All P are log-concave in t, so that the maximum over all t is where P stops rising.
-//! - H(v + 1) − H(v) = C(v, m−1)·C(U−1−v, α−m)/C(U, α): the object that becomes bad tips a bucket
-//!   that has m − 1 other bad ones. That is a product of log-concave sequences, so log-concave. H is
-//!   its running sum, a convolution with 1, 1, 1, …, so log-concave too; and so is g, the smaller of
-//!   two log-concave sequences.
-//! - C(U, t)/C(L, t) is log-concave, as its quotients (U − t)/(L − t) fall. So the first P is.
-//! - A sequence a is *ultra-log-concave of order N* if a(t)/C(N, t) is log-concave. C(U, v)·g(v) is
-//!   so of order U, and C(L − U, k)·2^-k of order L − U. Their convolution is so of order L (Liggett,
-//!   *Ultra logconcave sequences and negative dependence*, 1997): divided by C(L, t) it is P.
+//! All P are log-concave in t (`docs/proofs/cut-and-choose.md`), so the maximum is where P stops
+//! rising.
 //!
 //! # Exactness
 //! Everything is decided by interval arithmetic (`bounds.rs`) on integers; where an interval does

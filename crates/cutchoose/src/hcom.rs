@@ -1,40 +1,24 @@
 //! XOR-homomorphic commitments to strings of 128 bits, from subspace vector OLE
 //! ([`symbolon_ot::vole`]).
 //!
-//! The *receiver* holds Δ. A commitment is, in the notation of that module, a string u and a row V at
-//! the *committer*, and W = V ⊕ (u·G)∗Δ at the receiver. The XOR of commitments is the XOR of their
-//! strings and rows, on each side by itself. All commitments of a session are under one Δ, also
-//! those of different lanes, and can be XORed.
+//! The *receiver* holds Δ. A commitment is, in the notation of that module, a string u and a row V
+//! at the *committer*, and W = V ⊕ (u·G)∗Δ at the receiver. The XOR of commitments is the XOR of
+//! their strings and rows, on each side by itself. All commitments of a session are under one Δ,
+//! also those of different lanes, and can be XORed.
 //!
 //! * [`Committer::commit_random`]: to random strings, n − 128 bits each;
 //! * [`Committer::commit_chosen`]: x for a random u sends x ⊕ u besides, 16 bytes each, and the
 //!   receiver adds ((x ⊕ u)·G)∗Δ to its row;
 //! * [`Committer::open`]: any number of XORs of commitments at once, 16 bytes each and 32 for all;
-//! * [`Committer::prove`]: the same where the receiver already knows what it should find, as when it
-//!   has garbled a circuit again from its seed: 32 bytes for all.
+//! * [`Committer::prove`]: the same where the receiver already knows what it should find, as when
+//!   it has garbled a circuit again from its seed: 32 bytes for all.
 //!
 //! The committer only sends, and the receiver only receives.
 //!
 //! # Openings
-//! For claimed strings u*, an honest receiver can compute the committer's rows itself: V = W ⊕
-//! (u*·G)∗Δ. So the proof of an opening is a hash of all rows V, in order. It needs no challenge.
-//!
-//! *Binding.* Suppose that a string u* is not what the committer is bound to. Then V* = W ⊕ (u*·G)∗Δ
-//! depends on Δ at no less than d places of the code, and takes another value for each of theirs. A
-//! committer that is accepted for two of these values has found a collision of BLAKE3. So it passes
-//! for one of them, with probability q^-d = 2^(−k·d) ≤ 2^-ρ. This counts the guesses that it has made
-//! elsewhere: [`symbolon_ot::vole`] has the argument for all checks under one Δ together. It covers
-//! any number of openings of the same or different XORs: to open one commitment in two ways, or to
-//! open an XOR to something else than the XOR of what its parts open to, is to open some commitment to
-//! what the committer is not bound to. A committer whose guess fails has no further try, as the
-//! verdicts under one Δ are shared, and all later checks fail.
-//!
-//! The paper's way would be to open random linear combinations of the rows, under coefficients that
-//! are drawn once all strings are fixed: n·k hashes of ρ bits or more, several kilobytes. Here it is 32
-//! bytes, and no coin or challenge.
-//!
-//! *Hiding.* The hash is a function of the opened strings and of what the receiver has. So openings
-//! reveal the opened strings alone, whatever Δ a cheating receiver chose in the set-up.
+//! The receiver can compute the rows of claimed strings itself, V = W ⊕ (u*·G)∗Δ, so the proof of
+//! an opening is a hash of all rows, in order, without a challenge. A wrong string passes with
+//! probability 2^(−k·d) ≤ 2^-ρ: `docs/proofs/commitments.md`.
 //!
 //! # When commitments may be used
 //! Those that a call returns have passed the consistency check. Opened values may be used when
@@ -60,8 +44,8 @@ pub use symbolon_ot::vole::{FieldBits, Params, VoleParties};
 /// Bytes of the proof that ends an opening of any number of commitments.
 pub const PROOF_BYTES: usize = 32;
 
-/// k where nothing else is asked for: it sends the fewest bytes, a quarter of k = 1, and the receiver
-/// works twice as long, 0.1 µs a string.
+/// k where nothing else is asked for: it sends the fewest bytes, a quarter of k = 1, and the
+/// receiver works twice as long, 0.1 µs a string.
 pub const DEFAULT_K: FieldBits = FieldBits::Four;
 
 /// Strings in one message.

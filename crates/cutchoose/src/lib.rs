@@ -1,8 +1,9 @@
 //! What protocols based on cut-and-choose are made of.
 //!
-//! * [`games`]: how many objects (garbled circuits, components, authenticators) have to be made, and how
-//!   many go into a bucket: exact formulas;
-//! * [`draw`]: which objects are opened, and which bucket each of the others goes to, from a coin toss;
+//! * [`games`]: how many objects (garbled circuits, components, authenticators) have to be made,
+//!   and how many go into a bucket: exact formulas;
+//! * [`draw`]: which objects are opened, and which bucket each of the others goes to, from a coin
+//!   toss;
 //! * [`hcom`]: XOR-homomorphic commitments.
 
 mod bounds;

@@ -1,8 +1,8 @@
 //! Committers that cheat, at small parameters where guesses of Δ often succeed, and at real ones.
 //!
-//! A guess is always that Δ is 0, or 1 where that is said, at the places in question. The first tests
-//! look into the receiver and assert that a cheat is caught exactly when the guess is wrong; then
-//! rates are compared with the predicted ones.
+//! A guess is always that Δ is 0, or 1 where that is said, at the places in question. The first
+//! tests look into the receiver and assert that a cheat is caught exactly when the guess is wrong;
+//! then rates are compared with the predicted ones.
 #![allow(missing_docs)]
 
 mod common;

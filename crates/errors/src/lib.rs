@@ -1,7 +1,7 @@
 //! Whose turn it is to act on an error: classes that the errors of all crates share.
 //!
-//! A crate below the transport implements [`Classified`] for its error. The transport's error, which the
-//! library for users returns, can then be made from it.
+//! A crate below the transport implements [`Classified`] for its error. The transport's error,
+//! which the library for users returns, can then be made from it.
 
 use std::error::Error;
 use std::io;

@@ -1,6 +1,6 @@
-//! Plain garbling, AND gates a second on one thread: a layer of independent gates, and AES-128; then AES
-//! as a component with its digest, and in the adaptive form. The backend is that of the processor, or of
-//! `SYMBOLON_BACKEND`.
+//! Plain garbling, AND gates a second on one thread: a layer of independent gates, and AES-128;
+//! then AES as a component with its digest, and in the adaptive form. The backend is that of the
+//! processor, or of `SYMBOLON_BACKEND`.
 
 use std::convert::Infallible;
 use std::hint::black_box;

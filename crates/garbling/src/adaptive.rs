@@ -1,12 +1,6 @@
 //! Garbled circuits that are sent before the inputs are chosen: the transformation of Rindal and
 //! Rosulek 2016 (USENIX Security), Fig. 9.
 //!
-//! # Why
-//! The usual security of garbling lets the evaluator choose its input *before* it sees the table. If the
-//! table comes first, a simulator would have to fix it before it knows the output, and the usual proof
-//! fails. The transformation sends the table under a mask that only the random nonce R yields, and R
-//! comes with the last label of the inputs.
-//!
 //! # What is sent
 //! With a table F, labels d_i^b of output i for value b, and labels d̂_i^b that the caller wants
 //! instead:
@@ -15,30 +9,15 @@
 //! F ⊕ mask(R),  c ⊕ mask(R),  δ_i^b = H(R, out, i, b, d_i^b) ⊕ d̂_i^b
 //! ```
 //!
-//! c is the [`decoding`](crate::decoding). The paper assumes that an output's label shows its value;
-//! ours show a colour, which c turns into the value, and as part of the static garbled circuit it is
-//! masked like the rest. The evaluator gets R with the last label, removes the mask, evaluates, reads the
-//! value y_i and computes d̂_i = δ_i^{y_i} ⊕ H(R, out, i, y_i, Y_i).
+//! c is the [`decoding`](crate::decoding). The paper assumes that an output's label shows its
+//! value; ours show a colour, which c turns into the value, and as part of the static garbled
+//! circuit it is masked like the rest. The evaluator gets R with the last label, removes the mask,
+//! evaluates, reads the value y_i and computes d̂_i = δ_i^{y_i} ⊕ H(R, out, i, y_i, Y_i).
 //!
 //! **The protocol must not let R out before every input of the instance is fixed**, those of both
 //! parties; what has been sent until then must be fixed, too (sent whole, or by its digest).
 //!
-//! # Why it is sound
-//! Theorem 7 of the paper: if the garbling is private and authentic for inputs chosen first, the
-//! transformed one is for inputs chosen adaptively, with H a random oracle. The simulator sends random
-//! blocks for F, c and δ. When the last input is asked for it learns the output, runs the simulator of
-//! half-gates with the inputs' labels that it has given already, and programs H so that the masks and the
-//! δ fit. (It can: the simulator of half-gates takes any labels of the inputs.) This fails only if the adversary has asked
-//! H about R before, which it can guess with probability q/2^128 in q tries an instance. Afterwards,
-//! d̂_i^{1−y_i} stays hidden, because H was not asked about d_i^{1−y_i}, which authenticity hides.
-//!
-//! Here H(R, out, ·) is BLAKE3 under a key derived from R, and mask(R) is AES-128 in counter mode under
-//! another key derived from R; both derivations are BLAKE3 over the session, the instance's number and R.
-//! BLAKE3 is taken as a random oracle, and AES as an ideal cipher, which the garbling's hash assumes
-//! anyway. So the simulator programs the cipher under a key K that looks random until R is known. This
-//! fails in addition only if the cipher was used under K before (q/2^128 again; the garbling's own
-//! keys among them), or if two of the n blocks of a mask have to be equal, which a permutation cannot
-//! give: n²/2^129, at most 2^-65 for 2^32 blocks.
+//! `docs/proofs/adaptive-garbling.md` has the problem and the proof.
 
 use std::convert::Infallible;
 
@@ -148,8 +127,8 @@ impl Mask {
         Ending { decoding, translations }
     }
 
-    /// The values of outputs and their labels d̂, from the labels of the static garbling, whose table
-    /// has all been unmasked.
+    /// The values of outputs and their labels d̂, from the labels of the static garbling, whose
+    /// table has all been unmasked.
     fn open(mut self, labels: &[Block], ending: &Ending) -> (BitVec, Labels) {
         let mut colours = Zeroizing::new(ending.decoding.clone());
         self.apply_blocks(&mut colours);
@@ -177,9 +156,9 @@ impl ComponentDigest {
 }
 
 impl Instance<'_> {
-    /// Garbles with a nonce R and the labels d̂ that the evaluator is to end with, the masked table to
-    /// `sink` as [`Instance::garble`] has it. Returns the outputs' labels for 0 in the static garbling,
-    /// and the ending.
+    /// Garbles with a nonce R and the labels d̂ that the evaluator is to end with, the masked table
+    /// to `sink` as [`Instance::garble`] has it. Returns the outputs' labels for 0 in the static
+    /// garbling, and the ending.
     ///
     /// # Errors
     /// The sink's.
@@ -206,8 +185,8 @@ impl Instance<'_> {
     /// Evaluates with R and one label for each input bit; `source` fills in the masked table as in
     /// [`Instance::evaluate`]. Returns the outputs' values and their labels d̂.
     ///
-    /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look random
-    /// or are what the garbler made them: compare them with what they have to be.
+    /// If the garbler cheated or a label is wrong, the values are arbitrary, and the labels look
+    /// random or are what the garbler made them: compare them with what they have to be.
     ///
     /// # Errors
     /// The source's.
@@ -237,8 +216,9 @@ impl Instance<'_> {
         Ok(mask.open(&labels, ending))
     }
 
-    /// Garbles from a seed, which Δ, the inputs' labels, R and d̂ come from; the masked table goes to
-    /// `sink`. Returns what the garbler keeps, the ending, and the digest of masked table and ending.
+    /// Garbles from a seed, which Δ, the inputs' labels, R and d̂ come from; the masked table goes
+    /// to `sink`. Returns what the garbler keeps, the ending, and the digest of masked table and
+    /// ending.
     ///
     /// # Errors
     /// The sink's.
@@ -271,8 +251,8 @@ impl Instance<'_> {
         (AdaptiveComponent { table, ending, digest }, keys)
     }
 
-    /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed, and
-    /// nothing if the garbler garbled something else. Keeps no table.
+    /// Garbles a copy again that was opened. Returns its keys if the digest is that of the seed,
+    /// and nothing if the garbler garbled something else. Keeps no table.
     pub fn regarble_adaptively(&self, seed: &Seed, digest: &[u8; 32]) -> Option<AdaptiveKeys> {
         let (keys, _, made) = always(self.garble_adaptively_from_seed(seed, forget));
         same_digest(&made, digest).then_some(keys)

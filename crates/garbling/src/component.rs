@@ -5,15 +5,15 @@
 //! and has to have its digest, too, so that it is the one that might have been opened.
 //!
 //! # What the digest covers
-//! The table, every block of it in order, and with [`Coverage::TableAndDecoding`] the colours of the
-//! outputs' labels for 0, which say what the outputs' labels mean. **A digest that covers the decoding
-//! gives it away if it is short**: whoever has the table may try all of it. Cover it only if it is sent
-//! with the table.
+//! The table, every block of it in order, and with [`Coverage::TableAndDecoding`] the colours of
+//! the outputs' labels for 0, which say what the outputs' labels mean. **A digest that covers the
+//! decoding gives it away if it is short**: whoever has the table may try all of it. Cover it only
+//! if it is sent with the table.
 //!
 //! The digest covers neither Δ nor the labels of inputs and outputs: a protocol commits to those by
-//! other means and compares the [`ComponentKeys`] of an opened copy with them. It hides nothing of a
-//! table that can be guessed, such as that of no gates. Two parties compute it alike only of the same
-//! plan: agree on the circuit first.
+//! other means and compares the [`ComponentKeys`] of an opened copy with them. It hides nothing of
+//! a table that can be guessed, such as that of no gates. Two parties compute it alike only of the
+//! same plan: agree on the circuit first.
 
 use std::convert::Infallible;
 
@@ -148,8 +148,8 @@ impl Instance<'_> {
         (GarbledComponent { table, digest }, keys)
     }
 
-    /// Garbles a copy again whose seed was opened. Returns its keys if the digest is that of the seed,
-    /// and nothing if the garbler garbled something else. Keeps no table.
+    /// Garbles a copy again whose seed was opened. Returns its keys if the digest is that of the
+    /// seed, and nothing if the garbler garbled something else. Keeps no table.
     pub fn regarble(
         &self,
         seed: &Seed,
@@ -160,8 +160,8 @@ impl Instance<'_> {
         same_digest(&made, digest).then_some(keys)
     }
 
-    /// Garbles a copy again whose keys were opened. Returns the outputs' labels for 0 if the digest is
-    /// that of the keys, and nothing if the garbler garbled something else, or if Δ can't be one
+    /// Garbles a copy again whose keys were opened. Returns the outputs' labels for 0 if the digest
+    /// is that of the keys, and nothing if the garbler garbled something else, or if Δ can't be one
     /// because its lowest bit is not set. Keeps no table.
     ///
     /// # Panics

@@ -1,16 +1,16 @@
 //! The kernel of the other scheme: four rows a gate, of which the first is chosen to be zero.
 //!
-//! Row 2u + v of a gate is for inputs of colours u and v. It is hashed by 2·L_α ⊕ 4·L_β, with doubling
-//! in GF(2^128), and one tweak serves the four rows of a gate. With the same offsets x, y, z as in
-//! [`half_gates`](crate::half_gates) (of β, of α, and of the output), and h_i the hash of row i, the
-//! output's label is h_0 ⊕ z and the other rows are
+//! Row 2u + v of a gate is for inputs of colours u and v. It is hashed by 2·L_α ⊕ 4·L_β, with
+//! doubling in GF(2^128), and one tweak serves the four rows of a gate. With the same offsets x, y,
+//! z as in [`half_gates`](crate::half_gates) (of β, of α, and of the output), and h_i the hash of
+//! row i, the output's label is h_0 ⊕ z and the other rows are
 //!
 //! ```text
 //! h_1 ⊕ h_0 ⊕ y,   h_2 ⊕ h_0 ⊕ x,   h_3 ⊕ h_0 ⊕ x ⊕ y ⊕ Δ.
 //! ```
 //!
-//! In authenticated garbling each row also holds a MAC under another hash of the same input, cut to ρ
-//! bits ([`TruncatedMac`]).
+//! In authenticated garbling each row also holds a MAC under another hash of the same input, cut to
+//! ρ bits ([`TruncatedMac`]).
 
 use std::ops::BitXor;
 

@@ -1,7 +1,7 @@
 //! The kernel: half-gates of gates that are independent of each other.
 //!
-//! With H(t, ·) the hash under tweak t, gate number g has the tweaks 2g and 2g + 1. From labels α, β of
-//! its inputs and offsets x, y, z the garbler computes
+//! With H(t, ·) the hash under tweak t, gate number g has the tweaks 2g and 2g + 1. From labels α,
+//! β of its inputs and offsets x, y, z the garbler computes
 //!
 //! ```text
 //! T_G = H(2g, α) ⊕ H(2g, α ⊕ Δ) ⊕ x
@@ -15,8 +15,9 @@
 //! H(2g, A) ⊕ H(2g+1, B) ⊕ u·T_G ⊕ v·(T_E ⊕ A).
 //! ```
 //!
-//! In plain garbling, α and β are the labels of colour 0, u and v are the colours of A and B, and with
-//! λ_a, λ_b the colours of the labels for 0, (x, y, z) = (λ_bΔ, λ_aΔ, λ_aλ_bΔ): see [`Colours`].
+//! In plain garbling, α and β are the labels of colour 0, u and v are the colours of A and B, and
+//! with λ_a, λ_b the colours of the labels for 0, (x, y, z) = (λ_bΔ, λ_aΔ, λ_aλ_bΔ): see
+//! [`Colours`].
 
 use symbolon_circuit::And;
 use symbolon_primitives::{Block, TweakedHash};
@@ -39,8 +40,8 @@ pub struct Gates<'a> {
 
 /// What a use of half-gates adds to the sums of hashes.
 pub trait Offsets {
-    /// Writes the offsets [x, y] and z of the gates from `place` on. `inputs` has the labels for 0 of
-    /// the gates' inputs; a use may replace them by those that it hashes.
+    /// Writes the offsets [x, y] and z of the gates from `place` on. `inputs` has the labels for 0
+    /// of the gates' inputs; a use may replace them by those that it hashes.
     fn fill(
         &self,
         place: usize,
@@ -141,8 +142,8 @@ impl HalfGates {
     }
 }
 
-/// What the evaluator computes of a gate from the hashes of its labels, the half-gates, the label of
-/// α, and the bits u and v.
+/// What the evaluator computes of a gate from the hashes of its labels, the half-gates, the label
+/// of α, and the bits u and v.
 #[inline]
 pub fn combine(hashes: [Block; 2], halves: [Block; 2], a: Block, [u, v]: [bool; 2]) -> Block {
     hashes[0] ^ hashes[1] ^ halves[0].select(u) ^ (halves[1] ^ a).select(v)

@@ -26,9 +26,9 @@ pub struct InputKeys {
 
 /// One garbling of a plan: what garbler and evaluator have to agree on before.
 ///
-/// The session and the number key the hash. **Never use a number twice in a session with the same Δ**,
-/// for another plan or for other labels: tweaks would repeat. To garble the same plan with the same keys
-/// again, as a check, gives the same table and is harmless.
+/// The session and the number key the hash. **Never use a number twice in a session with the same
+/// Δ**, for another plan or for other labels: tweaks would repeat. To garble the same plan with the
+/// same keys again, as a check, gives the same table and is harmless.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<'a> {
     pub(crate) plan: &'a Plan,
@@ -231,8 +231,8 @@ pub fn decode(labels: &[Block], decoding: &BitVec) -> BitVec {
     values
 }
 
-/// What a label says to the garbler of a wire, whose label for 0 is `zero`: 0, 1, or nothing if it is
-/// neither of the two, in time that does not depend on which.
+/// What a label says to the garbler of a wire, whose label for 0 is `zero`: 0, 1, or nothing if it
+/// is neither of the two, in time that does not depend on which.
 pub fn value_of(label: Block, zero: Block, delta: &Delta) -> Option<bool> {
     let is_zero = label.ct_eq(&zero);
     let is_one = label.ct_eq(&(zero ^ **delta));

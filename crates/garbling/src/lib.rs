@@ -1,9 +1,9 @@
 //! Garbled circuits by half-gates (Zahur, Rosulek and Evans 2015), without channels.
 //!
 //! A garbler holds for every wire two labels L and L ⊕ Δ, of the values 0 and 1. XOR, NOT and
-//! constants are free; an AND gate costs two blocks in the *table*. The evaluator holds one label per
-//! wire and the table, and computes the labels of the outputs. It does not learn their values, nor
-//! the other labels, until the garbler tells it how to [`decode`] them.
+//! constants are free; an AND gate costs two blocks in the *table*. The evaluator holds one label
+//! per wire and the table, and computes the labels of the outputs. It does not learn their values,
+//! nor the other labels, until the garbler tells it how to [`decode`] them.
 //!
 //! - [`Instance`] is one garbling of a plan: it garbles to a sink and evaluates from a source, in
 //!   memory that follows the live wires. Δ and the labels of the inputs are the caller's, or come

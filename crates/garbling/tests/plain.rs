@@ -1,5 +1,5 @@
-//! Plain garbling: correctness against the evaluation in the clear, the published form of half-gates,
-//! streaming, and what wrong labels and tables lead to.
+//! Plain garbling: correctness against the evaluation in the clear, the published form of
+//! half-gates, streaming, and what wrong labels and tables lead to.
 
 mod common;
 
@@ -85,8 +85,8 @@ fn the_kernel_makes_half_gates_as_published() {
     }
 }
 
-/// Four rows with the colours as offsets: from each pair of labels the row of their colours gives the
-/// label of the output.
+/// Four rows with the colours as offsets: from each pair of labels the row of their colours gives
+/// the label of the output.
 #[test]
 fn the_kernel_of_four_rows_garbles_an_and_gate() {
     let mut prg = Prg::from_public_seed(Block(8));
@@ -161,7 +161,8 @@ fn a_large_component_is_evaluated_as_it_is_garbled() {
     assert_eq!(decode(&labels, &decoding(&zero)).to_bools(), expected);
 }
 
-/// A label that is off by any bit, or a half-gate that is, leads to none of the output's two labels.
+/// A label that is off by any bit, or a half-gate that is, leads to none of the output's two
+/// labels.
 #[test]
 fn wrong_labels_and_tables_give_neither_label() {
     let mut builder = symbolon_circuit::builder::Builder::new("and");

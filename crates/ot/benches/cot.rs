@@ -1,5 +1,5 @@
-//! Correlated OTs per second by each OT extension, one thread a party over channels in memory, and the
-//! set-up of both directions.
+//! Correlated OTs per second by each OT extension, one thread a party over channels in memory, and
+//! the set-up of both directions.
 //!
 //! All extensions take turns, so that whatever else the machine does falls on all of them alike;
 //! the rates by processor time (of one party's thread) are what remains when it does much else.

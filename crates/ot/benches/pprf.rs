@@ -1,5 +1,5 @@
-//! PuncturedTrees trees: what a session's set-up takes for its correlated OTs besides the base OTs, for
-//! each size of blocks and with the kernels of each backend; throughput in leaves of all trees.
+//! PuncturedTrees trees: what a session's set-up takes for its correlated OTs besides the base OTs,
+//! for each size of blocks and with the kernels of each backend; throughput in leaves of all trees.
 #![allow(missing_docs)]
 
 use std::process::{Command, ExitCode};

@@ -21,32 +21,16 @@
 //! which a proof puts a point X of which it wants the product with A. One A serves all OTs: every
 //! oracle call and every KDF call carries the index of its OT.
 //!
-//! # The assumption
-//! The proof against a cheating receiver needs *gap* Diffie–Hellman: a·X is hard to find from A and
-//! X even with an oracle that tells whether Q = a·P for given P and Q. Without a, the proof has to
-//! see among the questions to the KDF those that contain a·P_j: those about the chosen key must get
-//! the answer that the sender has as its key, and the first about the other key holds the solution.
-//! Guessing instead would cost a factor for each OT. Nor does it know which s, of the many that the
-//! receiver may ask H' about before it settles on one, belongs to an answer H_j(u) = X − s + r·G:
-//! it guesses one question, in one OT, and so loses a factor of the number of questions to H' over
-//! all OTs, but none besides for the number of OTs. The proof against a cheating sender needs no
-//! assumption: it puts points with known logarithms on both sides.
-//!
-//! # What is bound
-//! Without the index such a batch is broken, as the paper shows of several programs. The oracles
-//! take the session, the numbers of sender and receiver, and the OT's index and slot, the KDF also
-//! a digest of the whole transcript (A and every s and t), so that messages replayed from another
-//! session, passed on between two pairs of parties, or moved between OTs, give keys that nobody
-//! knows. Endemic security (Masny and Rindal, CCS 2019) lets a cheater influence its *own* keys;
-//! correlated OT extension allows that anyway (the functionality F_COTe lets a corrupt party choose
-//! what it receives).
+//! # Security
+//! A cheating receiver needs gap Diffie–Hellman; the proof against a cheating sender needs no
+//! assumption. `docs/proofs/base-ot.md` has both, and what the oracles are bound to.
 //!
 //! # Work
 //! Most of a session's set-up is spent here, by one side while the other waits: 128 OTs are cut
-//! into parts for as many threads as the machine has. PuncturePoints are encoded many at a time, which
-//! takes one inversion for all of them. The library encodes the doubles of what it is given, so
-//! everything is computed by halves: scalars are halved, and H is twice a random point, which in a
-//! group of odd order is as random.
+//! into parts for as many threads as the machine has. Points are encoded many at a time,
+//! which takes one inversion for all of them. The library encodes the doubles of what it is given,
+//! so everything is computed by halves: scalars are halved, and H is twice a random point, which in
+//! a group of odd order is as random.
 //!
 //! Every point is decoded canonically. Ristretto has prime order, so the only low-order point is
 //! the identity; as A or as an s it is refused.

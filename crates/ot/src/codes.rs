@@ -1,8 +1,8 @@
 //! Binary linear codes of dimension 128 with a proven minimum distance, in systematic form: a
 //! message of 128 bits is followed by its parity bits.
 //!
-//! No table is copied: [`Code::with_distance`] derives the shortest code among these two kinds, over
-//! GF(2^8) or GF(2^9).
+//! No table is copied: [`Code::with_distance`] derives the shortest code among these two kinds,
+//! over GF(2^8) or GF(2^9).
 //!
 //! # Extended and shortened BCH codes
 //! Let α generate the multiplicative group of GF(2^m), of order N = 2^m − 1, and let g be the
@@ -21,8 +21,8 @@
 //! Let C₂ ⊂ C₁ be two such codes before the shortening, C₁ for d − 2 and C₂ for d, so that g₁
 //! divides g₂. To a word c of C₁, whose weight with its parity bit is at least d − 2, a tail is
 //! appended: the q = deg g₂ − deg g₁ bits of (c mod g₂)/g₁, and the parity of these, which is the
-//! code [q + 1, q, 2]. If c is in C₂ then the tail is 0 and the weight at least d. Otherwise the tail
-//! is not 0, its weight is at least 2, and the weight in all is at least d − 2 + 2.
+//! code [q + 1, q, 2]. If c is in C₂ then the tail is 0 and the weight at least d. Otherwise the
+//! tail is not 0, its weight is at least 2, and the weight in all is at least d − 2 + 2.
 //!
 //! | d | code |
 //! | --- | --- |
@@ -114,8 +114,8 @@ impl Code {
         &self.sums
     }
 
-    /// The parity bits of a message that is public: which entries of a table are read depends on it.
-    /// `out` is ⌈parity bits / 64⌉ words.
+    /// The parity bits of a message that is public: which entries of a table are read depends on
+    /// it. `out` is ⌈parity bits / 64⌉ words.
     ///
     /// # Panics
     /// If `out` has another length.

@@ -2,7 +2,7 @@
 //!
 //! A draw of n bits x, padded to n' = 128·m bits with 128 random bits at the end, is a bit matrix
 //! of n' rows and 128 columns: the receiver gets T, the sender gets Q, and column i of Q is t^i ⊕
-//! Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Generators differ in
+//! Δ_i·x. Row k is M_k at the receiver and K_k = M_k ⊕ x_k·Δ at the sender. Extensions differ in
 //! how the columns come about and in what the receiver sends for them.
 //!
 //! # The check
@@ -17,18 +17,12 @@
 //! sender checks   q̃^i = t̃^i ⊕ Δ_i·x̃                                            for every column i
 //! ```
 //!
-//! Linear universal hashing makes the difference of two distinct columns' x survive except with
-//! probability 2^-128; a receiver that used another x in column i passes only if it guessed Δ_i. It
-//! so learns c bits of Δ with probability 2^-c, and all later uses of Δ (MACs, labels) need all of
-//! the remaining 128 − c bits: the product stays 2^-128 (YWZ20 §2.2). For that reason Δ is never
-//! shortened. x̃ and the t̃^i reveal 128 linear functions of x, hidden by the last 128 rows, which
-//! are thrown away; given x̃, each t̃^i is a function of what the sender has.
+//! A receiver that used another x in column i passes only if it guessed Δ_i:
+//! `docs/proofs/ot-extension.md`.
 //!
 //! # The challenge
 //! The χ come from a hash of the session and of all messages of this direction so far, the whole
-//! correction included, so nothing waits for a round trip. A cheat passes a random χ with
-//! probability 2^-128 only, so grinding the hash offline gains nothing (unlike for 2^-ρ challenges,
-//! which are interactive coin tosses everywhere in this project).
+//! correction included, so nothing waits for a round trip.
 
 use std::sync::{Arc, Mutex};
 

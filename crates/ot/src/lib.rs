@@ -7,8 +7,8 @@
 //! * [`base`]: 128 OTs from public-key operations, once per session;
 //! * [`cot`]: what every OT extension does and the check they share;
 //! * [`iknp`]: the extension of Ishai, Kilian, Nissim and Petrank with a sound consistency check;
-//! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], the trees it
-//!   grows on;
+//! * [`softspoken`]: Roy's extension, which computes more and sends less, and [`pprf`], the trees
+//!   it grows on;
 //! * [`extension`]: which of them a session uses;
 //! * [`vole`]: subspace vector OLE over another code ([`codes`]), for XOR-homomorphic commitments;
 //! * [`setup`]: both directions at once, the second bootstrapped from the first.

@@ -3,8 +3,8 @@
 use blake3::Hasher;
 use zeroize::Zeroize;
 
-/// BLAKE3 in its mode for deriving keys, with one context. Making it costs more than a hash of a few dozen
-/// bytes, and wiping it as much again, so it is made once for many. Wiped on drop.
+/// BLAKE3 in its mode for deriving keys, with one context. Making it costs more than a hash of a
+/// few dozen bytes, and wiping it as much again, so it is made once for many. Wiped on drop.
 pub(crate) struct Oracle(Hasher);
 
 impl Oracle {

@@ -1,5 +1,5 @@
-//! PuncturedTrees pseudorandom functions: trees of seeds of which one party knows all leaves and the
-//! other all but one.
+//! Punctured pseudorandom functions: trees of seeds of which one party knows all leaves and
+//! the other all but one.
 //!
 //! This is the all-but-one OT of SoftSpokenOT (Roy, CRYPTO 2022), made from base OTs by the trees
 //! of Goldreich, Goldwasser and Micali, with the paper's check against a cheating tree sender. The
@@ -16,30 +16,23 @@
 //! K_j^{1−c} ⊕ (⊕ of all nodes of level j with bit j = c)
 //! ```
 //!
-//! The tree receiver decrypts the one for c = 1 − Δ_j. It knows the children of all nodes but one, so
-//! this sum gives it the child it lacks that leaves the path of Δ; the child on the path it never
-//! gets. In the end it lacks the leaf with label Δ, whose seed is as good as random to it: each
-//! node of the path is a generator's output of which everything else about it has been revealed
-//! under independent keys.
+//! The tree receiver decrypts the one for c = 1 − Δ_j. It knows the children of all nodes but one,
+//! so this sum gives it the child it lacks that leaves the path of Δ; the child on the path it
+//! never gets. In the end it lacks the leaf with label Δ, whose seed is as good as random to it:
+//! each node of the path is a generator's output of which everything else about it has been
+//! revealed under independent keys.
 //!
 //! # The check
-//! A cheating tree sender sends sums that fit some values of Δ only. So each leaf v makes, besides a
-//! seed, a 256-bit value f(v), and the tree sender sends for each tree τ = ⊕_y f(v_y), and one hash h
-//! of all f(v_y) of all trees in order. The tree receiver computes f of the leaves it has, the missing
-//! one from τ, and compares the hash.
+//! A cheating tree sender sends sums that fit some values of Δ only. So each leaf v makes, besides
+//! a seed, a 256-bit value f(v), and the tree sender sends for each tree τ = ⊕_y f(v_y), and one
+//! hash h of all f(v_y) of all trees in order. The tree receiver computes f of the leaves it has,
+//! the missing one from τ, and compares the hash.
 //!
-//! What the tree receiver hashes in a tree depends on what the tree sender sent and on the block of Δ. If
-//! it is accepted for two values d and d' of the block, then the hashed values are the same (h is
-//! collision resistant), and f is injective as far as anybody can find out, so that the leaves
-//! other than d and d' are the same in both cases. Hence there is one tree that fits all accepted
-//! values, which is what the tree sender has in effect sender_trees; and h fixes the hashed values, so
-//! whether one tree is accepted does not depend on Δ's other blocks. The tree sender has then guessed
-//! that each block lies in the tree's set of accepted values. A set of s out of 2^k passes with
-//! probability s/2^k and tells log2(2^k/s) bits: the same leak as a guess in the extension's own
-//! check, with the same consequence ([`crate::cot`]): all later uses of Δ need all of the remaining
-//! bits. As there, the results of all checks under one Δ are given one after another.
+//! The check leaks as the one of the extension does: a set of s out of 2^k values of a block passes
+//! with probability s/2^k. `docs/proofs/ot-extension.md` has the proof.
 //!
-//! The values τ and h tell the tree receiver f of the missing leaf, an output independent of its seed.
+//! The values τ and h tell the tree receiver f of the missing leaf, an output independent of its
+//! seed.
 //!
 //! # The generator
 //! The child with label y is H_y(v) for its parent v, with the re-keyed AES of
@@ -47,8 +40,8 @@
 //! share a key. f is two such hashes: in the ideal cipher model a collision of both costs 2^128.
 //!
 //! # Constant time
-//! The tree receiver keeps its nodes in the order y ⊕ Δ, so that it always lacks number 0 and no index
-//! depends on Δ; conditional swaps bring the f(v) into the order of labels for the hash.
+//! The tree receiver keeps its nodes in the order y ⊕ Δ, so that it always lacks number 0 and no
+//! index depends on Δ; conditional swaps bring the f(v) into the order of labels for the hash.
 
 use blake3::Hasher;
 use symbolon_primitives::{Block, Delta, TweakedHash, derive_block};
@@ -71,8 +64,8 @@ pub const fn message_bytes(k: TreeDepth) -> usize {
     message_bytes_of(k, k.trees())
 }
 
-/// Bytes of the tree sender's message for some number of trees: two sums for each level of each tree but
-/// the first ones, a τ for each tree, and h.
+/// Bytes of the tree sender's message for some number of trees: two sums for each level of each
+/// tree but the first ones, a τ for each tree, and h.
 pub(crate) const fn message_bytes_of(k: TreeDepth, trees: usize) -> usize {
     trees * tree_bytes(k) + VALUE
 }
@@ -102,7 +95,8 @@ impl TreeParams<'_> {
         hasher
     }
 
-    /// Who builds and who punctures: without both, two pairs with one tree sender would share a domain.
+    /// Who builds and who punctures: without both, two pairs with one tree sender would share a
+    /// domain.
     fn direction(&self) -> [u8; 4] {
         let ([a, b], [c, d]) = (self.tree_sender.to_le_bytes(), self.tree_receiver.to_le_bytes());
         [a, b, c, d]
@@ -179,8 +173,8 @@ impl Leaves {
 /// The tree sender's leaves: all, in the order of their labels.
 pub struct SenderTrees(pub(crate) Leaves);
 
-/// The tree receiver's leaves, which exist only if the check passed: those of a tree in the order y ⊕
-/// Δ's block, with zero in place of number 0, which it does not know.
+/// The tree receiver's leaves, which exist only if the check passed: those of a tree in the order y
+/// ⊕ Δ's block, with zero in place of number 0, which it does not know.
 pub struct PuncturedTrees(pub(crate) Leaves, pub(crate) Delta);
 
 /// Builds the trees: returns the leaves and the message that lets the peer have all but one of

@@ -1,24 +1,24 @@
 //! Subspace vector OLE over a binary linear code: what XOR-homomorphic commitments are made of.
 //! SoftSpokenOT (Roy, CRYPTO 2022), Figs. 8 and 9, for the systematic codes of [`crate::codes`].
 //!
-//! Let the code have n places and the distance d, and let q = 2^k. The *verifier* holds Δ, an element
-//! of GF(2)^k for each place. A draw of some number of rows gives the *prover* random strings u of
-//! 128 bits and rows V, and the verifier rows W; a row has k bits for each place, and
+//! Let the code have n places and the distance d, and let q = 2^k. The *verifier* holds Δ, an
+//! element of GF(2)^k for each place. A draw of some number of rows gives the *prover* random
+//! strings u of 128 bits and rows V, and the verifier rows W; a row has k bits for each place, and
 //!
 //! ```text
 //! W = V ⊕ (u·G) ∗ Δ        k bits of W at place i:  V_i ⊕ (u·G)_i·Δ_i
 //! ```
 //!
-//! Correlated OT ([`crate::cot`]) is the same with the repetition code, where u is one chosen bit and
-//! G repeats it 128 times. The two share the trees ([`crate::pprf`]), the streams of their leaves,
-//! the column hash and the selective-failure guard. They are not one generic piece of code, because most else
-//! differs: correlated OT sends a correction for every column, as its bits are chosen, and all
-//! hashes of columns, which other parties verify too. Its messages and its inner loop stay as they
-//! are.
+//! Correlated OT ([`crate::cot`]) is the same with the repetition code, where u is one chosen bit
+//! and G repeats it 128 times. The two share the trees ([`crate::pprf`]), the streams of their
+//! leaves, the column hash and the selective-failure guard. They are not one generic piece of code,
+//! because most else differs: correlated OT sends a correction for every column, as its bits are
+//! chosen, and all hashes of columns, which other parties verify too. Its messages and its inner
+//! loop stay as they are.
 //!
 //! # The columns
-//! Each place has a tree of q leaves, or for k = 1 a pair of seeds. As in [`crate::softspoken`], with
-//! r_y the stream of leaf y:
+//! Each place has a tree of q leaves, or for k = 1 a pair of seeds. As in [`crate::softspoken`],
+//! with r_y the stream of leaf y:
 //!
 //! ```text
 //! prover:   u'_i = ⊕_y r_y         V_{i,j} = ⊕_{y: bit j of y is 1} r_y
@@ -27,62 +27,14 @@
 //!
 //! The columns u' of the first 128 places are the strings: they are random, and need no correction.
 //! For each parity place i the prover sends C_i = u'_i ⊕ (u·G)_i, and the verifier adds Δ_{i,j}·C_i
-//! to W_{i,j}. So a string takes n − 128 bits. C_i is hidden by the leaf of place i that the verifier
-//! lacks.
+//! to W_{i,j}. So a string takes n − 128 bits. C_i is hidden by the leaf of place i that the
+//! verifier lacks.
 //!
 //! # The check
-//! A cheating prover may send any C. Let u_i be the column at place i after the correction, so that W
-//! = V ⊕ u_i·Δ_i there; the check of the trees makes sure that u_i is well-defined for all values of
-//! Δ_i that are still possible. With h rows of coefficients χ, of GF(2^128) each, as in
-//! [`crate::cot`]:
-//!
-//! ```text
-//! prover sends     ũ_i = Σ χ_k·u_{i,k}  for the first 128 places; a digest of all ṽ_{i,j} = Σ χ_k·v_{i,j,k}
-//! verifier takes   (w̃_{i,j} ⊕ Δ_{i,j}·(ũ·G)_i)  for all i, j, and compares the digest
-//! ```
-//!
-//! An honest verifier can compute every ṽ itself, so a digest of 32 bytes does for all columns. If
-//! the prover is accepted for two values of Δ that differ in a place where its sum is not (ũ·G)_i,
-//! then it has a collision of BLAKE3, as what is hashed differs. So let B be the set of places where
-//! Σ χ_k·u_{i,k} ≠ (ũ·G)_i: it passes for one value of Δ_i at each of them, with probability
-//! 2^(−k·|B|), and has then guessed these Δ_i.
-//!
-//! *The other places are a codeword.* If |B| < d then, but for a small probability, there are unique
-//! strings u with u_i = (u·G)_i in all rows and all places i outside B. For suppose that the columns
-//! outside some B are not of this form. Then there is λ in the dual code, supported outside B, with z =
-//! Σ λ_i·u_i ≠ 0, while Σ λ_i·(ũ·G)_i = 0. It passes only if χ maps z to 0. That has probability
-//! 2^(-128·h): χ is independent of z, and its last h blocks are the identity. There are C(n, |B|)
-//! sets B, so such a prover passes with at most
-//!
-//! ```text
-//! Σ_{b<d} C(n, b)·2^(−k·b) · 2^(-128·h)
-//! ```
-//!
-//! for each challenge it tries. h is the smallest number that makes this at most 2^-128: two for
-//! every code but those of k = 1 at ρ = 64 and 80, which take three. (With h = 1 it would be 2^-12
-//! for k = 1 at ρ = 40.) That argument stands by itself; we do not rely on the loss in the paper's
-//! Theorem 4.5, which was revised in November 2025. The strings are unique as the code without B has
-//! a distance of at least d − |B| > 0.
-//!
-//! # What is binding
-//! The strings u outside B are what the prover is bound to. To pass for u* ≠ u in any later check of
-//! W ⊕ (u*·G)∗Δ, it needs Δ_i at all places where the codewords differ, which are at least d, and it
-//! knows those in B. Every check is passed for one value of each Δ_i in question, or for a subset of
-//! its values in the check of the trees, and nothing else depends on Δ until the first failure, which
-//! ends everything ([`SelectiveFailureGuard`]). So all guesses together are right with probability q^-d at most:
-//! k·d ≥ ρ makes it 2^-ρ. It does not matter how they are spread over draws and checks, and a guess
-//! that was right gains nothing for another place.
-//!
-//! # Hiding
-//! ũ reveals 128·h linear functions of the strings. They are hidden by 128·h more rows, whose
-//! coefficients are the identity, and which are thrown away. The digest is a function
-//! of ũ and of what the verifier has. A cheating verifier's Δ are the choices it made in the base
-//! OTs, so whatever it does afterwards, it lacks one leaf of each tree.
-//!
-//! # The challenge
-//! χ comes from a transcript with the corrections and the trees, as in [`crate::cot`]. Grinding the
-//! hash gains nothing, because what depends on χ is as improbable as above; a guess of Δ does not
-//! depend on χ.
+//! With h rows of coefficients χ, the prover sends ũ_i = Σ χ_k·u_{i,k} for the first 128 places and
+//! a digest of all ṽ_{i,j} = Σ χ_k·v_{i,j,k}. The verifier computes w̃_{i,j} ⊕ Δ_{i,j}·(ũ·G)_i and
+//! compares the digest. `docs/proofs/commitments.md` proves that this binds the prover (k·d ≥ ρ
+//! makes it 2^-ρ over all draws and checks), that it hides the strings, and that h rows are enough.
 //!
 //! # Codes and costs
 //! | k | code for ρ = 40 | bits sent for a string | AES blocks for a string, prover | base OTs |

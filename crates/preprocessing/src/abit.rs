@@ -160,8 +160,8 @@ impl AuthBitGenerator {
         Ok(())
     }
 
-    /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit that the
-    /// peer with index p draws; its length says how many.
+    /// The other side of [`draw_own`](AuthBitGenerator::draw_own): `keys[p]` gets one key per bit
+    /// that the peer with index p draws; its length says how many.
     ///
     /// # Errors
     /// `PeerMisbehaved` when a peer's bits are inconsistent; `Transport` when it is gone.

@@ -11,44 +11,12 @@
 //!
 //! (Wang–Ranellucci–Katz 2017, §6, with leakage of the x share as in Yang–Wang–Zhang 2020, App. D).
 //!
-//! # Several batches
-//! An attempt that goes wrong ends everything under this Δ. An attempt that goes unnoticed but
-//! fills no bucket does not: the adversary tries again in the next batch. So the papers' maximum of
-//! 2^-t·w(t) over t holds for a single batch alone. With any number of batches the best strategy
-//! succeeds with probability at most
+//! With further batches under the same Δ, an adversary that was not noticed tries again; the bound
+//! is P(n, B), the maximum over t of 2^-t·w / (1 − 2^-t·(1 − w)), at t = 2B − 1.
 //!
-//! ```text
-//! P(n, B) = max over t in [B, nB] of  2^-t · w(t) / (1 − 2^-t · (1 − w(t)))
-//! ```
-//!
-//! By induction on the number of batches: let P be the largest of the P(n, B) of all batches. In
-//! the first one t attempts win with 2^-t·w, and survive without a win with 2^-t·(1 − w), after
-//! which the other batches give P at most; and 2^-t·(w + (1 − w)·P) ≤ P, by the definition of P.
-//! Making no attempt in a batch, or fewer than B, gains nothing: then w = 0. It does not matter how
-//! attempts adapt to earlier batches. The expression grows with w, so the union bound that w is may
-//! stand for the exact probability.
-//!
-//! The maximum lies at t = 2B − 1 (2B − 1 and 2B are equally good in a single batch), since C(t,
-//! B)/(2^t − 1) grows up to there and falls behind. What further tries add is at most a factor of
-//! 1/(1 − 2^-t): 1.032 with buckets of three, less with larger ones.
-//!
-//! # Anchored batches
-//! Where the first triple of each bucket, its anchor, is made for that bucket (on a given y, when
-//! the circuit is known), only the other n(B − 1) are shuffled. An adversary tries t₁ of the
-//! anchors, whose buckets it knows, and t₂ of the others. A bucket is known if its anchor is among
-//! the t₁ and all its others are among the t₂; each of the t₁ buckets is so with probability
-//! C(t₂, B−1)/C(n(B−1), B−1):
-//!
-//! ```text
-//! w'(t₁, t₂) = t₁ · C(t₂, B−1) / C(n(B−1), B−1)
-//! P'(n, B) = max over t₁ ≥ 1, t₂ ≥ B−1 of  2^-t · w' / (1 − 2^-t · (1 − w')),   t = t₁ + t₂
-//! ```
-//!
-//! with its maximum at t₁ = 1, t₂ = 2(B−1) − 1; further tries add a factor of 1.067 at most with
-//! buckets of three. P' falls with n, and is within a small factor of P: anchors are fewer to aim at
-//! by choice, but a random bucket was hit by any of B triples, too. So batches that are large enough
-//! by themselves have anchors, with fresh y: a triple that is not shuffled is not read at a random
-//! place.
+//! Where the first triple of each bucket (its anchor) is made for that bucket, only the other
+//! n(B − 1) are shuffled, and w becomes w'(t₁, t₂) = t₁·C(t₂, B−1)/C(n(B−1), B−1).
+//! The proof of both bounds is in `docs/proofs/bucketing.md`.
 
 /// One batch of triples: how many come out, and how many leaky ones go into each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,8 +251,8 @@ mod tests {
         }
     }
 
-    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what can
-    /// happen.
+    /// Two anchored triples, buckets of two, an adversary that tries everything: by listing what
+    /// can happen.
     #[test]
     fn a_small_case_by_hand() {
         // One of each is tried (1/4), and the two meet in one of the two possible orders; if not,

@@ -12,8 +12,8 @@ use crate::{AuthShares, PeerIndex, Share};
 /// Collects shares to be opened: the own bits and, for the check, the MACs of the own bits and the
 /// keys of the peers' bits.
 ///
-/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to every
-/// peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
+/// This is the amortised opening of YWZ20 App. A.3: bits, then one digest of all their MACs, to
+/// every peer the one under its Δ. The receiver hashes K ⊕ x·Δ for the bits x it was sent.
 pub struct ShareOpening {
     own: BitVec,
     /// One entry per peer.
@@ -181,8 +181,8 @@ impl AwaitedOpening {
     /// Receives the peers' bits, checks them, and returns the opened values ⊕_i λ^i.
     ///
     /// # Errors
-    /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it is
-    /// gone.
+    /// `PeerMisbehaved` when the digest of a peer's MACs is not the right one; `Transport` when it
+    /// is gone.
     pub fn receive(
         self,
         channels: &mut [Channel],

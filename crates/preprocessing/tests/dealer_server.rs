@@ -112,8 +112,8 @@ impl TestServer {
         }
     }
 
-    /// As [`serve`](TestServer::serve), when there is place again: a session's place is free shortly
-    /// after its parties have all.
+    /// As [`serve`](TestServer::serve), when there is place again: a session's place is free
+    /// shortly after its parties have all.
     fn serve_soon(&self, asked: &Request) {
         for attempt in 0..200 {
             let mut asked = asked.clone();

@@ -40,8 +40,8 @@ fn deal(parties: usize, n: usize) -> (Vec<AuthShares>, Vec<Block>) {
     (shares, deltas)
 }
 
-/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has had its
-/// way with their channels.
+/// Opens what `push` makes of `n` dealt shares among `parties` parties, after `adversary` has had
+/// its way with their channels.
 fn open_as(
     (parties, n): (u16, usize),
     adversary: impl FnOnce(&mut [Lanes]),

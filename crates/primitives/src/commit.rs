@@ -1,8 +1,8 @@
 //! Commitments by hashing, each bound to who made it and where.
 //!
-//! A commitment is BLAKE3 over the domain, the session, the committing party, an index, a 256-bit nonce
-//! and the value. Because the party is part of it, a peer that echoes our own commitment back, and
-//! later our opening, does not open it: the verifier hashes the peer's number, not ours.
+//! A commitment is BLAKE3 over the domain, the session, the committing party, an index, a 256-bit
+//! nonce and the value. Because the party is part of it, a peer that echoes our own commitment
+//! back, and later our opening, does not open it: the verifier hashes the peer's number, not ours.
 
 use std::fmt;
 
@@ -43,15 +43,16 @@ impl fmt::Debug for Opening {
     }
 }
 
-/// Commits to a value of any length, with a nonce from `prg` (which has to be unpredictable to others).
+/// Commits to a value of any length, with a nonce from `prg` (which has to be unpredictable to
+/// others).
 pub fn commit(ctx: &CommitContext<'_>, value: &[u8], prg: &mut Prg) -> (Commitment, Opening) {
     let mut opening = Opening { nonce: [0; 32] };
     prg.fill(&mut opening.nonce);
     (Commitment(hash(ctx, &opening, value)), opening)
 }
 
-/// Whether the commitment is one to this value, made by this party at this place; compared in constant
-/// time.
+/// Whether the commitment is one to this value, made by this party at this place; compared in
+/// constant time.
 pub fn verify(
     ctx: &CommitContext<'_>,
     commitment: &Commitment,
@@ -114,8 +115,8 @@ mod tests {
         }
     }
 
-    /// Where one field ends and the next begins is part of what is hashed: domains that run into the session
-    /// make no two contexts one.
+    /// Where one field ends and the next begins is part of what is hashed: domains that run into
+    /// the session make no two contexts one.
     #[test]
     fn fields_do_not_run_into_each_other() {
         let (short, long) = (

@@ -8,8 +8,8 @@
 //! = (X^12 + X^7 + X^6 + X^5) + (X^7 + X^2 + X + 1) + X^127 + X^126
 //! = X^127 + X^126 + X^12 + X^6 + X^5 + X^2 + X + 1.
 //!
-//! Sums of products are formed as 255-bit polynomials and reduced once at the end. All functions run in
-//! time that depends on lengths alone.
+//! Sums of products are formed as 255-bit polynomials and reduced once at the end. All functions
+//! run in time that depends on lengths alone.
 
 use std::fmt;
 

@@ -10,23 +10,24 @@
 //! ```
 //!
 //! with E = AES-128 as an ideal cipher. The key changes with the tweak, so an attacker who watches
-//! many instances gains from each only the few hashes made under one key, and the bound degrades with
-//! the number of uses of *one* tweak rather than with the square of all of them, as it would under one
-//! fixed key. `start` is public, random per session and purpose (see
+//! many instances gains from each only the few hashes made under one key, and the bound degrades
+//! with the number of uses of *one* tweak rather than with the square of all of them, as it would
+//! under one fixed key. `start` is public, random per session and purpose (see
 //! [`derive_block`](crate::derive_block)), which keeps two sessions' keys apart.
 //!
 //! # Why σ
-//! Correlation robustness says that H(t, x ⊕ Δ) looks random for a secret Δ; the *circular* form also
-//! that H(t, x ⊕ Δ) ⊕ b·Δ does. Without σ, E_k(x ⊕ Δ) ⊕ (x ⊕ Δ) ⊕ Δ = E_k(x ⊕ Δ) ⊕ x, and one more
-//! Δ from the caller would cancel the feed-forward. σ is a linear orthomorphism, that is, x ↦ σ(x) and
-//! x ↦ σ(x) ⊕ x are both one-to-one, so neither σ(Δ) nor σ(Δ) ⊕ Δ loses any of Δ's entropy.
-//! The linear form is for callers that have already mapped their inputs so (two labels combined
-//! as 2A ⊕ 4B in GF(2^128)).
+//! Correlation robustness says that H(t, x ⊕ Δ) looks random for a secret Δ; the *circular* form
+//! also that H(t, x ⊕ Δ) ⊕ b·Δ does. Without σ, E_k(x ⊕ Δ) ⊕ (x ⊕ Δ) ⊕ Δ = E_k(x ⊕ Δ) ⊕ x, and one
+//! more Δ from the caller would cancel the feed-forward. σ is a linear orthomorphism, that is, x ↦
+//! σ(x) and x ↦ σ(x) ⊕ x are both one-to-one, so neither σ(Δ) nor σ(Δ) ⊕ Δ loses any of Δ's
+//! entropy. The linear form is for callers that have already mapped their inputs so (two labels
+//! combined as 2A ⊕ 4B in GF(2^128)).
 //!
 //! # Tweaks
-//! `group` consecutive blocks share a key, and with it the cost of a key schedule. What shares a tweak is
-//! fixed by the protocol (the blocks of one gate that hash different labels); **a tweak must not
-//! come again under the same start and Δ**. Keys are start ⊕ t, so all 128 bits of t count.
+//! `group` consecutive blocks share a key, and with it the cost of a key schedule. What shares a
+//! tweak is fixed by the protocol (the blocks of one gate that hash different labels); **a tweak
+//! must not come again under the same start and Δ**. Keys are start ⊕ t, so all 128 bits of t
+//! count.
 
 use std::fmt;
 
@@ -105,8 +106,9 @@ impl TweakedHash {
         Backend::active().hash_circular(self.start, Tweaks::From(first_tweak), group, xs);
     }
 
-    /// Half-gates (Zahur, Rosulek and Evans 2015) of gates that do not depend on each other, with H as [`hash`](TweakedHash::hash)
-    /// has it, t = `first_tweak` + 2k, and `[α, β] = pairs[k]`, the labels of gate k's inputs for 0:
+    /// Half-gates (Zahur, Rosulek and Evans 2015) of gates that do not depend on each other, with H
+    /// as [`hash`](TweakedHash::hash) has it, t = `first_tweak` + 2k, and `[α, β] = pairs[k]`, the
+    /// labels of gate k's inputs for 0:
     ///
     /// ```text
     /// message[k] ⊕= [H(t, α) ⊕ H(t, α ⊕ Δ),  H(t + 1, β) ⊕ H(t + 1, β ⊕ Δ) ⊕ α]
@@ -127,8 +129,8 @@ impl TweakedHash {
         Backend::active().half_gates((self.start, first_tweak, delta), pairs, message, labels);
     }
 
-    /// What leaky ANDs hash (Yang, Wang and Zhang 2020, Fig. 14), with H₀ and H₁ as [`hash`](TweakedHash::hash) has them and
-    /// t = `first_tweak` + k:
+    /// What leaky ANDs hash (Yang, Wang and Zhang 2020, Fig. 14), with H₀ and H₁ as
+    /// [`hash`](TweakedHash::hash) has them and t = `first_tweak` + k:
     ///
     /// ```text
     /// u[k]  = H₀(t, keys[k]) ⊕ H₀(t, keys[k] ⊕ Δ) ⊕ phi[k]
@@ -172,8 +174,8 @@ impl TweakedHash {
     }
 }
 
-/// What authenticated bits, of which the holder has a MAC and a key each, add to labels with offset Δ: `sums[k][l]` becomes
-/// the key of bit k of list l, ⊕ Δ if the bit is 1. One or two lists.
+/// What authenticated bits, of which the holder has a MAC and a key each, add to labels with offset
+/// Δ: `sums[k][l]` becomes the key of bit k of list l, ⊕ Δ if the bit is 1. One or two lists.
 ///
 /// # Panics
 /// If the lengths differ, or there are not one or two lists.

@@ -1,8 +1,9 @@
 //! Bits as masks that the compiler cannot look through.
 //!
-//! `x & -bit` has no branch in the source, but a compiler that knows the mask to be all zeros or all ones may make one
-//! of it, and does. The masks here come out of a conditional move that is written in assembly (crate `cmov`;
-//! where that knows no such instruction, out of an optimisation barrier), so that nothing is known of them.
+//! `x & -bit` has no branch in the source, but a compiler that knows the mask to be all zeros or
+//! all ones may make one of it, and does. The masks here come out of a conditional move that is
+//! written in assembly (crate `cmov`; where that knows no such instruction, out of an optimisation
+//! barrier), so that nothing is known of them.
 
 use cmov::Cmov;
 

@@ -20,8 +20,8 @@ pub fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The same for the second-level cache alone, long ahead: it can wait for many more lines at a time than the
-/// first, which is what counts where memory is gathered at random.
+/// The same for the second-level cache alone, long ahead: it can wait for many more lines at a time
+/// than the first, which is what counts where memory is gathered at random.
 #[inline]
 pub fn prefetch_early<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]

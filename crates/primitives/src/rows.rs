@@ -7,9 +7,10 @@ const COPIED: usize = 128;
 
 /// `out[i]` becomes `values[i]`.
 ///
-/// `copy_from_slice` of more than a few KiB is `rep movsb` in C libraries, as processors claim to be fast at it. Some are not, at a
-/// fifth of the speed of plain loads and stores, where the two rows lie at like distances from pages' starts, which rows of
-/// one size do. Less at a time is copied by loads and stores.
+/// `copy_from_slice` of more than a few KiB is `rep movsb` in C libraries, as processors claim to
+/// be fast at it. Some are not, at a fifth of the speed of plain loads and stores, where the two
+/// rows lie at like distances from pages' starts, which rows of one size do. Less at a time is
+/// copied by loads and stores.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -50,7 +51,8 @@ pub fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
     Backend::active().pair_up(macs, keys, out);
 }
 
-/// The same with `more[0][i]` added to the MAC and `more[1][i]` to the key where bit `i` is 1; without a branch.
+/// The same with `more[0][i]` added to the MAC and `more[1][i]` to the key where bit `i` is 1;
+/// without a branch.
 ///
 /// # Panics
 /// If the lengths differ.

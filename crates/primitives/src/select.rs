@@ -1,4 +1,5 @@
-//! Additions that bits choose, and halves of blocks: the arithmetic of MACs and keys, many at a time.
+//! Additions that bits choose, and halves of blocks: the arithmetic of MACs and keys, many at a
+//! time.
 
 use crate::{Backend, BitVec, Block};
 
@@ -11,7 +12,8 @@ pub fn add_where(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block
     Backend::active().add_where(out, words(bits, first, out.len()), values);
 }
 
-/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`add_where`], of 64 bits each.
+/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`add_where`], of 64 bits
+/// each.
 ///
 /// # Panics
 /// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.

@@ -1,9 +1,10 @@
-//! Large buffers that are kept: zeroed, wiped when dropped, on huge pages where the system has them.
+//! Large buffers that are kept: zeroed, wiped when dropped, on huge pages where the system has
+//! them.
 //!
-//! Memory that is touched for the first time costs a fault for each page, and random access to tens of
-//! megabytes a miss of the page tables' cache for each touch; under virtualisation both are several times
-//! dearer than the work itself. Huge pages make them rare, and whoever keeps a slab between uses has no
-//! first touch but the first.
+//! Memory that is touched for the first time costs a fault for each page, and random access to tens
+//! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
+//! several times dearer than the work itself. Huge pages make them rare, and whoever keeps a slab
+//! between uses has no first touch but the first.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -15,11 +16,12 @@ use zeroize::Zeroize;
 /// A huge page on x86-64.
 const HUGE: usize = 2 << 20;
 
-/// From this size on memory comes from the system directly, in whole huge pages: one takes no longer to come than a hundred
-/// small ones.
+/// From this size on memory comes from the system directly, in whole huge pages: one takes no
+/// longer to come than a hundred small ones.
 const MAPPED: usize = 512 << 10;
 
-/// The alignment of every slab, a cache line: an element whose size divides it does not straddle two.
+/// The alignment of every slab, a cache line: an element whose size divides it does not straddle
+/// two.
 const LINE: usize = 64;
 
 enum Memory {
@@ -57,16 +59,16 @@ impl<T: Pod> Slab<T> {
     /// `len` elements of zero bytes.
     ///
     /// # Panics
-    /// If the elements would take more bytes than there are addresses, or have a stricter alignment than a
-    /// cache line.
+    /// If the elements would take more bytes than there are addresses, or have a stricter alignment
+    /// than a cache line.
     pub fn zeroed(len: usize) -> Self {
         assert!(align_of::<T>() <= LINE, "elements that need more than a cache line's alignment");
         let bytes = len.checked_mul(size_of::<T>()).expect("a slab of more bytes than addresses");
         Slab { memory: Memory::zeroed(bytes), len, most: len, elements: std::marker::PhantomData }
     }
 
-    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever calls this
-    /// overwrites them.
+    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever
+    /// calls this overwrites them.
     ///
     /// # Panics
     /// As [`Slab::zeroed`].

@@ -1,10 +1,11 @@
 //! A hash of short tags, some of which are sums that public bits select.
 //!
 //! Tags are taken in pairs, in blocks of 1 024. A pair (s, t) at a place with the keys (k, l) gives
-//! (s ⊕ k)·(t ⊕ l) in GF(2^64), and the sum of these products, under two independent sets of keys, is a block of
-//! 128 bits; the blocks are the coefficients of a polynomial, which is evaluated at a random point of GF(2^128).
-//! That is one product of 64 bits a tag, half of what a polynomial in the tags themselves takes. For two given
-//! lists of tags that differ, no more of them than B blocks long, the hashes agree with probability (B + 1)·2^-128.
+//! (s ⊕ k)·(t ⊕ l) in GF(2^64), and the sum of these products, under two independent sets of keys,
+//! is a block of 128 bits; the blocks are the coefficients of a polynomial, which is evaluated at a
+//! random point of GF(2^128). That is one product of 64 bits a tag, half of what a polynomial in
+//! the tags themselves takes. For two given lists of tags that differ, no more of them than B
+//! blocks long, the hashes agree with probability (B + 1)·2^-128.
 
 use std::fmt;
 
@@ -12,12 +13,13 @@ use zeroize::Zeroize;
 
 use crate::{Backend, Block, Prg, Slab, gf128};
 
-/// How many tags have keys of their own: the products of this many share one reduction. Whole words of bits.
+/// How many tags have keys of their own: the products of this many share one reduction. Whole words
+/// of bits.
 pub(crate) const KEYED: usize = 1024;
 
-/// Two lists of tags that are sums, selected by the same bits. Tag k of a list is `[0][k]` of its rows, ⊕ `[1][k]` where
-/// bit k of `bits[0]` is set, ⊕ `[2][k]` where bit k of `bits[1]` is; and of the second list ⊕ `delta` where bit k of
-/// `flips` is.
+/// Two lists of tags that are sums, selected by the same bits. Tag k of a list is `[0][k]` of its
+/// rows, ⊕ `[1][k]` where bit k of `bits[0]` is set, ⊕ `[2][k]` where bit k of `bits[1]` is; and of
+/// the second list ⊕ `delta` where bit k of `flips` is.
 ///
 /// Bit k is bit k % 64 of word k / 64. Rows of one tag stand for as many as there are.
 #[derive(Clone, Copy)]
@@ -187,8 +189,8 @@ impl TagHash<2> {
     /// Adds a piece of `n` tags that are sums to each of the two lists.
     ///
     /// # Panics
-    /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of tags before these is no multiple
-    /// of 64.
+    /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of tags before
+    /// these is no multiple of 64.
     pub fn update_selected(&mut self, tags: Selected<'_>, n: usize) {
         tags.check(n);
         assert!(self.at.is_multiple_of(64), "sums come in whole words");
@@ -210,7 +212,8 @@ pub(crate) fn reduced(sum: u128) -> u64 {
     low ^ over ^ over << 1 ^ over << 3 ^ over << 4
 }
 
-/// The products of polynomials of degree below 64 with `factor`, unreduced: the low words of all, then the high ones.
+/// The products of polynomials of degree below 64 with `factor`, unreduced: the low words of all,
+/// then the high ones.
 ///
 /// # Panics
 /// If there is not room for exactly two words each.

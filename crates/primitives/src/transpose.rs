@@ -7,18 +7,18 @@ use crate::{Backend, Block};
 /// Row `i` starts at byte `cols[i * stride]`, its bit `j` being bit `j % 8` of byte `j / 8`; that
 /// bit becomes bit `i` of `out[j]`.
 ///
-/// A stride that is a large power of two makes all rows compete for the same few sets of the cache and
-/// takes up to three times as long; an odd multiple of 64 is best.
+/// A stride that is a large power of two makes all rows compete for the same few sets of the cache
+/// and takes up to three times as long; an odd multiple of 64 is best.
 ///
 /// # Panics
-/// If `out.len()` is not a multiple of 128 or exceeds `8 * stride`, or if `cols` ends before the last
-/// row's `out.len() / 8` bytes.
+/// If `out.len()` is not a multiple of 128 or exceeds `8 * stride`, or if `cols` ends before the
+/// last row's `out.len() / 8` bytes.
 pub fn transpose_128(cols: &[u8], stride: usize, out: &mut [Block]) {
     Backend::active().transpose_128(cols, stride, out);
 }
 
-/// The columns of eight rows of bits as bytes: byte l has bit l of row i as its bit i, where bit l of a row is bit l % 64
-/// of its word l / 64.
+/// The columns of eight rows of bits as bytes: byte l has bit l of row i as its bit i, where bit l
+/// of a row is bit l % 64 of its word l / 64.
 ///
 /// # Panics
 /// If there are not 64 bytes for each word of the rows, which must have equally many.
@@ -26,7 +26,8 @@ pub fn bytes_of_rows(rows: [&[u64]; 8], out: &mut [u8]) {
     Backend::active().bytes_of_rows(rows, out);
 }
 
-/// The other way round: hands out, for each 64 bytes, eight words of which word i holds their bits i.
+/// The other way round: hands out, for each 64 bytes, eight words of which word i holds their bits
+/// i.
 ///
 /// # Panics
 /// If the bytes are no multiple of 64, or there is not room for exactly as many groups of words.

@@ -1,5 +1,6 @@
-//! Garbling alone, AND gates a second on one thread: a layer of independent gates whose labels, shares and tables sit in
-//! the second-level cache. The backend is that of the processor, or of `SYMBOLON_BACKEND`.
+//! Garbling alone, AND gates a second on one thread: a layer of independent gates whose labels,
+//! shares and tables sit in the second-level cache. The backend is that of the processor, or of
+//! `SYMBOLON_BACKEND`.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;

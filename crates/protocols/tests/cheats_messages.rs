@@ -1,5 +1,5 @@
-//! Cheats in the messages of garbled gates, of which a chunk has several: whatever is wrong with one of them is caught as it
-//! is in a chunk of a single one.
+//! Cheats in the messages of garbled gates, of which a chunk has several: whatever is wrong with
+//! one of them is caught as it is in a chunk of a single one.
 #![allow(missing_docs)]
 
 mod common;
@@ -65,7 +65,8 @@ fn a_turned_gate_in_any_message() {
     }
 }
 
-/// The first message once more in the place of the second: as long, well formed, and of other gates. Always caught.
+/// The first message once more in the place of the second: as long, well formed, and of other
+/// gates. Always caught.
 #[test]
 fn a_message_sent_twice() {
     let (kind, garbler, check) = WRK;

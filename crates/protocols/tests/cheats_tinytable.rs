@@ -1,8 +1,10 @@
-//! The cheating peer in `tinytable` (Damgård, Nielsen, Nielsen, Ranellucci 2017, Fig. 5 and 8, with the changes that the
-//! module's documentation lists): each test is one row, a cheat, and the check that must catch it.
+//! The cheating peer in `tinytable` (Damgård, Nielsen, Nielsen, Ranellucci 2017, Fig. 5 and 8, with
+//! the changes that the module's documentation lists): each test is one row, a cheat, and the check
+//! that must catch it.
 //!
-//! A cheater goes on from what it bent: it computes with its wrong bits, and MACs and challenges follow from them, so
-//! that nothing but the check can tell. All of them are caught always, but for 2^-k with MACs of k bits.
+//! A cheater goes on from what it bent: it computes with its wrong bits, and MACs and challenges
+//! follow from them, so that nothing but the check can tell. All of them are caught always, but for
+//! 2^-k with MACs of k bits.
 #![allow(missing_docs)]
 
 mod common;
@@ -74,7 +76,8 @@ fn cheat_with(
     (ended, heard)
 }
 
-/// The cheater is caught at this check, before it learns any output mask, whatever the inputs and MACs are.
+/// The cheater is caught at this check, before it learns any output mask, whatever the inputs and
+/// MACs are.
 #[track_caller]
 fn assert_cheat(check: impl CheckName, adversary: impl Fn() -> FnAdversary) {
     for cheater in [0, 1] {
@@ -184,8 +187,9 @@ fn a_wrong_mac() {
     assert_cheat(CHECK, || state("tinytable: own MAC", 0, |mac| mac.fill(0)));
 }
 
-/// Fig. 5, step 4: a bit of the last layer changed on its way, with everything else of both parties as it should be.
-/// What either party says enters the challenge, so that even the one whose bit it was finds the other's MAC wrong.
+/// Fig. 5, step 4: a bit of the last layer changed on its way, with everything else of both parties
+/// as it should be. What either party says enters the challenge, so that even the one whose bit it
+/// was finds the other's MAC wrong.
 #[test]
 fn a_table_bit_changed_on_its_way() {
     for cheater in [0, 1] {
@@ -196,8 +200,8 @@ fn a_table_bit_changed_on_its_way() {
     }
 }
 
-/// The MAC that the peer sent in another run under the same session id: it sends its own before it hears ours, so
-/// that none of this run can be echoed.
+/// The MAC that the peer sent in another run under the same session id: it sends its own before it
+/// hears ours, so that none of this run can be echoed.
 #[test]
 fn a_replayed_mac() {
     for cheater in [0, 1] {
@@ -241,7 +245,8 @@ fn a_wrong_mac_of_output_masks() {
     assert_cheat(FRAMING, || message(MASKS, 0, move |payload| payload.truncate(bits.div_ceil(8))));
 }
 
-/// Fig. 8, step 4 as printed: outputs opened before the check, by a peer that skips its own part in the check.
+/// Fig. 8, step 4 as printed: outputs opened before the check, by a peer that skips its own part in
+/// the check.
 #[test]
 fn outputs_opened_before_the_check() {
     for cheater in [0, 1] {
@@ -249,7 +254,8 @@ fn outputs_opened_before_the_check() {
             MAC => Action::Drop,
             _ => Action::Send,
         });
-        // The cheater's output masks come where its MAC should be; or nothing more does, since it waits itself.
+        // The cheater's output masks come where its MAC should be; or nothing more does, since it
+        // waits itself.
         let (ended, heard) = cheat_with((MacLength::Bits64, 0), cheater, adversary);
         let honest = &ended[usize::from(1 - cheater)];
         assert!(
@@ -261,7 +267,8 @@ fn outputs_opened_before_the_check() {
     }
 }
 
-/// Fig. 8, step 3: a wrong bit in the openings of Beaver's trick, for AND gates and for one-hot vectors.
+/// Fig. 8, step 3: a wrong bit in the openings of Beaver's trick, for AND gates and for one-hot
+/// vectors.
 #[test]
 fn a_wrong_opening() {
     // One opening of all AND gates, then the two rounds of the look-ups' vectors.

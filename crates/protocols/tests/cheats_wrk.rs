@@ -1,5 +1,5 @@
-//! The cheating peer in `wrk` (Wang–Ranellucci–Katz 2017, Fig. 2, with the changes that the module's
-//! documentation lists): each test is one row, a cheat, and the check that must catch it.
+//! The cheating peer in `wrk` (Wang–Ranellucci–Katz 2017, Fig. 2, with the changes that the
+//! module's documentation lists): each test is one row, a cheat, and the check that must catch it.
 //!
 //! The honest party ends in `PeerMisbehaved` with the check's name and the other's number, and so
 //! without output. Where a cheat is noticed with some probability only, the test reads from the

@@ -1,4 +1,5 @@
-//! `tinytable` against the reference evaluation: random circuits with look-ups, and AES by gates and by tables.
+//! `tinytable` against the reference evaluation: random circuits with look-ups, and AES by gates
+//! and by tables.
 #![allow(missing_docs)]
 
 mod common;
@@ -44,7 +45,8 @@ fn assert_runs(setting: Setting, circuit: &Circuit, all: &[Vec<bool>]) -> Vec<En
     ended
 }
 
-/// A circuit with look-ups: each step takes its operands, and the numbers of its table, from two numbers.
+/// A circuit with look-ups: each step takes its operands, and the numbers of its table, from two
+/// numbers.
 fn with_lookups(steps: &[(u8, u32, u32)], to: [Receivers; 2]) -> Circuit {
     let mut b = Builder::new("random");
     let mut wires: Vec<Bit> = Vec::new();
@@ -102,7 +104,8 @@ proptest! {
     }
 }
 
-/// Key, message and ciphertext of FIPS 197, C.1, as the built-in circuits take them: big-endian integers.
+/// Key, message and ciphertext of FIPS 197, C.1, as the built-in circuits take them: big-endian
+/// integers.
 const AES: [u128; 3] = [
     0x000102030405060708090a0b0c0d0e0f,
     0x00112233445566778899aabbccddeeff,

@@ -27,8 +27,8 @@ impl Traffic {
         self.messages += 1;
     }
 
-    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more rows
-    /// that are thrown away; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
+    /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
+    /// rows that are thrown away; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.div_ceil(128) * 128 + 128));
         self.message(16 * (128 + 1));
@@ -45,7 +45,8 @@ impl Traffic {
         self.message(bits.div_ceil(8) + 32);
     }
 
-    /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
+    /// A batch of triples (YWZ20 Figs. 14 and 16). Per leaky triple three OTs, or two if its y is
+    /// given, and U; per triple B − 1 opened bits; per batch two coins, d and V.
     fn triples(&mut self, batch: Batch, rho: u32, known: bool) {
         let leaky = batch.leaky();
         let given = if known { batch.triples } else { 0 };
@@ -79,8 +80,8 @@ struct Run {
 }
 
 impl Run {
-    /// Base OTs in one direction (one point, then two points an OT), and the draw from which the other
-    /// direction starts.
+    /// Base OTs in one direction (one point, then two points an OT), and the draw from which the
+    /// other direction starts.
     fn setup(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
         if party == 0 {
@@ -112,7 +113,8 @@ impl Run {
         traffic
     }
 
-    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, or one, and from the garbler 3κ + 4ρ bits a gate.
+    /// Fig. 2, steps 3 and 4: two opened bits a gate each way, or one, and from the garbler 3κ + 4ρ
+    /// bits a gate.
     fn dependent(&self, party: usize) -> Traffic {
         let mut traffic = Traffic::default();
         traffic.opened(if self.known { self.ands } else { 2 * self.ands });
@@ -125,8 +127,9 @@ impl Run {
         traffic
     }
 
-    /// Fig. 2, steps 5 to 8: Λ of the inputs; from the garbler a label for each input wire, and what opens
-    /// the evaluator's outputs; from the evaluator the garbler's outputs with their proof.
+    /// Fig. 2, steps 5 to 8: Λ of the inputs; from the garbler a label for each input wire, and
+    /// what opens the evaluator's outputs; from the evaluator the garbler's outputs with their
+    /// proof.
     fn online(&self, party: usize) -> Traffic {
         let packed = |bits: u64| bits.div_ceil(8);
         let mut traffic = Traffic::default();
@@ -207,12 +210,13 @@ fn many_gates() {
     assert!(leaky > 2 * laand::CHUNK);
     let circuit = common::two_layers(3_000, Receivers::All);
     let [garbler, _] = assert_wire(&run, &circuit);
-    // §6 of the paper: 3κ + 4ρ bits a gate are 68 bytes at ρ = 40; nothing else grows with the gates
-    // but two bits a gate.
+    // §6 of the paper: 3κ + 4ρ bits a gate are 68 bytes at ρ = 40; nothing else grows with the
+    // gates but two bits a gate.
     let per_gate = phase(&garbler, "dependent").bytes_sent as f64 / 6_000.0;
     assert!((68.25..68.27).contains(&per_gate), "{per_gate} bytes a gate");
 
-    // Made for the circuit: one bit a gate less here, one correlated OT a gate less before, of 17 with the U.
+    // Made for the circuit: one bit a gate less here, one correlated OT a gate less before, of 17
+    // with the U.
     let [saving, _] = assert_wire(&Run { known: true, ..run }, &circuit);
     let bytes = |reports: &[PhaseReport], name| phase(reports, name).bytes_sent as f64;
     assert_eq!(bytes(&garbler, "dependent") - bytes(&saving, "dependent"), 6_000.0 / 8.0);
@@ -220,8 +224,8 @@ fn many_gates() {
     assert!((ratio - 16.0 / 17.0).abs() < 0.005, "{ratio}");
 }
 
-/// §6 of the paper, mask openings moved before the inputs: online is one message each way, and one more
-/// to the garbler if it learns an output. A run of sends and a run of receives make one round.
+/// §6 of the paper, mask openings moved before the inputs: online is one message each way, and one
+/// more to the garbler if it learns an output. A run of sends and a run of receives make one round.
 #[test]
 fn online_is_one_message_each_way() {
     for (to, outputs, rounds) in

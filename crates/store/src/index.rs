@@ -1,8 +1,8 @@
 //! The index: a small embedded database, read and written as a whole under the store's lock.
 //!
 //! There are two files for it, `index-0.redb` and `index-1.redb`, used in turns. A transaction
-//! takes the exclusive lock, reads the database file whose number and digest the [`CommitPointer`] gives,
-//! makes a new one in memory, and then, each step on disk before the next:
+//! takes the exclusive lock, reads the database file whose number and digest the [`CommitPointer`]
+//! gives, makes a new one in memory, and then, each step on disk before the next:
 //!
 //! 1. writes it to the other file;
 //! 2. writes a head with the new number and digest, which names its own file, to a new file;

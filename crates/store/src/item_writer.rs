@@ -1,9 +1,10 @@
 //! An item being written: invisible until it is finished.
 //!
-//! A item_writer lives in a directory of its own, `drafts/RANDOM`, with a file that its process keeps
-//! locked: what is not locked there was left by a process that died. [`ItemWriter::finish`] flushes all
-//! files, moves the directory to `items/ID` under the store's lock and then enters the item into
-//! the index. A crash before that leaves files that no item refers to; collecting removes them.
+//! A item_writer lives in a directory of its own, `drafts/RANDOM`, with a file that its process
+//! keeps locked: what is not locked there was left by a process that died. [`ItemWriter::finish`]
+//! flushes all files, moves the directory to `items/ID` under the store's lock and then enters the
+//! item into the index. A crash before that leaves files that no item refers to; collecting removes
+//! them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -73,8 +73,8 @@
 //!
 //! An item becomes visible by a transaction of the same form, after its files and directories were
 //! flushed. Names of items (of group, kind, sequence number) are never given twice, and nothing can
-//! be added to a revoked group. Frames are bound to their place in one file of one item of one store,
-//! so files that are exchanged among items or stores are damage.
+//! be added to a revoked group. Frames are bound to their place in one file of one item of one
+//! store, so files that are exchanged among items or stores are damage.
 //!
 //! A *copy* of a store is the same material twice. Stores are bound to machine and file
 //! ([`StoreError::Moved`]), and to their latest state where it was written

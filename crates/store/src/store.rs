@@ -195,8 +195,8 @@ impl Store {
     /// wholes.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`]; [`StoreError::Invalid`] for metadata or
-    /// sections that make no sense; what the disk refuses.
+    /// [`StoreError::Exists`] and [`StoreError::RevokedGroup`]; [`StoreError::Invalid`] for
+    /// metadata or sections that make no sense; what the disk refuses.
     pub fn begin(&self, meta: ItemMeta, sections: &[Section], frame: u32) -> Result<ItemWriter> {
         ItemWriter::begin(&self.core, meta, sections, frame)
     }
@@ -260,8 +260,8 @@ impl Store {
         self.commit_void(locked, edits)
     }
 
-    /// Revokes a group, as is right after any failed check: everything in it becomes void, its files
-    /// are removed, and nothing can be added to it ever again.
+    /// Revokes a group, as is right after any failed check: everything in it becomes void, its
+    /// files are removed, and nothing can be added to it ever again.
     ///
     /// # Errors
     /// What the disk refuses. The group is revoked then too if the refusal came late; do it again.
@@ -319,9 +319,9 @@ impl Store {
 
     /// What is public about an item, as JSON: metadata, state and sizes, nothing secret.
     ///
-    /// Material itself is never handed out as a file. A file can be copied, and no metadata on it and
-    /// no care of one store keeps two others from taking in the same material: used twice under one
-    /// Δ it gives the inputs away. Material belongs where it was made; what can move is a whole
+    /// Material itself is never handed out as a file. A file can be copied, and no metadata on it
+    /// and no care of one store keeps two others from taking in the same material: used twice under
+    /// one Δ it gives the inputs away. Material belongs where it was made; what can move is a whole
     /// store, whose directory can be renamed within its file system.
     ///
     /// # Errors

@@ -16,8 +16,8 @@ use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, memory_lanes};
 
 /// A cheat: its name, who cheats, in which protocol, and which bit of which message it flips; none
-/// for all of its first half. A single wrong row would go unseen, and do no harm, unless it is the one of four
-/// that is used.
+/// for all of its first half. A single wrong row would go unseen, and do no harm, unless it is the
+/// one of four that is used.
 struct Cheat {
     name: &'static str,
     what: &'static str,

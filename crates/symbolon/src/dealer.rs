@@ -194,8 +194,8 @@ pub struct Dealing {
     pub limits: ServerLimits,
 }
 
-/// File descriptors that are left to everything but clients: standard streams, files, what libraries
-/// open.
+/// File descriptors that are left to everything but clients: standard streams, files, what
+/// libraries open.
 const OTHER_DESCRIPTORS: usize = 32;
 
 /// The fewest slots that a dealer starts with.

@@ -1,18 +1,18 @@
 //! Agreement among all parties, and the name of their session.
 //!
-//! Every two parties shake hands, which compares all that is public. Two parties have their session's id
-//! from that. More than two make one that all share:
+//! Every two parties shake hands, which compares all that is public. Two parties have their
+//! session's id from that. More than two make one that all share:
 //!
 //! ```text
 //! i → all j   nonce_i                                session = H(what was said, nonce_0 … nonce_n-1)
 //! i → j       H(session, id of the handshake i–j)    compared
 //! ```
 //!
-//! The nonces go out behind the handshakes' own messages, before anything is waited for. They, and the terms that
-//! each party leaves open or not, are broadcasts, so they are confirmed pairwise before they are used. The id of a pair's
-//! handshake binds the connection under it, and the comparison binds that to the session: a relay
-//! between two connections does not get past it. An honest party's nonce makes the id fresh, whoever
-//! else chose last.
+//! The nonces go out behind the handshakes' own messages, before anything is waited for. They, and
+//! the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
+//! before they are used. The id of a pair's handshake binds the connection under it, and the
+//! comparison binds that to the session: a relay between two connections does not get past it. An
+//! honest party's nonce makes the id fresh, whoever else chose last.
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
@@ -59,7 +59,8 @@ impl Agreed {
     }
 }
 
-/// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers` ascend.
+/// Agrees with every peer on `hello`; returns the session's id and what was left open. `peers`
+/// ascend.
 ///
 /// # Errors
 /// `PeerIncompatible` naming the first difference and, among several peers, the party it is with;
@@ -107,8 +108,9 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     Ok(agreed)
 }
 
-/// Shakes hands with all peers, whatever comes of it with one: who differs from one of several differs
-/// from others too, and each of them should see the difference rather than a closed connection.
+/// Shakes hands with all peers, whatever comes of it with one: who differs from one of several
+/// differs from others too, and each of them should see the difference rather than a closed
+/// connection.
 ///
 /// All are begun before the first is waited for, and several are told the own nonce as well.
 fn shake_hands(

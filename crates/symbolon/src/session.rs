@@ -23,17 +23,18 @@ use crate::{Inputs, Outputs};
 
 /// A party's side of a computation.
 ///
-/// [`Session::connect`] reaches all peers, agrees with them on everything public and runs the protocol's
-/// set-up. Then either [`Session::evaluate`] does all three phases at once, or they run apart:
+/// [`Session::connect`] reaches all peers, agrees with them on everything public and runs the
+/// protocol's set-up. Then either [`Session::evaluate`] does all three phases at once, or they run
+/// apart:
 ///
 /// ```text
 /// preprocess() ──▶ Correlations ──prepare──▶ PreparedCircuit ──run(inputs)──▶ Outputs
 /// ```
 ///
-/// [`Correlations`] and [`PreparedCircuit`] are consumed, so nothing can be used twice. All parties must call the same
-/// phases in the same order. The phases may be repeated over one session, each time with fresh
-/// material, and [`Session::next_circuit`] goes on to another circuit. Another thread can end all of
-/// it: [`Session::cancel_handle`].
+/// [`Correlations`] and [`PreparedCircuit`] are consumed, so nothing can be used twice. All parties
+/// must call the same phases in the same order. The phases may be repeated over one session, each
+/// time with fresh material, and [`Session::next_circuit`] goes on to another circuit. Another
+/// thread can end all of it: [`Session::cancel_handle`].
 ///
 /// After any error the session is dead: its keys and everything made with them are wiped, the peers
 /// are told that this side gave up, and every further call returns the same error.
@@ -321,8 +322,8 @@ pub(crate) struct Begun<T> {
 }
 
 /// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
-/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension, `unasked`
-/// is taken, and the link decides about the rest.
+/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension,
+/// `unasked` is taken, and the link decides about the rest.
 pub(crate) fn begin<T>(
     config: Config,
     job: Job<'_>,

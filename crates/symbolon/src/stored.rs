@@ -21,9 +21,9 @@
 //! After a failed check the whole group is revoked, in the store as in a session.
 //!
 //! # From a dealer
-//! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's name, and is used only by
-//! those who name that dealer again: whoever does not gets nothing but what the parties made among
-//! themselves. [`run`] does not ask the dealer for anything.
+//! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
+//! name, and is used only by those who name that dealer again: whoever does not gets nothing but
+//! what the parties made among themselves. [`run`] does not ask the dealer for anything.
 
 mod choose;
 mod holdings;

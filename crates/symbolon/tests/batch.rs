@@ -1,4 +1,5 @@
-//! Many evaluations of one circuit: AES vectors by gates and by tables, at several batch sizes, at once and from stores.
+//! Many evaluations of one circuit: AES vectors by gates and by tables, at several batch sizes, at
+//! once and from stores.
 #![allow(missing_docs)]
 
 use std::path::Path;

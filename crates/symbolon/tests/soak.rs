@@ -1,5 +1,5 @@
-//! Many sessions, one after another and at once, good ones and failing ones: what they took of the process is
-//! given back, and none disturbs another.
+//! Many sessions, one after another and at once, good ones and failing ones: what they took of the
+//! process is given back, and none disturbs another.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stdout, reason = "what was held is worth reading")]
@@ -38,7 +38,8 @@ fn held() -> Held {
     }
 }
 
-/// Waits until no more threads and descriptors are held than `before`; channels close theirs by and by.
+/// Waits until no more threads and descriptors are held than `before`; channels close theirs by and
+/// by.
 fn assert_given_back(before: Held) {
     let begun = Instant::now();
     loop {
@@ -151,8 +152,8 @@ fn run(number: usize) {
     }
 }
 
-/// Runs `rounds` times all kinds of sessions one after another, then as often `at_once` sessions; memory may
-/// grow by `slack` bytes from a first round of each, and nothing else by anything.
+/// Runs `rounds` times all kinds of sessions one after another, then as often `at_once` sessions;
+/// memory may grow by `slack` bytes from a first round of each, and nothing else by anything.
 fn soak(rounds: usize, at_once: usize, slack: u64) {
     let _alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let crowd = || {

@@ -8,7 +8,8 @@ use symbolon_errors::{Shortage, shortage, shortage_below};
 
 use crate::Error;
 
-/// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below it.
+/// Why a file, a disk or the operating system failed us: a sentence, a code, and the error below
+/// it.
 ///
 /// Two faults are equal if their codes and sentences are.
 #[derive(Clone)]
@@ -76,8 +77,8 @@ impl PartialEq for Fault {
 impl Eq for Fault {}
 
 impl Error {
-    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a resource
-    /// has run out, otherwise [`Error::Store`].
+    /// A failure to read or write stored material: [`Error::System`] or [`Error::Full`] if a
+    /// resource has run out, otherwise [`Error::Store`].
     pub fn stored_io(text: impl Into<String>, cause: io::Error) -> Self {
         match shortage_below(&cause) {
             Some(Shortage::System) => Error::System(Fault::new("system", text).caused_by(cause)),
@@ -86,8 +87,8 @@ impl Error {
         }
     }
 
-    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has run
-    /// out, otherwise `otherwise`.
+    /// A failure of the operating system: [`Error::System`] or [`Error::Full`] if a resource has
+    /// run out, otherwise `otherwise`.
     pub(crate) fn of_system(
         error: &io::Error,
         text: String,

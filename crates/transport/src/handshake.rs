@@ -203,9 +203,9 @@ pub fn handshake(channel: &mut Channel, mine: &Hello) -> Result<SessionId> {
 /// [`MAX_HELLO`] bytes.
 ///
 /// # Errors
-/// [`Error::PeerIncompatible`] naming the first difference, on both sides: the version, the parties, or
-/// a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or misattributed
-/// hello. [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
+/// [`Error::PeerIncompatible`] naming the first difference, on both sides: the version, the
+/// parties, or a term with both values. [`Error::PeerMisbehaved`] for a malformed, echoed or
+/// misattributed hello. [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes.
 pub fn handshake_open(channel: &mut Channel, mine: &Hello) -> Result<Agreed> {
     Handshake::begin(channel, mine)?.finish(channel)
 }
@@ -221,8 +221,8 @@ impl<'a> Handshake<'a> {
     /// Sends this side's message; it goes with the next flush or receive.
     ///
     /// # Errors
-    /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes; [`Error::Transport`] when
-    /// the peer is gone.
+    /// [`Error::InvalidInput`] if `mine` does not fit into [`MAX_HELLO`] bytes;
+    /// [`Error::Transport`] when the peer is gone.
     pub fn begin(channel: &mut Channel, mine: &'a Hello) -> Result<Self> {
         let party = channel.me();
         let hello = mine.encode(party)?;

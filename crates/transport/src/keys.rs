@@ -109,7 +109,8 @@ impl Identity {
     /// Writes the certificate and the private key to one PEM file that only its owner may read.
     ///
     /// # Errors
-    /// [`Error::Store`] if the file exists already and `overwrite` is not set, or cannot be written.
+    /// [`Error::Store`] if the file exists already and `overwrite` is not set, or cannot be
+    /// written.
     pub fn save(&self, path: impl AsRef<Path>, overwrite: bool) -> Result<()> {
         let path = path.as_ref();
         let failed = |e: std::io::Error| {
@@ -143,8 +144,8 @@ impl Identity {
     /// Reads a file that [`Identity::save`] wrote.
     ///
     /// # Errors
-    /// [`Error::Store`] if the file cannot be read, others than its owner may read it, or it does not
-    /// hold a certificate and its private key.
+    /// [`Error::Store`] if the file cannot be read, others than its owner may read it, or it does
+    /// not hold a certificate and its private key.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let wrong = |what: &dyn fmt::Display| {

@@ -31,9 +31,9 @@
 //! # }
 //! ```
 //!
-//! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out all
-//! protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature `adversary`
-//! adds what tests need to play a cheating peer; a normal build has nothing of it.
+//! [`memory_pair`] connects two parties of one process, [`Options::insecure_plain_tcp`] leaves out
+//! all protection, and a [`SimulatedLink`] makes any of them as slow as a network. The feature
+//! `adversary` adds what tests need to play a cheating peer; a normal build has nothing of it.
 
 mod address;
 #[cfg(any(test, feature = "adversary"))]

@@ -11,12 +11,12 @@ use crate::Error;
 /// The latency and bandwidth of a link, to be simulated over any transport.
 ///
 /// Parsed from `lan` (0.2 ms, 10 Gbit/s), `lan1` (0.02 ms, 1 Gbit/s), `wan` (75 ms, 200 Mbit/s), or
-/// `RTT,BANDWIDTH` such as `20ms,100mbit`: a number and `s`, `ms` or `us`; a number and `kbit`, `mbit`
-/// or `gbit`.
+/// `RTT,BANDWIDTH` such as `20ms,100mbit`: a number and `s`, `ms` or `us`; a number and `kbit`,
+/// `mbit` or `gbit`.
 ///
 /// Each sending side delays its own direction: bytes handed to the transport at time t leave at
-/// max(t, when the link is free) + size / bandwidth and arrive half a round trip later. Bandwidth is
-/// per direction, and shared by all lanes to the same peer.
+/// max(t, when the link is free) + size / bandwidth and arrive half a round trip later. Bandwidth
+/// is per direction, and shared by all lanes to the same peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimulatedLink {
     /// The time there and back.
@@ -125,7 +125,8 @@ impl Direction {
         *free + self.half_trip
     }
 
-    /// About 0.1 ms worth of bytes: a chunk arrives whole, so a large one would delay its beginning.
+    /// About 0.1 ms worth of bytes: a chunk arrives whole, so a large one would delay its
+    /// beginning.
     pub(crate) fn chunk_bytes(&self) -> usize {
         ((self.bytes_per_second * 1e-4) as usize).clamp(16 << 10, crate::channel::CHUNK)
     }
@@ -133,7 +134,8 @@ impl Direction {
 
 /// Sleeps until `moment`, to within some microseconds.
 pub(crate) fn wait_until(moment: Instant) {
-    // The kernel may wake a sleeper this much late (its default timer slack, and the wake-up itself).
+    // The kernel may wake a sleeper this much late (its default timer slack, and the wake-up
+    // itself).
     const SLACK: Duration = Duration::from_micros(80);
     loop {
         let left = moment.saturating_duration_since(Instant::now());

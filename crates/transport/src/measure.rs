@@ -10,11 +10,11 @@
 //! ```
 //!
 //! A burst is a head, which starts the receiver's clock, and pieces behind it. TCP sends a new
-//! connection's bytes in growing windows, one a round trip: over a long distance a wait that is much
-//! longer than most does not count.
+//! connection's bytes in growing windows, one a round trip: over a long distance a wait that is
+//! much longer than most does not count.
 //!
-//! What comes of it may decide how fast a computation is, never how secure: a peer can delay its answers
-//! and tell whatever it likes.
+//! What comes of it may decide how fast a computation is, never how secure: a peer can delay its
+//! answers and tell whatever it likes.
 
 use std::time::{Duration, Instant};
 
@@ -88,11 +88,12 @@ impl Bursts {
 
 /// Measures the link under `channel`, together with the peer, which must do the same.
 ///
-/// Takes a millisecond or less on one machine, and two to four round trips and 64 KiB each way over a
-/// long distance.
+/// Takes a millisecond or less on one machine, and two to four round trips and 64 KiB each way over
+/// a long distance.
 ///
 /// # Errors
-/// `PeerMisbehaved` when the peer's messages are none of these, `Transport` when it is gone or silent.
+/// `PeerMisbehaved` when the peer's messages are none of these, `Transport` when it is gone or
+/// silent.
 pub fn measure(channel: &mut Channel) -> Result<LinkSpeed> {
     let (round_trip, bursts) =
         if channel.me() < channel.peer() { lead(channel)? } else { follow(channel)? };

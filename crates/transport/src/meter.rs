@@ -1,7 +1,7 @@
 //! What a party sends, receives and waits for, by phase.
 //!
-//! One [`Meter`] is shared by all channels of a party. Counting takes a few relaxed atomic additions
-//! and no lock.
+//! One [`Meter`] is shared by all channels of a party. Counting takes a few relaxed atomic
+//! additions and no lock.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,12 +19,12 @@ pub const FIRST_PHASE: &str = "setup";
 /// overhead (22 bytes per 16 KiB for TLS 1.3) is not counted. The preamble of a connection is not
 /// counted either.
 ///
-/// **Rounds.** On one lane, what a party does in a phase is a sequence of runs: a run of sends, a run
-/// of receives, a run of sends, and so on. The lane's rounds are the larger of its number of send
-/// runs and its number of receive runs; the phase's rounds are those of the lane that has the most,
-/// over all lanes and peers, because lanes work side by side. So k request-answer pairs are k rounds
-/// for both sides, one message each way is one round, and so is a message in one direction only.
-/// Runs do not extend over a change of phase.
+/// **Rounds.** On one lane, what a party does in a phase is a sequence of runs: a run of sends, a
+/// run of receives, a run of sends, and so on. The lane's rounds are the larger of its number of
+/// send runs and its number of receive runs; the phase's rounds are those of the lane that has the
+/// most, over all lanes and peers, because lanes work side by side. So k request-answer pairs are k
+/// rounds for both sides, one message each way is one round, and so is a message in one direction
+/// only. Runs do not extend over a change of phase.
 #[derive(Debug)]
 pub struct Meter {
     current: AtomicUsize,
@@ -96,8 +96,9 @@ pub struct PhaseReport {
     pub rounds: u64,
     /// Wall seconds during which the phase was current.
     pub seconds: f64,
-    /// Seconds of processor time that the whole process had while the phase was current, whatever its threads did:
-    /// also other parties' work if they are in the same process. `None` where the system does not tell it.
+    /// Seconds of processor time that the whole process had while the phase was current, whatever
+    /// its threads did: also other parties' work if they are in the same process. `None` where the
+    /// system does not tell it.
     pub cpu_seconds: Option<f64>,
 }
 
@@ -117,7 +118,8 @@ impl Meter {
         })
     }
 
-    /// Makes `name` the current phase: what follows is counted there. Entering a phase again adds to it.
+    /// Makes `name` the current phase: what follows is counted there. Entering a phase again adds
+    /// to it.
     pub fn set_phase(&self, name: &'static str) {
         let mut clock = self.clock();
         let now = Instant::now();
@@ -142,7 +144,8 @@ impl Meter {
 
     /// What every phase cost until now, in the order in which they were first entered.
     ///
-    /// [`FIRST_PHASE`] is left out if nothing was sent or received in it and it was never asked for.
+    /// [`FIRST_PHASE`] is left out if nothing was sent or received in it and it was never asked
+    /// for.
     pub fn report(&self) -> Vec<PhaseReport> {
         let clock = self.clock();
         let current = self.current.load(Relaxed);

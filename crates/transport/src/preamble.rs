@@ -114,7 +114,8 @@ impl Preamble {
         Ok(Preamble { version, verdict, sender, receiver, lane, lanes, token })
     }
 
-    /// Whether `theirs` fits to what `self`, this side's preamble, says; over both directions alike.
+    /// Whether `theirs` fits to what `self`, this side's preamble, says; over both directions
+    /// alike.
     ///
     /// # Errors
     /// The first difference, in words that make sense on either side.

@@ -16,9 +16,9 @@
 //! ```
 //!
 //! # Look-ups
-//! A file with look-up gates is Bristol Fashion with two more kinds of lines, this project's own. Tables
-//! are declared between the outputs' widths and the first gate, one a line, and are no gates in the
-//! header's count. They are numbered from 0 in their order.
+//! A file with look-up gates is Bristol Fashion with two more kinds of lines, this project's own.
+//! Tables are declared between the outputs' widths and the first gate, one a line, and are no gates
+//! in the header's count. They are numbered from 0 in their order.
 //!
 //! ```text
 //! table  = TABLE k m entry … entry      1 ≤ k ≤ 8, 1 ≤ m ≤ 64, 2^k entries
@@ -26,8 +26,8 @@
 //! lookup = k m in … in out … out LUT:n  n is the number of a table of k inputs and m outputs
 //! ```
 //!
-//! The k wires `in` are the bits of an entry's index, the m wires `out` become the bits of that entry,
-//! least significant first. An XOR and an AND of two bits, side by side:
+//! The k wires `in` are the bits of an entry's index, the m wires `out` become the bits of that
+//! entry, least significant first. An XOR and an AND of two bits, side by side:
 //!
 //! ```text
 //! 1 4
@@ -40,9 +40,9 @@
 //!
 //! # Names
 //! [`read`] tells them apart by the third line, and takes a few more gates that are found in the
-//! wild (NAND, NOR, OR, XNOR, NOT), all in capital or small letters. Files carry no names, types or owners: inputs become `in0`,
-//! `in1`, … and outputs `out0`, …, unsigned integers of their widths; input 0 belongs to party 0,
-//! all others to party 1, and every party learns the outputs.
+//! wild (NAND, NOR, OR, XNOR, NOT), all in capital or small letters. Files carry no names, types or
+//! owners: inputs become `in0`, `in1`, … and outputs `out0`, …, unsigned integers of their widths;
+//! input 0 belongs to party 0, all others to party 1, and every party learns the outputs.
 //! [`Circuit::with_owners`](crate::Circuit::with_owners) and
 //! [`Circuit::with_receivers`](crate::Circuit::with_receivers) change that.
 

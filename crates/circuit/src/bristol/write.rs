@@ -12,9 +12,9 @@ use crate::{Circuit, CircuitError};
 /// Writes a circuit as Bristol Fashion. Calls are flattened; names, types, owners and receivers are
 /// not kept, only the widths.
 ///
-/// Every gate is written as it is, look-ups in the form that the [module](super) describes, which only
-/// this project reads: [`lower_lookups`](crate::lower_lookups) first where others shall. An output that is an input, or the same wire as an earlier
-/// output, is written as EQW.
+/// Every gate is written as it is, look-ups in the form that the [module](super) describes, which
+/// only this project reads: [`lower_lookups`](crate::lower_lookups) first where others shall. An
+/// output that is an input, or the same wire as an earlier output, is written as EQW.
 ///
 /// # Errors
 /// Those of `out`.
@@ -37,8 +37,8 @@ pub fn write_fashion(circuit: &Circuit, out: impl Write) -> io::Result<()> {
 /// ([`lower_lookups`](crate::lower_lookups)).
 ///
 /// # Errors
-/// Those of `out`, and [`io::ErrorKind::InvalidInput`] with a [`CircuitError`] inside when a constant
-/// is needed and the circuit has no inputs to make it from.
+/// Those of `out`, and [`io::ErrorKind::InvalidInput`] with a [`CircuitError`] inside when a
+/// constant is needed and the circuit has no inputs to make it from.
 pub fn write_old(circuit: &Circuit, out: impl Write) -> io::Result<()> {
     let writer = Writer::new(Plan::new(circuit), Format::Old);
     // Without inputs, every gate comes from a constant, and every output from a gate.

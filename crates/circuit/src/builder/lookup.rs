@@ -34,13 +34,13 @@ impl Lookups {
 }
 
 impl Gates {
-    /// The entry of `table` whose index the inputs are, least significant bit first: one look-up, no
-    /// ANDs. Protocols without look-ups take gates in its place
+    /// The entry of `table` whose index the inputs are, least significant bit first: one look-up,
+    /// no ANDs. Protocols without look-ups take gates in its place
     /// ([`lower_lookups`](crate::lower_lookups) says how many).
     ///
     /// The look-up is made in the table as it is, so that many can share it. Only when inputs are
-    /// constant, or the same bit inverted or not, a smaller table of the others takes its place, without
-    /// the outputs that are then constant or one of the inputs.
+    /// constant, or the same bit inverted or not, a smaller table of the others takes its place,
+    /// without the outputs that are then constant or one of the inputs.
     ///
     /// # Panics
     /// When there are not as many inputs as the table has.
@@ -126,7 +126,8 @@ impl Gates {
     }
 }
 
-/// An output of a table that is a constant, or one of the wires it is looked up by, inverted or not.
+/// An output of a table that is a constant, or one of the wires it is looked up by, inverted or
+/// not.
 fn simple_output(entries: &[u64], output: u32, wires: &[Wire]) -> Option<Bit> {
     let bit = |index: usize| entries[index] >> output & 1 == 1;
     let inverted = bit(0);

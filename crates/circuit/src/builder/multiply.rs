@@ -151,8 +151,8 @@ impl Gates {
         self.unsigned(x, y, x.len() + y.len(), &mut None)
     }
 
-    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit small
-    /// for words of several hundred bits and more.
+    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit
+    /// small for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         same_width(x, y);
         self.multiply(x, y, &mut Some(Parts::new()))

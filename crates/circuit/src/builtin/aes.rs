@@ -1,7 +1,8 @@
 //! AES (FIPS-197) with 128, 192 and 256-bit keys, and CBC-MAC over AES-128.
 //!
-//! Keys, messages and ciphertexts are the standard's byte strings read as big-endian integers. So is an
-//! expanded key: the words of the key schedule from the first to the last, the cipher key itself first.
+//! Keys, messages and ciphertexts are the standard's byte strings read as big-endian integers. So
+//! is an expanded key: the words of the key schedule from the first to the last, the cipher key
+//! itself first.
 //!
 //! The S-box comes as gates or as a look-up in its table, for protocols that have look-ups.
 

@@ -3,8 +3,8 @@
 use crate::builder::{Bit, Builder, Word};
 use crate::{Circuit, CircuitError, PartyId, Receivers, Type};
 
-/// `bidders` bids of `width` bits, bid i of party i. All learn the winner's number, the lowest among
-/// equal bids; party i alone learns `price_i`, the second-highest bid if it won and 0 if not.
+/// `bidders` bids of `width` bits, bid i of party i. All learn the winner's number, the lowest
+/// among equal bids; party i alone learns `price_i`, the second-highest bid if it won and 0 if not.
 pub(super) fn auction(bidders: u32, width: u32) -> Result<Circuit, CircuitError> {
     let mut b = Builder::new(format!("auction:{bidders}x{width}"));
     let input =

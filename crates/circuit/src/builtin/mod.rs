@@ -32,7 +32,8 @@ pub fn catalogue() -> &'static [Entry] {
     entries::ENTRIES
 }
 
-/// Builds the circuit of this name, parameters included: `aes128`, `mult:2048`, `sort:4096x32`, `random:2^20/2^10`.
+/// Builds the circuit of this name, parameters included: `aes128`, `mult:2048`, `sort:4096x32`,
+/// `random:2^20/2^10`.
 ///
 /// The parameters are bounded so that every name can be built in seconds and a few gigabytes.
 ///

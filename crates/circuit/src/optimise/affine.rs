@@ -79,7 +79,8 @@ pub(super) fn complexity(function: u64) -> Option<u32> {
     RECIPES.contains_key(&key).then_some(2)
 }
 
-/// A form of at most four variables as one of the first four, and which they are; none if it has more.
+/// A form of at most four variables as one of the first four, and which they are; none if it has
+/// more.
 fn compact(form: u64) -> Option<(u64, Vec<usize>)> {
     let used: Vec<usize> = (0..VARIABLES)
         .filter(|&v| (0..64).any(|set: usize| set >> v & 1 == 1 && form >> set & 1 == 1))

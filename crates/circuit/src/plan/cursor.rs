@@ -14,8 +14,8 @@ pub struct Batch<'a> {
     pub ands: &'a [And],
     /// The number of the first of `ands` among all AND gates of the walk; the others follow it.
     pub first_and: u64,
-    /// To be done with the `ands`: independent of them and of each other. Always empty unless the plan
-    /// was made [`with_lookups`](Plan::with_lookups).
+    /// To be done with the `ands`: independent of them and of each other. Always empty unless the
+    /// plan was made [`with_lookups`](Plan::with_lookups).
     pub lookups: LookupGates<'a>,
 }
 
@@ -100,8 +100,9 @@ impl<'a> Cursor<'a> {
         Some(Batch { base, linear, ands: &[], first_and: self.next_and, lookups })
     }
 
-    /// Passes over the next batch that has AND gates, and says how many: what [`next_batch`](Cursor::next_batch) would give for
-    /// it, without what is free before it. `None` when there is none.
+    /// Passes over the next batch that has AND gates, and says how many: what
+    /// [`next_batch`](Cursor::next_batch) would give for it, without what is free before it. `None`
+    /// when there is none.
     pub fn skip_ands(&mut self) -> Option<usize> {
         loop {
             let position = self.stack.last_mut()?;
@@ -145,15 +146,16 @@ impl<'a> Cursor<'a> {
         self.stack.push(Position::start(caller.calls[call].frame, base));
     }
 
-    /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's position is still at the
-    /// call. `None` behind the last.
+    /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's
+    /// position is still at the call. `None` behind the last.
     fn leave(&mut self) -> Option<(&'a Frame, usize)> {
         let ended = self.stack.pop()?;
         let position = self.stack.last()?;
         Some((&self.plan.frames[ended.frame], position.base))
     }
 
-    /// Makes the copies of the results of the call that the caller is at, and goes on behind it; whether there are any.
+    /// Makes the copies of the results of the call that the caller is at, and goes on behind it;
+    /// whether there are any.
     fn copy_results(&mut self, callee: &Frame) -> bool {
         let Some(position) = self.stack.last_mut() else { return false };
         let caller = &self.plan.frames[position.frame];

@@ -12,8 +12,9 @@ pub(crate) enum Gate<'a> {
     Lookup(u32, &'a [u64]),
 }
 
-/// Walks a plan with a number per live wire: inputs are `0 ..`, the wires that a gate writes are what
-/// `gate` puts into the slice it is given, which is as long as there are. Gives the outputs' numbers.
+/// Walks a plan with a number per live wire: inputs are `0 ..`, the wires that a gate writes are
+/// what `gate` puts into the slice it is given, which is as long as there are. Gives the outputs'
+/// numbers.
 ///
 /// # Errors
 /// Those of `gate`.

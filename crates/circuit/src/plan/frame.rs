@@ -169,7 +169,8 @@ impl<'a> Planner<'a> {
         slot
     }
 
-    /// Schedules gates that stand together: by level, free gates before the ANDs and look-ups of one.
+    /// Schedules gates that stand together: by level, free gates before the ANDs and look-ups of
+    /// one.
     fn window(&mut self, gates: &[Step]) {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.sort(gates, &mut scratch);
@@ -260,8 +261,8 @@ impl<'a> Planner<'a> {
         self.free_if_dead(wire);
     }
 
-    /// Ends a batch with these AND gates and look-ups. Their results get slots before any operand's is
-    /// freed.
+    /// Ends a batch with these AND gates and look-ups. Their results get slots before any operand's
+    /// is freed.
     fn independent(&mut self, gates: &[Step], batch: &[u32]) {
         let component = self.component;
         for &i in batch {

@@ -9,17 +9,19 @@ use super::frame::{Frame, Segment};
 use super::{And, GateCounts, Limits, Linear, LookupGates, Plan};
 use crate::{Circuit, CircuitError, Component, Lookup, Step, Table, Wire};
 
-/// A circuit cut into layers, as few as can be: every AND gate and every look-up stands in the first
-/// layer in which all that it depends on is there.
+/// A circuit cut into layers, as few as can be: every AND gate and every look-up stands in the
+/// first layer in which all that it depends on is there.
 ///
-/// Unlike a [`Plan`] it holds the whole flattened program: about 64 bytes a gate while it is made, 20
-/// afterwards. Look-ups stay what they are; [`lower_lookups`](crate::lower_lookups) first to have none.
+/// Unlike a [`Plan`] it holds the whole flattened program: about 64 bytes a gate while it is made,
+/// 20 afterwards. Look-ups stay what they are; [`lower_lookups`](crate::lower_lookups) first to
+/// have none.
 ///
-/// To walk it, keep one value per slot ([`slots`](Self::slots) of them). Put the inputs' bits, in order,
-/// into the slots [`input_slots`](Self::input_slots); take the layers one after the other, of each first
-/// the linear gates in order, then the AND gates and look-ups in any order or all at once; then the
-/// outputs' bits, in order, are in the slots [`output_slots`](Self::output_slots). Slots are handed out
-/// by liveness, so that there are about as many as wires alive at one time in this order.
+/// To walk it, keep one value per slot ([`slots`](Self::slots) of them). Put the inputs' bits, in
+/// order, into the slots [`input_slots`](Self::input_slots); take the layers one after the other,
+/// of each first the linear gates in order, then the AND gates and look-ups in any order or all at
+/// once; then the outputs' bits, in order, are in the slots [`output_slots`](Self::output_slots).
+/// Slots are handed out by liveness, so that there are about as many as wires alive at one time in
+/// this order.
 #[derive(Clone, Debug)]
 pub struct Layered {
     frame: Frame,
@@ -31,8 +33,8 @@ pub struct Layered {
 pub struct Layer<'a> {
     /// To be done first, one after the other. None is a [`Linear::Copy`].
     pub linear: &'a [Linear],
-    /// To be done then, with the look-ups, in any order: none reads or overwrites a slot that another
-    /// one writes. Only the last layer may have neither ANDs nor look-ups.
+    /// To be done then, with the look-ups, in any order: none reads or overwrites a slot that
+    /// another one writes. Only the last layer may have neither ANDs nor look-ups.
     pub ands: &'a [And],
     /// The number of the first of `ands` among all AND gates; the others follow it.
     pub first_and: u64,
@@ -43,7 +45,8 @@ pub struct Layer<'a> {
 }
 
 impl Layered {
-    /// The most wires that the flattened program may have: input bits, gates, and outputs of look-ups.
+    /// The most wires that the flattened program may have: input bits, gates, and outputs of
+    /// look-ups.
     pub const MAX_WIRES: u64 = 1 << 26;
 
     /// Cuts a circuit into layers.

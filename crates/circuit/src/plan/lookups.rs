@@ -1,7 +1,7 @@
 //! Look-ups of a schedule, with their slots.
 
-/// One look-up: the slots `outputs` become the bits of the table's entry whose index the slots `inputs`
-/// hold; both least significant bit first.
+/// One look-up: the slots `outputs` become the bits of the table's entry whose index the slots
+/// `inputs` hold; both least significant bit first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LookupGate<'a> {
     /// The table's number.

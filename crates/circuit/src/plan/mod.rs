@@ -2,28 +2,29 @@
 //! between them, over a small array of slots.
 //!
 //! A [`Plan`] is made once per circuit. It says the same as the circuit, gate for gate: nothing is
-//! simplified or left out. Walking it flattens the calls on the fly, in memory that follows the wires
-//! that are alive at one time, not the number of gates.
+//! simplified or left out. Walking it flattens the calls on the fly, in memory that follows the
+//! wires that are alive at one time, not the number of gates.
 //!
 //! # How to walk
-//! Keep one value per slot ([`Plan::slots`] of them). Put the inputs' bits, in order, into the slots
-//! [`Plan::input_slots`]; then take [`Batch`]es from a [`Cursor`] until there are none; then the
-//! outputs' bits, in order, are in the slots [`Plan::output_slots`]. For every batch, first do its
-//! [`Linear`] operations one after the other, then its [`And`] gates and its [`LookupGates`] in any
-//! order or all at once. Every slot number of a batch counts from the batch's `base`.
+//! Keep one value per slot ([`Plan::slots`] of them). Put the inputs' bits, in order, into the
+//! slots [`Plan::input_slots`]; then take [`Batch`]es from a [`Cursor`] until there are none; then
+//! the outputs' bits, in order, are in the slots [`Plan::output_slots`]. For every batch, first do
+//! its [`Linear`] operations one after the other, then its [`And`] gates and its [`LookupGates`] in
+//! any order or all at once. Every slot number of a batch counts from the batch's `base`.
 //!
 //! # Look-ups
-//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: whoever walks
-//! such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps them.
+//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: whoever
+//! walks such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps
+//! them.
 //!
 //! # How it is made
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
 //! live wires stay about those of the program as written; slots are handed out by liveness. A call
-//! puts the callee's frame behind the caller's, and copies the arguments in and the results out, run
-//! of slots by run; results that nobody reads stay where they are.
-//! Small components are first written out where they are called, and calls of one component that do
-//! not depend on each other are made together, so that their gates share batches.
+//! puts the callee's frame behind the caller's, and copies the arguments in and the results out,
+//! run of slots by run; results that nobody reads stay where they are. Small components are first
+//! written out where they are called, and calls of one component that do not depend on each other
+//! are made together, so that their gates share batches.
 
 mod cursor;
 pub(crate) mod flat;
@@ -52,8 +53,8 @@ pub struct And {
     pub a: u32,
     /// Right operand's slot.
     pub b: u32,
-    /// Result's slot; different from every slot that the AND gates and look-ups of the same batch read,
-    /// and from those of their other results.
+    /// Result's slot; different from every slot that the AND gates and look-ups of the same batch
+    /// read, and from those of their other results.
     pub out: u32,
 }
 
@@ -83,9 +84,9 @@ pub enum Linear {
         /// Result's slot.
         out: u32,
     },
-    /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results of a
-    /// call; no gate of the program. The two ranges have no slot in common, as a frame lies behind that
-    /// of its caller.
+    /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results
+    /// of a call; no gate of the program. The two ranges have no slot in common, as a frame lies
+    /// behind that of its caller.
     Copy {
         /// The first slot read.
         from: u32,
@@ -99,8 +100,8 @@ pub enum Linear {
 /// How far a plan may reorder gates, and how many AND gates a batch may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Gates are reordered within windows of this many (1 to 65 535; values outside are moved to the
-    /// nearest of these). A wider window makes wider batches and keeps more wires alive.
+    /// Gates are reordered within windows of this many (1 to 65 535; values outside are moved to
+    /// the nearest of these). A wider window makes wider batches and keeps more wires alive.
     pub window: usize,
     /// The most AND gates and look-ups in one batch (at least 1).
     pub batch: usize,
@@ -250,7 +251,8 @@ impl Plan {
         self.tables.clone()
     }
 
-    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates and look-ups.
+    /// The limits it was made with; no batch has more than [`Limits::batch`] AND gates and
+    /// look-ups.
     pub fn limits(&self) -> Limits {
         self.limits
     }

@@ -76,9 +76,9 @@ fn walk(plan: &Plan, inputs: &[bool]) -> Vec<bool> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
 
-/// Checks that every copy of a batch is of some slots to others, and that no copy of arguments, which go
-/// behind where they come from, goes on where the one before it ends. (Those of results may: between
-/// them may lie results that nobody reads.)
+/// Checks that every copy of a batch is of some slots to others, and that no copy of arguments,
+/// which go behind where they come from, goes on where the one before it ends. (Those of results
+/// may: between them may lie results that nobody reads.)
 fn copies_are_whole(linear: &[Linear]) {
     let mut ends = None;
     for op in linear {
@@ -350,8 +350,8 @@ fn passing(args: &[(u32, u32)], results: &[u32], read: &[u32]) -> Plan {
     plan
 }
 
-/// What is copied is said in as few copies as can be: the callee's frame begins behind the caller's six
-/// slots, and results go to the lowest slots, as no input is read any more.
+/// What is copied is said in as few copies as can be: the callee's frame begins behind the caller's
+/// six slots, and results go to the lowest slots, as no input is read any more.
 #[test]
 fn what_lies_together_is_copied_at_once() {
     let all = [0, 1, 2, 3, 4, 5];

@@ -147,7 +147,8 @@ fn bad_parameters_are_errors() {
     refused(many.best(Costs::FEWEST_OBJECTS).map(drop));
 }
 
-/// Millions of buckets are computed without trouble: few objects are opened, many bad ones are best.
+/// Millions of buckets are computed without trouble: few objects are opened, many bad ones are
+/// best.
 #[test]
 fn large_games() {
     for (goal, n) in [
@@ -185,8 +186,8 @@ fn play(goal: Goal, sizes: &Sizes, bad: usize, prg: &mut Prg) -> bool {
     unnoticed && wins
 }
 
-/// With one bucket, or a given one, the formula is exact: an adversary wins as often as it says, with
-/// the best number of bad objects and others.
+/// With one bucket, or a given one, the formula is exact: an adversary wins as often as it says,
+/// with the best number of bad objects and others.
 #[test]
 fn a_cheater_wins_one_bucket_as_often_as_predicted() {
     let mut prg = Prg::from_seed(Block(5));
@@ -236,7 +237,8 @@ fn a_cheater_wins_any_of_several_buckets_no_more_often_than_predicted() {
             rate.assert_at_most(game.log2_chance_of(bucket, objects, bad as u64).unwrap().exp2());
             rate.assert_at_most(most);
         }
-        // The bound is not far above: the best number of bad objects wins more often than half of it.
+        // The bound is not far above: the best number of bad objects wins more often than half of
+        // it.
         let worst = game.worst(bucket, objects).unwrap() as usize;
         let rate: Rate = (0..4_000).map(|_| play(goal, &sizes, worst, &mut prg)).collect();
         assert!(rate.measured() > most / 2.0, "{rate:?} {most}");

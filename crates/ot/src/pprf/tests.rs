@@ -35,7 +35,8 @@ fn fails(k: TreeDepth, pairs: &Pairs, delta: Block, message: &[u8]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Leaf z of the tree receiver is leaf z ⊕ Δ of the tree sender, for all but z = 0, on every lane.
+    /// Leaf z of the tree receiver is leaf z ⊕ Δ of the tree sender, for all but z = 0, on every
+    /// lane.
     #[test]
     fn all_leaves_but_one_agree(seed in any::<u128>(), delta in any::<u128>(), lane in 0u64..5) {
         for k in TreeDepth::ALL {
@@ -63,7 +64,8 @@ proptest! {
 }
 
 /// The missing leaf, and with it every node on the path of Δ, hangs on the seeds that were not
-/// chosen: with others in their place, all that the tree receiver gets is the same, but not that leaf.
+/// chosen: with others in their place, all that the tree receiver gets is the same, but not that
+/// leaf.
 ///
 /// The message is made for the other seeds as a tree sender would have to: the decryptable half
 /// unchanged.
@@ -160,8 +162,8 @@ fn wrong_totals_and_hash() {
     }
 }
 
-/// The message of a tree sender whose tree 0 has, on `level`, another node in place of number `at`, and
-/// which goes on from there as if nothing had happened.
+/// The message of a tree sender whose tree 0 has, on `level`, another node in place of number `at`,
+/// and which goes on from there as if nothing had happened.
 fn grafted(k: TreeDepth, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
     let (_, mut message) = build_trees(tree_params(k), pairs);
     let mut all = tree_params(k).hasher(HASH);
@@ -224,8 +226,8 @@ fn a_grafted_node_passes_for_the_guessed_bits_only() {
     }
 }
 
-/// A tree that nobody sender_trees right, but for one guess of the whole block: a wrong sum on every
-/// level, τ and the hash made to fit. Passes for that block alone.
+/// A tree that nobody sender_trees right, but for one guess of the whole block: a wrong sum on
+/// every level, τ and the hash made to fit. Passes for that block alone.
 #[test]
 fn a_guess_of_the_whole_block() {
     let mut prg = Prg::from_seed(Block(11));

@@ -30,7 +30,8 @@ impl Matrix {
         &mut self.bytes
     }
 
-    /// The hashes of the first `columns` columns by the first row of coefficients, then by the next.
+    /// The hashes of the first `columns` columns by the first row of coefficients, then by the
+    /// next.
     pub fn hash(&self, columns: usize, chi: &[Vec<Block>]) -> Zeroizing<Vec<Block>> {
         let mut out = Zeroizing::new(Vec::with_capacity(chi.len() * columns));
         for chi in chi {

@@ -91,8 +91,8 @@ pub fn build_provers(
     Ok(((1..=lanes as u64).map(prover).collect(), message))
 }
 
-/// The verifiers of `lanes` lanes, from Δ (bit j of place i is bit i·k + j), the seeds that its bits
-/// chose, and the prover's message.
+/// The verifiers of `lanes` lanes, from Δ (bit j of place i is bit i·k + j), the seeds that its
+/// bits chose, and the prover's message.
 ///
 /// # Errors
 /// `PeerMisbehaved` (by the prover) when the check of the trees fails; `InvalidInput` for lengths
@@ -183,8 +183,8 @@ pub fn set_up_prover(
     Ok(provers)
 }
 
-/// The verifiers of `lanes` lanes under a random Δ, from a draw of correlated OT of which this party
-/// is the receiver; to be run against [`set_up_prover`].
+/// The verifiers of `lanes` lanes under a random Δ, from a draw of correlated OT of which this
+/// party is the receiver; to be run against [`set_up_prover`].
 ///
 /// # Errors
 /// `PeerMisbehaved` when the check of the trees fails; `Transport` when the peer is gone.

@@ -1,7 +1,8 @@
 //! From leaky triples to good ones: bucketing, Yang–Wang–Zhang 2020, Fig. 16.
 //!
 //! The leaky triples of a batch are shuffled into buckets by a permutation from a coin toss that
-//! runs after all of them are fixed and checked. In each bucket the first triple absorbs the others:
+//! runs after all of them are fixed and checked. In each bucket the first triple absorbs the
+//! others:
 //!
 //! ```text
 //! d = Open(⟨y_1⟩ ⊕ ⟨y_k⟩),   ⟨x⟩ ⊕= ⟨x_k⟩,   ⟨z⟩ ⊕= ⟨z_k⟩ ⊕ d·⟨x_k⟩,   ⟨y⟩ = ⟨y_1⟩

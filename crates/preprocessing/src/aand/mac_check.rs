@@ -12,23 +12,8 @@
 //! Yang–Wang–Zhang 2020, App. A.3 has a digest of all MACs there). The receiver could compute all
 //! of the sum by itself if the sender was honest, so it learns nothing.
 //!
-//! *A wrong d.* With errors e_t in the opened bits the sender has to be off by (Σ χ_t·e_t)·Δ, of
-//! which it knows the first factor alone. That is 0 with probability 2^-128 for each e that the
-//! sender tries in the hash, and otherwise the sender has to know all of Δ, or those bits of it
-//! that there are, see below. It is a hash and no coin that χ comes from, for a lucky χ wins with
-//! 2^-128 and not with 2^-ρ.
-//!
-//! *What χ has to hang on.* On the bits, for whoever knows χ when it opens them chooses e with Σ
-//! χ_t·e_t = 0. And on the coin: by bits alone a cheater would know χ for what it is going to open
-//! before it draws its shares, and draw them off by such an e. The coin is tossed when all shares
-//! are fixed, those of given y too, and nobody knows it before. Openings without such a coin, as
-//! Beaver's, keep the digest ([`crate::open_bits::ShareOpening`]).
-//!
-//! *Widths.* Everything but χ may be taken modulo 2^w, as in [`crate::laand::Width`]: the least
-//! significant bits of Σ K and of Δ are what those of the MACs hang on, and a product of χ with
-//! them is linear over GF(2). The sender then has to know w bits of Δ, of which one is public: with
-//! w = 64 it succeeds with 2^-63, and one failure ends the session. What it has guessed of Δ before
-//! does not help it, as there.
+//! `docs/proofs/leaky-ands.md` shows that a wrong d passes with 2^-128, or 2^-63 when MACs are
+//! taken modulo 2^64, and why χ depends on the bits and on the coin.
 //!
 //! # Order
 //! d_t = y_1 ⊕ y_t for the triple t of a bucket whose first one is number 1, so that
@@ -37,9 +22,9 @@
 //! Σ_t χ_t·M[d_t] = Σ_t χ_t·M[y_t] ⊕ Σ_buckets (Σ_{t in it} χ_t)·M[y_1]
 //! ```
 //!
-//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over
-//! the triples in memory order, the second over the buckets, and no MAC is read at a random place. In
-//! a batch without anchors, the y of first triples are in both sums and cancel.
+//! and χ_t is the generator's block number t, whatever bucket t is in: the first sum runs over the
+//! triples in memory order, the second over the buckets, and no MAC is read at a random place. In a
+//! batch without anchors, the y of first triples are in both sums and cancel.
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! Assigns leaky triples to buckets: a uniform permutation from a public challenge, drawn on several
-//! threads.
+//! Assigns leaky triples to buckets: a uniform permutation from a public challenge, drawn on
+//! several threads.
 //!
 //! Fisher and Yates's shuffle is one long chain of steps all over its list. Here every item first
 //! goes to one of [`PARTS`] parts at random, whatever becomes of the others; then each part is

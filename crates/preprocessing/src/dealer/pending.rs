@@ -32,7 +32,8 @@ pub(super) struct Rejection<G> {
 
 /// The outcome of a request to join.
 pub(super) struct JoinOutcome<G> {
-    /// All parties of a session, in order, and what they ask for. It runs until [`PendingSessions::ended`].
+    /// All parties of a session, in order, and what they ask for. It runs until
+    /// [`PendingSessions::ended`].
     pub complete: Option<(Vec<G>, Request)>,
     pub rejected: Vec<Rejection<G>>,
 }

@@ -6,8 +6,9 @@
 //!  4..6   parties, u16          48..50  1 when keys follow, else 0
 //!  6..8   evaluator, u16        50..64  zero
 //! ```
-//! and in a message of its own, whose length the first one fixes: for every party its input bits (u64), then
-//! for every party the fingerprint of its key (32 bytes). All integers are little-endian.
+//! and in a message of its own, whose length the first one fixes: for every party its input bits
+//! (u64), then for every party the fingerprint of its key (32 bytes). All integers are
+//! little-endian.
 
 use symbolon_transport::{Channel, Client, Error, Fingerprint, Result, Subject};
 
@@ -72,15 +73,16 @@ impl Request {
         3 * FRAME + REQUEST_HEAD as u64 + table_bytes(self.parties(), !self.keys.is_empty()) as u64
     }
 
-    /// Bytes that the dealer sends to `party`, framing included: with n parties, m input bits of the
-    /// party's own in p chunks and g gates in q chunks,
+    /// Bytes that the dealer sends to `party`, framing included: with n parties, m input bits of
+    /// the party's own in p chunks and g gates in q chunks,
     ///
     /// ```text
     /// 24 + (n − 1)·(16·m + 8·p) + (n − 1)·(64·g + 32·q)
     /// ```
     ///
-    /// and for party 0 besides 8 bytes and one bit a gate, rounded up to bytes, for every chunk of gates. A
-    /// chunk is ⌊8 192 / (n − 1)⌋ gates or ⌊32 768 / (n − 1)⌋ input bits, the last one what remains.
+    /// and for party 0 besides 8 bytes and one bit a gate, rounded up to bytes, for every chunk of
+    /// gates. A chunk is ⌊8 192 / (n − 1)⌋ gates or ⌊32 768 / (n − 1)⌋ input bits, the last one
+    /// what remains.
     ///
     /// # Panics
     /// If there is no such party.

@@ -1,8 +1,8 @@
 //! A dealer that serves many sessions: parties connect in any order and are brought together.
 //!
-//! Every client is heard in a thread of its own, for a few seconds at most; the thread of the client
-//! that completes a session deals to all of it. So nobody who is slow, silent or rude holds up
-//! anybody else.
+//! Every client is heard in a thread of its own, for a few seconds at most; the thread of the
+//! client that completes a session deals to all of it. So nobody who is slow, silent or rude holds
+//! up anybody else.
 
 use std::fmt;
 use std::net::IpAddr;

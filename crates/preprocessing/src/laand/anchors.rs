@@ -35,7 +35,8 @@ pub(super) struct SampledAnchors<'a> {
 }
 
 impl<'a> Anchors<'a> {
-    /// The first `len` of these triples, which already hold the shares that `inputs` says are given.
+    /// The first `len` of these triples, which already hold the shares that `inputs` says are
+    /// given.
     pub fn of(Triples { a, b, c }: &'a mut Triples, len: usize, inputs: BatchInputs) -> Self {
         let rows =
             |PeerAuth { macs, keys }: &'a mut PeerAuth| [macs, keys].map(|row| &mut row[..len]);

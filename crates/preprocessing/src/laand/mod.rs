@@ -20,25 +20,16 @@
 //! A cheater that sends U_ij ⊕ R is noticed exactly when x^j = 1: it learns x^j with probability
 //! 1/2, and nothing of y or z. That is the leak that [`crate::aand::combine`] removes.
 //!
-//! *Among more than two parties* U is sent before the broadcasts of the next draws (the
-//! digests and x̃ of [`crate::abit`]) are echoed; d and everything later come after the echo. U_ij
-//! relies on no broadcast. It is sent to P_j only after P_i's own check of P_j's columns, whose χ
-//! has absorbed the correction that P_i got at first hand: so there are bits x^j that P_j holds
-//! towards P_i, whatever it told others. And whatever bits those are, U_ij is masked by the hashes
-//! of K_i\[x^j\] and K_i\[x^j\] ⊕ Δ_i, of which P_j knows one. Where bits differ towards two
-//! parties, the echo check fails before any party commits to a d.
+//! *Among more than two parties* U is sent before the broadcasts of the next draws are echoed; d
+//! and everything later come after the echo. `docs/proofs/leaky-ands.md` says why U may come first.
 //!
 //! Where the paper has 128 bits of Φ, H, U, S and T, here are their w least significant ones, as
 //! many as ρ asks for: see [`Width`], which says why that is enough.
 //!
 //! # Triples on given shares
-//! A batch's first triples may be made with shares of y that the parties hold already instead of
-//! fresh ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks above: what a cheater adds
-//! to U_ij is multiplied by x^j, and y enters every message under a hash of x's key, with a tweak
-//! of its own, or in S, which only ever shows masked by r. So the same y may be given to several
-//! triples, and used elsewhere. A party that takes another y than the given one is off by x·Δ in
-//! step 5: it goes unnoticed exactly when x = 0, and then z = 0 is right. That is the guess of x
-//! again.
+//! A batch's first triples may be made with shares of y that the parties hold already, instead of
+//! fresh ones: [`crate::Preprocessor::triples_on`]. Nothing of y leaks:
+//! `docs/proofs/leaky-ands.md`.
 //!
 //! # States
 //! A batch is `Sampled` (steps 1 to 4b), then `Confirmed` (all parties saw the same broadcasts),
@@ -79,10 +70,10 @@ pub use width::Width;
 pub(crate) use workspace::{D_BIT, LaAndWorkspace, X_BIT, Y_BIT, Z_BIT};
 pub(crate) use y_shares::YShares;
 
-/// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With three correlated OTs per triple a column is 25 cache lines: whole ones,
-/// so that no load or store lies across two of them, and whole strips of the trees' sums
-/// ([`symbolon_primitives::leaves`]); and an odd number, so that columns do not push each other out
-/// of the caches.
+/// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With
+/// three correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store
+/// lies across two of them, and whole strips of the trees' sums ([`symbolon_primitives::leaves`]);
+/// and an odd number, so that columns do not push each other out of the caches.
 pub const CHUNK: usize = 4224;
 
 /// The same where bytes matter more, just below the largest draw: 63 cache lines.

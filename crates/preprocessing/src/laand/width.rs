@@ -1,24 +1,14 @@
-//! How many bits of U, S and T there are: w, the least significant ones of what the paper has 128 of.
+//! How many bits of U, S and T there are: w, the least significant ones of what the paper has 128
+//! of.
 //!
-//! Nothing is computed from U, S and T but the check of step 5 and the bit d. So all of Φ, H, U, S and T can be taken modulo
-//! 2^w, which is linear over GF(2) and keeps the bit d: the protocol is the paper's, with a hash of w bits. Global keys, MACs
-//! and what is hashed keep their 128 bits.
+//! Nothing is computed from U, S and T but the check of step 5 and the bit d. So all of Φ, H, U, S
+//! and T can be taken modulo 2^w, which is linear over GF(2) and keeps the bit d: the protocol is
+//! the paper's, with a hash of w bits. Global keys, MACs and what is hashed keep their 128 bits.
 //!
-//! *What is lost.* Where z ≠ x ∧ y, the honest parties' Δ remain in Σ T_i, modulo 2^w, and the check fails unless a
-//! cheater adds the same: it has to know the w − 1 bits of the sum of the honest parties' Δ behind the public lsb (Lemma 7
-//! of the paper with w for κ). Nothing that it has seen tells it any of them: U_ij is masked by the hash of the key or of
-//! the key plus Δ_i, of which it knows one and finds the other by guessing all of Δ_i; d is masked by r^i; Σ V_i over the
-//! honest parties it has known beforehand, if no check failed, and each V_i by itself is masked by their keys for each
-//! other's r. What it has guessed of Δ when it cheated in the correlated OTs does not help it: c bits of it, however they are
-//! chosen, cost it the session with probability 1 − 2^-c. One wrong guess ends the session, and with it this Δ, so that
-//! however many triples it tries, it gets one past the check with probability 2^-(w−1), beside the q·2^-127 for q hashes and
-//! the 2^-128 of χ, that the paper has, too.
+//! `docs/proofs/leaky-ands.md` shows that a wrong triple then passes with probability 2^-(w−1).
 //!
-//! *What is not.* With U of w bits a cheater still learns what it guessed, x^j, and nothing else: what it adds to U_ij
-//! comes into S_j times x^j, as before.
-//!
-//! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is 48 bytes less for an AND
-//! gate between two parties.
+//! So w − 1 must be at least ρ: 64 bits up to ρ = 63, and 128 above. With buckets of three this is
+//! 48 bytes less for an AND gate between two parties.
 
 use bytemuck::Pod;
 use symbolon_primitives::{BitVec, Block, add_where, add_words_where, gf128, low_bits, low_words};
@@ -143,7 +133,8 @@ impl Width {
         }
     }
 
-    /// Σ low(blocks\[i\])·coeffs\[i\]. `words` is memory for the lower halves, as many as there are blocks.
+    /// Σ low(blocks\[i\])·coeffs\[i\]. `words` is memory for the lower halves, as many as there are
+    /// blocks.
     pub(crate) fn inner_product(
         self,
         blocks: &[Block],

@@ -1,16 +1,20 @@
 //! The rounds of the re-keyed hash: one text for registers of 256 and 512 bits.
 //!
-//! Lane l of a key register holds the key of group l, and lane l of a state register one block of that
-//! group, so blocks are permuted once on the way in and once on the way out, and round keys never.
+//! Lane l of a key register holds the key of group l, and lane l of a state register one block of
+//! that group, so blocks are permuted once on the way in and once on the way out, and round keys
+//! never.
 //!
 //! It is a macro for the reason that [`leaf_kernel`](mod@super::leaf_kernel) is one.
 
-/// Writes `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with `$lanes` lanes. The place of
-/// the call must have, with no more than `$features`:
+/// Writes `hash_few` and `hash_lanes`, with `inputs` and `write`, for a kind of register with
+/// `$lanes` lanes. The place of the call must have, with no more than `$features`:
 ///
-/// - `zero`, `xor`, `encrypt` and `encrypt_last`, a round of AES under a round key; `load` and `store` of `$lanes` blocks;
-/// - `sigma`, the hash's σ; `by_group` and `in_order`, from memory order to one group a lane and back;
-/// - `next_keys`, the next round keys of one schedule a lane; `next_words`, the same word by word, and `transpose_words`.
+/// - `zero`, `xor`, `encrypt` and `encrypt_last`, a round of AES under a round key; `load` and
+///   `store` of `$lanes` blocks;
+/// - `sigma`, the hash's σ; `by_group` and `in_order`, from memory order to one group a lane and
+///   back;
+/// - `next_keys`, the next round keys of one schedule a lane; `next_words`, the same word by word,
+///   and `transpose_words`.
 macro_rules! hash_kernel {
     ($features:literal, $register:ty, $lanes:literal) => {
         /// As many groups' blocks as there are lanes, in memory order.
@@ -76,12 +80,13 @@ macro_rules! hash_kernel {
             }
         }
 
-        /// What the lanes of inputs hash to, `GROUP` of them under each lane of four registers of keys, `N` times. The key
-        /// schedules go word by word: register i has word i of all keys, and in that form a step is one substitution and a
-        /// few XORs. Transposing the words makes round keys of them.
+        /// What the lanes of inputs hash to, `GROUP` of them under each lane of four registers of
+        /// keys, `N` times. The key schedules go word by word: register i has word i of all keys,
+        /// and in that form a step is one substitution and a few XORs. Transposing the words makes
+        /// round keys of them.
         ///
-        /// Each caller has a closure of its own and with it a copy of this function, which is compiled into it: registers do
-        /// not go through memory.
+        /// Each caller has a closure of its own and with it a copy of this function, which is
+        /// compiled into it: registers do not go through memory.
         #[inline]
         #[target_feature(enable = $features)]
         fn hash_lanes<const GROUP: usize, const N: usize>(

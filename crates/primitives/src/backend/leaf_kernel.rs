@@ -1,25 +1,30 @@
-//! Sums of many leaves' streams, added up as soon as they are there: one text for registers of all widths.
+//! Sums of many leaves' streams, added up as soon as they are there: one text for registers of all
+//! widths.
 //!
-//! It is a macro, for a function must name the instructions that it is compiled for, and cannot do so by its type
-//! parameters.
+//! It is a macro, for a function must name the instructions that it is compiled for, and cannot do
+//! so by its type parameters.
 
-/// Writes `leaf_sums` for a kind of register. The place of the call must have, with no more than `$features`:
+/// Writes `leaf_sums` for a kind of register. The place of the call must have, with no more than
+/// `$features`:
 ///
 /// - `BLOCKS`, how many blocks a register holds;
-/// - `zero`, `xor` of two and `xor3` of three; `encrypt` and `encrypt_last`, a round of AES under a round key;
-/// - `broadcast`, the same block in all places; `numbers::<N>`, consecutive numbers modulo 2^128 in `N` registers;
+/// - `zero`, `xor` of two and `xor3` of three; `encrypt` and `encrypt_last`, a round of AES under a
+///   round key;
+/// - `broadcast`, the same block in all places; `numbers::<N>`, consecutive numbers modulo 2^128 in
+///   `N` registers;
 /// - `write`, which stores as many blocks of `N` registers as there is room for.
 macro_rules! leaf_kernel {
     ($features:literal, $register:ty) => {
-        /// Registers of one leaf's stream in flight, at most: those of two leaves hide the latency of a round, and a draw
-        /// that triples are made of has columns of as many whole strips.
+        /// Registers of one leaf's stream in flight, at most: those of two leaves hide the latency
+        /// of a round, and a draw that triples are made of has columns of as many whole strips.
         const WIDTH: usize = 5;
 
         /// The leaves that are added up without a place for each node: a subtree of two levels.
         const GROUP: usize = 4;
         const LEVELS: usize = 2;
 
-        /// The sums over `keys.len()` leaves, a power of two and at least four; see [`Leaves::sums`].
+        /// The sums over `keys.len()` leaves, a power of two and at least four; see
+        /// [`Leaves::sums`].
         #[target_feature(enable = $features)]
         pub(in super::super) fn leaf_sums(
             keys: &[[Block; 11]],
@@ -81,7 +86,8 @@ macro_rules! leaf_kernel {
             let counters = numbers::<N>(from);
             let (groups, _) = keys.as_chunks::<GROUP>();
             let (mut low, mut high) = (zeros, zeros);
-            // Of the levels above: the node that waits for its sibling, and the sum of the level's bit.
+            // Of the levels above: the node that waits for its sibling, and the sum of the level's
+            // bit.
             let (mut waiting, mut upper) = ([zeros; UPPER], [zeros; UPPER]);
             let mut node = zeros;
             for (g, group) in groups.iter().enumerate().take(1 << UPPER) {

@@ -373,7 +373,8 @@ impl Backend {
         run!(self, pair_up(macs, keys, out));
     }
 
-    /// The kernel of [`pair_up_where`](crate::rows::pair_up_where), from a word of bits for each 64.
+    /// The kernel of [`pair_up_where`](crate::rows::pair_up_where), from a word of bits for each
+    /// 64.
     ///
     /// # Panics
     /// If the lengths do not fit together.

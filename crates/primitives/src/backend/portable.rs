@@ -52,8 +52,9 @@ fn sigma(x: Block) -> Block {
     Block((x.0 ^ x.0 << 64) & !u128::from(u64::MAX) | x.0 >> 64)
 }
 
-/// The lower half of [`carryless`]: every fourth bit at a time, so that the sums of the integer product, at most 16
-/// ones where it matters, do not carry into the next bit that counts. No bit is looked at by itself.
+/// The lower half of [`carryless`]: every fourth bit at a time, so that the sums of the integer
+/// product, at most 16 ones where it matters, do not carry into the next bit that counts. No bit is
+/// looked at by itself.
 fn carryless_low(a: u64, b: u64) -> u64 {
     const FOURTH: u64 = 0x1111_1111_1111_1111;
     let part = |x: u64, i: usize| x & FOURTH << i;
@@ -63,7 +64,8 @@ fn carryless_low(a: u64, b: u64) -> u64 {
     })
 }
 
-/// The 127-bit product of two polynomials of degree below 64. The upper half is the lower one of the reversed factors.
+/// The 127-bit product of two polynomials of degree below 64. The upper half is the lower one of
+/// the reversed factors.
 fn carryless(a: u64, b: u64) -> u128 {
     let high = carryless_low(a.reverse_bits(), b.reverse_bits()).reverse_bits() >> 1;
     u128::from(high) << 64 | u128::from(carryless_low(a, b))

@@ -9,17 +9,8 @@
 //! d = λ_a ⊕ a,   λ_a·λ_b = a·λ_b ⊕ d·λ_b = c ⊕ d·b
 //! ```
 //!
-//! # Where this departs from Katz, Ranellucci, Rosulek and Wang (CRYPTO 2018, §5.2)
-//! They build the first leaky triple of a bucket on both input masks, and so save two bits and both
-//! openings. With leaky triples as Fig. 14 of Yang–Wang–Zhang 2020 makes them that is not sound: a
-//! cheater may guess the share of the left factor x at a risk of 1/2. Were x = λ_a, it would learn
-//! the mask of a wire of its choice half the time, and no bucket could hide it. Were x_1 = λ_a ⊕
-//! x_2 ⊕ … ⊕ x_B, the buckets would have to be known before the first triples are made, so that a
-//! cheater could choose all of them by their bucket, and B would have to grow by one. The right
-//! factor does not leak ([`symbolon_preprocessing::laand`]), so it may be a mask, even of a wire
-//! that feeds many gates. The triple that it is made with then belongs to its gate's bucket before
-//! the buckets are drawn, which costs a little of their security:
-//! [`symbolon_preprocessing::bucketing`] counts it.
+//! Katz, Ranellucci, Rosulek and Wang (CRYPTO 2018, §5.2) also put λ_a into the first leaky triple.
+//! That is not sound with the leaky triples used here: `docs/proofs/leaky-ands.md`.
 
 use std::collections::VecDeque;
 use std::{thread, vec};

@@ -21,64 +21,9 @@
 //! With several lanes the next segment's triples are made meanwhile, by a thread of its own on all
 //! lanes but the first: there are two segments at a time.
 //!
-//! # Why inputs may come first
-//! The figures of all protocols garble before inputs are known. Here a party has sent its masked
-//! inputs, and with half-gates the evaluator the masked values of all gates of earlier chunks and
-//! segments, before the next tables and triples are made. What a cheater gains by that is to choose
-//! what it does wrong by these values. They tell it nothing: a masked value is the value XORed with
-//! a mask of which at least one honest party's share is uniform, known to nobody else, and used for
-//! this wire alone, and every AND gate has a fresh one; so they are uniform bits whatever the
-//! inputs are, and a simulator that draws them at random, and plays honest parties on inputs of
-//! zero, is right before the segment begins as it was after all of them. Its cheater's inputs it
-//! knows by then: their masks are authenticated bits, fixed before. Whether a check fails is
-//! decided by these bits and by what the cheater does, so an honest party that gives up in the
-//! middle gives away no more than one that gives up at the end. Labels were sent before the tables
-//! that are hashed under them, so the labels that can be asked for do not depend on a table:
-//! garbling needs less than when the inputs come last.
-//!
-//! Checks on correlated OT and triples, which give a cheater a guess at bits of Δ or at shares,
-//! come between garbled gates of the same Δ. They do so wherever a session evaluates twice
-//! ([`crate::Engine`]), and for the same reason: what a garbled gate shows of Δ is behind a hash of
-//! a label that is not known, and the first check that fails is the last under this Δ
-//! ([`crate::poison`]).
-//!
-//! # Why the next segment may be made meanwhile
-//! Masks and triples are made by messages of their own, from Δ and fresh randomness: nothing in
-//! them depends on what the pass does with those that were made before, so that it makes no
-//! difference to anybody's view in which order the two are played. All checks by which a cheater
-//! may guess (bits of Δ, shares of leaky triples) are the makers', whose order is what it is with
-//! one lane. Those of the segment fail by MACs and rows alone, of which nobody guesses one but with
-//! the probability that the check has anyway. What the two have in common is their end: a failure
-//! there is seen before the next chunk here, a failure here before the next segment there, and what
-//! is made by then is used by nobody.
-//!
-//! Outputs are released as ever: after every check of every segment, from
-//! [`crate::io_wires::Verified`] alone.
-//!
-//! # Tables that are checked after evaluation
-//! Half-gates are checked by a polynomial at a point χ that the evaluator draws, over all gates
-//! ([`crate::ywz`], steps 11 and 12). Here that goes chunk by chunk ([`crate::ywz`]'s `proof`):
-//! when the evaluator has evaluated a chunk, it tells the garblers its masked values, the digest
-//! that proves them, and a χ for this chunk alone; the garblers check and prove it while they
-//! garble the chunks behind it, so that nobody waits for a proof but at a segment's end. Why that
-//! is as good as a check of a whole circuit:
-//! * A chunk's χ is drawn by the evaluator and told to nobody before all tables of that chunk are
-//!   with it, and serves for nothing else. What is wrong in them is fixed by then, and passes with
-//!   a probability of (gates)·2^-128.
-//! * Each chunk's z is compared by itself. Of their sum a cheater could make up for an error in one
-//!   chunk, whose χ it knows, by what it does wrong in a later one.
-//! * A garbler sends z of a segment's chunks all together, when every masked value of that segment
-//!   has been proven to it: z of gates whose masked inputs are a lie would tell of their masks. A
-//!   lie ends a garbler at that chunk: it garbles no more than is under way.
-//! * The masked values of a chunk are told before its gates are proven. So are they of a whole
-//!   circuit, all at once. What is new is that they come before the next chunk's tables, and that
-//!   these may follow wrong gates: by the argument above they are uniform bits to everybody,
-//!   whatever a cheater did wrong before, since each has a mask of its own with an honest party's
-//!   share in it that nothing else shows.
-//! * A party begins its next segment when its own checks of this one are over. A garbler does not
-//!   hear what the evaluator makes of its z: it may have made triples, openings and tables for the
-//!   next segment when the evaluator refuses another garbler's z and ends. They depend on nothing
-//!   that was wrong, and the evaluator tells no more masked values.
+//! # Security
+//! Inputs are masked before gates are garbled, the next segment may be made meanwhile, and
+//! half-gates are checked chunk by chunk. `docs/proofs/streaming.md` says why each is sound.
 
 use std::collections::VecDeque;
 use std::ops::Range;

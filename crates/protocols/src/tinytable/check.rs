@@ -11,33 +11,13 @@
 //!   ([`TagHash`](symbolon_primitives::TagHash)).
 //! * k = 32 and 128: Σ χ^i·M_i in GF(2^128), shorter tags filled up with zeros.
 //!
-//! # Why that is sound
-//! A cheater that sent x_i ⊕ e_i instead of x_i, not all e_i zero, passes if it sends H(M) ⊕ L(Δ),
-//! where L(Δ) = H(M_1 ⊕ e_1·Δ, …) ⊕ H(M), the products e_i·Δ in the field of the k-bit tags. M and
-//! e are fixed when the keys are drawn. L is linear over GF(2): for k = 64 a pair adds (e_1·(M_2 ⊕
-//! κ_2) ⊕ e_2·(M_1 ⊕ κ_1))·Δ ⊕ e_1·e_2·Δ², and squaring is linear. All k bits of Δ are unknown to
-//! it (one fewer for k = 128), so it passes with probability |ker L|·2^-k.
+//! A wrong bit passes with probability at most 2^-k + q·N·2^-128 after q evaluations of the hash,
+//! where N is at most the number of bits and entries. So k must be larger than ρ
+//! ([`MacLength::suffices`](super::MacLength::suffices)). `docs/proofs/tinytable-macs.md` has the
+//! proof.
 //!
-//! How large is the kernel? For each Δ ≠ 0 the e_i·Δ are not all zero, so L(Δ) = 0 happens with
-//! probability at most N·2^-128: for polynomials in the tags, N is the number of bits and entries,
-//! as L(Δ) is one in χ that is not zero. For pairs, a block with some e_i ≠ 0 adds e_i·Δ times a
-//! key of its neighbour's, uniform in GF(2^64), and independently so under the second set of keys:
-//! its coefficient is zero with probability 2^-128, and if it is not, the polynomial is zero for at
-//! most as many χ as there are blocks, so that N is their number and one. That is N·2^(k-128)
-//! elements besides zero on average. With q evaluations of the hash, which it can try before it
-//! sends its last bits, the cheater passes with probability at most 2^-k + q·N·2^-128. Bits of Δ
-//! that it guessed during OT extension, at a risk of 1/2 each, gain it nothing.
-//!
-//! # How k follows ρ
-//! A cheat must go unnoticed with probability at most 2^-ρ, not counting what an adversary gains by
-//! computing (q·N·2^-128, as in every check whose challenge is a hash). What remains depends on no
-//! computation: 2^-k for k = 64, 2^-127 for k = 128, and at least one evaluation, N·2^-128, which
-//! everybody makes. For k = ρ = 64 the sum exceeds 2^-64, however little. So k must be larger than
-//! ρ ([`MacLength::suffices`](super::MacLength::suffices)): 64 bits for ρ = 40, 2^-64 + N·2^-128 <
-//! 2^-40 for all N < 2^87; and 128 bits for ρ = 64 and 80, 2^-127 + N·2^-128 < 2^-80 for all N <
-//! 2^47.
-//!
-//! Whoever receives H(M) can compute it from its keys and the bits it was sent: it learns nothing.
+//! The receiver of H(M) can compute it from its keys and the bits it was sent, so it learns
+//! nothing.
 
 use symbolon_circuit::PartyId;
 use symbolon_primitives::{BitVec, Block, Challenge, Transcript};

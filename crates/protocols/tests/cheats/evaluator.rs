@@ -11,8 +11,8 @@ use crate::common::{self, Setting};
 /// Bytes of the garbler's output bits.
 const BITS: usize = WIDTH / 8;
 
-/// Step 6, an input bit flipped, and evaluated as flipped: this is the choice of another input, which
-/// nobody can forbid. Both get the function's value on that input, and nobody is accused.
+/// Step 6, an input bit flipped, and evaluated as flipped: this is the choice of another input,
+/// which nobody can forbid. Both get the function's value on that input, and nobody is accused.
 #[test]
 fn another_input_is_just_another_input() {
     let [a, b] = inputs();
@@ -32,8 +32,9 @@ fn another_input_is_just_another_input() {
     }
 }
 
-/// Step 6, a masked input flipped in the message alone: the evaluator gets a label that does not fit the
-/// value it evaluates, and ruins its own evaluation. The garbler gets no output, and not a wrong one.
+/// Step 6, a masked input flipped in the message alone: the evaluator gets a label that does not
+/// fit the value it evaluates, and ruins its own evaluation. The garbler gets no output, and not a
+/// wrong one.
 #[test]
 fn flipped_masked_input() {
     for wire in [0, WIDTH - 1] {
@@ -43,8 +44,9 @@ fn flipped_masked_input() {
     }
 }
 
-/// Step 8 for the garbler's outputs (YWZ20 step 11): a flipped Λ with the honest digest; a flipped share
-/// of a mask; a changed digest; both bits flipped, so that the output would be the same. Always caught.
+/// Step 8 for the garbler's outputs (YWZ20 step 11): a flipped Λ with the honest digest; a flipped
+/// share of a mask; a changed digest; both bits flipped, so that the output would be the same.
+/// Always caught.
 #[test]
 fn wrong_returned_outputs() {
     let changes: [fn(&mut Vec<u8>); 7] = [
@@ -88,8 +90,8 @@ fn short_and_long() {
     }
 }
 
-/// Nothing returned at all: the garbler, who accuses nobody of a lost connection, has no output; the
-/// evaluator has its own.
+/// Nothing returned at all: the garbler, who accuses nobody of a lost connection, has no output;
+/// the evaluator has its own.
 #[test]
 fn outputs_withheld() {
     let drop = FnAdversary::new().on_message(RETURNED, 0, |_| Action::Drop);
@@ -111,8 +113,8 @@ fn garbage_behind_packed_bits() {
     }
 }
 
-/// A circuit of which only the evaluator learns the output: nothing is returned, and the garbler ends
-/// well, without output.
+/// A circuit of which only the evaluator learns the output: nothing is returned, and the garbler
+/// ends well, without output.
 #[test]
 fn nothing_is_returned_that_nobody_may_learn() {
     let circuit = common::two_layers(WIDTH as u32, Receivers::Only(vec![1]));

@@ -25,8 +25,9 @@ fn flipped_labels_in_every_gate() {
     }
 }
 
-/// Step 4d, the MACs of all four rows of one gate, one bit each: every bit of the first gate's, the first and the last one of
-/// a later gate's and the last one's. Caught when that gate is evaluated, always.
+/// Step 4d, the MACs of all four rows of one gate, one bit each: every bit of the first gate's, the
+/// first and the last one of a later gate's and the last one's. Caught when that gate is evaluated,
+/// always.
 #[test]
 fn flipped_mac() {
     for (gate, step) in [(0, 1), (WIDTH, 8 * MAC - 1), (GATES - 1, 8 * MAC - 1)] {
@@ -44,8 +45,8 @@ fn flipped_mac() {
     }
 }
 
-/// Step 4d: a table of garbage, of zeros, and the right one with its gates moved by one. Always caught
-/// (2^-40 for each gate).
+/// Step 4d: a table of garbage, of zeros, and the right one with its gates moved by one. Always
+/// caught (2^-40 for each gate).
 #[test]
 fn garbage_table() {
     let changes: [fn(&mut Vec<u8>); 3] = [
@@ -61,8 +62,8 @@ fn garbage_table() {
     }
 }
 
-/// The circuit with other steps in place of its first gate. One more step's result, wire `EXTRA`, comes
-/// behind all others.
+/// The circuit with other steps in place of its first gate. One more step's result, wire `EXTRA`,
+/// comes behind all others.
 fn another_circuit(first: &[Step]) -> Circuit {
     let right = circuit();
     let mut steps = right.main().steps.clone();
@@ -102,9 +103,9 @@ fn assert_garbled_for(other: &Circuit, check: impl CheckName) {
     assert_caught(&ended, 0, check);
 }
 
-/// Step 4d, wrong labels of output wires, which no gate reads. The evaluator's outputs do not depend
-/// on them: it ends with the right ones. Only the garbler's own outputs are proved by them, and it
-/// hurts itself.
+/// Step 4d, wrong labels of output wires, which no gate reads. The evaluator's outputs do not
+/// depend on them: it ends with the right ones. Only the garbler's own outputs are proved by them,
+/// and it hurts itself.
 #[test]
 fn wrong_output_labels_are_harmless() {
     let ended = cheat(
@@ -141,8 +142,8 @@ fn swapped_input_labels() {
     assert_caught(&ended, 0, TABLE_CHECK);
 }
 
-/// Step 5: another masked value Λ than the label stands for. Another row is opened with a label that
-/// does not fit it. Always caught.
+/// Step 5: another masked value Λ than the label stands for. Another row is opened with a label
+/// that does not fit it. Always caught.
 #[test]
 fn masked_input_that_does_not_fit_its_label() {
     for wire in [0, WIDTH - 1] {
@@ -178,8 +179,8 @@ fn output_share_with_a_made_up_digest() {
     }
 }
 
-/// Step 8: the digest of the MACs withheld, a short message, a long one. The framing, always; so for
-/// the table.
+/// Step 8: the digest of the MACs withheld, a short message, a long one. The framing, always; so
+/// for the table.
 #[test]
 fn short_and_long() {
     let without_digest: fn(&mut Vec<u8>) = |p| p.truncate(p.len() - 32);

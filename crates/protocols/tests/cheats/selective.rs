@@ -1,7 +1,7 @@
 //! Selective failure: a garbler that spoils some rows only, and watches whether the evaluator ends.
 //!
-//! Which row is opened depends on masked values, which are uniform whatever the inputs are. So whether
-//! the evaluator ends says nothing about its input.
+//! Which row is opened depends on masked values, which are uniform whatever the inputs are. So
+//! whether the evaluator ends says nothing about its input.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,8 +24,8 @@ fn first_gate() -> (usize, usize) {
     (a, b - WIDTH)
 }
 
-/// A run in which the garbler changes its table; and which row of the first gate was opened, if it came
-/// that far.
+/// A run in which the garbler changes its table; and which row of the first gate was opened, if it
+/// came that far.
 fn spoil(
     evaluators: &[bool],
     mut change: impl FnMut(&mut Vec<u8>) + Send + 'static,
@@ -67,15 +67,15 @@ fn assert_caught_if(opened: bool, ended: &[Ended; 2]) {
     }
 }
 
-/// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly when that row
-/// is opened, one time in four.
+/// Step 4d, one bit of the label in one row of one gate: caught in the next layer exactly when that
+/// row is opened, one time in four.
 #[test]
 fn one_flipped_label() {
     flipped_label(64).assert_predicted(0.25, "caught");
 }
 
-/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened, one time in
-/// four.
+/// Step 4d, one bit of the MAC in one row of one gate: caught exactly when that row is opened, one
+/// time in four.
 #[test]
 fn one_flipped_mac() {
     flipped_mac(64).assert_predicted(0.25, "caught");
@@ -114,8 +114,8 @@ fn flipped_mac(runs: usize) -> Rate {
     (0..runs).map(run).collect()
 }
 
-/// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are all
-/// 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
+/// The two rows of the first gate with Λ_b = 1 spoiled, against an evaluator whose input bits are
+/// all 0 and one whose bits are all 1: caught exactly when such a row is opened, and equally often.
 #[test]
 fn ending_does_not_depend_on_the_input() {
     let circuit = circuit();

@@ -187,7 +187,8 @@ pub fn inputs_of(circuit: &Circuit, party: u16, all: &[Vec<bool>]) -> InputBits 
     circuit.inputs().iter().zip(all).map(own).collect()
 }
 
-/// Runs both parties, each on a thread of its own, after `adversary` has tampered with the networks.
+/// Runs both parties, each on a thread of its own, after `adversary` has tampered with the
+/// networks.
 pub fn run_bent(
     setting: Setting,
     circuit: &Circuit,

@@ -62,7 +62,8 @@ pub fn compare(runs: &[Vec<Seen>; 2], noticed: f64) -> Result<(), String> {
 /// Bytes of a message of which every bit is compared.
 const MOST_BYTES: usize = 256;
 
-/// Bits at the beginning of a message, and before the digest at its end, of which all sums are compared.
+/// Bits at the beginning of a message, and before the digest at its end, of which all sums are
+/// compared.
 const EDGE: usize = 40;
 
 /// Bits of a digest.
@@ -76,7 +77,8 @@ fn last(n: usize, bits: usize) -> usize {
     (bits + n).saturating_sub(DIGEST + EDGE)
 }
 
-/// So many bits of each message, as `place` says for its number and the bits that there are, each once.
+/// So many bits of each message, as `place` says for its number and the bits that there are, each
+/// once.
 fn places(shape: &[Sent], most: usize, place: fn(usize, usize) -> usize) -> Vec<Place> {
     let of = |(message, sent): (usize, &Sent)| {
         let bits = 8 * sent.payload.len();

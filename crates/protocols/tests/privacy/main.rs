@@ -1,17 +1,18 @@
-//! What a cheater sees of an honest party does not depend on that party's input, whether or not the cheat is
-//! noticed, and whether it is noticed does not depend on it either.
+//! What a cheater sees of an honest party does not depend on that party's input, whether or not the
+//! cheat is noticed, and whether it is noticed does not depend on it either.
 //!
-//! No input is there before the online phase: a type that does not have it cannot send it. So each row prepares
-//! a circuit, with a cheat or without, and evaluates it, with a cheat or without, many times on fresh masks:
-//! half of the times the honest party's input bits are all 0, half of the times they are all 1. Everything
-//! that it sends online is written down, and compared:
+//! No input is there before the online phase: a type that does not have it cannot send it. So each
+//! row prepares a circuit, with a cheat or without, and evaluates it, with a cheat or without, many
+//! times on fresh masks: half of the times the honest party's input bits are all 0, half of the
+//! times they are all 1. Everything that it sends online is written down, and compared:
 //!
 //! - kinds and lengths of its messages, and their order: the same, exactly, as far as a run comes;
-//! - every bit of every message, and every sum of two of the bits that are masked: Fisher's exact test, at 10^-6
-//!   for all of a row's bits together;
+//! - every bit of every message, and every sum of two of the bits that are masked: Fisher's exact
+//!   test, at 10^-6 for all of a row's bits together;
 //! - how often it ends in an error: as often as predicted for either input, and equally often.
 //!
-//! The last tests of this file are honest parties that are not careful: the comparison finds them out.
+//! The last tests of this file are honest parties that are not careful: the comparison finds them
+//! out.
 #![allow(missing_docs)]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,5 @@
-//! `tinytable`: both parties do the same, so each row is tried with either of them as the honest one.
+//! `tinytable`: both parties do the same, so each row is tried with either of them as the honest
+//! one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,9 +103,9 @@ fn honest_runs() {
     rows(&stage(), 0.0, &FnAdversary::new);
 }
 
-/// Fig. 5, steps 2 and 4: a masked input that it did not mean, wrong table bits in either layer, a wrong entry
-/// of the look-up. All table bits are sent before the check, so that the honest party's go through the wrong
-/// layer's successors.
+/// Fig. 5, steps 2 and 4: a masked input that it did not mean, wrong table bits in either layer, a
+/// wrong entry of the look-up. All table bits are sent before the check, so that the honest party's
+/// go through the wrong layer's successors.
 #[test]
 fn wrong_bits() {
     let stage = stage();
@@ -124,8 +125,8 @@ fn wrong_macs_and_masks() {
     rows(&stage, 1.0, &|| message(MASKS, last));
 }
 
-/// Selective failure: a wrong bit, or a wrong MAC, only if a masked input of the honest party is 1. Noticed
-/// exactly then, which is as often as it is 0, whatever the input is.
+/// Selective failure: a wrong bit, or a wrong MAC, only if a masked input of the honest party is 1.
+/// Noticed exactly then, which is as often as it is 0, whatever the input is.
 #[test]
 fn lies_only_for_a_one() {
     let stage = stage();

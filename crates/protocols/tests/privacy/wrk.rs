@@ -55,8 +55,8 @@ fn honest_runs() {
     evaluator(&stage, 0.0, none);
 }
 
-/// Step 4d: rows that are spoiled in a gate that reads an input of the evaluator, which notices if it opens one
-/// of them: by its masked input, which is as often 0 as 1.
+/// Step 4d: rows that are spoiled in a gate that reads an input of the evaluator, which notices if
+/// it opens one of them: by its masked input, which is as often 0 as 1.
 #[test]
 fn spoiled_rows() {
     let stage = stage();
@@ -99,8 +99,8 @@ fn lies_of_the_garbler() {
     let stage = stage();
     garbler(&stage, 0.5, none, wrong_label_for_a_one);
     for lie in [
-        // A masked input, a label, a share of an output mask, their digest; two labels exchanged, and all
-        // that is opened made up.
+        // A masked input, a label, a share of an output mask, their digest; two labels exchanged,
+        // and all that is opened made up.
         (|| by(0, LABELS, |p| p[0] ^= 1)) as fn() -> Vec<Cheat>,
         || by(0, LABELS, |p| p[BITS + 16 * WIDTH] ^= 1),
         || by(0, LABELS, |p| p[BITS + 32 * WIDTH] ^= 1),
@@ -112,8 +112,8 @@ fn lies_of_the_garbler() {
     }
 }
 
-/// Steps 6 and 8: the evaluator's messages. After a masked input that it did not mean it is caught in its own
-/// lie, and the garbler hears of that.
+/// Steps 6 and 8: the evaluator's messages. After a masked input that it did not mean it is caught
+/// in its own lie, and the garbler hears of that.
 #[test]
 fn lies_of_the_evaluator() {
     let stage = stage();

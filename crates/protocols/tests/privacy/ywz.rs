@@ -1,5 +1,5 @@
-//! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`, where party 1
-//! does.
+//! `ywz` among two and three parties, where party 0 evaluates, and the half-gates form of `wrk`,
+//! where party 1 does.
 
 #![expect(clippy::ptr_arg, reason = "an adversary may also change the length")]
 
@@ -145,8 +145,9 @@ fn lies_of_garblers_in_league() {
 /// Where the rows for the other garbler begin, in the table of one of two.
 const ROWS: usize = 16 * 2 * GATES;
 
-/// Step 8: two of the four rows for the other garbler, in the first gate, which reads an input of it: noticed
-/// exactly when one of them is opened, by the other garbler. The evaluator is in league.
+/// Step 8: two of the four rows for the other garbler, in the first gate, which reads an input of
+/// it: noticed exactly when one of them is opened, by the other garbler. The evaluator is in
+/// league.
 #[test]
 fn spoiled_rows_for_another_garbler() {
     let stage = stage(3);
@@ -181,8 +182,8 @@ fn lies_of_the_evaluator() {
     }
 }
 
-/// The same of the evaluator and a garbler in league, against the other one: a masked value, a broadcast that is
-/// none, an output mask.
+/// The same of the evaluator and a garbler in league, against the other one: a masked value, a
+/// broadcast that is none, an output mask.
 #[test]
 fn lies_of_the_evaluator_in_league() {
     let stage = stage(3);
@@ -192,7 +193,8 @@ fn lies_of_the_evaluator_in_league() {
     }
 }
 
-/// Step 9: a masked input of a garbler told differently to one of two honest parties; to either of them.
+/// Step 9: a masked input of a garbler told differently to one of two honest parties; to either of
+/// them.
 #[test]
 fn equivocated_masked_input() {
     let stage = stage(3);

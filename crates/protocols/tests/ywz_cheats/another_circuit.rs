@@ -1,5 +1,5 @@
-//! Garbled for another circuit: one garbler, or all of them, prepare for another function of the same size
-//! and then evaluate the right one.
+//! Garbled for another circuit: one garbler, or all of them, prepare for another function of the
+//! same size and then evaluate the right one.
 
 use symbolon_circuit::{Circuit, Component, Plan, Step};
 use symbolon_transport::adversary::FnAdversary;
@@ -51,8 +51,8 @@ fn rewired(parties: u16, gate: usize) -> Circuit {
     })
 }
 
-/// A cheater's channel to the evaluator, with this gate's bit b turned round if it is the first garbler:
-/// together with [`negated`] all labels fit a circuit in which the gate is a NAND.
+/// A cheater's channel to the evaluator, with this gate's bit b turned round if it is the first
+/// garbler: together with [`negated`] all labels fit a circuit in which the gate is a NAND.
 fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
     let turn = message(GARBLED, move |p| {
         let pointers = 16 * GATES * (2 + 4 * (usize::from(parties) - 2));
@@ -61,9 +61,9 @@ fn turned(parties: u16, garbler: u16, gate: usize) -> Cheat {
     (garbler, 0, careless(if garbler == POINTER { turn } else { FnAdversary::new() }))
 }
 
-/// Step 8, by all garblers alike: a NAND in an AND's place, labels and bits b as it should be for that
-/// circuit. The evaluation runs through it without a wrong label; its authentication does not. Always
-/// caught.
+/// Step 8, by all garblers alike: a NAND in an AND's place, labels and bits b as it should be for
+/// that circuit. The evaluation runs through it without a wrong label; its authentication does not.
+/// Always caught.
 #[test]
 fn garbled_for_another_function_by_all_garblers() {
     for parties in PARTIES {
@@ -75,8 +75,8 @@ fn garbled_for_another_function_by_all_garblers() {
     }
 }
 
-/// The same by one garbler among honest ones: the first one, whose bit b is turned; another one, whose
-/// labels open nothing any more, which the first one notices. Always caught.
+/// The same by one garbler among honest ones: the first one, whose bit b is turned; another one,
+/// whose labels open nothing any more, which the first one notices. Always caught.
 #[test]
 fn garbled_for_another_function_by_one_garbler() {
     for (parties, garbler) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
@@ -86,8 +86,8 @@ fn garbled_for_another_function_by_one_garbler() {
     }
 }
 
-/// Steps 7 and 8: one gate reads another wire, so that its masks are other ones. Caught when its product is
-/// opened, always.
+/// Steps 7 and 8: one gate reads another wire, so that its masks are other ones. Caught when its
+/// product is opened, always.
 #[test]
 fn garbled_with_another_wire() {
     for parties in PARTIES {

@@ -33,7 +33,8 @@ fn flipped_masked_value() {
     }
 }
 
-/// Step 11: the digest h_i changed, made up, and the digest meant for another garbler. Always caught.
+/// Step 11: the digest h_i changed, made up, and the digest meant for another garbler. Always
+/// caught.
 #[test]
 fn wrong_label_digest() {
     for parties in PARTIES {
@@ -53,7 +54,8 @@ fn wrong_label_digest() {
     }
 }
 
-/// Step 11, all but one garbler in league with the evaluator: they shrug, and the honest one catches it.
+/// Step 11, all but one garbler in league with the evaluator: they shrug, and the honest one
+/// catches it.
 #[test]
 fn flipped_masked_value_with_accomplices() {
     for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {
@@ -64,8 +66,9 @@ fn flipped_masked_value_with_accomplices() {
     }
 }
 
-/// Step 12: a χ told to one garbler that is not the one of the others. The evaluator spoils its own check
-/// and gets no output; the garblers, who accuse nobody of a lost connection, have none either.
+/// Step 12: a χ told to one garbler that is not the one of the others. The evaluator spoils its own
+/// check and gets no output; the garblers, who accuse nobody of a lost connection, have none
+/// either.
 #[test]
 fn another_chi() {
     for parties in PARTIES {
@@ -74,9 +77,10 @@ fn another_chi() {
     }
 }
 
-/// Step 9, a masked input flipped in the message alone. With more than two parties it is no broadcast, and
-/// the cheater's own echo does not have it either: caught by the echo, always. With two the evaluator gets
-/// labels that do not fit what it evaluates, and no label digest comes out right.
+/// Step 9, a masked input flipped in the message alone. With more than two parties it is no
+/// broadcast, and the cheater's own echo does not have it either: caught by the echo, always. With
+/// two the evaluator gets labels that do not fit what it evaluates, and no label digest comes out
+/// right.
 #[test]
 fn flipped_masked_input() {
     for parties in PARTIES {

@@ -1,5 +1,5 @@
-//! The half-gates form of `wrk`: the same cheats with the roles exchanged, party 0 the only garbler and
-//! party 1 the evaluator.
+//! The half-gates form of `wrk`: the same cheats with the roles exchanged, party 0 the only garbler
+//! and party 1 the evaluator.
 
 use symbolon_transport::adversary::FnAdversary;
 
@@ -27,8 +27,8 @@ fn nobody_cheats() {
     run_wrk(vec![(GARBLER, EVALUATOR, careless(FnAdversary::new()))]).assert_harmless();
 }
 
-/// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The labels
-/// catch it, always.
+/// Step 11: a masked value flipped, the digest changed, a masked input flipped in the message. The
+/// labels catch it, always.
 #[test]
 fn lies_of_the_evaluator() {
     for gate in [0, GATES - 1] {
@@ -56,8 +56,8 @@ fn wrong_z_and_wrong_pointer_bit() {
     }
 }
 
-/// Step 8: the last bit of one half-gate. Caught exactly when it is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when
-/// Λ_β = 1.
+/// Step 8: the last bit of one half-gate. Caught exactly when it is used: 𝒢_0 when Λ_α = 1, 𝒢_1
+/// when Λ_β = 1.
 #[test]
 fn flipped_half_gate() {
     let mut caught = [0; 2];
@@ -75,8 +75,8 @@ fn flipped_half_gate() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Steps 8 and 9: garbage for a table, labels of other values, masked inputs that do not fit the labels.
-/// Caught, but for a chance of 2^-16 that every masked value comes out right.
+/// Steps 8 and 9: garbage for a table, labels of other values, masked inputs that do not fit the
+/// labels. Caught, but for a chance of 2^-16 that every masked value comes out right.
 #[test]
 fn garbage_of_the_garbler() {
     garbler_cheats(GARBLED, |p| p.fill(0)).assert_caught(AUTHENTICATION_CHECK);
@@ -86,7 +86,8 @@ fn garbage_of_the_garbler() {
         .assert_caught(AUTHENTICATION_CHECK);
 }
 
-/// Step 13: a lie about an output mask, its digest, both; short and long. Caught by the one who learns it.
+/// Step 13: a lie about an output mask, its digest, both; short and long. Caught by the one who
+/// learns it.
 #[test]
 fn wrong_output_mask() {
     for (cheater, victim) in [(GARBLER, EVALUATOR), (EVALUATOR, GARBLER)] {

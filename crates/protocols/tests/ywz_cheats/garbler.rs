@@ -51,8 +51,8 @@ fn wrong_z() {
     }
 }
 
-/// Step 8: a wrong b, in the first and in the last layer. The masked value of that gate is wrong: no label
-/// of an honest garbler fits it, nor does the evaluator's check. Always caught.
+/// Step 8: a wrong b, in the first and in the last layer. The masked value of that gate is wrong:
+/// no label of an honest garbler fits it, nor does the evaluator's check. Always caught.
 #[test]
 fn wrong_pointer_bit() {
     for parties in PARTIES {
@@ -64,8 +64,8 @@ fn wrong_pointer_bit() {
     }
 }
 
-/// Step 8, the first garbler: the last bit of one half-gate of one gate, which would flip the masked value.
-/// Caught exactly when the half-gate is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when Λ_β = 1.
+/// Step 8, the first garbler: the last bit of one half-gate of one gate, which would flip the
+/// masked value. Caught exactly when the half-gate is used: 𝒢_0 when Λ_α = 1, 𝒢_1 when Λ_β = 1.
 #[test]
 fn flipped_half_gate_of_the_pointer() {
     let mut caught = [0; 2];
@@ -85,8 +85,9 @@ fn flipped_half_gate_of_the_pointer() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Step 8, any other garbler: its half-gates make its own labels only, and no honest party relies on
-/// these, besides where they open its rows for others. In the last layer they open nothing: harmless.
+/// Step 8, any other garbler: its half-gates make its own labels only, and no honest party relies
+/// on these, besides where they open its rows for others. In the last layer they open nothing:
+/// harmless.
 #[test]
 fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
     for (parties, garbler) in [(3, 2), (5, 4)] {
@@ -97,8 +98,8 @@ fn wrong_half_gates_of_another_garbler_in_the_last_layer() {
     }
 }
 
-/// Step 8: two of the four rows for another garbler, of one gate. The victim's label is wrong exactly when
-/// one of them is opened, and it catches that always.
+/// Step 8: two of the four rows for another garbler, of one gate. The victim's label is wrong
+/// exactly when one of them is opened, and it catches that always.
 #[test]
 fn flipped_rows_for_another_garbler() {
     let mut caught = [0; 2];
@@ -125,8 +126,8 @@ fn flipped_rows_for_another_garbler() {
     assert!(caught.iter().all(|&count| count > 0), "{caught:?}");
 }
 
-/// Step 8: all rows for another garbler, of one gate, in either layer. Always caught; so by the victim
-/// alone, when all others are in league.
+/// Step 8: all rows for another garbler, of one gate, in either layer. Always caught; so by the
+/// victim alone, when all others are in league.
 #[test]
 fn wrong_rows_for_another_garbler() {
     for (parties, garbler, place, victim) in [(3, 1, 0, 2), (3, 2, 0, 1), (5, 4, 1, 2)] {
@@ -144,8 +145,8 @@ fn wrong_rows_for_another_garbler() {
     }
 }
 
-/// Step 8: garbage, zeros, and the right half-gates moved by one gate. Caught unless every masked value came
-/// out right by chance (2^-32).
+/// Step 8: garbage, zeros, and the right half-gates moved by one gate. Caught unless every masked
+/// value came out right by chance (2^-32).
 #[test]
 fn garbage_table() {
     for parties in PARTIES {
@@ -164,9 +165,9 @@ fn garbage_table() {
     }
 }
 
-/// Step 9: other labels than the masked inputs', of all wires; by the first garbler, and by another one,
-/// whose labels open its rows for the first. Caught unless every masked value came out right by chance
-/// (2^-32).
+/// Step 9: other labels than the masked inputs', of all wires; by the first garbler, and by another
+/// one, whose labels open its rows for the first. Caught unless every masked value came out right
+/// by chance (2^-32).
 #[test]
 fn wrong_input_labels() {
     for parties in PARTIES {
@@ -178,8 +179,9 @@ fn wrong_input_labels() {
     }
 }
 
-/// Step 9: a masked input flipped in the message to the evaluator alone, and the labels of the other one
-/// sent. With two parties these do not fit what the garbler proves; with more it is no broadcast.
+/// Step 9: a masked input flipped in the message to the evaluator alone, and the labels of the
+/// other one sent. With two parties these do not fit what the garbler proves; with more it is no
+/// broadcast.
 #[test]
 fn equivocated_masked_input() {
     for parties in PARTIES {

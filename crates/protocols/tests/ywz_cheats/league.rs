@@ -1,4 +1,5 @@
-//! All parties but one in league, against the one that is honest: what the other files play with one cheater only.
+//! All parties but one in league, against the one that is honest: what the other files play with
+//! one cheater only.
 
 use symbolon_transport::adversary::FnAdversary;
 
@@ -14,7 +15,8 @@ fn all_but_one(parties: u16, honest: u16, adversary: impl Fn(u16) -> FnAdversary
     run(parties, cheats.collect())
 }
 
-/// Steps 1 and 4: other choice bits in every column of one draw, of all towards the honest one. Always caught.
+/// Steps 1 and 4: other choice bits in every column of one draw, of all towards the honest one.
+/// Always caught.
 #[test]
 fn inconsistent_choice_bits_of_all_but_one() {
     for (parties, honest) in LEAGUES {
@@ -36,8 +38,8 @@ fn inconsistent_choice_bits_of_all_but_one() {
     }
 }
 
-/// The same wrong echo of all others' broadcasts. Always caught: nothing that others say of a broadcast makes up
-/// for what the honest party saw.
+/// The same wrong echo of all others' broadcasts. Always caught: nothing that others say of a
+/// broadcast makes up for what the honest party saw.
 #[test]
 fn wrong_echoes_of_all_but_one() {
     for (parties, honest) in LEAGUES {
@@ -46,8 +48,8 @@ fn wrong_echoes_of_all_but_one() {
     }
 }
 
-/// Step 8, the bits b that only the first garbler sends, turned where all garblers are in league, in all gates.
-/// Always caught by the evaluator alone.
+/// Step 8, the bits b that only the first garbler sends, turned where all garblers are in league,
+/// in all gates. Always caught by the evaluator alone.
 #[test]
 fn wrong_pointer_bits_of_all_garblers() {
     for parties in [3, 5] {
@@ -65,7 +67,8 @@ fn wrong_pointer_bits_of_all_garblers() {
     }
 }
 
-/// Step 11: a wrong h_i for the honest garbler, with all others careless about theirs. Always caught.
+/// Step 11: a wrong h_i for the honest garbler, with all others careless about theirs. Always
+/// caught.
 #[test]
 fn wrong_label_digest_with_accomplices() {
     for (parties, honest) in [(3, 1), (3, 2), (5, 1), (5, 4)] {

@@ -1,4 +1,5 @@
-//! Step 13: opened output masks, the last messages of all, from the evaluator and from garblers, to either.
+//! Step 13: opened output masks, the last messages of all, from the evaluator and from garblers, to
+//! either.
 
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Culprit, Error};
@@ -17,8 +18,8 @@ fn pairs(parties: u16) -> Vec<(u16, u16)> {
     }
 }
 
-/// A flipped share with the honest digest, an honest share with another digest, both made up. Always
-/// caught by the one who learns the output.
+/// A flipped share with the honest digest, an honest share with another digest, both made up.
+/// Always caught by the one who learns the output.
 #[test]
 fn wrong_output_mask() {
     let changes: [fn(&mut Vec<u8>); 4] = [
@@ -40,7 +41,8 @@ fn wrong_output_mask() {
     }
 }
 
-/// All but one in league, with the same flip: an even number cancels, but each is a lie. Always caught.
+/// All but one in league, with the same flip: an even number cancels, but each is a lie. Always
+/// caught.
 #[test]
 fn wrong_output_masks_of_all_but_one() {
     for (parties, victim) in [(3, 0), (3, 1), (5, 0), (5, 3)] {

@@ -20,8 +20,8 @@ fn another_delta_towards_one_peer() {
 /// Other choice bits in every column of any draw towards one peer. Always caught.
 #[test]
 fn inconsistent_choice_bits_in_any_draw() {
-    // Global-key check, input masks, leaky triples, gate masks; towards a larger number also the draw from
-    // which the other direction starts.
+    // Global-key check, input masks, leaky triples, gate masks; towards a larger number also the
+    // draw from which the other direction starts.
     for (parties, cheater, victim, draws) in [(3, 0, 2, 5), (3, 1, 0, 4), (5, 3, 4, 5)] {
         for index in 0..=draws {
             let mut draw = 0;
@@ -45,14 +45,15 @@ fn inconsistent_choice_bits_in_any_draw() {
     }
 }
 
-/// The message with the bits, the one with the proof of their MACs at its end and how many bytes that has, and the check.
+/// The message with the bits, the one with the proof of their MACs at its end and how many bytes
+/// that has, and the check.
 const OPENINGS: [(&str, (&str, usize), &str); 2] = [
     ("Beaver: d, e", ("Beaver: d, e", 32), "Beaver MAC"),
     ("bucketing: d", ("bucketing: MACs", 16), "bucketing MAC"),
 ];
 
-/// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one. Always
-/// caught.
+/// A lie in one opened bit, towards one peer, towards all, and of all but one towards that one.
+/// Always caught.
 #[test]
 fn lie_in_one_opened_bit() {
     for parties in PARTIES {
@@ -93,11 +94,12 @@ fn made_up_proof() {
     }
 }
 
-/// The echo of broadcasts told wrongly to one peer, at every place where there is one. Always caught.
+/// The echo of broadcasts told wrongly to one peer, at every place where there is one. Always
+/// caught.
 #[test]
 fn wrong_echo() {
-    // The draw, y and z of the global keys' check; input masks; the draw, d, V and two coins of triples;
-    // gate masks; masked inputs.
+    // The draw, y and z of the global keys' check; input masks; the draw, d, V and two coins of
+    // triples; gate masks; masked inputs.
     const ECHOES: usize = 11;
     for index in 0..=ECHOES {
         let adversary = FnAdversary::new().on_message("broadcast echo", index, |p| {

@@ -1,4 +1,5 @@
-//! What can become of a message on its way, headers included: from a broken network or from a hostile one.
+//! What can become of a message on its way, headers included: from a broken network or from a
+//! hostile one.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -82,7 +83,8 @@ impl Fault {
         )
     }
 
-    /// Whether waiting may be all that a party can do about it. Nobody needs to wait for the end of others.
+    /// Whether waiting may be all that a party can do about it. Nobody needs to wait for the end of
+    /// others.
     pub fn needs_time_out(self) -> bool {
         matches!(
             self,
@@ -139,7 +141,8 @@ impl Message {
         Message { tag, payload: bytes.len() - HEADER }
     }
 
-    /// The only message of which the length is not known beforehand, and which parties compare as a text.
+    /// The only message of which the length is not known beforehand, and which parties compare as a
+    /// text.
     pub fn is_hello(self) -> bool {
         self.tag == tag("handshake hello")
     }

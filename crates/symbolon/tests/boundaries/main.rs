@@ -1,12 +1,13 @@
-//! Every fault at every message: whatever becomes of one message between two parties, from the first one of
-//! the handshake to the last one of the outputs, all parties end, none of them panics or hangs, nobody has a
-//! wrong output, the party that needed the message has none, and nobody is accused who was not concerned.
+//! Every fault at every message: whatever becomes of one message between two parties, from the
+//! first one of the handshake to the last one of the outputs, all parties end, none of them panics
+//! or hangs, nobody has a wrong output, the party that needed the message has none, and nobody is
+//! accused who was not concerned.
 //!
-//! The faults are those of the bytes on their way; [`faults`] lists them. What a party can do wrong in what it
-//! sends is in the tests of cheats, and in bits that are flipped here.
+//! The faults are those of the bytes on their way; [`faults`] lists them. What a party can do wrong
+//! in what it sends is in the tests of cheats, and in bits that are flipped here.
 //!
-//! By default each message meets some of the faults, so that each fault meets many messages; in the tests that
-//! are ignored by default every message meets every fault.
+//! By default each message meets some of the faults, so that each fault meets many messages; in the
+//! tests that are ignored by default every message meets every fault.
 
 mod faults;
 mod scene;
@@ -21,8 +22,8 @@ use symbolon_transport::Culprit;
 use symbolon_transport::adversary::tampers;
 use symbolon_transport::checks::FRAMING;
 
-/// How long a party waits for the others where waiting is all that it can do: longer if on a loaded machine the
-/// fault did not come before that.
+/// How long a party waits for the others where waiting is all that it can do: longer if on a loaded
+/// machine the fault did not come before that.
 const TIMEOUTS: [Duration; 3] =
     [Duration::from_millis(400), Duration::from_secs(3), Duration::from_secs(15)];
 
@@ -135,11 +136,13 @@ fn attempt(case: Case) -> std::result::Result<(), String> {
     Err("no such message".into())
 }
 
-/// Every message of a scene with every `stride`-th fault: each message with other ones than that before it.
+/// Every message of a scene with every `stride`-th fault: each message with other ones than that
+/// before it.
 fn cases(scene: Scene, stride: usize) -> Vec<Case> {
     let messages = scene.messages();
-    // Two of the handshake and, on the first lane of those that make triples, a base OT, two for each of three draws, U,
-    // four commitments and openings, two openings with MACs; one online. With fewer too little would be tried.
+    // Two of the handshake and, on the first lane of those that make triples, a base OT, two for
+    // each of three draws, U, four commitments and openings, two openings with MACs; one online.
+    // With fewer too little would be tried.
     let least = |way: Way| match (way.lane, scene.lanes()) {
         // Its evaluator mostly listens.
         (0, 1) if scene == Scene::Duplo && way.from == 1 => 15,
@@ -159,7 +162,8 @@ fn try_scene(scene: Scene, stride: usize) {
     sweep::try_all(cases(scene, stride), attempt);
 }
 
-/// Faults tried at each message are this many apart; no divisor of their number, so that they take turns.
+/// Faults tried at each message are this many apart; no divisor of their number, so that they take
+/// turns.
 const STRIDE: usize = 13;
 
 #[test]

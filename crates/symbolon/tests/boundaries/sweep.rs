@@ -7,8 +7,8 @@ use std::time::Duration;
 /// When a run counts as hanging. Far above everything that a loaded machine needs.
 pub const HANGING: Duration = Duration::from_secs(60);
 
-/// Tries the cases, several side by side, as most of them only wait; `attempt` says what is wrong with how
-/// one ended.
+/// Tries the cases, several side by side, as most of them only wait; `attempt` says what is wrong
+/// with how one ended.
 #[track_caller]
 pub fn try_all<C: Copy + Debug + Send + 'static>(
     cases: Vec<C>,

@@ -1,7 +1,7 @@
 //! A man in the middle of two memory channels, who works on raw messages.
 //!
-//! [`super::Adversary`] is a party that cheats but frames its messages well; an interposer tampers with the
-//! bytes themselves, headers included, as a broken network or a hostile peer would.
+//! [`super::Adversary`] is a party that cheats but frames its messages well; an interposer tampers
+//! with the bytes themselves, headers included, as a broken network or a hostile peer would.
 
 use std::sync::Arc;
 use std::thread;

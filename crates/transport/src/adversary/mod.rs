@@ -1,7 +1,7 @@
 //! The cheating peer: lets a test change what a party sends, and its state at named points.
 //!
-//! Exists only under the feature `adversary` (and in this crate's own tests); a normal build has neither
-//! the code nor the hooks.
+//! Exists only under the feature `adversary` (and in this crate's own tests); a normal build has
+//! neither the code nor the hooks.
 
 mod endings;
 mod interpose;
@@ -89,8 +89,8 @@ impl FnAdversary {
         self
     }
 
-    /// Sets [`Adversary::outgoing`] for the `index`-th message of one kind; all others are sent as they
-    /// are.
+    /// Sets [`Adversary::outgoing`] for the `index`-th message of one kind; all others are sent as
+    /// they are.
     pub fn on_message(
         self,
         kind: impl Into<Kind>,

@@ -34,7 +34,8 @@ impl Rate {
         self.hits as f64 / self.runs.max(1) as f64
     }
 
-    /// The probabilities of at most and of at least so many hits, if each run hits with probability `p`.
+    /// The probabilities of at most and of at least so many hits, if each run hits with probability
+    /// `p`.
     pub fn tails(self, p: f64) -> (f64, f64) {
         let Rate { hits, runs } = self;
         if p <= 0.0 || p >= 1.0 {
@@ -54,8 +55,8 @@ impl Rate {
         }
     }
 
-    /// The probability of a number as unlikely as this one or more so, on either side, if each run hits with
-    /// probability `p`.
+    /// The probability of a number as unlikely as this one or more so, on either side, if each run
+    /// hits with probability `p`.
     pub fn two_sided(self, p: f64) -> f64 {
         let (lower, upper) = self.tails(p);
         (2.0 * lower.min(upper)).min(1.0)
@@ -68,9 +69,9 @@ impl Rate {
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is not {p}: a chance of {chance:e}");
     }
 
-    /// Asserts that the rate may be `p`, and writes a row about it where somebody asked for that (see
-    /// [`note_caught`](super::note_caught)): the test and `what`, in a few words; what is predicted, runs, hits, what
-    /// was measured, and the two-sided probability of that.
+    /// Asserts that the rate may be `p`, and writes a row about it where somebody asked for that
+    /// (see [`note_caught`](super::note_caught)): the test and `what`, in a few words; what is
+    /// predicted, runs, hits, what was measured, and the two-sided probability of that.
     ///
     /// # Panics
     /// Also when the row cannot be written.
@@ -87,16 +88,17 @@ impl Rate {
         format!("| {name} | {p:.6} | {runs} | {hits} | {measured:.6} | {chance:.3} |\n")
     }
 
-    /// Asserts that so many runs tell a rate `q` from the rate `p`: did each run hit with probability `q`, then
-    /// [`assert_is`](Self::assert_is) would refuse `p`, but for one time in a hundred. That depends on the number of runs
-    /// alone, so that it holds always or never.
+    /// Asserts that so many runs tell a rate `q` from the rate `p`: did each run hit with
+    /// probability `q`, then [`assert_is`](Self::assert_is) would refuse `p`, but for one time in a
+    /// hundred. That depends on the number of runs alone, so that it holds always or never.
     #[track_caller]
     pub fn assert_tells(self, p: f64, q: f64) {
         let (runs, chance) = (self.runs, self.mistaken(p, q));
         assert!(chance <= 0.01, "{runs} runs at {q} may pass for {p}: a chance of {chance:e}");
     }
 
-    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of so many runs, if each hits with probability `q`.
+    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of so many runs, if each
+    /// hits with probability `q`.
     fn mistaken(self, p: f64, q: f64) -> f64 {
         if q < p {
             return self.mistaken(1.0 - p, 1.0 - q);
@@ -119,8 +121,8 @@ impl Rate {
         assert!(chance >= Self::SIGNIFICANCE, "{self:?} is above {p}: a chance of {chance:e}");
     }
 
-    /// The probability of a difference as large as this or larger, if both rates are the same, whatever it is:
-    /// Fisher's exact test, two-sided.
+    /// The probability of a difference as large as this or larger, if both rates are the same,
+    /// whatever it is: Fisher's exact test, two-sided.
     pub fn same(self, other: Rate) -> f64 {
         let (hits, runs) = (self.hits + other.hits, self.runs + other.runs);
         // Of all runs with a hit, how many are ours.

@@ -1,7 +1,7 @@
 //! What tests of cheats saw, written down where somebody asks for it.
 //!
-//! Where the environment variable `SYMBOLON_CHEATS` names a file, each line of it is either a row of a table in
-//! Markdown, of a rate, or the word `caught` and the test in which a cheat was.
+//! Where the environment variable `SYMBOLON_CHEATS` names a file, each line of it is either a row
+//! of a table in Markdown, of a rate, or the word `caught` and the test in which a cheat was.
 
 use std::fs::File;
 use std::io::Write;

@@ -41,9 +41,10 @@ pub(crate) const CHUNK: usize = 256 << 10;
 
 /// One blocking, ordered, duplex lane to one peer, over any transport.
 ///
-/// Messages have a [`Kind`] (a name fixed by the protocol, declared as a [`Message`](crate::Message)) and a length that both sides know from
-/// public parameters. A message of another kind or length ends in [`Error::PeerMisbehaved`] with
-/// the check "message framing"; nothing is ever allocated by a length that the peer claims.
+/// Messages have a [`Kind`] (a name fixed by the protocol, declared as a
+/// [`Message`](crate::Message)) and a length that both sides know from public parameters. A message
+/// of another kind or length ends in [`Error::PeerMisbehaved`] with the check "message framing";
+/// nothing is ever allocated by a length that the peer claims.
 ///
 /// Sends are gathered and handed to a writer thread, so a send never blocks on the peer, whatever
 /// the peer does; receiving first flushes what this side has pending. After any error the channel

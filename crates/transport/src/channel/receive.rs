@@ -13,13 +13,13 @@ use crate::{Error, Kind, Result, TransportReason};
 impl Channel {
     /// Receives a message of exactly `buf.len()` bytes; flushes this side's pending sends first.
     ///
-    /// The peer may be silent for the channel's time-out, and the whole message must be there within
-    /// the time-out plus its length over [`MIN_RATE`](crate::MIN_RATE), counted from this call: a peer that drips one
-    /// byte now and then gains next to nothing.
+    /// The peer may be silent for the channel's time-out, and the whole message must be there
+    /// within the time-out plus its length over [`MIN_RATE`](crate::MIN_RATE), counted from this
+    /// call: a peer that drips one byte now and then gains next to nothing.
     ///
     /// # Errors
-    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or an
-    /// earlier error of this channel. `buf` is then in an unspecified state.
+    /// A message of another kind or length, the peer's end, a time-out, the peer's abort notice, or
+    /// an earlier error of this channel. `buf` is then in an unspecified state.
     #[inline]
     pub fn recv_into(&mut self, kind: impl Into<Kind>, buf: &mut [u8]) -> Result<()> {
         self.recv_exactly(kind.into(), buf)
@@ -55,8 +55,8 @@ impl Channel {
         Ok(buf)
     }
 
-    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every length is
-    /// known beforehand.
+    /// Receives a message of at most `max` bytes. Only for the handshake: in a protocol every
+    /// length is known beforehand.
     ///
     /// # Errors
     /// As [`Channel::recv_into`].
@@ -214,7 +214,8 @@ mod tests {
     use super::*;
     use crate::tests::pair;
 
-    /// What calls itself a notice and is longer than one may be is a message like any other: not the one expected.
+    /// What calls itself a notice and is longer than one may be is a message like any other: not
+    /// the one expected.
     #[test]
     fn a_notice_has_a_bounded_length() {
         for (len, is_notice) in [(ABORT_MAX, true), (ABORT_MAX + 1, false), (1 << 20, false)] {

@@ -171,7 +171,8 @@ fn a_hello_is_of_a_bounded_length() {
     let longest = hello(room).encode(0).unwrap();
     assert_eq!(longest.len(), MAX_HELLO);
     assert_eq!(decode(&longest).unwrap().hello, hello(room));
-    // A letter more, and the length in front of the text says so; behind it is the count of open terms.
+    // A letter more, and the length in front of the text says so; behind it is the count of open
+    // terms.
     let mut longer = longest;
     let at = longer.len() - 2 - room - 2;
     longer[at..at + 2].copy_from_slice(&(room as u16 + 1).to_le_bytes());

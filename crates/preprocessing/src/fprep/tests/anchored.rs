@@ -30,7 +30,8 @@ fn made_on(
 
 #[test]
 fn triples_have_the_given_factors_and_are_right() {
-    // One; a few; and so many that the given ones end within a chunk, at its end, and on another lane.
+    // One; a few; and so many that the given ones end within a chunk, at its end, and on another
+    // lane.
     for (n, triples, bucket, lanes, zeros) in [
         (2, 1, 41, 1, 0),
         (2, 1, 2, 3, 1),
@@ -122,7 +123,8 @@ fn shares_that_do_not_fit_are_refused() {
     }
 }
 
-/// A wrong U for an anchored triple: caught exactly when the honest party's x is 1, as for any other.
+/// A wrong U for an anchored triple: caught exactly when the honest party's x is 1, as for any
+/// other.
 #[test]
 fn wrong_u_on_an_anchored_triple() {
     let mut caught = Rate::default();

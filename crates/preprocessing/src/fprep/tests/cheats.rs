@@ -47,8 +47,8 @@ impl Ended {
     }
 }
 
-/// One batch with an adversary on each side: the cheater's, and the honest party's, which must not change
-/// anything.
+/// One batch with an adversary on each side: the cheater's, and the honest party's, which must not
+/// change anything.
 fn run_with(cheater: u16, mut parties: Vec<Party>, cheat: FnAdversary, spy: FnAdversary) -> Ended {
     let deltas = parties.iter().map(|party| *party.open.delta).collect();
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, 1 - cheater, cheat);
@@ -254,9 +254,9 @@ fn wrong_v() {
     }
 }
 
-/// Adversaries for a cheater that sends, in the given kinds' messages number `index`, what the honest
-/// party sends in them, having waited for it: the cheater's adversary, and the honest party's spy. With
-/// `refuse` the honest party must end after the first kind's message.
+/// Adversaries for a cheater that sends, in the given kinds' messages number `index`, what the
+/// honest party sends in them, having waited for it: the cheater's adversary, and the honest
+/// party's spy. With `refuse` the honest party must end after the first kind's message.
 fn echo(
     kinds: &'static [&'static str],
     index: usize,

@@ -230,8 +230,8 @@ fn a_wrong_u_covered_up_by_an_accomplice() {
     caught.assert_tells(0.5, 0.75);
 }
 
-/// Adversaries for two in league, each of which sends what the other one would send in the messages of
-/// these kinds with this number.
+/// Adversaries for two in league, each of which sends what the other one would send in the messages
+/// of these kinds with this number.
 fn swapping(kinds: &'static [&'static str], number: usize) -> [FnAdversary; 2] {
     let ((tell_1, told_by_0), (tell_0, told_by_1)) = (mpsc::channel(), mpsc::channel());
     [(tell_1, told_by_1), (tell_0, told_by_0)].map(|(tell, told)| {
@@ -265,9 +265,9 @@ fn draws_swapped_by_two_in_league() {
     }
 }
 
-/// Tampers with a cheater's channel to the victim. In the echo it tells the victim what that wants to
-/// hear; what the victim tells it there is replaced by its own, as its honest code would end where
-/// a cheater looks away.
+/// Tampers with a cheater's channel to the victim. In the echo it tells the victim what that wants
+/// to hear; what the victim tells it there is replaced by its own, as its honest code would end
+/// where a cheater looks away.
 fn agree_and_look_away(
     parties: &mut [Party],
     cheater: u16,

@@ -1,5 +1,6 @@
-//! Who waits for one peer has told the others all that it owes them: a wait for each would otherwise come before the next one's, and
-//! what takes a trip over a long link with two parties would take as many as there are peers.
+//! Who waits for one peer has told the others all that it owes them: a wait for each would
+//! otherwise come before the next one's, and what takes a trip over a long link with two parties
+//! would take as many as there are peers.
 
 use std::sync::mpsc;
 use std::thread;
@@ -9,7 +10,8 @@ use symbolon_ot::cot;
 
 use super::*;
 
-/// Of three parties the last one hears the first one's whole draw of `n` bits while the second one says nothing.
+/// Of three parties the last one hears the first one's whole draw of `n` bits while the second one
+/// says nothing.
 #[track_caller]
 fn assert_last_hears_draw<T>(
     n: usize,

@@ -1,5 +1,5 @@
-//! Batches and draws that several threads make: what is right stays right, and a lie in any thread's part is
-//! caught as it is in a single one's.
+//! Batches and draws that several threads make: what is right stays right, and a lie in any
+//! thread's part is caught as it is in a single one's.
 
 use symbolon_transport::Culprit;
 use symbolon_transport::adversary::FnAdversary;
@@ -45,8 +45,9 @@ fn wrong_s(triples: &[usize]) -> [FnAdversary; 2] {
     })
 }
 
-/// Fig. 14 step 5: the same error in the first S of each thread's part of V. With coefficients that were the same on both
-/// threads the two would cancel each other. Caught by the check of step 5, always.
+/// Fig. 14 step 5: the same error in the first S of each thread's part of V. With coefficients that
+/// were the same on both threads the two would cancel each other. Caught by the check of step 5,
+/// always.
 #[test]
 fn errors_in_s_that_would_cancel_between_threads() {
     // V's parts are cut where as many products end as are added up at a time.
@@ -74,7 +75,8 @@ fn a_lie_in_any_threads_opened_bits() {
     }
 }
 
-/// Fig. 4: inconsistent bits in the part of a large draw that the second lane has. Caught by the column hashes, always.
+/// Fig. 4: inconsistent bits in the part of a large draw that the second lane has. Caught by the
+/// column hashes, always.
 #[test]
 fn other_bits_on_the_second_lane() {
     for cheater in [0, 1] {
@@ -86,7 +88,8 @@ fn other_bits_on_the_second_lane() {
     }
 }
 
-/// A draw that is not larger than one lane's is made on that lane alone: what the others would say is not said.
+/// A draw that is not larger than one lane's is made on that lane alone: what the others would say
+/// is not said.
 #[test]
 fn small_draws_stay_on_one_lane() {
     let silent = || message("aBit: check", |_| panic!("a draw on the second lane"));

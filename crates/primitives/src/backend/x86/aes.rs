@@ -1,8 +1,8 @@
 //! AES by AES-NI.
 //!
-//! A key schedule step takes SubWord(RotWord(w3)) from AESENCLAST: a shuffle puts the rotated word in
-//! all four columns, where ShiftRows has nothing to do, and the "round key" is the round constant. That
-//! is much faster than AESKEYGENASSIST, and schedules of several keys overlap.
+//! A key schedule step takes SubWord(RotWord(w3)) from AESENCLAST: a shuffle puts the rotated word
+//! in all four columns, where ShiftRows has nothing to do, and the "round key" is the round
+//! constant. That is much faster than AESKEYGENASSIST, and schedules of several keys overlap.
 
 use std::arch::x86_64::*;
 

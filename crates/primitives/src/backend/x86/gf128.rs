@@ -21,8 +21,8 @@ impl Factor {
     }
 }
 
-/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low + 2^64·(low + middle + high) +
-/// 2^128·high.
+/// A sum of products before reduction by Karatsuba's rule, three carry-less ones each: low +
+/// 2^64·(low + middle + high) + 2^128·high.
 #[derive(Clone, Copy)]
 struct Sum {
     low: __m128i,

@@ -5,8 +5,8 @@ use std::arch::x86_64::*;
 use super::{broadcast, load_pair, store_pair, transpose_lanes};
 use crate::Block;
 
-/// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as there are; returns how
-/// many bits of each list that is.
+/// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as
+/// there are; returns how many bits of each list that is.
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn key_sums<const LISTS: usize>(
     delta: Block,

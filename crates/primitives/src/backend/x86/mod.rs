@@ -103,7 +103,8 @@ pub(super) fn store_words(words: &mut [u64; 4], value: __m256i) {
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), value) }
 }
 
-/// The first lanes of two registers, and the second ones: of rows [a0, a1] and [b0, b1] the columns.
+/// The first lanes of two registers, and the second ones: of rows [a0, a1] and [b0, b1] the
+/// columns.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn transpose_lanes([a, b]: [__m256i; 2]) -> [__m256i; 2] {

@@ -13,9 +13,11 @@ pub(in super::super) fn spread(word: u64) -> __m256i {
     _mm256_set1_epi64x(word.cast_signed())
 }
 
-/// All ones in each lane whose bit is set, the lowest two being meant; `bits` goes on to the next two.
+/// All ones in each lane whose bit is set, the lowest two being meant; `bits` goes on to the next
+/// two.
 ///
-/// A comparison of registers, and not a mask made of one bit, so that the compiler cannot make a branch of it.
+/// A comparison of registers, and not a mask made of one bit, so that the compiler cannot make a
+/// branch of it.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(super) fn next_pair_mask(bits: &mut __m256i) -> __m256i {

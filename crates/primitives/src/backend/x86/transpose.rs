@@ -1,10 +1,10 @@
 //! Transposition by shifts and byte shuffles, 256 columns at a time.
 //!
-//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. Eight registers with the rows of one r, byte c
-//! each, are eight rows of 8×8 bit squares: swapping bits between registers transposes them all, so that register s
-//! has at byte c, bit t. Then the bytes of each s are transposed, 16 by 16 in each lane: first the registers of r
-//! and r + 8 interleaved, the lower halves for c below 8 and the upper ones for the others, then three rounds
-//! among eight registers.
+//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. Eight registers with the rows
+//! of one r, byte c each, are eight rows of 8×8 bit squares: swapping bits between registers
+//! transposes them all, so that register s has at byte c, bit t. Then the bytes of each s are
+//! transposed, 16 by 16 in each lane: first the registers of r and r + 8 interleaved, the lower
+//! halves for c below 8 and the upper ones for the others, then three rounds among eight registers.
 
 use std::arch::x86_64::*;
 
@@ -98,8 +98,8 @@ impl<'a> Tile<'a> {
     #[inline]
     fn row<const N: usize>(self, i: usize) -> &'a [u8; N] {
         assert!(i < 128 && N <= self.width);
-        // SAFETY: `new` has checked that `width` bytes from 127 * stride lie within the slice, hence also
-        // those from i * stride, and N is no more.
+        // SAFETY: `new` has checked that `width` bytes from 127 * stride lie within the slice,
+        // hence also those from i * stride, and N is no more.
         unsafe { &*self.bytes.as_ptr().add(i * self.stride).cast() }
     }
 
@@ -142,7 +142,8 @@ fn transposed_bits(mut rows: [__m256i; 8]) -> [__m256i; 8] {
     rows
 }
 
-/// Swaps the upper bits of a group in one row, `mask` being the lower ones, with the lower bits in another.
+/// Swaps the upper bits of a group in one row, `mask` being the lower ones, with the lower bits in
+/// another.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn swap_bits<const BY: i32>(rows: &mut [__m256i; 8], [a, b]: [usize; 2], mask: __m256i) {
@@ -172,8 +173,8 @@ fn transposed_bytes(rows: &[__m256i; 16]) -> [__m256i; 16] {
     columns
 }
 
-/// A round of the perfect shuffle: interleaving the bytes of registers i and i + 4 into 2i and 2i + 1 rotates the index
-/// (register ‖ byte within the lane), of seven bits, by one.
+/// A round of the perfect shuffle: interleaving the bytes of registers i and i + 4 into 2i and 2i +
+/// 1 rotates the index (register ‖ byte within the lane), of seven bits, by one.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn interleaved(a: [__m256i; 8]) -> [__m256i; 8] {

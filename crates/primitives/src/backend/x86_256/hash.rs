@@ -1,4 +1,5 @@
-//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of [`hash_kernel`](mod@crate::backend::hash_kernel).
+//! The re-keyed hash by VAES, two keys to a register: what surrounds the rounds of
+//! [`hash_kernel`](mod@crate::backend::hash_kernel).
 
 use std::arch::x86_64::*;
 use std::arch::x86_64::{
@@ -32,8 +33,8 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     }
 }
 
-/// Hashes groups of `GROUP` blocks: small ones `8 * N` at a time, others `2 * N`, then two, then the rest in narrow
-/// registers.
+/// Hashes groups of `GROUP` blocks: small ones `8 * N` at a time, others `2 * N`, then two, then
+/// the rest in narrow registers.
 #[inline]
 #[target_feature(enable = "avx2,vaes")]
 fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
@@ -86,15 +87,16 @@ fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
 struct WideTweaks<'a> {
     /// In both lanes.
     start: __m256i,
-    /// In both lanes the tweak of group 0, if the others count up from it without a carry between their halves.
+    /// In both lanes the tweak of group 0, if the others count up from it without a carry between
+    /// their halves.
     first: __m256i,
     /// The others, if they do not count.
     list: Option<&'a [Block]>,
 }
 
 impl<'a> WideTweaks<'a> {
-    /// The tweaks of `groups` groups; nothing if a low half overflows, for which there is no addition. That happens once
-    /// in 2^64 tweaks, and is seen here once for all of them.
+    /// The tweaks of `groups` groups; nothing if a low half overflows, for which there is no
+    /// addition. That happens once in 2^64 tweaks, and is seen here once for all of them.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(start: Block, tweaks: Tweaks<'a>, groups: usize) -> Option<WideTweaks<'a>> {
@@ -135,9 +137,10 @@ impl<'a> WideTweaks<'a> {
 /// Gates that [`half_gates`] makes at a time.
 const GATES: usize = 4;
 
-/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of [`GATES`] as there are, or for
-/// none if tweaks carry; returns how many gates that is. A register holds the labels of a gate, and another the same with Δ, under the same keys:
-/// nothing is permuted but for the sums.
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole runs of
+/// [`GATES`] as there are, or for none if tweaks carry; returns how many gates that is. A register
+/// holds the labels of a gate, and another the same with Δ, under the same keys: nothing is
+/// permuted but for the sums.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn half_gates(
     (start, first, delta): (Block, u128, Block),
@@ -177,9 +180,9 @@ pub(in super::super) fn half_gates(
 /// Triples that [`leaky_hashes`] makes at a time.
 const TRIPLES: usize = 16;
 
-/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
-/// returns how many triples that is, none if tweaks carry. A register holds what two triples hash, each lane under a key of
-/// its own: nothing is permuted.
+/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of
+/// [`TRIPLES`] as there are; returns how many triples that is, none if tweaks carry. A register
+/// holds what two triples hash, each lane under a key of its own: nothing is permuted.
 #[target_feature(enable = "avx2,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),
@@ -236,7 +239,8 @@ fn next_words(w: [__m256i; 4], rcon: i32) -> [__m256i; 4] {
     ));
     let rotated = _mm256_shuffle_epi8(w[3], rotate);
     let word = encrypt_last(rotated, _mm256_set1_epi32(rcon));
-    // More XORs than it takes, but w3, which the next step waits for, has one after the substitution.
+    // More XORs than it takes, but w3, which the next step waits for, has one after the
+    // substitution.
     let (w01, w23) = (xor(w[0], w[1]), xor(w[2], w[3]));
     let w0 = xor(w[0], word);
     let w1 = xor(w01, word);

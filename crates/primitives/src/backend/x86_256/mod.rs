@@ -1,7 +1,7 @@
 //! Kernels for VAES and VPCLMULQDQ on registers of 256 bits: two blocks to a register.
 //!
-//! As in the 128-bit kernels, every function names the instructions it needs. What AVX2 does as well is
-//! there, for both.
+//! As in the 128-bit kernels, every function names the instructions it needs. What AVX2 does as
+//! well is there, for both.
 
 mod aes;
 mod gf128;

@@ -58,7 +58,8 @@ impl Factor {
     }
 }
 
-/// A sum of products by Karatsuba's rule, three carry-less ones each: its middle still has low and high in it.
+/// A sum of products by Karatsuba's rule, three carry-less ones each: its middle still has low and
+/// high in it.
 #[derive(Clone, Copy)]
 struct Karatsuba(Sum);
 

@@ -1,4 +1,5 @@
-//! The re-keyed hash by VAES, four keys to a register: what surrounds the rounds of [`hash_kernel`](mod@crate::backend::hash_kernel).
+//! The re-keyed hash by VAES, four keys to a register: what surrounds the rounds of
+//! [`hash_kernel`](mod@crate::backend::hash_kernel).
 
 use std::arch::x86_64::*;
 use std::arch::x86_64::{
@@ -28,7 +29,8 @@ pub(in super::super) fn hash<const SIGMA: bool>(
     }
 }
 
-/// Hashes groups of `GROUP` blocks, sixteen at a time, then four, then the rest in narrow registers.
+/// Hashes groups of `GROUP` blocks, sixteen at a time, then four, then the rest in narrow
+/// registers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn hash_groups<const SIGMA: bool, const GROUP: usize, const N: usize>(
@@ -93,9 +95,9 @@ fn four_tweaks(tweaks: Tweaks<'_>, g: usize) -> __m512i {
 /// Gates that [`half_gates`] makes at a time.
 const GATES: usize = 16;
 
-/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole sixteens of gates as there are; returns
-/// how many gates that is. A register holds the labels of two gates, and another the same with Δ, under the same keys:
-/// nothing is permuted but for the sums.
+/// The kernel of [`Backend::half_gates`](crate::Backend::half_gates) for as many whole sixteens of
+/// gates as there are; returns how many gates that is. A register holds the labels of two gates,
+/// and another the same with Δ, under the same keys: nothing is permuted but for the sums.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(in super::super) fn half_gates(
     (start, first, delta): (Block, u128, Block),
@@ -147,9 +149,9 @@ pub(in super::super) fn half_gates(
 /// Triples that [`leaky_hashes`] makes at a time.
 const TRIPLES: usize = 32;
 
-/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of [`TRIPLES`] as there are;
-/// returns how many triples that is. A register holds what four triples hash, each lane under a key of its own: nothing is
-/// permuted.
+/// The kernel of [`Backend::leaky_hashes`](crate::Backend::leaky_hashes) for as many whole runs of
+/// [`TRIPLES`] as there are; returns how many triples that is. A register holds what four triples
+/// hash, each lane under a key of its own: nothing is permuted.
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(in super::super) fn leaky_hashes(
     (starts, first, delta): ([Block; 2], u128, Block),

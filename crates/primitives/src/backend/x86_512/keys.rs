@@ -6,8 +6,8 @@ use super::hash::in_order;
 use super::{broadcast, load, store};
 use crate::Block;
 
-/// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as there are; returns how
-/// many bits of each list that is.
+/// The kernel of [`Backend::key_sums`](crate::Backend::key_sums) for as many whole fours of bits as
+/// there are; returns how many bits of each list that is.
 #[target_feature(enable = "avx512f")]
 pub(in super::super) fn key_sums<const LISTS: usize>(
     delta: Block,

@@ -1,5 +1,5 @@
-//! Sums of many leaves' streams by VAES on registers of 512 bits. The streams of two leaves, the counters and a group's
-//! sums are thirty registers, and their keys are the other two.
+//! Sums of many leaves' streams by VAES on registers of 512 bits. The streams of two leaves, the
+//! counters and a group's sums are thirty registers, and their keys are the other two.
 
 use std::arch::x86_64::{
     __m512i, _mm512_aesenc_epi128 as encrypt, _mm512_aesenclast_epi128 as encrypt_last,
@@ -43,7 +43,8 @@ fn numbers<const N: usize>(first: u128) -> [__m512i; N] {
 #[target_feature(enable = "avx512f")]
 fn write<const N: usize>(out: &mut [u8], values: &[__m512i; N]) {
     let (quads, rest) = out.as_chunks_mut::<64>();
-    // A whole strip is stored from registers. Where the length is not a constant, the compiler copies by way of the stack.
+    // A whole strip is stored from registers. Where the length is not a constant, the compiler
+    // copies by way of the stack.
     if let Some(quads) = quads.first_chunk_mut::<N>() {
         for (quad, &value) in quads.iter_mut().zip(values) {
             store_wide(quad, value);

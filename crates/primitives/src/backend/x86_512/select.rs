@@ -7,8 +7,8 @@ use super::{
 };
 use crate::Block;
 
-/// The masks of sixteen quads of blocks, each bit twice as masks count words of 64 bits: quad q's are bits
-/// 8·(q % 8) and on of number q / 8.
+/// The masks of sixteen quads of blocks, each bit twice as masks count words of 64 bits: quad q's
+/// are bits 8·(q % 8) and on of number q / 8.
 #[inline]
 #[target_feature(enable = "bmi2")]
 pub(super) fn quad_masks(word: u64) -> [u64; 2] {

@@ -106,7 +106,8 @@ pub(in super::super) fn selected_tag_products(
     let mut sums = if tags.is_shared() {
         words::<true, true, true>(tags, keys, n / 64)
     } else {
-        // One after the other: with all six rows at once more streams come from memory than it is good at.
+        // One after the other: with all six rows at once more streams come from memory than it is
+        // good at.
         let [own, _] = words::<false, true, false>(tags, keys, n / 64);
         let [_, expected] = words::<false, false, true>(tags, keys, n / 64);
         [own, expected]
@@ -119,7 +120,8 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// The products of the tags that belong to so many whole words of bits, of the first list, the second, or both.
+/// The products of the tags that belong to so many whole words of bits, of the first list, the
+/// second, or both.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
 fn words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(

@@ -1,10 +1,10 @@
 //! Transposition by GFNI and byte shuffles, 128 columns at a time.
 //!
-//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. The rows with r = 4ρ + l, l below 4,
-//! are loaded side by side, one to a lane: register (ρ, t), lane l, byte c. Three rounds of interleaving
-//! over t make 8×8 bit squares of fixed r and c; GF2P8AFFINEQB transposes a square, since multiplying a
-//! matrix with the eight unit vectors lists its columns; and two rounds over ρ bring the bytes r = 0 … 15 of
-//! a column together.
+//! Call row i = 8r + t (r below 16, t below 8) and column j = 8c + s. The rows with r = 4ρ + l, l
+//! below 4, are loaded side by side, one to a lane: register (ρ, t), lane l, byte c. Three rounds
+//! of interleaving over t make 8×8 bit squares of fixed r and c; GF2P8AFFINEQB transposes a square,
+//! since multiplying a matrix with the eight unit vectors lists its columns; and two rounds over ρ
+//! bring the bytes r = 0 … 15 of a column together.
 
 use std::arch::x86_64::*;
 
@@ -66,8 +66,8 @@ impl<'a> Tile<'a> {
     #[target_feature(enable = "avx512f")]
     fn row(self, i: usize) -> __m512i {
         assert!(i < 128);
-        // SAFETY: `new` has checked that 16 bytes from 127 * stride lie within the slice, hence also
-        // those from i * stride; the load wants no alignment.
+        // SAFETY: `new` has checked that 16 bytes from 127 * stride lie within the slice, hence
+        // also those from i * stride; the load wants no alignment.
         let row = unsafe { _mm_loadu_si128(self.bytes.as_ptr().add(i * self.stride).cast()) };
         _mm512_broadcast_i32x4(row)
     }
@@ -100,8 +100,8 @@ fn transpose_square(tile: Tile<'_>, out: &mut [Block; 128]) {
     }
 }
 
-/// From 32 rows of 16 bytes, the first being row `first`, to transposed bit squares: byte 8h + s of lane l of
-/// register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
+/// From 32 rows of 16 bytes, the first being row `first`, to transposed bit squares: byte 8h + s of
+/// lane l of register m is column 8(2m + h) + s, with the rows 8l + t as its bits t.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
@@ -131,9 +131,9 @@ fn bit_squares(tile: Tile<'_>, first: usize) -> [__m512i; 8] {
     y
 }
 
-/// For each byte r of each column u of four: where it stands in two registers whose lanes l have the
-/// 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, with byte u of the
-/// word being column u; `odd` chooses q + 1.
+/// For each byte r of each column u of four: where it stands in two registers whose lanes l have
+/// the 32-bit words (ρ, q), (ρ + 1, q), (ρ, q + 1), (ρ + 1, q + 1) of ρ = 0 and 2, with byte u of
+/// the word being column u; `odd` chooses q + 1.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn gather_index(odd: usize) -> __m512i {
