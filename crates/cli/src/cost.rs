@@ -102,40 +102,55 @@ fn write_page(path: &Path, cost: &CostJson, sources: &Sources) -> CliResult<()> 
 
 fn shown(cost: &CostJson) -> String {
     let report = &cost.report;
-    let mut functions = vec![["function", "", "AND gates"].map(String::from)];
+    let mut functions = vec![["function", "", "AND gates", "look-ups"].map(String::from)];
     for function in &report.functions {
         let place = format!("{}:{}", function.file, function.line);
-        functions.push([function.name.clone(), place, function.ands.to_string()]);
+        let (ands, lookups) = (function.ands.to_string(), function.lookups.to_string());
+        functions.push([function.name.clone(), place, ands, lookups]);
     }
-    let mut components =
-        vec![["component", "calls", "AND gates", "look-ups", "port bits"].map(String::from)];
+    let mut components = vec![
+        ["component", "calls", "AND gates", "look-ups", "depth", "live wires", "port bits"]
+            .map(String::from),
+    ];
     for component in &report.components {
         components.push([
             component.name.clone(),
             component.calls.to_string(),
             component.ands.to_string(),
             component.lookups.to_string(),
+            component.depth.to_string(),
+            component.live_wires.to_string(),
             component.port_bits.to_string(),
         ]);
     }
-    let mut lines = vec![["line", "AND gates"].map(String::from)];
+    let mut lines = vec![["line", "AND gates", "look-ups"].map(String::from)];
     for line in &report.lines {
-        lines.push([format!("{}:{}", line.file, line.line), line.ands.to_string()]);
+        let place = format!("{}:{}", line.file, line.line);
+        lines.push([place, line.ands.to_string(), line.lookups.to_string()]);
     }
     if report.unused > 0 {
-        lines.push(["not needed by outputs".to_string(), format!("-{}", report.unused)]);
+        let saved = format!("-{}", report.unused);
+        lines.push(["not needed, or optimised away".to_string(), saved, String::new()]);
     }
-    lines.push(["in all".to_string(), report.ands.to_string()]);
+    lines.push(["in all".to_string(), report.ands.to_string(), report.lookups.to_string()]);
     if cost.and_without_lookups != report.ands {
         let gates = cost.and_without_lookups.to_string();
-        lines.push(["with gates for look-ups".to_string(), gates]);
+        lines.push(["with gates for look-ups".to_string(), gates, String::new()]);
     }
+    let one = |name: &str, value: String| [name.to_string(), value];
+    let whole =
+        [one("depth", report.depth.to_string()), one("live wires", report.live_wires.to_string())];
     let mut protocols = vec![["protocol", "bytes after the triples"].map(String::from)];
     for protocol in &cost.bytes {
         protocols.push([protocol.name(), bytes(protocol.bytes)]);
     }
-    let tables =
-        [align(&functions, 2), align(&components, 1), align(&lines, 1), align(&protocols, 1)];
+    let tables = [
+        align(&functions, 2),
+        align(&components, 1),
+        align(&lines, 1),
+        align(&whole, 1),
+        align(&protocols, 1),
+    ];
     tables.join("\n")
 }
 

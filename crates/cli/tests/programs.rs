@@ -118,6 +118,16 @@ fn cost_is_told_as_text_json_and_page() {
     let sum: u64 = lines.iter().filter_map(|line| line["ands"].as_u64()).sum();
     assert_eq!(sum - cost["unused"].as_u64().unwrap(), cost["ands"].as_u64().unwrap());
     assert_eq!(cost["bytes"][0]["protocol"], "ywz", "{cost}");
+    let info = run(&["circuit", "info", VOTE, "--parties", "3", "--json"]).expect(0).json();
+    assert_eq!(cost["depth"], info["and_depth"], "{cost} {info}");
+    assert!(cost["live_wires"].as_u64() >= cost["components"][0]["live_wires"].as_u64(), "{cost}");
+    let aes = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sym/gcm.sym");
+    let aes = run(&["cost", aes, "--const", "BLOCKS=1", "--json"]).expect(0).json();
+    for place in ["lines", "functions"] {
+        let all = aes[place].as_array().expect("a list").iter();
+        let sum: u64 = all.filter_map(|one| one["lookups"].as_u64()).sum();
+        assert_eq!(Some(sum), aes["lookups"].as_u64(), "{place}: {aes}");
+    }
     let page = std::fs::read_to_string(folder.path().join("p.html")).expect("a page");
     assert!(page.contains("fn main(ballot") && page.contains("AND gates"), "{page}");
     assert!(!page.contains("<script") && !page.contains("http:"), "it loads nothing");
@@ -194,23 +204,44 @@ const PROGRAMS: [(&str, &[&str], &[&str], &str); 10] = [
     ("vote", &[], &["ballot.0=[1, 0, 0, 0]", "ballot.1=[1, 0, 0, 0]"], "votes = [2, 0, 0, 0]"),
 ];
 
+/// Two parties compute the program with this protocol.
+fn computes(program: (&str, &[&str], &[&str], &str), protocol: &[&str]) {
+    let (name, options, inputs, expected) = program;
+    let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
+    let mut words = vec!["local", &file, "--transport", "memory"];
+    words.extend(options.iter().chain(protocol));
+    inputs.iter().for_each(|input| words.extend(["--input", input]));
+    let out = symbolon(&words).expect(0).out;
+    assert!(out.contains(expected), "{name} {protocol:?}: {out}");
+}
+
 #[test]
-fn every_example_runs_with_every_protocol() {
+fn small_examples_run_with_cut_and_choose() {
+    for program in PROGRAMS.iter().filter(|program| ["auction", "vote"].contains(&program.0)) {
+        computes(*program, &["--protocol", "duplo"]);
+        computes(*program, &["--protocol", "dualex"]);
+    }
+}
+
+#[test]
+#[ignore = "takes some minutes; see CONTRIBUTING.md"]
+fn every_example_runs_with_cut_and_choose() {
+    for program in PROGRAMS {
+        computes(program, &["--protocol", "duplo"]);
+        computes(program, &["--protocol", "dualex"]);
+    }
+}
+
+#[test]
+fn every_example_runs_with_every_protocol_of_triples() {
     let protocols = [
         &["--protocol", "wrk", "--form", "four-row"][..],
         &["--protocol", "wrk", "--form", "half-gates"],
         &["--protocol", "ywz"],
         &["--protocol", "tinytable"],
     ];
-    for (name, options, inputs, expected) in PROGRAMS {
-        let file = format!("{}/../../examples/sym/{name}.sym", env!("CARGO_MANIFEST_DIR"));
-        for protocol in protocols {
-            let mut words = vec!["local", &file, "--transport", "memory"];
-            words.extend(options.iter().chain(protocol));
-            inputs.iter().for_each(|input| words.extend(["--input", input]));
-            let out = symbolon(&words).expect(0).out;
-            assert!(out.contains(expected), "{name} {protocol:?}: {out}");
-        }
+    for program in PROGRAMS {
+        protocols.iter().for_each(|protocol| computes(program, protocol));
     }
     // Those for any number of parties, among three.
     for (name, inputs, expected) in [

@@ -115,7 +115,7 @@ fn check_program(
     check_settings(&mut cx, options);
     let functions = cx.program.functions(0);
     let mut tests = Vec::new();
-    for function in functions {
+    for &function in &functions {
         let def = cx.program.fns[function].clone();
         check_attributes(&mut cx, &def);
         if !def.generics.is_empty() {
@@ -136,6 +136,9 @@ fn check_program(
         }
     }
     cx.work();
+    if cx.errors.errors() == 0 {
+        cx.check_uncalled(&functions);
+    }
     if let Some(place) = cycle(&cx.tir)
         && let Some(Some(instance)) = cx.tir.instances.get(place).cloned()
     {

@@ -1,9 +1,11 @@
 //! What a program costs, by function and line.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Serialize;
-use symbolon_circuit::{Circuit, Component, Step};
+use symbolon_circuit::builder::Gates;
+use symbolon_circuit::{Circuit, Component, Stats, Step, Wire};
 
 use crate::ast::{FnDecl, ItemKind, TypeKind};
 use crate::diag::Diagnostics;
@@ -18,14 +20,18 @@ pub struct Report {
     pub ands: u64,
     /// Look-ups in all.
     pub lookups: u64,
+    /// The most AND gates and look-ups on any path.
+    pub depth: u32,
+    /// The most wires that are live at once, with the room that calls take.
+    pub live_wires: u64,
     /// The functions in whose text gates are asked for, the one with the most first.
     pub functions: Vec<FunctionCost>,
     /// The components of the circuit, the main one first.
     pub components: Vec<ComponentCost>,
-    /// The lines that ask for AND gates, in order.
+    /// The lines that ask for AND gates or look-ups, in order.
     pub lines: Vec<LineCost>,
-    /// AND gates that lines ask for and the circuit does not have: no output needs them. The lines'
-    /// sum less these is `ands`.
+    /// AND gates that lines ask for and the circuit does not have: no output needs them, or the
+    /// optimiser saves them. The lines' sum less these is `ands`.
     pub unused: u64,
 }
 
@@ -40,6 +46,8 @@ pub struct FunctionCost {
     pub line: u32,
     /// AND gates of all calls together, those of the functions that it calls left out.
     pub ands: u64,
+    /// Look-ups, likewise.
+    pub lookups: u64,
 }
 
 /// The cost of a component.
@@ -55,6 +63,11 @@ pub struct ComponentCost {
     pub lookups: u64,
     /// Bits of its inputs and outputs.
     pub port_bits: u64,
+    /// The most AND gates and look-ups on any path through one call, with those of the components
+    /// that it calls.
+    pub depth: u32,
+    /// The most of its wires that are live at once, those in the components that it calls left out.
+    pub live_wires: u64,
 }
 
 /// The cost of a line.
@@ -66,6 +79,8 @@ pub struct LineCost {
     pub line: u32,
     /// AND gates, each component counted as often as it is called.
     pub ands: u64,
+    /// Look-ups, likewise.
+    pub lookups: u64,
 }
 
 /// The gates of a circuit, each component counted as often as it is called.
@@ -77,15 +92,38 @@ pub struct Totals {
     pub lookups: u64,
 }
 
+impl std::ops::Sub for Totals {
+    type Output = Totals;
+
+    fn sub(self, other: Totals) -> Totals {
+        Totals { ands: self.ands - other.ands, lookups: self.lookups - other.lookups }
+    }
+}
+
+impl std::ops::AddAssign for Totals {
+    fn add_assign(&mut self, other: Totals) {
+        self.ands = self.ands.saturating_add(other.ands);
+        self.lookups = self.lookups.saturating_add(other.lookups);
+    }
+}
+
 impl Totals {
+    /// The gates made so far: the AND gates of calls count, their look-ups do not.
+    pub(crate) fn so_far(gates: &Gates) -> Totals {
+        Totals { ands: gates.and_count(), lookups: gates.lookup_count() }
+    }
+
+    fn times(self, calls: u64) -> Totals {
+        let Totals { ands, lookups } = self;
+        Totals { ands: ands.saturating_mul(calls), lookups: lookups.saturating_mul(calls) }
+    }
+
     /// Counts without walking through calls.
     pub fn of(circuit: &Circuit) -> Totals {
         let calls = call_counts(circuit);
         let mut totals = Totals::default();
         for (component, calls) in circuit.components().iter().zip(calls) {
-            let (ands, lookups) = own_gates(component);
-            totals.ands = totals.ands.saturating_add(ands.saturating_mul(calls));
-            totals.lookups = totals.lookups.saturating_add(lookups.saturating_mul(calls));
+            totals += own_gates(component).times(calls);
         }
         totals
     }
@@ -110,28 +148,116 @@ fn call_counts(circuit: &Circuit) -> Vec<u64> {
 }
 
 /// AND gates and look-ups of a component, those of its calls left out.
-fn own_gates(component: &Component) -> (u64, u64) {
+fn own_gates(component: &Component) -> Totals {
     let count =
         |kind: fn(&Step) -> bool| component.steps.iter().filter(|step| kind(step)).count() as u64;
     let ands = count(|step| matches!(step, Step::And { .. }));
-    (ands, count(|step| matches!(step, Step::Lookup(_))))
+    Totals { ands, lookups: count(|step| matches!(step, Step::Lookup(_))) }
 }
 
 /// What the components of a circuit cost, the main one first.
 pub fn component_costs(circuit: &Circuit) -> Vec<ComponentCost> {
-    let one = |(component, calls): (&Component, u64)| {
-        let (ands, lookups) = own_gates(component);
+    let depths = depths(circuit);
+    let one = |((component, calls), depth): ((&Component, u64), u32)| {
+        let Totals { ands, lookups } = own_gates(component);
         let port_bits = u64::from(component.inputs) + component.outputs.len() as u64;
-        ComponentCost { name: component.name.clone(), calls, ands, lookups, port_bits }
+        let (name, live_wires) = (component.name.clone(), live_wires(circuit, component));
+        ComponentCost { name, calls, ands, lookups, port_bits, depth, live_wires }
     };
-    circuit.components().iter().zip(call_counts(circuit)).rev().map(one).collect()
+    let calls = circuit.components().iter().zip(call_counts(circuit));
+    calls.zip(depths).rev().map(one).collect()
+}
+
+/// The wires that a step reads.
+fn reads(component: &Component, step: &Step) -> Vec<Wire> {
+    match *step {
+        Step::Xor { a, b, .. } | Step::And { a, b, .. } => vec![a, b],
+        Step::Inv { a, .. } => vec![a],
+        Step::Const { .. } => Vec::new(),
+        Step::Call(call) => {
+            let call = component.calls[call as usize];
+            let ranges = &component.call_args[call.first_arg as usize..];
+            let ranges = ranges[..call.arg_count as usize].iter();
+            ranges.flat_map(|range| range.first..range.first + range.len).collect()
+        }
+        Step::Lookup(lookup) => {
+            let lookup = component.lookups[lookup as usize];
+            component.lookup_inputs[lookup.first_input as usize..][..lookup.input_count as usize]
+                .to_vec()
+        }
+    }
+}
+
+/// The wires that a step writes.
+fn writes(circuit: &Circuit, component: &Component, step: &Step) -> Range<Wire> {
+    match *step {
+        Step::Xor { out, .. }
+        | Step::And { out, .. }
+        | Step::Inv { out, .. }
+        | Step::Const { out, .. } => out..out + 1,
+        Step::Call(call) => {
+            let call = component.calls[call as usize];
+            let outputs = circuit.components()[call.component as usize].outputs.len() as u32;
+            call.first_output..call.first_output + outputs
+        }
+        Step::Lookup(lookup) => {
+            let lookup = component.lookups[lookup as usize];
+            lookup.first_output..lookup.first_output + lookup.output_count
+        }
+    }
+}
+
+/// The depth of each component, its inputs being all there at once.
+fn depths(circuit: &Circuit) -> Vec<u32> {
+    let mut all: Vec<u32> = Vec::with_capacity(circuit.components().len());
+    for component in circuit.components() {
+        let mut depths = vec![0u32; component.wires as usize];
+        let mut deepest = 0;
+        for step in &component.steps {
+            let own = match *step {
+                Step::And { .. } | Step::Lookup(_) => 1,
+                Step::Call(call) => all[component.calls[call as usize].component as usize],
+                _ => 0,
+            };
+            let before = reads(component, step).into_iter().map(|wire| depths[wire as usize]).max();
+            let depth = before.unwrap_or(0).saturating_add(own);
+            writes(circuit, component, step).for_each(|wire| depths[wire as usize] = depth);
+            deepest = deepest.max(depth);
+        }
+        all.push(deepest);
+    }
+    all
+}
+
+/// The most wires of a component that are live at once: written, and still to be read.
+fn live_wires(circuit: &Circuit, component: &Component) -> u64 {
+    let mut last = vec![0usize; component.wires as usize];
+    for (place, step) in component.steps.iter().enumerate() {
+        reads(component, step).into_iter().for_each(|wire| last[wire as usize] = place);
+    }
+    let end = component.steps.len();
+    component.outputs.iter().for_each(|&wire| last[wire as usize] = end);
+    // Wires die after the step that reads them last.
+    let mut dying = vec![0u64; end + 1];
+    let mut live = u64::from(component.inputs);
+    last[..component.inputs as usize].iter().for_each(|&place| dying[place] += 1);
+    let mut most = live;
+    for (place, step) in component.steps.iter().enumerate() {
+        for wire in writes(circuit, component, step) {
+            live += 1;
+            dying[last[wire as usize].max(place)] += 1;
+        }
+        most = most.max(live);
+        live -= dying[place];
+    }
+    most
 }
 
 /// Puts a program's cost together.
 pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
     let components = circuit.components();
     let calls = call_counts(circuit);
-    let mut lines: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut lines: BTreeMap<(u32, u32), Totals> = BTreeMap::new();
     let mut functions = Functions::default();
     let mut booked_all = 0u64;
     let Totals { ands, lookups } = Totals::of(circuit);
@@ -141,23 +267,27 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
             continue;
         };
         for (span, booked) in &left.remove(found).1 {
-            let booked = booked.saturating_mul(calls[place]);
-            booked_all = booked_all.saturating_add(booked);
-            if booked > 0 {
+            let booked = booked.times(calls[place]);
+            booked_all = booked_all.saturating_add(booked.ands);
+            if booked != Totals::default() {
                 *lines.entry((span.file, sources.line(*span))).or_default() += booked;
             }
             functions.book(*span, booked, sources);
         }
     }
     let name = |file: u32| sources.files.get(file as usize).map_or("", |source| &source.name);
-    let lines = lines.into_iter().map(|((file, line), ands)| LineCost {
+    let lines = lines.into_iter().map(|((file, line), Totals { ands, lookups })| LineCost {
         file: name(file).to_string(),
         line,
         ands,
+        lookups,
     });
+    let stats = Stats::of(circuit);
     Report {
         ands,
         lookups,
+        depth: stats.and_depth,
+        live_wires: stats.live_width,
         functions: functions.costs(sources),
         components: component_costs(circuit),
         lines: lines.collect(),
@@ -169,38 +299,40 @@ pub fn report(circuit: &Circuit, costs: &Costs, sources: &Sources) -> Report {
 #[derive(Default)]
 struct Functions {
     /// For each file the functions: from the name to the end, the name, and the gates.
-    files: BTreeMap<u32, Vec<(Span, String, u64)>>,
+    files: BTreeMap<u32, Vec<(Span, String, Totals)>>,
 }
 
 impl Functions {
-    fn book(&mut self, at: Span, ands: u64, sources: &Sources) {
+    fn book(&mut self, at: Span, gates: Totals, sources: &Sources) {
         let functions = self.files.entry(at.file).or_insert_with(|| {
             let text = sources.files.get(at.file as usize).map_or("", |source| &source.text);
             functions_of(at.file, text)
         });
         let holds = |span: &Span| span.start <= at.start && at.start < span.end;
         if let Some(found) = functions.iter_mut().find(|(span, ..)| holds(span)) {
-            found.2 += ands;
+            found.2 += gates;
         }
     }
 
     fn costs(self, sources: &Sources) -> Vec<FunctionCost> {
-        let cost = |(span, name, ands): (Span, String, u64)| FunctionCost {
+        let cost = |(span, name, Totals { ands, lookups }): (Span, String, Totals)| FunctionCost {
             name,
             file: sources.name(span).to_string(),
             line: sources.line(span),
             ands,
+            lookups,
         };
-        let all = self.files.into_values().flatten().filter(|(.., ands)| *ands > 0);
+        let all =
+            self.files.into_values().flatten().filter(|(.., gates)| *gates != Totals::default());
         let mut costs: Vec<FunctionCost> = all.map(cost).collect();
         costs.sort_by_key(|cost| std::cmp::Reverse(cost.ands));
         costs
     }
 }
 
-fn functions_of(file: u32, text: &str) -> Vec<(Span, String, u64)> {
+fn functions_of(file: u32, text: &str) -> Vec<(Span, String, Totals)> {
     let one = |decl: &FnDecl, owner: &str| {
-        (decl.name.span.to(decl.body.span), format!("{owner}{}", decl.name.name), 0)
+        (decl.name.span.to(decl.body.span), format!("{owner}{}", decl.name.name), Totals::default())
     };
     let mut functions = Vec::new();
     for item in parse(file, text, &mut Diagnostics::default()) {

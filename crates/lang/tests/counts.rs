@@ -150,6 +150,8 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("`float::sqrt` f64", "(a: f64 from 0) -> (r: f64 to all) { std::float::sqrt(a) }", "91504"),
     ("`float::exp` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::exp(a) }", "11409"),
     ("`float::ln` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::ln(a) }", "8878"),
+    ("`float::sin` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::sin(a) }", ""),
+    ("`float::cos` f32", "(a: f32 from 0) -> (r: f32 to all) { std::float::cos(a) }", ""),
     ("i32 as f32", "(a: i32 from 0) -> (r: f32 to all) { a as f32 }", ""),
     ("f32 as i32", "(a: f32 from 0) -> (r: i32 to all) { a as i32 }", ""),
     ("f64 as f32", "(a: f64 from 0) -> (r: f32 to all) { a as f32 }", ""),

@@ -46,15 +46,17 @@ const CASES: [(&str, &str, &str, &str); 20] = [
 
 fn program(body: &str) -> String {
     let again = "fn again(x: u8) -> u8 { if x > 0 { again(x - 1) } else { x } }";
+    let grows = "fn grows<const N: usize>(x: u8) -> u8 { grows::<N + 1>(x) }";
     format!(
         "struct S {{ x: u8 }}
 fn one(x: u8) -> u8 {{ x }}
 {}
-fn grows<const N: usize>(x: u8) -> u8 {{ grows::<N + 1>(x) }}
+{}
 fn shrinks<const N: usize>(x: u8) -> u8 {{ if N == 0 {{ x }} else {{ shrinks::<N - 1>(x) }} }}
 fn main(a: u8 from 0) -> (r: u8 to all) {{ {body} }}",
-        // An error even where nothing calls it.
-        if body.contains("again") { again } else { "" }
+        // These are errors even where nothing calls them.
+        if body.contains("again") { again } else { "" },
+        if body.contains("grows") { grows } else { "" }
     )
 }
 
@@ -187,4 +189,32 @@ fn no_broken_program_breaks_the_compiler() {
         }
     }
     assert!((1..400).contains(&compiled), "{compiled}");
+}
+
+#[test]
+fn generic_functions_are_checked_where_nothing_calls_them() {
+    let program =
+        |function: &str| format!("{function} fn main(a: u8 from 0) -> (r: u8 to all) {{ a }}");
+    for (function, code, says) in [
+        ("fn f<const N: usize>(a: [u8; N]) -> u8 { b }", "E02", "no value `b`"),
+        ("fn f<T>(a: T) -> u8 { let x: bool = 1u8; 2 }", "E03", "expected `bool`"),
+        ("fn f<T: Num>(a: T) -> T { break; a }", "E06", "stands in no loop"),
+        ("fn f<T: Num>(a: T) -> T { g::<T>(a) } fn g<T>(a: T) -> T { lost }", "E02", "lost"),
+        ("struct S<T> { x: T } impl<T> S<T> { fn f(self) -> T { self.y } }", "E02", "field"),
+    ] {
+        let found = errors_of(&program(function));
+        assert!(found.contains(code) && found.contains(says), "{function}: {found}");
+    }
+    // What some arguments allow is no error, and samples leave no trace in the circuit.
+    let plain = compile_text(&program(""), &Options::default()).map(|c| c.digest()).ok();
+    for function in [
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { a[3] }",
+        "fn f<T>(a: T) -> T { if a { a } else { !a } }",
+        "fn f<T>(a: T) -> T { a + 1 }",
+        "fn f<const W: usize>(a: u<W>) -> bool { assert(a > 0, \"zero\"); (a >> 60) == 0 }",
+        "fn f<const N: usize>(a: [u8; N]) -> u8 { if N == 0 { 0 } else { f(a[1..N]) + a[0] } }",
+    ] {
+        let circuit = compile_text(&program(function), &Options::default());
+        assert_eq!(circuit.map(|c| c.digest()).ok(), plain, "{function}");
+    }
 }

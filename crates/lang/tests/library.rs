@@ -456,6 +456,51 @@ fn exp_and_ln_are_within_a_unit_of_the_last_place() {
 }
 
 #[test]
+fn sin_and_cos_are_within_a_unit_of_the_last_place() {
+    let text = "fn main(x: f32 from 0) -> (s: f32 to all, c: f32 to all) {
+        (std::float::sin(x), std::float::cos(x))
+    }";
+    let circuit = circuit(text);
+    let read = |text: &str| text.trim_matches('"').parse::<f32>().expect("a number");
+    let mut cases = vec![0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    // The nearest of all to a multiple of a right angle, and where small numbers begin.
+    cases.extend([16367173.0 * 2f32.powi(72), 0.00024414062, 0.00024414065, 1e-45, f32::MAX]);
+    for pair in numbers(11, 600, 1 << 31).chunks(2) {
+        let unit = pair[1] as f32 / (1u64 << 30) as f32 - 1.0;
+        cases.push(match pair[0] % 3 {
+            0 => unit * 10.0,
+            1 => (pair[0] % 4096) as f32 * std::f32::consts::FRAC_PI_2,
+            _ => f32::from_bits(pair[1] as u32 & 0x7fff_ffff),
+        });
+    }
+    for x in cases {
+        let out = bits(&circuit, &[&format!("{x:?}")]);
+        let (s, c) = f64::from(x).sin_cos();
+        assert!(ulps(read(&out[0]), s) < 1.0, "sin({x:?}) = {} for {s}", out[0]);
+        assert!(ulps(read(&out[1]), c) < 1.0, "cos({x:?}) = {} for {c}", out[1]);
+    }
+    assert_eq!(bits(&circuit, &["-0.0"]), ["-0.0", "1.0"]);
+}
+
+#[test]
+fn rotations_take_any_amount() {
+    let text = "use std::bits::{rotl, rotr};
+    fn main(a: u8 from 0, b: u7 from 0, by: u8 from 1) -> (r: (u8, u8, u7, u7) to all) {
+        (rotl(a, by as u32), rotr(a, by as u32), rotl(b, by as u32), rotr(b, by as u32))
+    }";
+    let circuit = circuit(text);
+    for by in [0u32, 1, 3, 7, 8, 9, 20, 255] {
+        let (a, b) = (0x9du8, 0x4bu32);
+        let turn = |b: u32, by: u32| (b << by | b >> (7 - by)) & 127;
+        let (left, right) = (turn(b, by % 7), turn(b, (7 - by % 7) % 7));
+        let expected = format!("[{}, {}, {left}, {right}]", a.rotate_left(by), a.rotate_right(by));
+        let inputs = [a.to_string(), b.to_string(), by.to_string()];
+        let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+        assert_eq!(bits(&circuit, &inputs), [expected], "{by}");
+    }
+}
+
+#[test]
 fn casts_of_wide_numbers_reach_the_ends_of_floats() {
     let text = "fn main(x: u200 from 0, y: fixed<2, 200> from 0, z: f32 from 1)
         -> (a: f32 to all, b: f32 to all, c: u200 to all, d: fixed<2, 200> to all) {

@@ -70,6 +70,11 @@ impl Gates {
         self.ands
     }
 
+    /// How many look-ups have been made so far, those in called components not included.
+    pub fn lookup_count(&self) -> u64 {
+        self.lookups.gates.len() as u64
+    }
+
     /// How many wires there are so far, those that reach no output included: what bounds the memory
     /// that the builder takes.
     pub fn wire_count(&self) -> u32 {

@@ -26,6 +26,7 @@ mod compare;
 mod divide;
 mod float;
 mod gates;
+mod improve;
 mod lookup;
 mod multiply;
 mod network;
@@ -46,8 +47,8 @@ use crate::{Circuit, CircuitError, Component, Input, Output, PartyId, Receivers,
 
 /// Builds a circuit: declare inputs, combine them, declare outputs, finish.
 ///
-/// Whatever misses in the ports (a name twice, a type without bits or of another width than its
-/// word) is reported by [`finish`](Self::finish).
+/// [`finish`](Self::finish) reports port errors: duplicate names, zero-width types, and words whose
+/// width does not match their type.
 pub struct Builder {
     name: String,
     gates: Gates,
@@ -100,10 +101,26 @@ impl Builder {
     /// [`CircuitError::Invalid`] when a port is not as it should be, or the circuit has more than
     /// about 2^31 wires in one component or 2^48 gates in all.
     pub fn finish(self) -> Result<Circuit, CircuitError> {
+        self.finished(Ok)
+    }
+
+    /// As [`finish`](Self::finish), with fewer AND gates in the main component where rewriting finds
+    /// a way; see [`ComponentBuilder::finish_optimised`].
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_optimised(self) -> Result<Circuit, CircuitError> {
+        self.finished(improve::improve)
+    }
+
+    fn finished(
+        self,
+        change: impl FnOnce(sweep::Swept) -> Result<sweep::Swept, CircuitError>,
+    ) -> Result<Circuit, CircuitError> {
         if let Some(error) = self.mismatch {
             return Err(error);
         }
-        let main = sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?;
+        let main = change(sweep::sweep(self.gates, self.name.clone(), &self.output_bits)?)?;
         Circuit::new(self.name, self.inputs, self.outputs, subcircuit::link(main))
     }
 }

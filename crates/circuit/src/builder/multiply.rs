@@ -112,23 +112,14 @@ fn rows(n: usize, m: usize, w: usize) -> u64 {
 
 /// The AND gates of a schoolbook square: each product of two bits once.
 fn square_rows(n: usize, w: usize) -> u64 {
-    let mut bits = vec![0u64; w];
-    let mut ands = 0;
-    for i in 0..n {
-        if 2 * i < w {
-            bits[2 * i] += 1;
-        }
-        for j in i + 1..n {
-            if i + j + 1 < w {
-                bits[i + j + 1] += 1;
-                ands += 1;
-            }
-        }
-    }
-    let mut carries = 0;
-    for (place, bits) in bits.into_iter().enumerate() {
-        carries = if place + 1 < w { (bits + carries) / 2 } else { 0 };
-        ands += carries;
+    let (mut ands, mut carries) = (0, 0);
+    for place in 0..w {
+        // Pairs i < j with i + j + 1 = place, and the bit itself at twice its place.
+        let sum = place.saturating_sub(1);
+        let pairs = (sum.div_ceil(2)).saturating_sub((sum + 1).saturating_sub(n)) as u64;
+        let own = u64::from(place % 2 == 0 && place / 2 < n);
+        carries = if place + 1 < w { (pairs + own + carries) / 2 } else { 0 };
+        ands += pairs + carries;
     }
     ands
 }
@@ -151,8 +142,26 @@ impl Gates {
         self.unsigned(x, y, x.len() + y.len(), &mut None)
     }
 
-    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit
-    /// small for words of several hundred bits and more.
+    /// How many AND gates the low `w` bits of a product take, without making them: about what
+    /// [`mul`](Self::mul) makes, and [`mul_full`](Self::mul_full) where `w` is the widths' sum.
+    pub fn product_ands(&mut self, x: &[Bit], y: &[Bit], w: usize) -> u64 {
+        let digits = |word: &[Bit]| {
+            let ones = word.iter().filter(|bit| **bit == Bit::ONE).count();
+            ones.min(word.len() / 2 + 1)
+        };
+        match (is_constant(x), is_constant(y)) {
+            (true, true) => 0,
+            (true, false) => (digits(x) * w.min(x.len() + y.len())) as u64,
+            (false, true) => (digits(y) * w.min(x.len() + y.len())) as u64,
+            (false, false) => {
+                let whole = self.products.best(trimmed(x), trimmed(y), w, x == y).0;
+                whole.min(self.products.best(magnitude(x), magnitude(y), w, x == y).0)
+            }
+        }
+    }
+
+    /// As [`mul`](Self::mul), but wide products call shared components. This keeps the circuit small
+    /// for words of several hundred bits and more.
     pub fn mul_in_parts(&mut self, x: &[Bit], y: &[Bit]) -> Word {
         same_width(x, y);
         self.multiply(x, y, &mut Some(Parts::new()))

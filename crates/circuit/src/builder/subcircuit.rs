@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::bit::{Bit, Word};
 use super::gates::Gates;
+use super::improve::improve;
 use super::sweep::{Swept, sweep};
 use crate::{Call, CircuitError, Component, Program, Table, WireRange};
 
@@ -97,17 +98,29 @@ impl ComponentBuilder {
     /// # Errors
     /// [`CircuitError::Invalid`] when it has more than about 2^31 wires.
     pub fn finish(self) -> Result<Subcircuit, CircuitError> {
-        let Swept { component, callees, tables } = sweep(self.gates, self.name, &self.outputs)?;
-        let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
-        let ands = calls.fold(super::own_ands(&component), u64::saturating_add);
-        Ok(Subcircuit(Arc::new(Definition {
-            component,
-            callees,
-            tables,
-            input_widths: self.input_widths,
-            output_widths: self.output_widths,
-            ands,
-        })))
+        let swept = sweep(self.gates, self.name, &self.outputs)?;
+        Ok(Self::finished(swept, self.input_widths, self.output_widths))
+    }
+
+    /// As [`finish`](Self::finish), with fewer AND gates where rewriting finds a way; see
+    /// [`optimise`](crate::optimise()). Components of more than 2^18 steps stay as they are.
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish).
+    pub fn finish_optimised(self) -> Result<Subcircuit, CircuitError> {
+        let swept = improve(sweep(self.gates, self.name, &self.outputs)?)?;
+        Ok(Self::finished(swept, self.input_widths, self.output_widths))
+    }
+
+    fn finished(
+        Swept { component, callees, tables }: Swept,
+        input_widths: Vec<usize>,
+        output_widths: Vec<usize>,
+    ) -> Subcircuit {
+        let ands = all_ands(&component, &callees);
+        let definition =
+            Definition { component, callees, tables, input_widths, output_widths, ands };
+        Subcircuit(Arc::new(definition))
     }
 }
 
@@ -123,6 +136,12 @@ impl DerefMut for ComponentBuilder {
     fn deref_mut(&mut self) -> &mut Gates {
         &mut self.gates
     }
+}
+
+/// A component's AND gates, those of its calls included.
+pub(super) fn all_ands(component: &Component, callees: &[Subcircuit]) -> u64 {
+    let calls = component.calls.iter().map(|call| callees[call.component as usize].0.ands);
+    calls.fold(super::own_ands(component), u64::saturating_add)
 }
 
 /// A width as a number of wires.
@@ -180,6 +199,24 @@ impl Gates {
     pub fn call_one(&mut self, callee: &Subcircuit, args: &[&[Bit]]) -> Word {
         let [word] = <[Word; 1]>::try_from(self.call(callee, args)).expect("one output");
         word
+    }
+
+    /// As [`call`](Self::call), with all arguments in one word, and all outputs.
+    ///
+    /// # Panics
+    /// When the word has another width than the component's inputs together.
+    pub fn call_flat(&mut self, callee: &Subcircuit, args: &[Bit]) -> Word {
+        let mut rest = args;
+        let widths = callee.0.input_widths.iter();
+        let args: Vec<&[Bit]> = widths
+            .map(|&width| {
+                let (arg, others) = rest.split_at(width);
+                rest = others;
+                arg
+            })
+            .collect();
+        assert!(rest.is_empty(), "more bits than the component's inputs have");
+        Word::join(&self.call(callee, &args))
     }
 
     fn callee_index(&mut self, callee: &Subcircuit) -> u32 {

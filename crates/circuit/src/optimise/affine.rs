@@ -1,172 +1,209 @@
 //! Small functions by their multiplicative complexity: how many ANDs they need.
 //!
 //! A function's algebraic normal form without its affine part names its class, as far as it matters
-//! here. Quadratic forms in any number of variables take half their rank (Mirwald and Schnorr).
-//! Functions of four variables with two ANDs are all found by search, once.
+//! here. The base knows
+//! - quadratic forms in any number of variables: half their rank (Dickson; Mirwald and Schnorr);
+//! - functions of four variables, all found by search once: those of degree 4 are the product of two
+//!   functions with one AND each;
+//! - functions that depend on four linear forms and an affine one, whatever their variables: their
+//!   linear structures give the forms;
+//! - functions that one more AND splits into two of these: f = l · (f₀ ⊕ f₁) ⊕ f₀ for a linear form l.
+//!
+//! The first three are best; the last is the best such split.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::LazyLock;
 
-use crate::builder::{Bit, Gates};
-
-/// Functions have at most this many variables.
-pub(super) const VARIABLES: usize = 6;
-
-/// The bit of each monomial of degree 0 or 1.
-const AFFINE: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 8 | 1 << 16 | 1 << 32;
-
-/// The truth tables of the variables.
-pub(super) const PROJECTIONS: [u64; VARIABLES] = [
-    0xaaaa_aaaa_aaaa_aaaa,
-    0xcccc_cccc_cccc_cccc,
-    0xf0f0_f0f0_f0f0_f0f0,
-    0xff00_ff00_ff00_ff00,
-    0xffff_0000_ffff_0000,
-    0xffff_ffff_0000_0000,
-];
-
-/// The algebraic normal form of a truth table, or the other way round: bit i is the monomial of the
-/// variables in i.
-fn transform(mut table: u64) -> u64 {
-    for (variable, projection) in PROJECTIONS.iter().enumerate() {
-        table ^= (table << (1 << variable)) & projection;
-    }
-    table
-}
-
-/// Two ANDs: the first of two linear forms, the second of two more, each perhaps plus the first's
-/// result; the function is the second, perhaps plus the first.
-#[derive(Clone, Copy)]
-struct Recipe {
-    first: [u8; 2],
-    second: [u8; 2],
-    with_first: [bool; 3],
-}
+use super::chain::{Chain, Form, product, variable};
+use super::tables::{
+    AFFINE, PROJECTIONS, VARIABLES, degree, exchanged, normal_form, restricted, shifted,
+};
 
 /// A linear form of four variables, as a truth table.
-fn linear(form: u8) -> u64 {
+fn linear(form: Form) -> u64 {
     (0..4).filter(|i| form >> i & 1 == 1).fold(0, |sum, i| sum ^ PROJECTIONS[i])
 }
 
-/// The recipes of all functions of four variables that have two ANDs, by their forms without the
+/// The chains of all functions of four variables that are not quadratic, by their forms without the
 /// affine part.
-static RECIPES: LazyLock<HashMap<u64, Recipe>> = LazyLock::new(|| {
-    let mut recipes = HashMap::new();
-    let forms = || 0..16u8;
-    let pairs = |from: u8| (from..16).flat_map(move |a| (a + 1..16).map(move |b| [a, b]));
-    for first in pairs(1) {
-        let product = linear(first[0]) & linear(first[1]);
-        for (a, b) in forms().flat_map(|a| forms().map(move |b| (a, b))) {
-            for choice in 0..8u8 {
-                let with_first = [0, 1, 2].map(|i| choice >> i & 1 == 1);
-                let [x, y, z] = with_first.map(|with| if with { product } else { 0 });
-                let value = (linear(a) ^ x) & (linear(b) ^ y) ^ z;
-                let form = transform(value) & !AFFINE;
-                recipes.entry(form).or_insert(Recipe { first, second: [a, b], with_first });
+static FOUR: LazyLock<HashMap<u64, Chain>> = LazyLock::new(|| {
+    let mut found = HashMap::new();
+    let pairs = || (1..16u16).flat_map(|a| (a + 1..16).map(move |b| [a, b]));
+    for first in pairs() {
+        let one = linear(first[0]) & linear(first[1]);
+        for (a, b) in (0..16u16).flat_map(|a| (0..16u16).map(move |b| (a, b))) {
+            for choice in 0..8u16 {
+                let with = |bit: u16| if choice >> bit & 1 == 1 { product(0) } else { 0 };
+                let table = |bit: u16| if choice >> bit & 1 == 1 { one } else { 0 };
+                let value = (linear(a) ^ table(0)) & (linear(b) ^ table(1)) ^ table(2);
+                let chain = || Chain {
+                    ands: vec![first, [a ^ with(0), b ^ with(1)]],
+                    result: product(1) ^ with(2),
+                };
+                found.entry(normal_form(value) & !AFFINE).or_insert_with(chain);
             }
         }
     }
-    recipes
+    // Functions with one AND, each but for a constant, in an order that is always the same.
+    let mut single: BTreeMap<u64, ([Form; 2], Form)> = BTreeMap::new();
+    for pair in pairs() {
+        let one = linear(pair[0]) & linear(pair[1]);
+        for more in 0..16 {
+            single.entry(one ^ linear(more)).or_insert((pair, more));
+        }
+    }
+    let single: Vec<_> = single.into_iter().collect();
+    for (place, (one, (first, more))) in single.iter().enumerate() {
+        for (other, (second, rest)) in &single[place + 1..] {
+            for choice in 0..4u16 {
+                let constant = |bit: u16| if choice >> bit & 1 == 1 { u64::MAX } else { 0 };
+                let form = normal_form((one ^ constant(0)) & (other ^ constant(1))) & !AFFINE;
+                if degree(form) < 4 || found.contains_key(&form) {
+                    continue;
+                }
+                let inverted = |bit: u16| if choice >> bit & 1 == 1 { 1 << 15 } else { 0 };
+                let factors = [product(0) ^ more ^ inverted(0), product(1) ^ rest ^ inverted(1)];
+                let ands = vec![*first, *second, factors];
+                found.insert(form, Chain { ands, result: product(2) });
+            }
+        }
+    }
+    found
 });
 
-/// How many ANDs a function needs; none if it is not known.
-pub(super) fn complexity(function: u64) -> Option<u32> {
-    let form = transform(function) & !AFFINE;
-    if let Some(quadratic) = Quadratic::of(form) {
-        return Some(quadratic.factors().len() as u32);
-    }
-    let (key, _) = compact(form)?;
-    RECIPES.contains_key(&key).then_some(2)
+/// What is known of the functions met so far, by their forms without the affine part.
+#[derive(Default)]
+pub(super) struct Base {
+    simple: HashMap<u64, Option<Rc<Chain>>>,
+    split: HashMap<u64, Option<Rc<Chain>>>,
 }
 
-/// A form of at most four variables as one of the first four, and which they are; none if it has
-/// more.
-fn compact(form: u64) -> Option<(u64, Vec<usize>)> {
-    let used: Vec<usize> = (0..VARIABLES)
-        .filter(|&v| (0..64).any(|set: usize| set >> v & 1 == 1 && form >> set & 1 == 1))
-        .collect();
-    if used.len() > 4 {
+impl Base {
+    /// How many ANDs a function takes, if that is known and less than `below`.
+    pub(super) fn cost(&mut self, function: u64, below: u32) -> Option<u32> {
+        let form = normal_form(function) & !AFFINE;
+        // Functions of degree d take d - 1 ANDs at least.
+        if degree(form) > below {
+            return None;
+        }
+        let chain = match self.simple_of(form) {
+            Some(chain) => chain,
+            // What is not simple takes three ANDs at least.
+            None if below > 3 => self.split_of(form)?,
+            None => return None,
+        };
+        Some(chain.cost()).filter(|cost| *cost < below)
+    }
+
+    /// The chain of a function.
+    pub(super) fn chain(&mut self, function: u64) -> Option<Chain> {
+        let form = normal_form(function) & !AFFINE;
+        let chain = self.simple_of(form).or_else(|| self.split_of(form))?;
+        Chain::clone(&chain).made(function)
+    }
+
+    fn simple_of(&mut self, form: u64) -> Option<Rc<Chain>> {
+        let find = || simple(normal_form(form)).map(Rc::new);
+        self.simple.entry(form).or_insert_with(find).clone()
+    }
+
+    fn split_of(&mut self, form: u64) -> Option<Rc<Chain>> {
+        let find = || split(normal_form(form)).map(Rc::new);
+        self.split.entry(form).or_insert_with(find).clone()
+    }
+}
+
+/// The chain of a quadratic function, or of one of four linear forms.
+fn simple(function: u64) -> Option<Chain> {
+    let form = normal_form(function) & !AFFINE;
+    if let Some(quadratic) = Quadratic::of(form) {
+        return quadratic.chain().made(function);
+    }
+    let (reduced, forms) = without_structures(function)?;
+    let key = normal_form(reduced) & !AFFINE;
+    FOUR.get(&key)?.clone().with(&forms).made(function)
+}
+
+/// A function of at most four variables and the linear forms to put in their place, which make it
+/// this function up to an affine one; none if it takes more.
+///
+/// If f(x) ⊕ f(x ⊕ a) is constant for all x, then a is a linear structure. Up to an affine function
+/// f depends only on x modulo all of them.
+fn without_structures(function: u64) -> Option<(u64, [Form; VARIABLES])> {
+    // The structures in reduced echelon form: each with a variable that no other one has.
+    let mut basis: Vec<(usize, usize)> = Vec::new();
+    for a in 1..64usize {
+        let a = basis.iter().fold(a, |a, &(pivot, b)| if a >> pivot & 1 == 1 { a ^ b } else { a });
+        let derivative = function ^ shifted(function, a);
+        if a == 0 || (derivative != 0 && derivative != u64::MAX) {
+            continue;
+        }
+        let pivot = a.trailing_zeros() as usize;
+        for (_, b) in basis.iter_mut().filter(|(_, b)| b >> pivot & 1 == 1) {
+            *b ^= a;
+        }
+        basis.push((pivot, a));
+    }
+    if basis.len() < 2 {
         return None;
     }
-    let mut result = 0;
-    for set in (0..64usize).filter(|set| form >> set & 1 == 1) {
-        let place = used.iter().enumerate().filter(|(_, v)| set >> **v & 1 == 1);
-        result |= 1u64 << place.map(|(i, _)| 1usize << i).sum::<usize>();
+    // With the pivots set to zero by adding structures, the others become linear forms.
+    let mut reduced = function;
+    basis.iter().for_each(|&(pivot, _)| reduced = restricted(reduced, pivot, false));
+    let mut forms = [0; VARIABLES];
+    let left = (0..VARIABLES).filter(|v| basis.iter().all(|(pivot, _)| pivot != v));
+    for (place, v) in left.enumerate() {
+        reduced = exchanged(reduced, place, v);
+        let with = basis.iter().filter(|(_, b)| b >> v & 1 == 1);
+        forms[place] = with.fold(variable(v), |form, &(pivot, _)| form ^ variable(pivot));
     }
-    Some((result, used))
+    Some((reduced, forms))
 }
 
-/// Writes a function of these bits.
-pub(super) fn write(g: &mut Gates, leaves: &[Bit], function: u64) -> Bit {
-    let form = transform(function);
-    let leaf = |i: usize| leaves.get(i).copied().unwrap_or(Bit::ZERO);
-    let sum = |g: &mut Gates, set: u8| {
-        (0..VARIABLES)
-            .filter(|i| set >> i & 1 == 1)
-            .fold(Bit::ZERO, |sum, i| g.xor_bit(sum, leaf(i)))
-    };
-    // What the ANDs give, as a bit and as a form; the rest is affine.
-    let (mut result, mut made) = (Bit::ZERO, 0);
-    if let Some(quadratic) = Quadratic::of(form & !AFFINE) {
-        for (a, b) in quadratic.factors() {
-            let (x, y) = (sum(g, a), sum(g, b));
-            let product = g.and_bit(x, y);
-            result = g.xor_bit(result, product);
-            made ^= product_form(a, b);
-        }
-    } else {
-        let (key, used) = compact(form & !AFFINE).expect("it has a recipe");
-        let recipe = RECIPES[&key];
-        let spread = |form: u8| {
-            used.iter().enumerate().filter(|(i, _)| form >> i & 1 == 1).map(|(_, v)| 1u8 << v).sum()
-        };
-        let table = |set: u8| {
-            (0..VARIABLES).filter(|i| set >> i & 1 == 1).fold(0, |t, i| t ^ PROJECTIONS[i])
-        };
-        let [a, b] = recipe.first.map(spread);
-        let (x, y) = (sum(g, a), sum(g, b));
-        let first = g.and_bit(x, y);
-        let first_table = table(a) & table(b);
-        let mut factors = [Bit::ZERO; 2];
-        let mut value = u64::MAX;
-        for (place, factor) in factors.iter_mut().enumerate() {
-            let set = spread(recipe.second[place]);
-            let with = recipe.with_first[place];
-            let linear = sum(g, set);
-            *factor = if with { g.xor_bit(linear, first) } else { linear };
-            value &= table(set) ^ if with { first_table } else { 0 };
-        }
-        result = g.and_bit(factors[0], factors[1]);
-        if recipe.with_first[2] {
-            result = g.xor_bit(result, first);
-            value ^= first_table;
-        }
-        made = transform(value);
-    }
-    let rest = form ^ made;
-    for i in 0..VARIABLES {
-        if rest >> (1u64 << i) & 1 == 1 {
-            result = g.xor_bit(result, leaf(i));
+/// The best chain that one AND with a linear form splits into two simple functions.
+fn split(function: u64) -> Option<Chain> {
+    let mut best: Option<Chain> = None;
+    for form in 1..64u16 {
+        // Where the form is 0 or 1, its first variable is the sum of the others, or that plus 1.
+        let pivot = form.trailing_zeros() as usize;
+        let others = (pivot + 1..VARIABLES).filter(|i| form >> i & 1 == 1);
+        let sum = others.fold(0, |sum, i| sum ^ PROJECTIONS[i]);
+        let (low, high) = (restricted(function, pivot, false), restricted(function, pivot, true));
+        let zero = low & !sum | high & sum;
+        let one = low & sum | high & !sum;
+        let Some(difference) = simple(zero ^ one) else { continue };
+        for (side, flip) in [(zero, 0), (one, 1 << 15)] {
+            let Some(rest) = simple(side) else { continue };
+            let cost = difference.cost() + rest.cost() + 1;
+            if best.as_ref().is_some_and(|best| best.cost() <= cost) {
+                continue;
+            }
+            let mut chain = difference.clone();
+            let factor = chain.result;
+            let product = chain.and(form ^ flip, factor);
+            let rest = chain.append(&rest);
+            chain.result = product ^ rest;
+            best = Some(chain);
         }
     }
-    if rest & 1 == 1 { !result } else { result }
-}
-
-/// The form of the product of two linear forms.
-fn product_form(a: u8, b: u8) -> u64 {
-    let mut form = 0;
-    for i in (0..VARIABLES).filter(|i| a >> i & 1 == 1) {
-        for j in (0..VARIABLES).filter(|j| b >> j & 1 == 1) {
-            form ^= 1u64 << (1usize << i | 1 << j);
-        }
-    }
-    form
+    best
 }
 
 /// A quadratic form without its affine part: for each variable the ones that it is multiplied with.
 struct Quadratic([u8; VARIABLES]);
 
 impl Quadratic {
+    /// The chain of the form, up to an affine function.
+    fn chain(self) -> Chain {
+        let mut chain = Chain::default();
+        for (a, b) in self.factors() {
+            let product = chain.and(a.into(), b.into());
+            chain.result ^= product;
+        }
+        chain
+    }
+
     fn of(form: u64) -> Option<Quadratic> {
         let mut neighbours = [0; VARIABLES];
         let mut rest = form;
@@ -218,7 +255,7 @@ mod tests {
     fn check(variables: u32, function: u64) -> u64 {
         let mut b = Builder::new("f");
         let x = b.input("x", Type::Uint(variables), 0);
-        let y = write(&mut b, &x, function);
+        let y = Base::default().chain(function).expect("it is known").write(&mut b, &x);
         b.output("y", &y.into(), Type::Uint(1), Receivers::All);
         let circuit = b.finish().unwrap();
         for place in 0..1usize << variables {
@@ -241,7 +278,7 @@ mod tests {
     fn functions_of_three_variables_take_as_many_ands_as_their_degree_needs() {
         for table in 0..256u64 {
             let function = repeated(table, 3);
-            let ands = complexity(function).expect("all are known");
+            let ands = Base::default().cost(function, 9).expect("all are known");
             let degree_three = table.count_ones() % 2 == 1;
             assert!(ands <= if degree_three { 2 } else { 1 }, "{table:x}");
             assert_eq!(check(3, function), u64::from(ands), "{table:x}");
@@ -249,25 +286,42 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_four_variables_with_a_recipe_are_what_they_should_be() {
-        let mut known = 0;
-        for table in (0..1 << 16).step_by(23) {
+    fn functions_of_four_variables_take_three_ands_at_most() {
+        let mut base = Base::default();
+        for table in 0..1 << 16 {
             let function = repeated(table, 4);
-            if let Some(ands) = complexity(function) {
-                assert!(check(4, function) <= u64::from(ands));
-                known += 1;
-            }
+            let chain = base.chain(function).expect("all are known");
+            assert_eq!(chain.table(), function, "{table:x}");
+            let degree = degree(normal_form(function));
+            assert!(chain.cost() <= if degree == 4 { 3 } else { 2 }, "{table:x}");
         }
-        // Those of degree 4 need three.
-        assert!(known > 500, "{known}");
+        assert!(check(4, repeated(0x8000, 4)) <= 3);
+    }
+
+    #[test]
+    fn functions_of_sums_take_no_more_than_those_of_variables() {
+        let [a, b, c, d, e, f] = PROJECTIONS;
+        let (x, y, z) = (a ^ b ^ f, c ^ d, e ^ f ^ a);
+        assert_eq!(check(6, x & y & z ^ b ^ d), 2);
+        assert_eq!(check(6, x & y & z & d ^ x & y), 3);
+    }
+
+    #[test]
+    fn one_more_and_splits_what_is_not_known_otherwise() {
+        let [a, b, c, d, e, f] = PROJECTIONS;
+        assert_eq!(check(5, a & b & c & d & e), 4);
+        assert_eq!(check(6, a & b & c ^ d & e & f), 4);
+        assert_eq!(check(6, (a ^ f) & (b & c ^ d & e) ^ f & e & d), 4);
+        assert_eq!(Base::default().cost(a & b & c & d & e & f, 9), None);
     }
 
     #[test]
     fn quadratic_forms_of_six_variables_take_half_their_rank() {
         let [a, b, c, d, e, f] = PROJECTIONS;
-        assert_eq!(complexity(a & b ^ c & d ^ e & f), Some(3));
-        assert_eq!(complexity(a & b ^ a & c ^ a & d ^ e), Some(1));
-        assert_eq!(complexity(a & b ^ b & c ^ a & c ^ d), Some(1));
+        let cost = |function| Base::default().cost(function, 9);
+        assert_eq!(cost(a & b ^ c & d ^ e & f), Some(3));
+        assert_eq!(cost(a & b ^ a & c ^ a & d ^ e), Some(1));
+        assert_eq!(cost(a & b ^ b & c ^ a & c ^ d), Some(1));
         for function in [a & b ^ c & d ^ e & f ^ a, a & c ^ a & f ^ b & d ^ b & c ^ d & e ^ !f] {
             assert!(check(6, function) <= 3);
         }

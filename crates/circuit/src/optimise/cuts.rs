@@ -1,11 +1,18 @@
 //! Which cones of gates to replace.
 
+use std::ops::Range;
+
 use super::Replacement;
-use super::affine::{PROJECTIONS, VARIABLES, complexity};
+use super::affine::Base;
+use super::tables::{PROJECTIONS, VARIABLES, exchanged};
 use crate::{Component, Step, Wire};
 
 /// A wire keeps at most this many cuts, the smallest.
 const CUTS: usize = 8;
+
+/// Cuts are enumerated for windows of this many gates, which bounds the memory. No cone crosses a
+/// window's border.
+const WINDOW: usize = 1 << 16;
 
 /// A wire as a function of others.
 #[derive(Clone, Copy)]
@@ -53,19 +60,17 @@ impl Cut {
 
     /// The function with the leaves of a larger cut as its variables.
     fn over(&self, cut: &Cut) -> u64 {
-        let mut places = [0; VARIABLES];
-        for (place, leaf) in self.leaves().iter().enumerate() {
-            places[place] = cut.leaves().iter().position(|other| other == leaf).unwrap_or(0);
+        let mut function = self.function;
+        let mut place = usize::from(cut.len);
+        // Both lists ascend: from the last leaf on, each goes to a place that is free by then.
+        for own in (0..usize::from(self.len)).rev() {
+            place -= 1;
+            while cut.leaves[place] != self.leaves[own] {
+                place -= 1;
+            }
+            function = exchanged(function, own, place);
         }
-        if places[..self.len as usize].iter().enumerate().all(|(i, &place)| i == place) {
-            return self.function;
-        }
-        // Which entry of the own table each entry of the new one is.
-        (0..64u64).fold(0, |table, entry| {
-            let own = places[..self.len as usize].iter().enumerate();
-            let own = own.map(|(i, &place)| (entry >> place & 1) << i).sum::<u64>();
-            table | (self.function >> own & 1) << entry
-        })
+        function
     }
 }
 
@@ -119,7 +124,7 @@ impl Cone<'_> {
 }
 
 /// The replacements that save ANDs, in the order of their steps. No cone overlaps another.
-pub(super) fn choose(component: &Component) -> Vec<Replacement> {
+pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement> {
     let wires = component.wires as usize;
     let mut nodes = vec![Node::Leaf; wires];
     let mut uses = vec![0u32; wires];
@@ -149,68 +154,93 @@ pub(super) fn choose(component: &Component) -> Vec<Replacement> {
         }
     }
     component.outputs.iter().for_each(|&wire| uses[wire as usize] += 1);
-    let cuts = all_cuts(&nodes, &order);
     let mut cone = Cone { nodes: &nodes, uses };
     // A wire that went, and one that another cone's replacement needs.
     let (mut gone, mut needed) = (vec![false; wires], vec![false; wires]);
     let mut chosen = Vec::new();
-    for &root in order.iter().rev() {
-        if gone[root as usize] || cone.uses[root as usize] == 0 {
-            continue;
-        }
-        let mut best: Option<(u32, &Cut, Vec<Wire>)> = None;
-        for cut in cuts[root as usize].iter().filter(|cut| cut.len > 1) {
-            let mut cells = Vec::new();
-            let ands = cone.take(root, cut.leaves(), &mut cells);
-            cone.give_back(&cells);
-            let blocked = cells[1..].iter().any(|&wire| needed[wire as usize])
-                || cut.leaves().iter().any(|&wire| gone[wire as usize]);
-            if blocked || best.as_ref().is_some_and(|(gain, ..)| *gain >= ands) {
+    let mut numbers = vec![0u32; wires];
+    for window in order.chunks(WINDOW).rev() {
+        let cuts = Cuts::new(&nodes, window, &mut numbers);
+        for (place, &root) in window.iter().enumerate().rev() {
+            if gone[root as usize] || cone.uses[root as usize] == 0 {
                 continue;
             }
-            if let Some(cost) = complexity(cut.function)
-                && cost < ands
-                && best.as_ref().is_none_or(|(gain, ..)| ands - cost > *gain)
-            {
-                best = Some((ands - cost, cut, cells));
-            }
-        }
-        if let Some((_, cut, _)) = best {
+            let mut best: Option<(u32, &Cut)> = None;
             let mut cells = Vec::new();
-            cone.take(root, cut.leaves(), &mut cells);
-            cells[1..].iter().for_each(|&wire| gone[wire as usize] = true);
-            for &leaf in cut.leaves() {
-                needed[leaf as usize] = true;
-                cone.uses[leaf as usize] += 1;
+            for cut in cuts.all[cuts.places[place].clone()].iter().filter(|cut| cut.len > 1) {
+                if cut.leaves().iter().any(|&wire| gone[wire as usize]) {
+                    continue;
+                }
+                cells.clear();
+                let ands = cone.take(root, cut.leaves(), &mut cells);
+                cone.give_back(&cells);
+                let least = best.map_or(0, |(gain, _)| gain);
+                if ands <= least || cells[1..].iter().any(|&wire| needed[wire as usize]) {
+                    continue;
+                }
+                if let Some(cost) = base.cost(cut.function, ands - least) {
+                    best = Some((ands - cost, cut));
+                }
             }
-            let leaves = cut.leaves().to_vec();
-            chosen.push(Replacement { wire: root, leaves, function: cut.function });
+            if let Some((_, cut)) = best
+                && let Some(chain) = base.chain(cut.function)
+            {
+                cells.clear();
+                cone.take(root, cut.leaves(), &mut cells);
+                cells[1..].iter().for_each(|&wire| gone[wire as usize] = true);
+                for &leaf in cut.leaves() {
+                    needed[leaf as usize] = true;
+                    cone.uses[leaf as usize] += 1;
+                }
+                let leaves = cut.leaves().to_vec();
+                chosen.push(Replacement { wire: root, leaves, chain });
+            }
         }
     }
     chosen.reverse();
     chosen
 }
 
-/// The cuts of each wire, the smallest first, the wire itself last.
-fn all_cuts(nodes: &[Node], order: &[Wire]) -> Vec<Vec<Cut>> {
-    let mut cuts: Vec<Vec<Cut>> =
-        (0..nodes.len() as Wire).map(|wire| vec![Cut::of(wire)]).collect();
-    for &out in order {
-        let Node::Gate(a, b, and) = nodes[out as usize] else { continue };
+/// The cuts of a window's gates, each gate's smallest first and the gate itself last.
+struct Cuts {
+    all: Vec<Cut>,
+    /// Where each gate's cuts are in `all`.
+    places: Vec<Range<usize>>,
+}
+
+impl Cuts {
+    /// The cuts of these gates, in the order of their steps; all other wires are leaves.
+    /// `numbers` has room for every wire, and is all zero before and after.
+    fn new(nodes: &[Node], order: &[Wire], numbers: &mut [u32]) -> Cuts {
+        let mut cuts = Cuts { all: Vec::new(), places: Vec::with_capacity(order.len()) };
         let mut found: Vec<Cut> = Vec::new();
-        for x in &cuts[a as usize] {
-            for y in &cuts[b as usize] {
-                if let Some(cut) = x.merge(y, and)
-                    && !found.iter().any(|other| other.leaves() == cut.leaves())
-                {
-                    found.push(cut);
+        for &out in order {
+            let Node::Gate(a, b, and) = nodes[out as usize] else { continue };
+            found.clear();
+            let own = [a, b].map(|wire| [Cut::of(wire)]);
+            // Gates are numbered from 1.
+            let of = |operand: usize| match numbers[[a, b][operand] as usize] {
+                0 => &own[operand][..],
+                number => &cuts.all[cuts.places[number as usize - 1].clone()],
+            };
+            for x in of(0) {
+                for y in of(1) {
+                    if let Some(cut) = x.merge(y, and)
+                        && !found.iter().any(|other| other.leaves() == cut.leaves())
+                    {
+                        found.push(cut);
+                    }
                 }
             }
+            found.sort_by_key(|cut| cut.len);
+            found.truncate(CUTS - 1);
+            found.push(Cut::of(out));
+            let start = cuts.all.len();
+            cuts.all.append(&mut found);
+            cuts.places.push(start..cuts.all.len());
+            numbers[out as usize] = cuts.places.len() as u32;
         }
-        found.sort_by_key(|cut| cut.len);
-        found.truncate(CUTS - 1);
-        found.push(Cut::of(out));
-        cuts[out as usize] = found;
+        order.iter().for_each(|&out| numbers[out as usize] = 0);
+        cuts
     }
-    cuts
 }

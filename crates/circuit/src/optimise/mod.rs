@@ -1,16 +1,21 @@
 //! Fewer AND gates for the same function.
 //!
-//! Every component is written anew with constants folded, equal gates merged and dead ones left
-//! out. Then *cuts* are rewritten, round by round: a wire is a function of a few others, its
-//! leaves; if that function has a circuit with fewer ANDs than would go with the wire's cone, it
-//! replaces the cone. XORs are free, so functions that differ by an affine one cost the same
-//! (`affine`).
+//! Every component is written anew with constants folded, equal gates merged and dead ones left out.
+//! Then *cuts* are rewritten, round by round: a wire is a function of a few others, its leaves; if
+//! that function has a circuit with fewer ANDs than would go with the wire's cone, it replaces the
+//! cone. XORs are free, so functions that differ by an affine one cost the same (`affine`).
+//! Programs of the language are rewritten so while they are built ([`Rewriter`]).
 //!
 //! Gates stay in their components, and a round that saves nothing is dropped, so the result never
 //! has more AND gates.
 
 mod affine;
+mod chain;
 mod cuts;
+mod tables;
+
+use affine::Base;
+use chain::Chain;
 
 use crate::builder::{Bit, Builder, ComponentBuilder, Gates, Subcircuit, Word, and_count};
 use crate::{Circuit, CircuitError, Component, Step, Table, Wire};
@@ -27,9 +32,11 @@ const ROUNDS: usize = 8;
 /// [`CircuitError::Invalid`] when a component has more wires than the builder numbers.
 pub fn optimise(circuit: &Circuit) -> Result<Circuit, CircuitError> {
     let mut best = rewrite(circuit, &mut |_| Vec::new())?;
+    let mut base = Base::default();
     for _ in 0..ROUNDS {
         let next = rewrite(&best, &mut |component| {
-            if component.steps.len() > MAX_STEPS { Vec::new() } else { cuts::choose(component) }
+            let large = component.steps.len() > MAX_STEPS;
+            if large { Vec::new() } else { cuts::choose(component, &mut base) }
         })?;
         if and_count(&next) >= and_count(&best) {
             break;
@@ -40,12 +47,33 @@ pub fn optimise(circuit: &Circuit) -> Result<Circuit, CircuitError> {
     Ok(if and_count(&best) < and_count(circuit) { best } else { circuit.clone() })
 }
 
-/// What replaces a wire's gate: a function of other wires.
+/// What replaces a wire's gate: a function of other wires, its leaves.
 struct Replacement {
     wire: Wire,
     leaves: Vec<Wire>,
-    /// The truth table: bit i is the value where the leaves are the bits of i.
-    function: u64,
+    chain: Chain,
+}
+
+/// Rewrites components under construction, before they are called.
+#[derive(Default)]
+pub(crate) struct Rewriter {
+    base: Base,
+}
+
+impl Rewriter {
+    /// Writes a component's steps with fewer AND gates, its inputs being these; gives its outputs.
+    /// None, and writes nothing, if no cut can be replaced.
+    pub(crate) fn rewrite(
+        &mut self,
+        g: &mut Gates,
+        component: &Component,
+        inputs: Word,
+        parts: &[Subcircuit],
+        tables: &[Table],
+    ) -> Option<Word> {
+        let chosen = cuts::choose(component, &mut self.base);
+        (!chosen.is_empty()).then(|| write(g, component, inputs, (parts, tables), &chosen))
+    }
 }
 
 /// Writes the circuit anew, with these replacements, which are in the order of their steps.
@@ -58,7 +86,8 @@ fn rewrite(
     for component in others {
         let mut c = ComponentBuilder::new(component.name.clone());
         let inputs = c.input(component.inputs as usize);
-        let outputs = write(&mut c, component, inputs, &parts, circuit.tables(), choose);
+        let chosen = choose(component);
+        let outputs = write(&mut c, component, inputs, (&parts, circuit.tables()), &chosen);
         c.output(&outputs);
         parts.push(c.finish()?);
     }
@@ -68,7 +97,8 @@ fn rewrite(
         .iter()
         .map(|input| b.input(input.name.clone(), input.ty.clone(), input.owner))
         .collect();
-    let outputs = write(&mut b, main, Word::join(&inputs), &parts, circuit.tables(), choose);
+    let chosen = choose(main);
+    let outputs = write(&mut b, main, Word::join(&inputs), (&parts, circuit.tables()), &chosen);
     let mut start = 0;
     for output in circuit.outputs() {
         let end = start + output.ty.width() as usize;
@@ -79,18 +109,16 @@ fn rewrite(
     b.finish()
 }
 
-/// Writes a component's steps; gives its outputs.
+/// Writes a component's steps, which call these parts and look up in these tables; gives its outputs.
 fn write(
     g: &mut Gates,
     component: &Component,
     inputs: Word,
-    parts: &[Subcircuit],
-    tables: &[Table],
-    choose: &mut dyn FnMut(&Component) -> Vec<Replacement>,
+    (parts, tables): (&[Subcircuit], &[Table]),
+    replacements: &[Replacement],
 ) -> Word {
     let mut bits = vec![Bit::ZERO; component.wires as usize];
     bits[..inputs.width()].copy_from_slice(&inputs);
-    let replacements = choose(component);
     let mut replacements = replacements.iter().peekable();
     for step in &component.steps {
         let out = match *step {
@@ -111,7 +139,7 @@ fn write(
                     .flat_map(|range| range.first..range.first + range.len)
                     .map(|wire| bits[wire as usize])
                     .collect();
-                let outputs = g.call_one(&parts[call.component as usize], &[&args]);
+                let outputs = g.call_flat(&parts[call.component as usize], &args);
                 let first = call.first_output as usize;
                 bits[first..first + outputs.width()].copy_from_slice(&outputs);
                 continue;
@@ -127,9 +155,9 @@ fn write(
             }
         };
         bits[out as usize] = match replacements.next_if(|next| next.wire == out) {
-            Some(Replacement { leaves, function, .. }) => {
+            Some(Replacement { leaves, chain, .. }) => {
                 let leaves: Vec<Bit> = leaves.iter().map(|&wire| bits[wire as usize]).collect();
-                affine::write(g, &leaves, *function)
+                chain.write(g, &leaves)
             }
             None => match *step {
                 Step::Xor { a, b, .. } => g.xor_bit(bits[a as usize], bits[b as usize]),

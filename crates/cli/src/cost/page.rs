@@ -53,8 +53,11 @@ fn summary(cost: &CostJson) -> Markup {
             }
             "."
             @if report.unused > 0 {
-                " The lines ask for " (grouped(report.unused)) " more, which no output needs."
+                " The lines ask for " (grouped(report.unused))
+                " more, which no output needs or the optimiser saves."
             }
+            " The depth is " (grouped(report.depth.into())) ", and at most "
+            (grouped(report.live_wires)) " wires are live at once."
         }
         h2 { "Bytes by protocol" }
         p { "All parties together, in the function-dependent and the online phase at ρ = 40, without making triples." }
@@ -66,25 +69,28 @@ fn summary(cost: &CostJson) -> Markup {
         }
         h2 { "Functions" }
         table {
-            tr { th { "function" } th.name { "where" } th { "AND gates" } th { "share" } }
+            tr { th { "function" } th.name { "where" } th { "AND gates" } th { "share" } th { "look-ups" } }
             @for function in &report.functions {
                 tr {
                     td.name { code { (function.name) } }
                     td.name { (function.file) ":" (function.line) }
                     td { (grouped(function.ands)) }
                     td { (percent(function.ands, report.ands + report.unused)) }
+                    td { (grouped(function.lookups)) }
                 }
             }
         }
         h2 { "Components" }
         table {
-            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "port bits" } }
+            tr { th { "component" } th { "calls" } th { "AND gates of a call" } th { "look-ups" } th { "depth" } th { "live wires" } th { "port bits" } }
             @for component in &report.components {
                 tr {
                     td.name { code { (component.name) } }
                     td { (grouped(component.calls)) }
                     td { (grouped(component.ands)) }
                     td { (grouped(component.lookups)) }
+                    td { (grouped(component.depth.into())) }
+                    td { (grouped(component.live_wires)) }
                     td { (grouped(component.port_bits)) }
                 }
             }
@@ -93,20 +99,25 @@ fn summary(cost: &CostJson) -> Markup {
 }
 
 /// The files with gates, the main one first, and the gates of their lines.
-fn files(cost: &CostJson) -> Vec<(&str, BTreeMap<u32, u64>)> {
-    let mut files: Vec<(&str, BTreeMap<u32, u64>)> = vec![(&cost.program, BTreeMap::new())];
+fn files(cost: &CostJson) -> Vec<(&str, BTreeMap<u32, (u64, u64)>)> {
+    let mut files: Vec<(&str, BTreeMap<u32, (u64, u64)>)> = vec![(&cost.program, BTreeMap::new())];
     for line in &cost.report.lines {
         let known = files.iter().position(|(file, _)| *file == line.file);
         let place = known.unwrap_or_else(|| {
             files.push((&line.file, BTreeMap::new()));
             files.len() - 1
         });
-        files[place].1.insert(line.line, line.ands);
+        files[place].1.insert(line.line, (line.ands, line.lookups));
     }
     files
 }
 
-fn source(file: &str, gates: &BTreeMap<u32, u64>, cost: &CostJson, sources: &Sources) -> Markup {
+fn source(
+    file: &str,
+    gates: &BTreeMap<u32, (u64, u64)>,
+    cost: &CostJson,
+    sources: &Sources,
+) -> Markup {
     let text = sources.files.iter().find(|source| source.name == file);
     let text = text.map_or("", |source| &source.text);
     let all = cost.report.ands + cost.report.unused;
@@ -116,7 +127,7 @@ fn source(file: &str, gates: &BTreeMap<u32, u64>, cost: &CostJson, sources: &Sou
         div.source {
             table {
                 @for (number, line) in (1u32..).zip(text.lines()) {
-                    @let ands = gates.get(&number).copied().unwrap_or(0);
+                    @let (ands, lookups) = gates.get(&number).copied().unwrap_or((0, 0));
                     tr class=[heat(ands, all)] {
                         td.line { (number) }
                         td.code { (line) }
@@ -125,6 +136,7 @@ fn source(file: &str, gates: &BTreeMap<u32, u64>, cost: &CostJson, sources: &Sou
                             td { (percent(ands, all)) }
                             td.name { span.bar style=(format!("width:{}px", ands.saturating_mul(80).div_ceil(most))) {} }
                         } @else { td {} td {} td {} }
+                        td { @if lookups > 0 { (lookups) " look-ups" } }
                     }
                 }
             }

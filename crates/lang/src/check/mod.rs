@@ -11,6 +11,7 @@ mod infer;
 mod pattern;
 mod stmt;
 mod types;
+mod uncalled;
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};

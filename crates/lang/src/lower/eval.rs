@@ -6,6 +6,7 @@ use symbolon_circuit::builder::{Bit, Word};
 use super::places::constant;
 use super::{Done, Failed, Frame, Machine};
 use crate::ast::BinaryOp;
+use crate::cost::Totals;
 use crate::diag::Code;
 use crate::interp::Value;
 use crate::interp::{Interp, Stop, decode, encode};
@@ -98,10 +99,12 @@ impl Machine<'_, '_, '_> {
                     words.push(self.eval(frame, arg)?);
                 }
                 let bits: u64 = words.iter().map(|word| word.width() as u64).sum();
-                let gates = match op {
-                    Intrinsic::MulWide | Intrinsic::DivRem | Intrinsic::Sqrt => {
-                        bits.saturating_mul(bits) * 2
+                let gates = match (op, &words[..]) {
+                    (Intrinsic::MulWide, [a, b]) => {
+                        3 * self.gates.product_ands(a, b, a.width() + b.width())
                     }
+                    (Intrinsic::DivRem, [a, b]) => 4 * self.gates.division_ands(a, b),
+                    (Intrinsic::Sqrt, _) => bits.saturating_mul(bits) * 3 / 4,
                     _ => (bits + self.width(ty) as u64).saturating_mul(5),
                 };
                 let constant = words.iter().all(|word| constant(word).is_some());
@@ -215,18 +218,22 @@ impl Machine<'_, '_, '_> {
             return Ok(());
         }
         let frac = match self.lower.tir.shapes.shape(ty) {
-            Shape::Fixed(_, frac) => u64::from(*frac),
+            Shape::Fixed(_, frac) => *frac as usize,
+            Shape::Float(_) => return self.room(100_000, span),
             _ => 0,
         };
-        let known = |word: &[Bit]| word.iter().filter(|bit| bit.as_constant().is_some()).count();
-        let is_float = matches!(self.lower.tir.shapes.shape(ty), Shape::Float(_));
+        let wide = a.len() + frac;
+        // An AND gate comes with two to five free gates.
         let gates = match op {
-            _ if is_float => 100_000,
-            BinaryOp::Mul if frac == 0 => {
-                let rows = (a.len() - known(a)).min(b.len() - known(b)).max(1) as u64;
-                rows.saturating_mul(a.len() as u64).saturating_mul(4)
+            BinaryOp::Mul => self.gates.product_ands(a, b, wide).saturating_mul(3),
+            BinaryOp::Div | BinaryOp::Rem => {
+                let divisor = b.to_vec().into();
+                let divisor: Word = if frac == 0 { divisor } else { divisor.resize_signed(wide) };
+                let dividend = Word::zero(wide);
+                self.gates.division_ands(&dividend, &divisor).saturating_mul(4)
             }
-            _ => Self::size_of(op, a.len() as u64 + frac, b.len() as u64),
+            BinaryOp::Shl | BinaryOp::Shr => 3 * (wide * b.len().min(20)) as u64,
+            _ => 5 * wide as u64,
         };
         self.room(gates, span)
     }
@@ -290,7 +297,7 @@ impl Machine<'_, '_, '_> {
                     results.pop().ok_or(Failed)?
                 };
                 // The component books its own gates.
-                self.since = self.gates.and_count();
+                self.since = Totals::so_far(self.gates);
                 self.account(before);
                 value
             }

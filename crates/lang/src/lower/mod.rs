@@ -18,7 +18,7 @@ use std::rc::Rc;
 
 use symbolon_circuit::builder::{Bit, ComponentBuilder, Gates, Subcircuit, Word};
 
-use crate::ast::BinaryOp;
+use crate::cost::Totals;
 use crate::diag::{Code, Diagnostic, Diagnostics};
 use crate::source::Span;
 use crate::tir::{Expr, Instance, Local, Tir};
@@ -61,11 +61,11 @@ pub struct Lower<'a> {
     pub costs: Option<Costs>,
 }
 
-/// AND gates by the line that asks for them.
+/// Gates by the line that asks for them.
 #[derive(Default)]
 pub struct Costs {
     /// For each component, in the order they were finished: its name, and the gates of each place.
-    pub components: Vec<(String, HashMap<Span, u64>)>,
+    pub components: Vec<(String, HashMap<Span, Totals>)>,
 }
 
 /// The writing of one component.
@@ -81,10 +81,10 @@ struct Machine<'l, 'a, 'g> {
     /// Whether unmarked functions are written out, as in a marked component.
     whole: bool,
     depth: u32,
-    /// AND gates by place, the place at hand, and the gates when it was entered.
-    costs: HashMap<Span, u64>,
+    /// Gates by place, the place at hand, and the gates when it was entered.
+    costs: HashMap<Span, Totals>,
     at: Span,
-    since: u64,
+    since: Totals,
 }
 
 /// The variables of one function under way.
@@ -154,7 +154,7 @@ impl<'a> Lower<'a> {
             builder.output(&[failed]);
             builder.output(&code);
         }
-        let finished = builder.finish();
+        let finished = builder.finish_optimised();
         let body = match finished {
             Ok(body) => body,
             Err(error) => return self.error(Code::Limit, instance.span, error.to_string()),
@@ -189,12 +189,12 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             depth: 0,
             costs: HashMap::new(),
             at: Span::default(),
-            since: 0,
+            since: Totals::default(),
         }
     }
 
     /// Whether an assert failed, which one, and the gates by place.
-    fn into_parts(mut self) -> (Bit, Word, HashMap<Span, u64>) {
+    fn into_parts(mut self) -> (Bit, Word, HashMap<Span, Totals>) {
         self.account(Span::default());
         (self.failed, self.code, self.costs)
     }
@@ -204,8 +204,8 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
         if self.lower.costs.is_none() {
             return next;
         }
-        let now = self.gates.and_count();
-        if now > self.since {
+        let now = Totals::so_far(self.gates);
+        if now != self.since {
             *self.costs.entry(self.at).or_default() += now - self.since;
         }
         self.since = now;
@@ -235,17 +235,6 @@ impl<'l, 'a, 'g> Machine<'l, 'a, 'g> {
             return self.lower.error(Code::Limit, span, message);
         }
         Ok(())
-    }
-
-    /// About how many gates an operator makes.
-    fn size_of(op: BinaryOp, width: u64, amount: u64) -> u64 {
-        use BinaryOp::*;
-        match op {
-            Mul => width.saturating_mul(width).saturating_mul(3),
-            Div | Rem => width.saturating_mul(width).saturating_mul(6),
-            Shl | Shr => width.saturating_mul(3).saturating_mul(amount.min(20)),
-            _ => width.saturating_mul(5),
-        }
     }
 
     /// Whether all choices around are made.

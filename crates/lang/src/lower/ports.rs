@@ -4,6 +4,7 @@ use symbolon_circuit::builder::{Bit, Builder, Word};
 use symbolon_circuit::{Circuit, PartyId, Receivers, Type};
 
 use super::{Costs, Done, Failed, Lower, Machine, calls};
+use crate::cost::Totals;
 use crate::diag::{Code, Diagnostics};
 use crate::source::Span;
 use crate::tir::Tir;
@@ -131,7 +132,7 @@ pub fn lower_entry(
     }
     let result = machine.function(instance, args)?;
     let (failed, code, mut costs) = machine.into_parts();
-    let before = builder.and_count();
+    let before = Totals::so_far(&builder);
     let result = builder.and_each(!failed, &result);
     let mut start = 0;
     for output in &entry.outputs {
@@ -140,14 +141,14 @@ pub fn lower_entry(
         start += width;
         put_output(&mut lower, &mut builder, output, &word, entry.parties)?;
     }
-    *costs.entry(span).or_default() += builder.and_count() - before;
+    *costs.entry(span).or_default() += Totals::so_far(&builder) - before;
     // An assert that can never fail needs no output.
     let can_fail = fails && failed != Bit::ZERO && code.width() > 0;
     if can_fail {
         let ty = Type::Uint(code.width() as u32);
         builder.output(Circuit::FAILURE, &code, ty, everybody(&entry.outputs));
     }
-    let circuit = match builder.finish() {
+    let circuit = match builder.finish_optimised() {
         Ok(circuit) => circuit,
         Err(error) => {
             let span =

@@ -1,0 +1,35 @@
+//! Fewer AND gates in a component that has just been built.
+
+use super::gates::Gates;
+use super::subcircuit::all_ands;
+use super::sweep::{Swept, sweep};
+use crate::CircuitError;
+use crate::optimise::Rewriter;
+
+/// Components with more steps stay as they are: rewriting takes some microseconds for each step.
+const MAX_STEPS: usize = 1 << 18;
+
+/// Rounds of rewriting at most.
+const ROUNDS: usize = 8;
+
+/// The same component with fewer AND gates, or as it was.
+pub(super) fn improve(mut swept: Swept) -> Result<Swept, CircuitError> {
+    if swept.component.steps.len() > MAX_STEPS {
+        return Ok(swept);
+    }
+    let mut rewriter = Rewriter::default();
+    for _ in 0..ROUNDS {
+        let mut gates = Gates::new();
+        let component = &swept.component;
+        let inputs = gates.input_wires(component.inputs);
+        let tables = &swept.tables;
+        let outputs = rewriter.rewrite(&mut gates, component, inputs, &swept.callees, tables);
+        let Some(outputs) = outputs else { break };
+        let next = sweep(gates, component.name.clone(), &outputs)?;
+        if all_ands(&next.component, &next.callees) >= all_ands(component, &swept.callees) {
+            break;
+        }
+        swept = next;
+    }
+    Ok(swept)
+}

@@ -1,0 +1,92 @@
+//! Generic functions that nothing calls: checked with samples of their arguments.
+
+use super::Cx;
+use crate::ast::{Generic, GenericKind};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::ty::{Arg, Len, Precision, Ty};
+
+/// Constants for the parameters in turn, from wide apart to all alike.
+const CONSTANTS: [[u64; 4]; 7] = [
+    [4, 4, 4, 4],
+    [8, 4, 2, 1],
+    [2, 4, 8, 16],
+    [3, 5, 7, 9],
+    [32, 32, 32, 32],
+    [64, 16, 64, 16],
+    [1, 1, 1, 1],
+];
+
+impl Cx<'_> {
+    /// Checks the generic functions among these that have no instance. What is wrong is reported if
+    /// every sample shows it in the same words: it does not depend on the arguments then.
+    ///
+    /// The program stays as it is: samples are no instances of it.
+    pub fn check_uncalled(&mut self, functions: &[usize]) {
+        for &function in functions {
+            let called = self.keys.keys().any(|(known, _)| *known == function);
+            if called || self.program.fns[function].generics.is_empty() {
+                continue;
+            }
+            self.common_errors(function).into_iter().for_each(|error| self.errors.push(error));
+        }
+    }
+
+    /// The errors that all samples show.
+    fn common_errors(&mut self, function: usize) -> Vec<Diagnostic> {
+        let generics = self.program.fns[function].generics.clone();
+        let mut common: Option<Vec<Diagnostic>> = None;
+        for (round, constants) in CONSTANTS.iter().enumerate() {
+            let mut constants = constants.iter().cycle();
+            let sample = |generic: &Generic| match &generic.kind {
+                GenericKind::Type(bound) => {
+                    Arg::Ty(sample_type(bound.as_ref().map(|bound| &*bound.name), round))
+                }
+                GenericKind::Const(_) => Arg::Const(Len::Known(*constants.next().unwrap_or(&1))),
+            };
+            let args = generics.iter().map(sample).collect();
+            let found = self.errors_of_sample(function, args);
+            let known = |error: &Diagnostic| {
+                let same = |other: &&Diagnostic| {
+                    (other.span, other.code) == (error.span, error.code)
+                        && other.message == error.message
+                };
+                found.list().iter().any(|other| same(&other))
+            };
+            match &mut common {
+                None => common = Some(found.list().to_vec()),
+                Some(common) => common.retain(known),
+            }
+            if common.as_ref().is_some_and(Vec::is_empty) {
+                break;
+            }
+        }
+        common.unwrap_or_default()
+    }
+
+    /// Checks an instance and what it calls, and forgets them.
+    fn errors_of_sample(&mut self, function: usize, args: Vec<Arg>) -> Diagnostics {
+        let (instances, asserts) = (self.tir.instances.len(), self.tir.asserts.len());
+        let limits = (self.rounds, self.steps);
+        let errors = std::mem::take(&mut self.errors);
+        let span = self.program.fns[function].decl.name.span;
+        self.instance(function, args, span);
+        self.work();
+        let found = std::mem::replace(&mut self.errors, errors);
+        self.tir.instances.truncate(instances);
+        self.tir.asserts.truncate(asserts);
+        self.keys.retain(|_, place| *place < instances);
+        self.ensured.retain(|place| *place < instances);
+        (self.rounds, self.steps) = limits;
+        found
+    }
+}
+
+fn sample_type(bound: Option<&str>, round: usize) -> Ty {
+    let types = match bound {
+        Some("Float") => [Ty::Float(Precision::Single), Ty::Float(Precision::Double)],
+        Some("Int") => [Ty::Int(false, Len::Known(16)), Ty::Int(true, Len::Known(32))],
+        Some(_) => [Ty::Int(false, Len::Known(16)), Ty::Fixed(Len::Known(8), Len::Known(8))],
+        None => [Ty::Int(false, Len::Known(16)), Ty::Bool],
+    };
+    types[round % 2].clone()
+}
