@@ -16,6 +16,7 @@ mod keep;
 mod lang;
 mod local;
 mod meet;
+mod paper;
 mod party;
 mod play;
 mod progress;
@@ -60,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
+        Command::Paper(args) => paper::command(args),
         Command::Circuit(args) => circuits::command(&args.command),
         Command::Check(args) => lang::check(args),
         Command::Fmt(args) => lang::fmt(args),

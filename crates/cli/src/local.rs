@@ -50,7 +50,8 @@ pub fn command(args: &LocalArgs) -> Outcome<()> {
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, paths(&args.saves))?;
-    let course = Course { repeat: args.repeat, split_phases: args.split_phases };
+    let Course { one_by_one, .. } = Course::ONCE;
+    let course = Course { repeat: args.repeat, split_phases: args.split_phases, one_by_one };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     let troupe = Troupe {
         work,

@@ -50,6 +50,9 @@ pub struct BenchArgs {
     /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
     pub split_phases: bool,
+    /// Prepare all N evaluations of --batch together, and then run one after the other
+    #[arg(long)]
+    pub one_by_one: bool,
     /// Start a dealer, too, and take material from it, as parties do that trust one with all their
     /// inputs: see docs/guide.md
     #[arg(long)]

@@ -38,7 +38,8 @@ pub fn measure(args: &BenchArgs, settings: &[Setting]) -> Outcome<Vec<Measured>>
 
 fn session(args: &BenchArgs, setting: &Setting) -> Outcome<Session> {
     let repeat = if setting.fresh_session { 1 } else { setting.repeat };
-    let course = Course { repeat, split_phases: args.split_phases };
+    let BenchArgs { split_phases, one_by_one, .. } = *args;
+    let course = Course { repeat, split_phases, one_by_one };
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
@@ -129,6 +130,7 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> Outco
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         split_phases: args.split_phases,
         batch: tuning.params.executions,
+        one_by_one: args.one_by_one,
         repeat: *repeat,
         fresh_session: *fresh_session,
         count,

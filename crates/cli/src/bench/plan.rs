@@ -190,10 +190,10 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
     let repeat = args.repeat.unwrap_or(super::REPEAT);
     let name = wanted.workload.clone();
     if name == TRIPLES {
-        let refused = wanted.protocol.is_some() || wanted.form.is_some();
+        let refused = wanted.protocol.is_some() || wanted.form.is_some() || args.one_by_one;
         if refused || args.split_phases || args.dealer {
             return Err(Failure::usage(
-                "`bench triples` takes no --protocol, --form, --split-phases or --dealer",
+                "`bench triples` takes no --protocol, --form, --split-phases, --one-by-one or --dealer",
             )
             .with_hint("--count says how many triples are made"));
         }
@@ -211,6 +211,10 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> Outcome<Sett
     let tuning = Tuning::new(&tuning, parties)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
+    }
+    if args.one_by_one && tuning.params.executions == 1 {
+        return Err(Failure::usage("--one-by-one takes --batch")
+            .with_hint("--batch says how many evaluations are prepared together"));
     }
     let fresh_session = args.fresh_session || tuning.params.executions > 1;
     let workload = Workload::Circuit(loaded);
@@ -301,6 +305,8 @@ mod tests {
             "triples --protocol wrk",
             "triples --batch 2",
             "add:8 --batch 2 --split-phases",
+            "add:8 --one-by-one",
+            "triples --one-by-one",
         ] {
             let failure = plan(words).unwrap_err();
             assert_eq!(failure.class, crate::failure::Class::Usage, "{words}");

@@ -49,6 +49,8 @@ pub struct Measured {
     pub split_phases: bool,
     /// Evaluations in a run.
     pub batch: u64,
+    /// Whether these were prepared together and run one after the other.
+    pub one_by_one: bool,
     /// Runs.
     pub repeat: u32,
     /// Whether each of them had its own processes and set-up.
@@ -141,8 +143,11 @@ impl Measured {
     pub fn title(&self) -> String {
         let protocol = self.protocol.map_or(String::new(), |name| format!("{name}, "));
         let link = self.link.as_ref().map_or(String::new(), |link| format!(", link {link}"));
-        let batch =
-            if self.batch > 1 { format!(", {} at a time", self.batch) } else { String::new() };
+        let batch = match self.batch {
+            1 => String::new(),
+            n if self.one_by_one => format!(", {n} prepared together and run one by one"),
+            n => format!(", {n} at a time"),
+        };
         let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
         format!(
             "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}",
