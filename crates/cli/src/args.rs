@@ -8,6 +8,7 @@ use crate::bench::BenchArgs;
 use crate::cost::CostArgs;
 use crate::dealer::DealerArgs;
 use crate::lang::{CheckArgs, FmtArgs, LspArgs, ProgramArgs, TestArgs};
+use crate::paper::PaperArgs;
 use crate::secret::InputText;
 use crate::source::{Audience, Owner, assignment, audience, owner};
 
@@ -101,6 +102,8 @@ pub enum Command {
     Local(Box<LocalArgs>),
     /// Measure how fast triples and circuits are on this machine
     Bench(Box<BenchArgs>),
+    /// Run what the tables of a paper measured, and show our figures beside the paper's
+    Paper(PaperArgs),
     /// List, describe, evaluate and export circuits
     Circuit(CircuitArgs),
     /// Check a `.sym` program and show all its errors

@@ -79,7 +79,8 @@ pub fn line(outputs: &[Option<String>]) -> String {
     texts.join("\t") + "\n"
 }
 
-/// Connects and evaluates all of them; `each` is handed what this party learns of one after the
+/// Connects and evaluates all of them, `one_by_one` when they are prepared together and then run one
+/// after the other; `each` is handed what this party learns of one after the
 /// other.
 ///
 /// # Errors
@@ -87,7 +88,7 @@ pub fn line(outputs: &[Option<String>]) -> String {
 pub fn play_batch(
     config: Config,
     inputs: &BatchInputs<'_>,
-    executions: u64,
+    (executions, one_by_one): (u64, bool),
     stage: &mut dyn FnMut(&str),
     each: &mut dyn FnMut(Vec<Option<String>>) -> CliResult<()>,
 ) -> CliResult<PartyResult> {
@@ -97,13 +98,18 @@ pub fn play_batch(
     stage("evaluating");
     let mut failed = None;
     let all = (0..executions).map(|number| inputs.get(number));
-    let ended = session.evaluate_batch(all, |outputs| {
+    let mut take = |outputs: Outputs| {
         each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
             told
         })
-    });
+    };
+    let ended = if one_by_one {
+        prepared_together(&mut session, all, &mut take)
+    } else {
+        session.evaluate_batch(all, take)
+    };
     match failed {
         Some(failure) => return Err(failure),
         None => ended?,
@@ -113,4 +119,17 @@ pub fn play_batch(
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
     Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
+}
+
+/// Prepares all evaluations at once, and runs each by itself.
+fn prepared_together(
+    session: &mut Session,
+    inputs: impl Iterator<Item = symbolon::Result<Inputs>>,
+    each: &mut dyn FnMut(Outputs) -> symbolon::Result<()>,
+) -> symbolon::Result<()> {
+    let prepared = session.prepare_each()?;
+    for (ready, inputs) in prepared.into_iter().zip(inputs) {
+        each(session.run(ready, &inputs?)?)?;
+    }
+    Ok(())
 }

@@ -1,14 +1,14 @@
 //! `symbolon bench`: what triples and circuits cost on this machine.
 
 mod args;
-mod machine;
+pub mod machine;
 mod measure;
-mod page;
+pub mod page;
 mod plan;
 mod plots;
-mod result;
-mod spread;
-mod tinytable;
+pub mod result;
+pub mod spread;
+pub mod tinytable;
 mod tinytable_page;
 
 pub use args::BenchArgs;
@@ -16,11 +16,11 @@ pub use args::BenchArgs;
 use crate::error::{CliError, CliResult};
 use crate::results::{print, print_json};
 use machine::Machine;
-use result::BenchJson;
+use result::{BenchJson, Measured};
 
 /// The names of the workloads that are no circuits.
 const TRIPLES: &str = "triples";
-const TINYTABLE: &str = "tinytable";
+pub const TINYTABLE: &str = "tinytable";
 
 /// How often everything is run, unless it is said.
 const REPEAT: u32 = 5;
@@ -41,6 +41,14 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
     let result = BenchJson { format: "symbolon-bench-3", machine, measurements };
     report(args, || page::page(&result))?;
     if args.json { print_json(&result) } else { print(&result.text()) }
+}
+
+/// Measures as [`command`] does, triples and circuits, and prints nothing but what it leaves out.
+///
+/// # Errors
+/// As [`command`].
+pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Measured>> {
+    measure::measure(args, &plan::settings(args)?)
 }
 
 /// Tells whether the report can be written before the work, not after it.

@@ -23,11 +23,14 @@ pub struct RunOptions {
     /// Whether the function-independent phase runs apart, as if its material were to be kept for
     /// any circuit.
     pub split_phases: bool,
+    /// Whether the evaluations of a batch are prepared together and then run one after the other.
+    #[serde(default)]
+    pub one_by_one: bool,
 }
 
 impl RunOptions {
     /// All at once, once.
-    pub const ONCE: RunOptions = RunOptions { repeat: 1, split_phases: false };
+    pub const ONCE: RunOptions = RunOptions { repeat: 1, split_phases: false, one_by_one: false };
 }
 
 /// What a party has at the end.
@@ -135,7 +138,8 @@ impl<'v> PartyRun<'v> {
             PartyRun::Once(circuit, inputs) => play(config, circuit, inputs, course, stage),
             PartyRun::Batch(inputs, executions) => {
                 let mut batch = Vec::new();
-                let played = play_batch(config, inputs, *executions, stage, &mut |outputs| {
+                let how = (*executions, course.one_by_one);
+                let played = play_batch(config, inputs, how, stage, &mut |outputs| {
                     batch.push(outputs);
                     Ok(())
                 })?;
@@ -153,7 +157,7 @@ pub fn play(
     config: Config,
     circuit: &Circuit,
     inputs: &Inputs,
-    RunOptions { repeat, split_phases }: RunOptions,
+    RunOptions { repeat, split_phases, .. }: RunOptions,
     stage: &mut dyn FnMut(&str),
 ) -> CliResult<PartyResult> {
     stage("connecting");

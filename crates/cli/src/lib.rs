@@ -20,6 +20,7 @@ mod lang;
 mod local;
 mod local_runner;
 mod offline;
+mod paper;
 mod progress;
 mod reading;
 mod refusal;
@@ -60,6 +61,7 @@ pub fn main() -> ExitCode {
         Command::Dealer(args) => dealer::command(args),
         Command::Local(args) => local::command(args),
         Command::Bench(args) => bench::command(args),
+        Command::Paper(args) => paper::command(args),
         Command::Circuit(args) => circuits::command(&args.command),
         Command::Check(args) => lang::check(args),
         Command::Fmt(args) => lang::fmt(args),

@@ -50,7 +50,8 @@ pub fn command(args: &LocalArgs) -> CliResult<()> {
     let inputs = split(&loaded, resolve(&loaded.plain, &given(&args.inputs)?, None, how)?)?;
     let circuit = loaded.circuit;
     let saves = Saves::new(&circuit, paths(&args.saves))?;
-    let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases };
+    let RunOptions { one_by_one, .. } = RunOptions::ONCE;
+    let course = RunOptions { repeat: args.repeat, split_phases: args.split_phases, one_by_one };
     let work = Work::Circuit { spec: &spec, circuit: &circuit, inputs: &inputs, course };
     let troupe = LocalRun {
         work,

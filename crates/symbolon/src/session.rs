@@ -200,6 +200,24 @@ impl Session {
         })
     }
 
+    /// Phases 1 and 2 for as many evaluations as [`Config::executions`] says, each of which is
+    /// [run](Session::run) by itself: together where that makes them cheaper, otherwise one after
+    /// the other. All of them are in memory until they are run or dropped.
+    ///
+    /// # Errors
+    /// As [`preprocess_circuit`](Session::preprocess_circuit); `InvalidInput` when there are more
+    /// than the protocol prepares at a time.
+    pub fn prepare_each(&mut self) -> Result<Vec<PreparedCircuit>> {
+        let job = self.network.session;
+        let count = usize::try_from(self.executions)
+            .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
+        self.phase(DEPENDENT, |parts| {
+            let Parts { engine, network, circuit, plan } = parts;
+            let made = engine.prepare_each(network, circuit, plan, count)?;
+            Ok(made.into_iter().map(|inner| PreparedCircuit { job, inner }).collect())
+        })
+    }
+
     /// Phase 3, online: evaluates on this party's inputs; returns what it learns, after every check
     /// has passed.
     ///

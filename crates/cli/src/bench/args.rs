@@ -50,6 +50,9 @@ pub struct BenchArgs {
     /// default triples are made for this circuit, which is cheaper
     #[arg(long)]
     pub split_phases: bool,
+    /// Prepare all N evaluations of --batch together, and then run one after the other
+    #[arg(long)]
+    pub one_by_one: bool,
     /// Start a dealer, too, and take material from it, as parties do that trust one with all their
     /// inputs: see docs/guide.md
     #[arg(long)]
@@ -91,9 +94,9 @@ pub struct ListedTuning {
     /// comparisons with published figures; a list
     #[arg(long, value_name = "BITS,…", value_delimiter = ',')]
     pub weak_mac_bits: Vec<u32>,
-    /// How dualex intersects what the parties got: sync or async [default: sync]
-    #[arg(long, value_name = "FORM")]
-    pub psi: Option<String>,
+    /// How dualex intersects what the parties got, sync or async; a list [default: sync]
+    #[arg(long, value_name = "FORM,…", value_delimiter = ',')]
+    pub psi: Vec<String>,
     /// Stream circuits with more AND gates than this in segments of about this size; memory then
     /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
@@ -132,7 +135,6 @@ impl ListedTuning {
         TuningArgs {
             batch: self.batch,
             segment_gates: self.segment_gates,
-            psi: self.psi.clone(),
             timeout: self.timeout,
             ..TuningArgs::default()
         }

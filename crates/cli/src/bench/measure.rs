@@ -38,7 +38,8 @@ pub fn measure(args: &BenchArgs, settings: &[Setting]) -> CliResult<Vec<Measured
 
 fn session(args: &BenchArgs, setting: &Setting) -> CliResult<Session> {
     let repeat = if setting.fresh_session { 1 } else { setting.repeat };
-    let course = RunOptions { repeat, split_phases: args.split_phases };
+    let BenchArgs { split_phases, one_by_one, .. } = *args;
+    let course = RunOptions { repeat, split_phases, one_by_one };
     let work = match &setting.workload {
         Workload::Triples(count) => Work::Triples(*count),
         Workload::Circuit(loaded) => Work::Circuit {
@@ -124,11 +125,13 @@ fn summed_up(args: &BenchArgs, setting: &Setting, sessions: &[Session]) -> CliRe
         rho: tuning.params.rho.bits(),
         choice: chosen(sessions)?,
         mac_bits: if triples { None } else { tuning.mac_bits() },
+        psi: if triples { None } else { tuning.psi_name() },
         threads: tuning.params.threads,
         transport: args.transport.name(),
         link: tuning.link.as_ref().map(|(text, _)| text.clone()),
         split_phases: args.split_phases,
         batch: tuning.params.executions,
+        one_by_one: args.one_by_one,
         repeat: *repeat,
         fresh_session: *fresh_session,
         count,

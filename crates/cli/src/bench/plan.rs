@@ -65,6 +65,7 @@ pub struct Wanted {
     rho: Option<u32>,
     form: Option<String>,
     ot: Option<String>,
+    psi: Option<String>,
     /// Whether they are for comparisons only, and how many bits.
     mac_bits: Option<(bool, u32)>,
 }
@@ -101,6 +102,7 @@ impl Wanted {
         let all = each(all, &tuning.rho, |w, rho| w.rho = Some(rho));
         let all = each(all, &tuning.form, |w, form| w.form = Some(form));
         let all = each(all, &tuning.ot, |w, ot| w.ot = Some(ot));
+        let all = each(all, &tuning.psi, |w, psi| w.psi = Some(psi));
         let strong = tuning.mac_bits.iter().map(|bits| (false, *bits));
         let weak = tuning.weak_mac_bits.iter().map(|bits| (true, *bits));
         let lengths: Vec<(bool, u32)> = strong.chain(weak).collect();
@@ -119,6 +121,7 @@ impl Wanted {
             || lacks(&|other| other.rho == self.rho)
             || lacks(&|other| other.form == self.form)
             || lacks(&|other| other.ot == self.ot)
+            || lacks(&|other| other.psi == self.psi)
             || lacks(&|other| other.mac_bits == self.mac_bits)
     }
 
@@ -129,6 +132,7 @@ impl Wanted {
             rho: self.rho,
             form: self.form.clone(),
             ot: self.ot.clone(),
+            psi: self.psi.clone(),
             threads: self.threads,
             link: self.link.clone(),
             mac_bits: self.mac_bits.filter(|(weak, _)| !weak).map(|(_, bits)| bits),
@@ -190,10 +194,10 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     let repeat = args.repeat.unwrap_or(super::REPEAT);
     let name = wanted.workload.clone();
     if name == TRIPLES {
-        let refused = wanted.protocol.is_some() || wanted.form.is_some();
+        let refused = wanted.protocol.is_some() || wanted.form.is_some() || args.one_by_one;
         if refused || args.split_phases || args.dealer {
             return Err(CliError::usage(
-                "`bench triples` takes no --protocol, --form, --split-phases or --dealer",
+                "`bench triples` takes no --protocol, --form, --split-phases, --one-by-one or --dealer",
             )
             .with_hint("--count says how many triples are made"));
         }
@@ -211,6 +215,10 @@ fn setting(args: &BenchArgs, wanted: &Wanted, loads: &mut Loads) -> CliResult<Se
     let tuning = Tuning::new(&tuning, parties)?;
     if args.split_phases {
         tuning.one_at_a_time("--split-phases")?;
+    }
+    if args.one_by_one && tuning.params.executions == 1 {
+        return Err(CliError::usage("--one-by-one takes --batch")
+            .with_hint("--batch says how many evaluations are prepared together"));
     }
     let fresh_session = args.fresh_session || tuning.params.executions > 1;
     let workload = Workload::Circuit(loaded);
@@ -274,6 +282,7 @@ mod tests {
         assert_eq!(plan("add:8 --protocol wrk,tinytable").unwrap().len(), 2);
         let table = "add:8 --protocol tinytable";
         assert_eq!(plan(&format!("{table} --mac-bits 64,128")).unwrap().len(), 2);
+        assert_eq!(plan("add:8 --protocol dualex --psi sync,async").unwrap().len(), 2);
         // What is too short for one is left out; weak ones are there by their name.
         assert_eq!(plan(&format!("{table} --rho 40,80 --mac-bits 64,128")).unwrap().len(), 3);
         assert_eq!(plan(&format!("{table} --mac-bits 64 --weak-mac-bits 32")).unwrap().len(), 2);
@@ -293,6 +302,8 @@ mod tests {
             "add:8 --link local,moon",
             "add:8 --rho 40,41",
             "add:8 --mac-bits 64,128",
+            "add:8 --psi sync,async",
+            "add:8 --protocol dualex --psi sync,other",
             "add:8 --protocol tinytable --mac-bits 64,65",
             "add:8 --protocol tinytable --mac-bits 32,64",
             "add:8 --protocol tinytable --weak-mac-bits 33",
@@ -301,6 +312,8 @@ mod tests {
             "triples --protocol wrk",
             "triples --batch 2",
             "add:8 --batch 2 --split-phases",
+            "add:8 --one-by-one",
+            "triples --one-by-one",
         ] {
             let failure = plan(words).unwrap_err();
             assert_eq!(failure.class, crate::error::ExitKind::Usage, "{words}");

@@ -203,6 +203,7 @@ impl Axis {
         if let Some(bits) = measured.mac_bits.filter(|_| self != Axis::MacBits) {
             parts.push(format!("{bits}-bit MACs"));
         }
+        parts.extend(measured.psi.map(|form| format!("psi {form}")));
         parts.extend(measured.choice.asked());
         parts.join(", ")
     }

@@ -39,6 +39,9 @@ pub struct Measured {
     /// The length of the MACs on opened bits; absent where it cannot be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mac_bits: Option<u32>,
+    /// How reconciliation values were intersected; absent where it cannot be chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub psi: Option<&'static str>,
     /// Lanes.
     pub threads: usize,
     /// `tls`, `tcp` or `memory`.
@@ -49,6 +52,8 @@ pub struct Measured {
     pub split_phases: bool,
     /// Evaluations in a run.
     pub batch: u64,
+    /// Whether these were prepared together and run one after the other.
+    pub one_by_one: bool,
     /// Runs.
     pub repeat: u32,
     /// Whether each of them had its own processes and set-up.
@@ -141,11 +146,15 @@ impl Measured {
     pub fn title(&self) -> String {
         let protocol = self.protocol.map_or(String::new(), |name| format!("{name}, "));
         let link = self.link.as_ref().map_or(String::new(), |link| format!(", link {link}"));
-        let batch =
-            if self.batch > 1 { format!(", {} at a time", self.batch) } else { String::new() };
+        let batch = match self.batch {
+            1 => String::new(),
+            n if self.one_by_one => format!(", {n} prepared together and run one by one"),
+            n => format!(", {n} at a time"),
+        };
         let mac = self.mac_bits.map_or(String::new(), |bits| format!(", {bits}-bit MACs"));
+        let psi = self.psi.map_or(String::new(), |form| format!(", psi {form}"));
         format!(
-            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}",
+            "{}: {protocol}{} parties, {} each, rho {}, {}{link}{batch}{mac}{psi}",
             self.workload,
             self.parties,
             threads(self.threads),
@@ -252,7 +261,7 @@ pub struct Table {
 /// that are the same throughout are left out, but for the workload.
 pub fn table(many: &[Measured]) -> Table {
     type Column = (&'static str, fn(&Measured) -> String);
-    let columns: [Column; 9] = [
+    let columns: [Column; 10] = [
         ("workload", |m| m.workload.clone()),
         ("protocol", |m| m.protocol.unwrap_or("–").to_string()),
         ("parties", |m| m.parties.to_string()),
@@ -262,6 +271,7 @@ pub fn table(many: &[Measured]) -> Table {
         ("form", |m| m.choice.form.clone().unwrap_or_else(|| "–".to_string())),
         ("OT", |m| m.choice.ot.clone()),
         ("MAC", |m| m.mac_bits.map_or("–".to_string(), |bits| bits.to_string())),
+        ("psi", |m| m.psi.unwrap_or("–").to_string()),
     ];
     let varies = |(name, of): &Column| {
         *name == "workload" || many.iter().any(|other| of(other) != of(&many[0]))

@@ -77,6 +77,24 @@ pub struct Variant {
 /// A usage failure for options that do not go with it; otherwise as `local`.
 pub fn command(args: &BenchArgs) -> CliResult<()> {
     check(args)?;
+    let (settings, machine) = (settings(args)?, Machine::here());
+    super::announce(args)?;
+    let measurements = measure(args, &settings)?;
+    let result = BlocksJson { format: "symbolon-bench-tinytable-3", machine, measurements };
+    super::report(args, || super::tinytable_page::page(&result))?;
+    if args.json { print_json(&result) } else { print(&result.text()) }
+}
+
+/// Measures as [`command`] does, and prints nothing but warnings.
+///
+/// # Errors
+/// As [`command`].
+pub fn measurements(args: &BenchArgs) -> CliResult<Vec<Blocks>> {
+    check(args)?;
+    measure(args, &settings(args)?)
+}
+
+fn settings(args: &BenchArgs) -> CliResult<Vec<Tuning>> {
     let settings = combined(args, |wanted| {
         let given = TuningArgs {
             protocol: Some(Protocol::TinyTable.name().to_string()),
@@ -86,12 +104,7 @@ pub fn command(args: &BenchArgs) -> CliResult<()> {
         Tuning::new(&given, 2)
     })?;
     settings.iter().for_each(Tuning::warn);
-    super::announce(args)?;
-    let machine = Machine::here();
-    let measurements = measure(args, &settings)?;
-    let result = BlocksJson { format: "symbolon-bench-tinytable-3", machine, measurements };
-    super::report(args, || super::tinytable_page::page(&result))?;
-    if args.json { print_json(&result) } else { print(&result.text()) }
+    Ok(settings)
 }
 
 /// Refuses what does not go with this workload.
@@ -102,6 +115,7 @@ fn check(args: &BenchArgs) -> CliResult<()> {
         (!args.count.is_empty(), "--count"),
         (args.parties.iter().any(|parties| *parties != 2), "--parties"),
         (args.split_phases, "--split-phases"),
+        (args.one_by_one, "--one-by-one"),
         (args.workloads.len() > 1, "other workload"),
     ];
     match refused.into_iter().find(|(given, _)| *given) {

@@ -1,0 +1,249 @@
+//! Running the rows of a paper.
+
+use std::time::Instant;
+
+use clap::Parser;
+use serde::Serialize;
+
+use super::figure::Column;
+use super::fit::obstacle;
+use super::tables::{Chosen, Row, Table};
+use crate::bench::machine::Machine;
+use crate::bench::result::Measured;
+use crate::bench::spread::Spread;
+use crate::bench::tinytable::{self, Blocks};
+use crate::bench::{self, BenchArgs, TINYTABLE};
+use crate::error::{CliError, CliResult, ExitKind};
+use crate::interrupt;
+use crate::results::tell;
+
+/// Seconds that `--quick` gives to a paper.
+const QUICK: f64 = 60.0;
+
+/// Runs of a row, unless its command or the user says how many: five, or as many as fit into about
+/// this many seconds.
+const USUAL: (f64, f64) = (5.0, 60.0);
+
+/// The same with `--quick`.
+const FEW: (f64, f64) = (3.0, 5.0);
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Whether it is about a minute's worth.
+    pub quick: bool,
+    /// How many runs of each row were asked for.
+    pub repeat: Option<u32>,
+}
+
+/// A paper's tables with our figures.
+#[derive(Debug, Serialize)]
+pub struct PaperResult {
+    /// Its name on the command line.
+    pub paper: &'static str,
+    /// Authors, title and where it was published.
+    pub title: String,
+    /// On what the paper measured.
+    pub their_machine: String,
+    /// What differs here, in all tables.
+    pub differs: Vec<String>,
+    /// Its tables.
+    pub tables: Vec<TableResult>,
+}
+
+/// A table with our figures.
+#[derive(Debug, Serialize)]
+pub struct TableResult {
+    /// `Table N` or `Figure N`.
+    pub table: String,
+    /// What it shows.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// What differs here.
+    pub differs: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<RowResult>,
+}
+
+/// A row with our figures.
+#[derive(Debug, Serialize)]
+pub struct RowResult {
+    /// What it is about.
+    pub name: String,
+    /// The paper's figures, by column; null where it has none.
+    pub paper: Vec<Option<f64>>,
+    /// Ours; null where there is none.
+    pub ours: Vec<Option<Spread>>,
+    /// The commands that measured ours.
+    pub commands: Vec<String>,
+    /// What differs here, or why there are no figures of ours.
+    pub note: Option<String>,
+}
+
+/// A command line of `bench` alone.
+#[derive(Parser, Debug)]
+#[command(no_binary_name = true)]
+struct Words {
+    #[command(flatten)]
+    bench: BenchArgs,
+}
+
+/// What these arguments of `symbolon bench` ask for.
+///
+/// # Errors
+/// An internal failure when `bench` does not take them.
+pub fn bench(words: &str) -> CliResult<BenchArgs> {
+    let parsed = Words::try_parse_from(words.split(' '));
+    parsed.map(|words| words.bench).map_err(|error| CliError::internal(format!("{words}: {error}")))
+}
+
+/// What was measured with one command, and with which.
+enum Measurement {
+    Runs(Vec<Measured>),
+    Blocks(Vec<Blocks>),
+}
+
+/// A place in the tables: by table and row.
+type Place = (usize, usize);
+
+/// Measures a paper's rows.
+///
+/// # Errors
+/// `Interrupted`; a row that fails for another reason tells it in its place.
+pub fn paper(chosen: &Chosen, machine: &Machine, pace: Pace) -> CliResult<PaperResult> {
+    let tables = &chosen.tables;
+    let mut results: Vec<TableResult> = tables.table.iter().map(without_figures).collect();
+    let begun = Instant::now();
+    let mut bench = Bench { pace, known: Vec::new() };
+    for (at, place) in order(&tables.table, pace).into_iter().enumerate() {
+        let (table, row) = (&tables.table[place.0], &tables.table[place.0].row[place.1]);
+        let result = &mut results[place.0].rows[place.1];
+        if let Some(reason) = row.left_out.clone().or_else(|| obstacle(row, machine)) {
+            result.note = Some(reason);
+            continue;
+        }
+        let left = QUICK - begun.elapsed().as_secs_f64();
+        if pace.quick && at > 0 && row.seconds > left {
+            result.note = Some(format!(
+                "Left out by --quick: it takes about {} more seconds a run.",
+                row.seconds.ceil()
+            ));
+            continue;
+        }
+        tell(&format!("{}: {}: {}\n", chosen.name, table.name, row.name));
+        bench.row(table, row, result)?;
+    }
+    Ok(PaperResult {
+        paper: chosen.name,
+        title: tables.title.clone(),
+        their_machine: tables.machine.clone(),
+        differs: tables.differs.clone(),
+        tables: results,
+    })
+}
+
+/// In which order rows are run: the cheapest first when there is little time.
+fn order(tables: &[Table], pace: Pace) -> Vec<Place> {
+    let places = tables.iter().enumerate();
+    let mut places: Vec<Place> =
+        places.flat_map(|(t, table)| (0..table.row.len()).map(move |r| (t, r))).collect();
+    if pace.quick {
+        places.sort_by(|a, b| {
+            let seconds = |place: &Place| tables[place.0].row[place.1].seconds;
+            seconds(a).total_cmp(&seconds(b))
+        });
+    }
+    places
+}
+
+fn without_figures(table: &Table) -> TableResult {
+    let row = |row: &Row| RowResult {
+        name: row.name.clone(),
+        paper: row.paper.iter().map(|figure| (!figure.is_nan()).then_some(*figure)).collect(),
+        ours: vec![None; table.columns.len()],
+        commands: Vec::new(),
+        note: row.note.clone(),
+    };
+    TableResult {
+        table: table.name.clone(),
+        caption: table.caption.clone(),
+        columns: table.columns.clone(),
+        differs: table.differs.clone(),
+        rows: table.row.iter().map(row).collect(),
+    }
+}
+
+/// What runs commands; each once, as several tables ask for the same.
+struct Bench {
+    pace: Pace,
+    known: Vec<(String, Measurement)>,
+}
+
+impl Bench {
+    /// Fills in our figures.
+    fn row(&mut self, table: &Table, row: &Row, result: &mut RowResult) -> CliResult<()> {
+        let quick = row.quick.as_ref().filter(|_| self.pace.quick);
+        let mut runs = Vec::new();
+        for words in quick.unwrap_or(&row.run) {
+            let (command, args) = self.arguments(words, row.seconds)?;
+            let measured = match self.measure(&command, &args) {
+                Ok(measured) => measured,
+                Err(failure) if failure.class == ExitKind::Interrupted => return Err(failure),
+                Err(failure) => {
+                    interrupt::check()?;
+                    result.note = Some(format!("It failed: {}", failure.message));
+                    return Ok(());
+                }
+            };
+            result.commands.push(format!("symbolon bench {command}"));
+            match measured {
+                Measurement::Runs(measured) => runs.extend(measured.iter().cloned()),
+                Measurement::Blocks(blocks) => {
+                    let variants = blocks.iter().flat_map(|blocks| &blocks.variants);
+                    let mut named = variants.filter(|one| row.part.as_deref() == Some(one.name));
+                    if let Some(variant) = named.next() {
+                        let of = |column: &Column| column.of_block(variant);
+                        result.ours = table.columns.iter().map(of).collect();
+                    }
+                }
+            }
+        }
+        if !runs.is_empty() {
+            let of = |column: &Column| column.of(&runs, table.sender);
+            result.ours = table.columns.iter().map(of).collect();
+        }
+        Ok(())
+    }
+
+    /// The command as it is run, with the number of runs in it, and the same understood.
+    fn arguments(&self, words: &str, seconds: f64) -> CliResult<(String, BenchArgs)> {
+        let mut args = bench(words)?;
+        let mut command = words.to_string();
+        if args.repeat.is_none() {
+            let (most, room) = if self.pace.quick { FEW } else { USUAL };
+            let usual = (room / seconds).floor().clamp(1.0, most) as u32;
+            let repeat = self.pace.repeat.unwrap_or(usual);
+            args.repeat = Some(repeat);
+            command.push_str(&format!(" --repeat {repeat}"));
+        }
+        Ok((command, args))
+    }
+
+    fn measure(&mut self, command: &str, args: &BenchArgs) -> CliResult<&Measurement> {
+        let known = self.known.iter().position(|(known, _)| known == command);
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let measured = if args.workloads.iter().any(|name| name == TINYTABLE) {
+                    Measurement::Blocks(tinytable::measurements(args)?)
+                } else {
+                    Measurement::Runs(bench::measurements(args)?)
+                };
+                self.known.push((command.to_string(), measured));
+                self.known.len() - 1
+            }
+        };
+        Ok(&self.known[at].1)
+    }
+}

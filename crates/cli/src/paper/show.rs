@@ -1,0 +1,196 @@
+//! Papers' tables with our figures beside, for people: as text, as a page, as Markdown.
+
+use maud::{Markup, html};
+use serde::Serialize;
+
+use super::run::{PaperResult, RowResult, TableResult};
+use crate::bench::machine::Machine;
+use crate::bench::page::{document, overview};
+use crate::bench::result::Table;
+use crate::bench::spread::Spread;
+use crate::cost_table::align;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+pub struct PapersJson {
+    /// `symbolon-paper-1`.
+    pub format: &'static str,
+    /// On what ours were measured.
+    pub machine: Machine,
+    /// Whether about a minute was given to each paper.
+    pub quick: bool,
+    /// The papers.
+    pub papers: Vec<PaperResult>,
+}
+
+const SPREADS: &str = "Ours are medians, with the least and the most in brackets where there were several runs; a sum of \
+     phases has the sums of these. Figures of several evaluations are for one.";
+
+const REUSED: &str = "* all blocks use the material of one: insecure, for comparison";
+
+impl PapersJson {
+    /// Under which conditions all of it was measured.
+    fn conditions(&self) -> String {
+        let quick = "Quick: about a minute for each paper, the cheapest rows first, few runs of each. \
+             The machine may have had other work; no figure here is a record.";
+        if self.quick { format!("{quick} {SPREADS}") } else { SPREADS.to_string() }
+    }
+}
+
+/// Three digits, or as many as it has.
+fn digits(figure: f64) -> String {
+    match figure.abs() {
+        f if f == 0.0 || f >= 99.95 => format!("{figure:.0}"),
+        f if f >= 9.995 => format!("{figure:.1}"),
+        f if f >= 0.9995 => format!("{figure:.2}"),
+        f if f >= 0.09995 => format!("{figure:.3}"),
+        _ => format!("{figure:.4}"),
+    }
+}
+
+/// The notes of a table, numbered in order, and a row's number.
+struct Notes(Vec<String>);
+
+impl Notes {
+    fn of(table: &TableResult) -> Notes {
+        let mut notes: Vec<String> = Vec::new();
+        for note in table.rows.iter().filter_map(|row| row.note.as_ref()) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        Notes(notes)
+    }
+
+    fn number(&self, row: &RowResult) -> Option<usize> {
+        let note = row.note.as_ref()?;
+        self.0.iter().position(|known| known == note).map(|place| place + 1)
+    }
+}
+
+/// A row for each of the table's, of the paper's figure and ours for each column.
+fn grid(table: &TableResult, notes: &Notes) -> Table {
+    let mut head = vec![table.table.clone()];
+    for column in &table.columns {
+        head.extend([format!("{}: paper", column.name()), "ours".to_string()]);
+    }
+    let mut rows = vec![head];
+    for row in &table.rows {
+        let mark = notes.number(row).map_or(String::new(), |number| format!(" [{number}]"));
+        let mut cells = vec![format!("{}{mark}", row.name)];
+        let none = || "–".to_string();
+        for (paper, ours) in row.paper.iter().zip(&row.ours) {
+            cells.push(paper.map_or_else(none, |figure| figure.to_string()));
+            cells.push(ours.map_or_else(none, |spread: Spread| spread.show(digits)));
+        }
+        rows.push(cells);
+    }
+    Table { rows, names: 1 }
+}
+
+/// Everything that is said below a table: what differs, numbered notes.
+fn remarks(table: &TableResult, notes: &Notes) -> Vec<String> {
+    let numbered = notes.0.iter().enumerate();
+    let numbered = numbered.map(|(place, note)| format!("[{}] {note}", place + 1));
+    let starred = table.columns.iter().any(|column| column.name().contains('*'));
+    let star = starred.then(|| REUSED.to_string());
+    table.differs.iter().cloned().chain(star).chain(numbered).collect()
+}
+
+/// Which command measured which row.
+fn commands(table: &TableResult) -> Vec<[String; 2]> {
+    let rows = table.rows.iter().filter(|row| !row.commands.is_empty());
+    rows.map(|row| [row.name.clone(), row.commands.join(" ; ")]).collect()
+}
+
+/// For a terminal.
+pub fn text(result: &PapersJson) -> String {
+    let mut text = format!("{}\n{}\n", result.machine.line(), result.conditions());
+    for paper in &result.papers {
+        text.push_str(&format!("\n{}: {}\n", paper.paper, paper.title));
+        text.push_str(&format!("Their machine: {}.\n", paper.their_machine));
+        paper.differs.iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        for table in &paper.tables {
+            let notes = Notes::of(table);
+            let Table { rows, names } = grid(table, &notes);
+            text.push_str(&format!(
+                "\n{}: {}\n{}",
+                table.table,
+                table.caption,
+                align(&rows, names)
+            ));
+            remarks(table, &notes).iter().for_each(|line| text.push_str(&format!("{line}\n")));
+        }
+    }
+    text
+}
+
+/// A page that needs nothing else to be shown.
+pub fn html(result: &PapersJson) -> String {
+    let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
+    let body = html! {
+        p { (result.conditions()) }
+        @for paper in &result.papers { (section(paper)) }
+    };
+    document(&format!("symbolon paper {}", names.join(" ")), &result.machine, &body)
+}
+
+fn section(paper: &PaperResult) -> Markup {
+    html! {
+        h2 { (paper.paper) ": " (paper.title) }
+        p { "Their machine: " (paper.their_machine) "." }
+        ul { @for line in &paper.differs { li { (line) } } }
+        @for table in &paper.tables {
+            @let notes = Notes::of(table);
+            h3 { (table.table) ": " (table.caption) }
+            (overview(&grid(table, &notes)))
+            @for line in remarks(table, &notes) { p { (line) } }
+            details {
+                summary { "Commands" }
+                @for [name, command] in commands(table) { p { (name) ": " code { (command) } } }
+            }
+        }
+    }
+}
+
+/// Markdown, for `docs/papers.md`.
+pub fn markdown(result: &PapersJson) -> String {
+    let names: Vec<&str> = result.papers.iter().map(|paper| paper.paper).collect();
+    let flags = if result.quick { " --quick" } else { "" };
+    let mut text = format!(
+        "# The papers' tables\n\nMade by `symbolon paper {}{flags} --report papers.md`.\n\n{}\n\n{}\n",
+        names.join(" "),
+        result.machine.line(),
+        result.conditions()
+    );
+    for paper in &result.papers {
+        text.push_str(&format!("\n## `{}`\n\n{}.\n\n", paper.paper, paper.title));
+        text.push_str(&format!("* Their machine: {}.\n", paper.their_machine));
+        paper.differs.iter().for_each(|line| text.push_str(&format!("* {line}\n")));
+        for table in &paper.tables {
+            text.push_str(&markdown_table(table));
+        }
+    }
+    text
+}
+
+fn markdown_table(table: &TableResult) -> String {
+    let notes = Notes::of(table);
+    let Table { rows, .. } = grid(table, &notes);
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | ").replace('[', "\\["));
+    let mut text = format!("\n### {}: {}\n\n", table.table, table.caption);
+    for (place, row) in rows.iter().enumerate() {
+        text.push_str(&line(row));
+        if place == 0 {
+            text.push_str(&format!("| --- |{}\n", " ---: |".repeat(row.len() - 1)));
+        }
+    }
+    text.push('\n');
+    for remark in remarks(table, &notes) {
+        text.push_str(&format!("* {}\n", remark.replace('[', "\\[").replace('*', "\\*")));
+    }
+    for [name, command] in commands(table) {
+        text.push_str(&format!("* {}: `{command}`\n", name.replace('[', "\\[")));
+    }
+    text
+}
