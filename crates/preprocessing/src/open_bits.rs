@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use symbolon_primitives::rows::{add_blocks, append_blocks};
-use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest};
+use symbolon_primitives::{BitVec, Block, BlockHasher, Key, Mac, add_key_where, same_digest};
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -119,8 +119,8 @@ impl ShareOpening {
     }
 
     /// Adds MAC and key with `peer` of the share that was pushed last.
-    pub fn push_towards(&mut self, peer: PeerIndex, mac: Block, key: Block) {
-        self.extend_towards(peer, std::iter::once([mac, key]));
+    pub fn push_towards(&mut self, peer: PeerIndex, mac: Mac, key: Key) {
+        self.extend_towards(peer, std::iter::once([mac.0, key.0]));
     }
 
     /// The same for the shares that were pushed last, in their order: of each MAC and key.
@@ -131,7 +131,7 @@ impl ShareOpening {
     /// Adds a share between two parties.
     pub fn push(&mut self, share: Share) {
         self.push_bit(share.bit);
-        self.proofs[0].extend(std::iter::once([share.mac, share.key]));
+        self.proofs[0].extend(std::iter::once([share.mac.0, share.key.0]));
     }
 
     /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.

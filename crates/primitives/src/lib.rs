@@ -12,6 +12,7 @@
 compile_error!("blocks are viewed as bytes in memory, which needs a little-endian target");
 
 pub mod aes;
+pub mod auth;
 pub mod backend;
 pub mod bitvec;
 pub mod block;
@@ -35,6 +36,7 @@ pub mod transpose;
 pub mod watch;
 
 pub use crate::aes::Aes128;
+pub use crate::auth::{Key, Mac};
 pub use crate::backend::Backend;
 pub use crate::bitvec::BitVec;
 pub use crate::block::Block;

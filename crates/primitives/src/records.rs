@@ -142,7 +142,7 @@ pub fn sum_buckets(
     Backend::active().sum_buckets(records, peer, buckets, sums);
 }
 
-/// Checks that the lengths fit together; whether there are so many triples is seen when they are
+/// Checks that the lengths fit together; whether there are this many triples is seen when they are
 /// gathered.
 pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &[&mut [Block]; 4]) {
     let size = buckets.size;

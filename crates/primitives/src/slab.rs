@@ -3,8 +3,8 @@
 //!
 //! Memory that is touched for the first time costs a fault for each page, and random access to tens
 //! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
-//! several times dearer than the work itself. Huge pages make them rare, and whoever keeps a slab
-//! between uses has no first touch but the first.
+//! several times dearer than the work itself. Huge pages make them rare, and a caller that keeps a
+//! slab between uses has no first touch but the first.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -67,8 +67,8 @@ impl<T: Pod> Slab<T> {
         Slab { memory: Memory::zeroed(bytes), len, most: len, elements: std::marker::PhantomData }
     }
 
-    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever
-    /// calls this overwrites them.
+    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: the
+    /// caller overwrites them.
     ///
     /// # Panics
     /// As [`Slab::zeroed`].

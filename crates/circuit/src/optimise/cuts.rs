@@ -132,7 +132,7 @@ pub(super) fn choose(component: &Component) -> Vec<Replacement> {
                 uses[a as usize] += 1;
                 uses[b as usize] += 1;
             }
-            // An inversion ends cuts; the builder puts them behind gates only where they must be.
+            // An inversion ends cuts; the builder puts them after gates only where they must be.
             Step::Inv { a, .. } => uses[a as usize] += 1,
             Step::Const { .. } => {}
             Step::Call(index) => {

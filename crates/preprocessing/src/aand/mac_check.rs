@@ -78,7 +78,7 @@ const SUMMED: usize = 2048;
 const BUCKETS: usize = 512;
 
 impl MacCheck<'_> {
-    /// The sums, for each peer, added up on so many threads.
+    /// The sums, for each peer, added up on this many threads.
     pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
         let cut = |n: usize, piece: usize| {
             let size = n.div_ceil(threads).next_multiple_of(piece).max(piece);

@@ -176,7 +176,7 @@ impl Sampled<'_> {
             let Triples { a, b, c } = &self.output;
             return [a, b, c].map(|shares| {
                 let share = shares.pair(triple, peer);
-                [share.mac, share.key]
+                [share.mac.0, share.key.0]
             });
         };
         let record = self.memory.records().get(shuffled as u32, peer.get());

@@ -311,7 +311,7 @@ impl LeakyAndGenerator {
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
             }
-            // The small check at the end of a draw leaves with the U behind it, or with the next
+            // The small check at the end of a draw leaves with the U after it, or with the next
             // draw.
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;

@@ -120,7 +120,7 @@ impl Width {
         }
     }
 
-    /// How many words of 64 bits the w bits of so many triples take.
+    /// How many words of 64 bits the w bits of this many triples take.
     pub(super) fn words(self, triples: usize) -> usize {
         triples * self.bytes() / size_of::<u64>()
     }
@@ -151,7 +151,7 @@ impl Width {
         }
     }
 
-    /// How many blocks the w bits of so many triples take.
+    /// How many blocks the w bits of this many triples take.
     pub(super) fn blocks(self, triples: usize) -> usize {
         (triples * self.bytes()).div_ceil(size_of::<Block>())
     }

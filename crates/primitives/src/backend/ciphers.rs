@@ -36,7 +36,7 @@ impl Backend {
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Aesni => Cipher::Aesni(unsafe { x86::expand(key) }),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; whoever has VAES has AES-NI.
+            // SAFETY: as above; VAES implies AES-NI.
             Backend::Vaes256 => Cipher::Vaes256(unsafe { x86::expand(key) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -55,7 +55,7 @@ impl Backend {
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Aesni => LeafCiphers::Aesni(unsafe { round_keys(seeds) }),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; whoever has VAES has AES-NI.
+            // SAFETY: as above; VAES implies AES-NI.
             Backend::Vaes256 => LeafCiphers::Vaes256(unsafe { round_keys(seeds) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.

@@ -7,7 +7,7 @@ use std::slice::ChunksExact;
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Share};
 use symbolon_primitives::rows::{pair_up, pair_up_where};
-use symbolon_primitives::{BitVec, Block, key_sums};
+use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums};
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -88,7 +88,7 @@ impl WireShares {
     /// Share `k` between two parties.
     pub fn pair(&self, k: usize) -> Share {
         let [mac, key] = self.auth[k * self.peers];
-        Share { bit: self.bits[k], mac, key }
+        Share { bit: self.bits[k], mac: Mac(mac), key: Key(key) }
     }
 
     /// Appends share `k` of another list.

@@ -20,7 +20,7 @@ use zeroize::Zeroize;
 const SIDE_BY_SIDE: usize = 64;
 
 /// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is
-/// read of it side by side, so that whoever looks it up misses the caches once.
+/// read of it side by side, so that a look-up misses the caches once.
 ///
 /// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and
 /// the key for the peer's.

@@ -58,7 +58,7 @@ pub(crate) struct Rows<T: Tag> {
 }
 
 impl<T: Tag> Rows<T> {
-    /// None yet, with room for so many.
+    /// None yet, with room for this many.
     pub fn with_room(n: usize) -> Self {
         Rows { bits: BitVec::with_capacity(n), macs: Slab::zeroed(n), keys: Slab::zeroed(n) }
     }
@@ -102,7 +102,7 @@ impl<T: Tag> ScrambledCircuit<T> {
     }
 }
 
-/// Reads back what party `me` saved, for so many executions.
+/// Reads back what party `me` saved, for this many executions.
 pub(super) fn load<T: Tag>(
     me: PartyId,
     executions: usize,

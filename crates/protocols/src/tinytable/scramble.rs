@@ -39,7 +39,7 @@ const LOOKAHEAD: usize = 6;
 /// Look-ups, of all executions, that are worked off together.
 const LOOKUPS: usize = 1024;
 
-/// Binds correlations to a circuit, for so many executions.
+/// Binds correlations to a circuit, for this many executions.
 pub(super) fn prepare<T: Tag>(
     correlations: RandomCorrelations,
     net: &mut Network,

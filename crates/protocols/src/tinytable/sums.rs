@@ -186,7 +186,7 @@ fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, executions: usize) {
 struct Multiples<T: Tag>(Vec<[T; 256]>);
 
 impl<T: Tag> Multiples<T> {
-    /// For entries of so many bytes.
+    /// For entries of this many bytes.
     fn of(delta: T, width: usize) -> Self {
         let mut power = delta;
         let tables = (0..width).map(|_| {

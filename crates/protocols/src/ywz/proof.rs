@@ -66,7 +66,7 @@ pub(super) struct Proof<'a> {
 /// Gates that are proven at a time.
 const SUMMED: usize = 1024;
 
-/// So many gates or more are proven on two threads, if there are as many lanes.
+/// This many gates or more are proven on two threads, if there are as many lanes.
 pub(super) const TWO_THREADS: usize = 8192;
 
 impl<'a> Proof<'a> {
@@ -230,7 +230,7 @@ pub(super) struct SegmentProof<'s, 'a> {
 }
 
 impl SegmentProof<'_, '_> {
-    /// An empty list for the labels L_γ,0 of the next chunk, with room for so many.
+    /// An empty list for the labels L_γ,0 of the next chunk, with room for this many.
     pub fn room(&mut self, gates: usize) -> Vec<Block> {
         let mut list = self.streamed.spare.pop().unwrap_or_default();
         make_room(&mut *list, gates);

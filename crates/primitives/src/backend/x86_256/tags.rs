@@ -88,7 +88,7 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// The products of a list's tags that belong to so many whole words of bits.
+/// The products of a list's tags that belong to this many whole words of bits.
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq")]
 fn words<const SHARED: bool>(

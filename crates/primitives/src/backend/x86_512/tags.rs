@@ -120,7 +120,7 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// The products of the tags that belong to so many whole words of bits, of the first list, the
+/// The products of the tags that belong to this many whole words of bits, of the first list, the
 /// second, or both.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
