@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::rows::{add_blocks, append_blocks};
-use symbolon_primitives::{BitVec, Block, BlockHasher, Key, Mac, add_key_where, same_digest};
+use symbolon_primitives::block_xor::{append_blocks, xor_blocks};
+use symbolon_primitives::{BitVec, Block, BlockHasher, Key, Mac, same_digest, xor_key_masked};
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -62,7 +62,7 @@ impl Proof {
         let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
             append_blocks(out, x);
-            add_blocks(&mut out[start..], y);
+            xor_blocks(&mut out[start..], y);
         };
         sums(&mut self.keys, keys);
         while !x.is_empty() {
@@ -192,7 +192,7 @@ impl AwaitedOpening {
         let mut values = self.own;
         for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, labels, macs.len())?;
-            add_key_where(&mut macs, &theirs, 0, delta);
+            xor_key_masked(&mut macs, &theirs, 0, delta);
             if !same_digest(&digest_of(&macs), &digest) {
                 return Err(Error::misbehaved(channel.peer(), labels.check));
             }

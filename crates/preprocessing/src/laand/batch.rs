@@ -2,7 +2,7 @@
 //! state is consumed by the step to the next one, so no step can be left out or repeated.
 
 use symbolon_interaction::confirm_broadcasts;
-use symbolon_primitives::records::Records;
+use symbolon_primitives::bucket_kernels::Records;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
