@@ -89,7 +89,7 @@ pub fn eval_lanes<L: Lanes>(plan: &Plan, inputs: &[L]) -> Vec<L> {
     plan.output_slots().iter().map(|&slot| slots[slot as usize]).collect()
 }
 
-/// Sets of `places`, one for every number that so many bits can make, the one that they make in
+/// Sets of `places`, one for every number that this many bits can make, the one that they make in
 /// each evaluation. Every evaluation has its own, so no entry can be picked by an index.
 fn one_hot<L: Lanes>(bits: impl Iterator<Item = L>, places: &mut Vec<L>) {
     places.clear();

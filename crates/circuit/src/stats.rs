@@ -89,7 +89,7 @@ fn table_uses(circuit: &Circuit) -> Vec<u64> {
     if let Some(main) = runs.last_mut() {
         *main = 1;
     }
-    // Callers stand behind what they call.
+    // Callers come after what they call.
     for (index, component) in circuit.components().iter().enumerate().rev() {
         let times = runs[index];
         for step in component.steps.iter().filter(|_| times > 0) {

@@ -25,7 +25,7 @@ pub enum Type {
     Fixed {
         /// Bits before the point, the sign included.
         int: u32,
-        /// Bits behind it.
+        /// Bits after it.
         frac: u32,
     },
     /// A binary floating-point number of IEEE 754: 32 bits.

@@ -68,7 +68,7 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Throws the objects that are not opened into buckets, by a uniform permutation.
+    /// Assigns the objects that are not opened to buckets, by a uniform permutation.
     ///
     /// # Errors
     /// `InvalidInput` for sizes that do not fit together, or for a `set` of other sizes.

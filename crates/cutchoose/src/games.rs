@@ -299,8 +299,8 @@ impl Game {
         Chance { buckets, objects, half: self.goal == Goal::MajorityGoodHalfCaught }
     }
 
-    /// Whether so many objects are enough. `worst` is where to look for the adversary's best t, and
-    /// becomes where it was found.
+    /// Whether this many objects are enough. `worst` is where to look for the adversary's best t,
+    /// and becomes where it was found.
     fn holds_from(&self, buckets: &mut BadBuckets, objects: u64, worst: &mut u64) -> bool {
         let mut chance = self.chance(buckets, objects);
         let games = self.games.into();

@@ -18,7 +18,7 @@ use symbolon_transport::{Check, Error};
 
 const ROWS: usize = 100;
 
-/// Bytes of a column for draws of `ROWS`: 128 rows and the 256 that are thrown away.
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 256 that are discarded.
 const STRIDE: usize = 48;
 
 fn caught<T>(result: Result<T, Error>, check: Check) {
@@ -257,7 +257,7 @@ fn a_wrong_proof() {
     let params = params(FieldBits::Two, 40);
     let mut session = Session::new(&params, 10);
     let (own, theirs) = session.random(4).unwrap();
-    // The receiver has one opening more behind it.
+    // The receiver has one more opening after it.
     drop(session.receiver.opening());
     caught(session.open(&own, &theirs), OPENING);
     for at in [0, 31] {

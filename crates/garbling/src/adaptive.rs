@@ -30,17 +30,17 @@ use crate::instance::{self, InputKeys, Instance, Labels, always};
 /// A pair of blocks for each output, the one for value 0 first.
 pub type Pairs = Zeroizing<Vec<[Block; 2]>>;
 
-/// What comes behind the masked table.
+/// What comes after the masked table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ending {
-    /// The decoding, masked; zeros behind its last bit are masked, too.
+    /// The decoding, masked; zeros after its last bit are masked, too.
     pub decoding: Vec<Block>,
     /// δ_i^b for output i and value b.
     pub translations: Vec<[Block; 2]>,
 }
 
 impl Ending {
-    /// How many blocks the decoding of so many outputs takes.
+    /// How many blocks the decoding of this many outputs takes.
     pub const fn decoding_blocks(outputs: usize) -> usize {
         outputs.div_ceil(128)
     }
@@ -111,7 +111,7 @@ impl Mask {
         Block::from_bytes(*hash.as_bytes().first_chunk().expect("32 bytes"))
     }
 
-    /// The ending behind a table that has all been masked: for the outputs' labels for 0 in `keys`,
+    /// The ending after a table that has all been masked: for the outputs' labels for 0 in `keys`,
     /// which becomes the labels `wanted`.
     fn seal(mut self, keys: &ComponentKeys, wanted: &[[Block; 2]]) -> Ending {
         let mut decoding = blocks_of(&instance::decoding(&keys.outputs)).to_vec();

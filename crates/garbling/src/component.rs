@@ -7,7 +7,7 @@
 //! # What the digest covers
 //! The table, every block of it in order, and with [`Coverage::TableAndDecoding`] the colours of
 //! the outputs' labels for 0, which say what the outputs' labels mean. **A digest that covers the
-//! decoding gives it away if it is short**: whoever has the table may try all of it. Cover it only
+//! decoding gives it away if it is short**: a holder of the table may try all of it. Cover it only
 //! if it is sent with the table.
 //!
 //! The digest covers neither Δ nor the labels of inputs and outputs: a protocol commits to those by
@@ -80,7 +80,7 @@ impl ComponentDigest {
     }
 }
 
-/// Bits in blocks, the first in the lowest place, zeros behind the last.
+/// Bits in blocks, the first in the lowest place, zeros after the last.
 pub(crate) fn blocks_of(bits: &BitVec) -> Labels {
     let pair = |words: &[u64]| {
         let high = words.get(1).copied().unwrap_or_default();

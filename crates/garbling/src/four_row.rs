@@ -55,8 +55,8 @@ pub struct RowHash {
 
 impl RowHash {
     /// Hashes `group` inputs per gate, gates numbered from `first`. `labels` and `macs` hold the
-    /// same inputs, which become their hashes for labels and for MACs: whoever makes the inputs
-    /// writes both at once, which costs less than a copy here.
+    /// same inputs, which become their hashes for labels and for MACs: the caller writes
+    /// both at once, which costs less than a copy here.
     #[inline]
     pub fn hash(&self, first: u64, group: usize, labels: &mut [Block], macs: &mut [Block]) {
         self.labels.hash_linear(u128::from(first), group, labels);
@@ -147,8 +147,8 @@ pub trait TruncatedMac: Copy + BitXor<Output = Self> {
     /// The most significant `mac_bytes` bytes of a MAC.
     fn of(mac: Block, mac_bytes: usize) -> Self;
 
-    /// Writes truncated MAC number `index`, and zeros over what is behind it: there are at least
-    /// [`TruncatedMac::BYTES`] behind its start.
+    /// Writes truncated MAC number `index`, and zeros over what is after it: there are at least
+    /// [`TruncatedMac::BYTES`] after its start.
     fn put_at(self, macs: &mut [u8], index: usize, mac_bytes: usize);
 
     /// Reads truncated MAC number `index`; there are at least [`TruncatedMac::BYTES`] behind its
@@ -196,7 +196,7 @@ macro_rules! truncated_mac {
 truncated_mac!(u64);
 truncated_mac!(u128);
 
-/// Bytes of the labels of so many gates: rows 1 to 3.
+/// Bytes of the labels of this many gates: rows 1 to 3.
 pub fn label_bytes(gates: usize) -> usize {
     16 * (ROWS - 1) * gates
 }

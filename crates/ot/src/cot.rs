@@ -37,7 +37,7 @@ use crate::messages::COT_CHECK;
 /// Columns of the matrix: the bits of Δ.
 pub const COLUMNS: usize = 128;
 
-/// Rows thrown away per draw, to hide x̃.
+/// Rows discarded per draw, to hide x̃.
 const SACRIFICE: usize = 128;
 
 /// The largest draw: its matrices (two of `MAX_DRAW · 16` bytes) stay in a core's own cache.

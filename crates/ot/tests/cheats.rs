@@ -22,7 +22,7 @@ use symbolon_transport::{Error, Meter, memory_lanes};
 
 const ROWS: usize = 100;
 
-/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are thrown away.
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are discarded.
 const STRIDE: usize = 32;
 
 fn choices() -> BitVec {

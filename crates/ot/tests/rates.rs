@@ -15,7 +15,7 @@ use symbolon_transport::adversary::{Action, FnAdversary, Rate};
 
 const ROWS: usize = 100;
 
-/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are thrown away.
+/// Bytes of a column for draws of `ROWS`: 128 rows and the 128 that are discarded.
 const STRIDE: usize = 32;
 
 /// How often a guess goes unnoticed: in each of `blocks` another choice bit, and the hashes of

@@ -2,7 +2,7 @@
 //!
 //! Between two parties correlated OT itself fixes each one's Δ. With more, a party could use
 //! different keys towards different peers, and honest parties would hold shares that do not fit
-//! together. κ shares ⟨r_h⟩ are thrown away to exclude it:
+//! together. κ shares ⟨r_h⟩ are discarded to exclude it:
 //!
 //! ```text
 //! 4.  y^i = Σ r_h^i·X^h,  M_j[y^i] = Σ X^h·M_j[r_h^i],  K_i[y^j] = Σ X^h·K_i[r_h^j]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::rows::{add_blocks, append_blocks};
-use symbolon_primitives::{BitVec, Block, BlockHasher, add_key_where, same_digest};
+use symbolon_primitives::block_xor::{append_blocks, xor_blocks};
+use symbolon_primitives::{BitVec, Block, BlockHasher, Key, Mac, same_digest, xor_key_masked};
 use symbolon_transport::{Channel, Check, Error, Message, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -62,7 +62,7 @@ impl Proof {
         let sums = |out: &mut Vec<Block>, [x, y]: [&[Block]; 2]| {
             let start = out.len();
             append_blocks(out, x);
-            add_blocks(&mut out[start..], y);
+            xor_blocks(&mut out[start..], y);
         };
         sums(&mut self.keys, keys);
         while !x.is_empty() {
@@ -119,8 +119,8 @@ impl ShareOpening {
     }
 
     /// Adds MAC and key with `peer` of the share that was pushed last.
-    pub fn push_towards(&mut self, peer: PeerIndex, mac: Block, key: Block) {
-        self.extend_towards(peer, std::iter::once([mac, key]));
+    pub fn push_towards(&mut self, peer: PeerIndex, mac: Mac, key: Key) {
+        self.extend_towards(peer, std::iter::once([mac.0, key.0]));
     }
 
     /// The same for the shares that were pushed last, in their order: of each MAC and key.
@@ -131,7 +131,7 @@ impl ShareOpening {
     /// Adds a share between two parties.
     pub fn push(&mut self, share: Share) {
         self.push_bit(share.bit);
-        self.proofs[0].extend(std::iter::once([share.mac, share.key]));
+        self.proofs[0].extend(std::iter::once([share.mac.0, share.key.0]));
     }
 
     /// Adds the sums x ⊕ y of shares of two lists, the same entries of both.
@@ -192,7 +192,7 @@ impl AwaitedOpening {
         let mut values = self.own;
         for (channel, mut macs) in channels.iter_mut().zip(self.keys) {
             let (theirs, digest) = recv_bits_and_digest(channel, labels, macs.len())?;
-            add_key_where(&mut macs, &theirs, 0, delta);
+            xor_key_masked(&mut macs, &theirs, 0, delta);
             if !same_digest(&digest_of(&macs), &digest) {
                 return Err(Error::misbehaved(channel.peer(), labels.check));
             }

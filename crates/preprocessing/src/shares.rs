@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use bytemuck::zeroed_vec;
-use symbolon_primitives::{BitVec, Block};
+use symbolon_primitives::{BitVec, Block, Key, Mac};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::PeerIndex;
@@ -97,7 +97,7 @@ impl AuthShares {
     /// Share number `k` towards `peer`.
     pub fn pair(&self, k: usize, peer: PeerIndex) -> Share {
         let PeerAuth { macs, keys } = &self.towards[peer.get()];
-        Share { bit: self.bits.get(k), mac: macs[k], key: keys[k] }
+        Share { bit: self.bits.get(k), mac: Mac(macs[k]), key: Key(keys[k]) }
     }
 
     /// The shares of `range`, copied.
@@ -127,9 +127,9 @@ pub struct Share {
     /// This party's bit.
     pub bit: bool,
     /// The MAC on it, under the peer's Δ.
-    pub mac: Block,
+    pub mac: Mac,
     /// The key for the peer's bit, under this party's Δ.
-    pub key: Block,
+    pub key: Key,
 }
 
 impl Share {
@@ -184,10 +184,10 @@ mod tests {
 
     /// Both parties' parts of a share of a random bit under these Δ, from a dealer.
     fn deal(deltas: [Block; 2], prg: &mut Prg) -> [Share; 2] {
-        let (bits, keys) = ([prg.bool(), prg.bool()], [prg.block(), prg.block()]);
+        let (bits, keys) = ([prg.bool(), prg.bool()], [prg.block(), prg.block()].map(Key));
         [0, 1].map(|me| Share {
             bit: bits[me],
-            mac: keys[1 - me] ^ deltas[1 - me].select(bits[me]),
+            mac: keys[1 - me].mac_of(bits[me], deltas[1 - me]),
             key: keys[me],
         })
     }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     fn is_authenticated([a, b]: [Share; 2], deltas: [Block; 2]) -> bool {
-        a.mac == b.key ^ deltas[1].select(a.bit) && b.mac == a.key ^ deltas[0].select(b.bit)
+        a.mac == b.key.mac_of(a.bit, deltas[1]) && b.mac == a.key.mac_of(b.bit, deltas[0])
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
             shares.clear_auths(1);
             for k in 0..n {
                 let Share { mac, key, .. } = shares.pair(k, second);
-                assert!(k == 0 || mac == Block::ZERO && key == Block::ZERO);
+                assert!(k == 0 || mac == Mac::ZERO && key == Key::ZERO);
                 shares.bits.set(k, true);
                 let PeerAuth { macs, keys } = &mut shares.towards[1];
                 (macs[k], keys[k]) = (Block(1), Block(2));
@@ -261,7 +261,7 @@ mod tests {
         for (k, share) in dealt.iter().enumerate() {
             // The other peer's entries stay zero.
             shares.bits.set(k, share.bit);
-            (shares.towards[1].macs[k], shares.towards[1].keys[k]) = (share.mac, share.key);
+            (shares.towards[1].macs[k], shares.towards[1].keys[k]) = (share.mac.0, share.key.0);
         }
         let slice = shares.slice(37..90);
         let [first, second] = [1, 2].map(|peer| PeerIndex::of(peer, 0));
@@ -272,7 +272,7 @@ mod tests {
                 assert!(share.bit == set.bit && share.mac == set.mac && share.key == set.key);
             }
             let other = slice.pair(k, first);
-            assert!(other.mac == Block::ZERO && other.key == Block::ZERO);
+            assert!(other.mac == Mac::ZERO && other.key == Key::ZERO);
         }
     }
 }

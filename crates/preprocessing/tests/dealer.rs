@@ -10,7 +10,7 @@ use std::time::Duration;
 use dealing::{Counter, Dealt, request, slots, take, with_dealer};
 use symbolon_preprocessing::PeerIndex;
 use symbolon_preprocessing::dealer::{DealerClient, Limits, Request, serve};
-use symbolon_primitives::Block;
+use symbolon_primitives::{Block, Mac};
 use symbolon_transport::adversary::{Action, FnAdversary};
 use symbolon_transport::{Channel, Client, Culprit, DEALER, Error, TransportReason};
 
@@ -406,7 +406,7 @@ fn a_dealer_that_lies_breaks_a_mac() {
     summary.unwrap();
     let mac = dealt[0].gates[0].0.pair(5, PeerIndex::of(1, 0));
     let key = dealt[1].gates[0].0.pair(5, PeerIndex::of(0, 1));
-    assert_eq!(mac.mac ^ key.key ^ dealt[1].delta.select(mac.bit), Block(1));
+    assert_eq!(mac.mac, key.key.mac_of(mac.bit, dealt[1].delta) ^ Mac(Block(1)));
 }
 
 #[test]

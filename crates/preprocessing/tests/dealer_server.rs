@@ -101,7 +101,7 @@ impl TestServer {
         settle(vec![self.join(asked, party), self.join(asked, party)])
     }
 
-    /// Waits until so many clients or sessions were sent away.
+    /// Waits until this many clients or sessions were sent away.
     fn heard(&self, failures: usize) {
         let failed = || {
             let events = self.events.lock().unwrap();

@@ -7,7 +7,7 @@ mod mesh;
 use mesh::{Lanes, assert_caught, assert_caught_by_one_of, message};
 use symbolon_preprocessing::open_bits::{OpeningLabels, ShareOpening, recv_bits_and_digest};
 use symbolon_preprocessing::{AuthShares, PeerIndex};
-use symbolon_primitives::{BitVec, Block, Prg};
+use symbolon_primitives::{BitVec, Block, Key, Mac, Prg};
 use symbolon_transport::adversary::fresh;
 use symbolon_transport::{Check, Error, Message, Meter, Result, memory_pair};
 
@@ -65,7 +65,7 @@ fn open_among(parties: u16, n: usize, adversary: impl FnOnce(&mut [Lanes])) -> V
         for k in 0..n {
             opening.push_bit(shares.bits.get(k));
             for (peer, towards) in PeerIndex::all(shares.towards.len()).zip(&shares.towards) {
-                opening.push_towards(peer, towards.macs[k], towards.keys[k]);
+                opening.push_towards(peer, Mac(towards.macs[k]), Key(towards.keys[k]));
             }
         }
     })
@@ -86,7 +86,7 @@ fn opened_shares_are_the_shared_values() {
     }
 }
 
-/// Each opened bit, and each bit of the digest, is checked; so is every bit behind the last.
+/// Each opened bit, and each bit of the digest, is checked; so is every bit after the last.
 #[test]
 fn every_changed_bit_of_an_opening_is_caught() {
     const N: usize = 13;
@@ -141,7 +141,7 @@ fn open_sums_among(
             opening.push_bit(x.bits.get(k) ^ y.bits.get(k));
             let both = x.towards.iter().zip(&y.towards);
             for (peer, (x, y)) in PeerIndex::all(y.towards.len()).zip(both) {
-                opening.push_towards(peer, x.macs[k] ^ y.macs[k], x.keys[k] ^ y.keys[k]);
+                opening.push_towards(peer, Mac(x.macs[k] ^ y.macs[k]), Key(x.keys[k] ^ y.keys[k]));
             }
         }
     })

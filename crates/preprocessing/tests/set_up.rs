@@ -43,7 +43,7 @@ fn assert_shared(all: &[Made], which: impl Fn(&Made) -> &AuthShares) {
             for k in 0..which(own).len() {
                 let mine = which(own).pair(k, index(j, i));
                 let theirs = which(peer).pair(k, index(i, j));
-                assert!(mine.mac == theirs.key ^ peer.0.select(mine.bit));
+                assert!(mine.mac == theirs.key.mac_of(mine.bit, peer.0));
             }
         }
     }

@@ -3,11 +3,11 @@
 
 use divan::counter::{BytesCount, ItemsCount};
 use divan::{Bencher, black_box};
+use symbolon_primitives::bucket_kernels::{Buckets, Place, Record, Records, Rows};
 use symbolon_primitives::hash::Tweaks;
-use symbolon_primitives::records::{Buckets, Place, Record, Records, Rows};
 use symbolon_primitives::{
-    Aes128, Backend, BitVec, Block, Leaves, PolyHash, Prg, Selected, Slab, TagHash, Transcript,
-    gf128, hash_blocks,
+    Aes128, Backend, BitVec, Block, HugeBuf, Leaves, PolyHash, Prg, SelectedSums, Transcript,
+    UniversalMacHash, gf128, hash_blocks,
 };
 
 fn main() {
@@ -93,33 +93,35 @@ fn words_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
 }
 
 #[divan::bench(args = backends())]
-fn low_words(bencher: Bencher<'_, '_>, backend: Backend) {
+fn truncate_u64(bencher: Bencher<'_, '_>, backend: Backend) {
     let (xs, mut out) = (blocks(N), words(N));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.low_words(&xs, &mut out));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.truncate_u64(&xs, &mut out));
 }
 
 #[divan::bench(args = backends())]
-fn low_bits(bencher: Bencher<'_, '_>, backend: Backend) {
+fn lsbs(bencher: Bencher<'_, '_>, backend: Backend) {
     let (xs, mut out) = (words(N), words(N / 64));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.low_bits(&xs, &mut out));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.lsbs(&xs, &mut out));
 }
 
 #[divan::bench(args = backends())]
 fn blocks_added(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, values) = (blocks(N), blocks(N));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.add_blocks(&mut out, &values));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.xor_blocks(&mut out, &values));
 }
 
 #[divan::bench(args = backends())]
 fn sums_added(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, a, b) = (blocks(N), blocks(N), blocks(N));
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.add_sums(&mut out, &a, &b));
+    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.xor_sums(&mut out, &a, &b));
 }
 
 #[divan::bench(args = backends())]
 fn rows_paired_up(bencher: Bencher<'_, '_>, backend: Backend) {
     let (macs, keys, mut out) = (blocks(N), blocks(N), vec![[Block::ZERO; 2]; N]);
-    bencher.counter(ItemsCount::new(N)).bench_local(|| backend.pair_up(&macs, &keys, &mut out));
+    bencher
+        .counter(ItemsCount::new(N))
+        .bench_local(|| backend.interleave_blocks(&macs, &keys, &mut out));
 }
 
 #[divan::bench(args = backends())]
@@ -128,7 +130,7 @@ fn rows_paired_up_where(bencher: Bencher<'_, '_>, backend: Backend) {
     let row = |which: usize| &rows[which * N..][..N];
     let counted = bencher.counter(ItemsCount::new(N));
     counted.bench_local(|| {
-        backend.pair_up_where([row(0), row(1)], &bits, [row(2), row(3)], &mut out);
+        backend.interleave_masked([row(0), row(1)], &bits, [row(2), row(3)], &mut out);
     });
 }
 
@@ -142,21 +144,21 @@ fn bits_inner_product(bencher: Bencher<'_, '_>, backend: Backend) {
 fn blocks_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, values, bits) = (blocks(N), blocks(N), words(N / 64));
     let counted = bencher.counter(ItemsCount::new(N));
-    counted.bench_local(|| backend.add_where(&mut out, &bits, &values));
+    counted.bench_local(|| backend.xor_masked(&mut out, &bits, &values));
 }
 
 #[divan::bench(args = backends())]
 fn words_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, values, bits) = (words(N), words(N), words(N / 64));
     let counted = bencher.counter(ItemsCount::new(N));
-    counted.bench_local(|| backend.add_words_where(&mut out, &bits, &values));
+    counted.bench_local(|| backend.xor_words_masked(&mut out, &bits, &values));
 }
 
 #[divan::bench(args = backends())]
 fn key_added_where(bencher: Bencher<'_, '_>, backend: Backend) {
     let (mut out, bits) = (blocks(N), words(N / 64));
     let counted = bencher.counter(ItemsCount::new(N));
-    counted.bench_local(|| backend.add_key_where(&mut out, &bits, Block(77)));
+    counted.bench_local(|| backend.xor_key_masked(&mut out, &bits, Block(77)));
 }
 
 #[divan::bench(args = backends())]
@@ -251,7 +253,7 @@ fn records_laid_out(bencher: Bencher<'_, '_>, backend: Backend) {
     bencher.counter(ItemsCount::new(N)).bench_local(|| {
         let [phi, s] = &mut sums;
         let to = Place { records: &mut records, peers: 1, peer: 0 };
-        backend.lay_out(&rows, [phi, s], to);
+        backend.scatter_triples(&rows, [phi, s], to);
     });
 }
 
@@ -263,7 +265,7 @@ fn buckets_summed<const RECORDS: usize>(bencher: Bencher<'_, '_>, backend: Backe
     const PIECE: usize = 64;
     const PREFETCH: usize = 32;
     let mut prg = Prg::from_seed(Block(9));
-    let records = Slab::<Record>::zeroed(RECORDS);
+    let records = HugeBuf::<Record>::zeroed(RECORDS);
     let order = prg.permutation(RECORDS);
     let d = BitVec::random(PIECE * SIZE, &mut prg);
     let mut sums = [(); 4].map(|()| blocks(PIECE));
@@ -329,7 +331,7 @@ fn hash_blocks_1_mib(bencher: Bencher<'_, '_>) {
 #[divan::bench(args = backends())]
 fn hash_tags(bencher: Bencher<'_, '_>, backend: Backend) {
     let tags = words(N);
-    let mut hash = TagHash::<1>::with_backend(backend, &mut Prg::from_seed(Block(99)));
+    let mut hash = UniversalMacHash::<1>::with_backend(backend, &mut Prg::from_seed(Block(99)));
     bencher.counter(ItemsCount::new(N)).bench_local(|| hash.update([&tags]));
 }
 
@@ -388,12 +390,12 @@ fn pack_bits(bencher: Bencher<'_, '_>, way: &str) {
 fn hash_selected_tags<const SHARED: bool>(bencher: Bencher<'_, '_>, backend: Backend) {
     let words = words(N);
     let row = |i: usize| if SHARED { &words[i..=i] } else { &words[..] };
-    let tags = Selected {
+    let tags = SelectedSums {
         rows: [[row(0), row(1), row(2)], [row(3), row(4), row(5)]],
         bits: [&words, &words[1..]],
         flips: &words[2..],
         delta: 7,
     };
-    let mut hash = TagHash::<2>::with_backend(backend, &mut Prg::from_seed(Block(99)));
+    let mut hash = UniversalMacHash::<2>::with_backend(backend, &mut Prg::from_seed(Block(99)));
     bencher.counter(ItemsCount::new(2 * N)).bench_local(|| hash.update_selected(tags, N));
 }

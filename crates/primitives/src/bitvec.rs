@@ -161,8 +161,8 @@ impl BitVec {
         &self.words
     }
 
-    /// The words, writable. Whoever writes to the last one keeps its unused bits zero, or calls
-    /// [`BitVec::mask_tail`] afterwards.
+    /// The words, writable. A caller that writes to the last one keeps its unused bits zero, or
+    /// calls [`BitVec::mask_tail`] afterwards.
     #[inline]
     pub fn words_mut(&mut self) -> &mut [u64] {
         &mut self.words

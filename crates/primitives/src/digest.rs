@@ -10,7 +10,7 @@ use crate::Block;
 const DIGEST: &str = "symbolon 2026 block digest";
 const DERIVE: &str = "symbolon 2026 derived block";
 
-/// So many blocks, 16 KiB, are sixteen of the hash's chunks, which are hashed side by side.
+/// This many blocks, 16 KiB, are sixteen of the hash's chunks, which are hashed side by side.
 const SIDE_BY_SIDE: usize = 1024;
 
 /// A 256-bit digest of blocks that arrive in pieces; the pieces' borders do not matter.

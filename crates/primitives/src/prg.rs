@@ -82,7 +82,7 @@ impl Prg {
         buffer.zeroize();
     }
 
-    /// Passes over so many blocks.
+    /// Passes over this many blocks.
     pub fn skip(&mut self, blocks: u128) {
         self.counter = self.counter.wrapping_add(blocks);
     }

@@ -7,43 +7,43 @@ use crate::{Backend, BitVec, Block};
 ///
 /// # Panics
 /// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
-pub fn add_where(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block]) {
+pub fn xor_masked(out: &mut [Block], bits: &BitVec, first: usize, values: &[Block]) {
     assert_eq!(out.len(), values.len(), "a value for each sum");
-    Backend::active().add_where(out, words(bits, first, out.len()), values);
+    Backend::active().xor_masked(out, words(bits, first, out.len()), values);
 }
 
-/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`add_where`], of 64 bits
+/// Adds `values[i]` to `out[i]` where bit `first + i` of `bits` is 1, as [`xor_masked`], of 64 bits
 /// each.
 ///
 /// # Panics
 /// If the lengths differ, `first` is no multiple of 64, or there are fewer bits.
-pub fn add_words_where(out: &mut [u64], bits: &BitVec, first: usize, values: &[u64]) {
+pub fn xor_words_masked(out: &mut [u64], bits: &BitVec, first: usize, values: &[u64]) {
     assert_eq!(out.len(), values.len(), "a value for each sum");
-    Backend::active().add_words_where(out, words(bits, first, out.len()), values);
+    Backend::active().xor_words_masked(out, words(bits, first, out.len()), values);
 }
 
 /// Adds the same `value` to `out[i]` where bit `first + i` of `bits` is 1; without a branch.
 ///
 /// # Panics
 /// If `first` is no multiple of 64, or there are fewer bits.
-pub fn add_key_where(out: &mut [Block], bits: &BitVec, first: usize, value: Block) {
-    Backend::active().add_key_where(out, words(bits, first, out.len()), value);
+pub fn xor_key_masked(out: &mut [Block], bits: &BitVec, first: usize, value: Block) {
+    Backend::active().xor_key_masked(out, words(bits, first, out.len()), value);
 }
 
 /// The lower half of each block.
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn low_words(blocks: &[Block], out: &mut [u64]) {
-    Backend::active().low_words(blocks, out);
+pub fn truncate_u64(blocks: &[Block], out: &mut [u64]) {
+    Backend::active().truncate_u64(blocks, out);
 }
 
 /// The least significant bits of words, the first of each 64 lowest.
 ///
 /// # Panics
 /// If there is not a word for each 64 bits.
-pub fn low_bits(words: &[u64], out: &mut [u64]) {
-    Backend::active().low_bits(words, out);
+pub fn lsbs(words: &[u64], out: &mut [u64]) {
+    Backend::active().lsbs(words, out);
 }
 
 /// The words of `n` bits from `first` on.
@@ -73,8 +73,8 @@ mod tests {
             };
             for backend in Backend::available() {
                 let (mut a, mut b) = (out.clone(), out.clone());
-                backend.add_where(&mut a, words(&bits, 128, n), &values);
-                backend.add_key_where(&mut b, words(&bits, 128, n), key);
+                backend.xor_masked(&mut a, words(&bits, 128, n), &values);
+                backend.xor_key_masked(&mut b, words(&bits, 128, n), key);
                 assert_eq!(a, expected(&|i| values[i]), "{backend:?} {n}");
                 assert_eq!(b, expected(&|_| key), "{backend:?} {n}");
             }
@@ -83,15 +83,15 @@ mod tests {
             let expected_words: Vec<u64> = low(&expected(&|i| values[i]));
             for backend in Backend::available() {
                 let mut words_out = out_words.clone();
-                backend.add_words_where(&mut words_out, words(&bits, 128, n), &value_words);
+                backend.xor_words_masked(&mut words_out, words(&bits, 128, n), &value_words);
                 assert_eq!(words_out, expected_words, "{backend:?} {n}");
             }
             let mut words_out = out_words;
-            add_words_where(&mut words_out, &bits, 128, &value_words);
+            xor_words_masked(&mut words_out, &bits, 128, &value_words);
             assert_eq!(words_out, expected_words);
             let (mut a, mut b) = (out.clone(), out.clone());
-            add_where(&mut a, &bits, 128, &values);
-            add_key_where(&mut b, &bits, 128, key);
+            xor_masked(&mut a, &bits, 128, &values);
+            xor_key_masked(&mut b, &bits, 128, key);
             assert_eq!((a, b), (expected(&|i| values[i]), expected(&|_| key)));
         }
     }
@@ -105,13 +105,13 @@ mod tests {
             let expected: Vec<u64> = blocks.iter().map(|block| block.0 as u64).collect();
             for backend in Backend::available() {
                 let mut out = vec![0; n];
-                backend.low_words(&blocks, &mut out);
+                backend.truncate_u64(&blocks, &mut out);
                 assert_eq!(out, expected, "{backend:?} {n}");
             }
             let bits: Vec<bool> = expected.iter().map(|word| word & 1 == 1).collect();
             for backend in Backend::available() {
                 let mut out = vec![1; n.div_ceil(64)];
-                backend.low_bits(&expected, &mut out);
+                backend.lsbs(&expected, &mut out);
                 assert_eq!(out, BitVec::from_bools(&bits).words(), "{backend:?} {n}");
             }
         }
@@ -120,36 +120,36 @@ mod tests {
     #[test]
     #[should_panic(expected = "a word of each block")]
     fn refuses_missing_room_for_words() {
-        low_words(&[Block::ONE], &mut []);
+        truncate_u64(&[Block::ONE], &mut []);
     }
 
     #[test]
     #[should_panic(expected = "a word for each 64 bits")]
     fn refuses_missing_room_for_bits() {
-        low_bits(&[1], &mut []);
+        lsbs(&[1], &mut []);
     }
 
     #[test]
     #[should_panic(expected = "begin a word")]
     fn refuses_the_middle_of_a_word() {
-        add_key_where(&mut [], &BitVec::zeros(64), 1, Block::ONE);
+        xor_key_masked(&mut [], &BitVec::zeros(64), 1, Block::ONE);
     }
 
     #[test]
     #[should_panic(expected = "bits from 64 on of 65")]
     fn refuses_missing_bits() {
-        add_key_where(&mut [Block::ZERO; 2], &BitVec::zeros(65), 64, Block::ONE);
+        xor_key_masked(&mut [Block::ZERO; 2], &BitVec::zeros(65), 64, Block::ONE);
     }
 
     #[test]
     #[should_panic(expected = "a value for each")]
     fn refuses_missing_values() {
-        add_where(&mut [Block::ZERO; 2], &BitVec::zeros(2), 0, &[Block::ONE]);
+        xor_masked(&mut [Block::ZERO; 2], &BitVec::zeros(2), 0, &[Block::ONE]);
     }
 
     #[test]
     #[should_panic(expected = "a value for each")]
     fn refuses_missing_words() {
-        add_words_where(&mut [0; 2], &BitVec::zeros(2), 0, &[1]);
+        xor_words_masked(&mut [0; 2], &BitVec::zeros(2), 0, &[1]);
     }
 }

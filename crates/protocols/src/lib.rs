@@ -89,7 +89,7 @@ impl Protocol {
         Protocol::ALL.iter().copied().find(|p| p.name() == name)
     }
 
-    /// The protocol that so many parties run unless they choose another.
+    /// The protocol that this many parties run unless they choose another.
     pub fn for_parties(parties: usize) -> Protocol {
         if parties == 2 { Protocol::Wrk } else { Protocol::Ywz }
     }
@@ -209,12 +209,12 @@ impl Protocol {
     /// take.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it.
+    /// `InvalidInput` when the protocol cannot run this circuit, or this many executions of it.
     pub fn demand(self, net: &Network, circuit: &Circuit, plan: &Plan) -> Result<Demand> {
         self.demand_of(circuit, plan, net.parties(), net.batch)
     }
 
-    /// The same among so many parties, before there is a session.
+    /// The same among this many parties, before there is a session.
     ///
     /// # Errors
     /// As [`demand`](Protocol::demand).

@@ -43,7 +43,7 @@ impl Rho {
 pub struct Batch {
     /// Executions that are prepared and run together.
     pub executions: usize,
-    /// The length of the MACs on opened bits. Whoever makes a session refuses one that is too short
+    /// The length of the MACs on opened bits. A session refuses one that is too short
     /// for ρ ([`MacLength::suffices`]), unless it was asked for as a comparison.
     pub mac: MacLength,
     /// How [`DualEx`](crate::Protocol::DualEx) intersects what the parties got.

@@ -163,8 +163,8 @@ pub trait Prepared: Send {
     ) -> Result<OutputBits>;
 
     /// Writes all of it to `out` instead, for
-    /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). Whoever keeps the bytes sees to
-    /// it that they are loaded once at most, and to their integrity and secrecy.
+    /// [`Protocol::load_prepared`](crate::Protocol::load_prepared). The caller that keeps the bytes
+    /// sees to it that they are loaded once at most, and to their integrity and secrecy.
     ///
     /// # Errors
     /// `Store` when `out` fails.

@@ -10,9 +10,9 @@
 //! | 1 | gates, in chunks of [`GATES_PER_CHUNK`]; of the mask and of a, b, c of the triple one after the other: own bits, packed; then for each peer the MACs, and the keys, 16 bytes each. The last chunk is filled up with zeros |
 //! | 2 + i | masks for input bits of party i: one byte and p MACs each for the own, one key each for a peer's |
 //!
-//! Gates and input bits are taken from the front, each once: whoever keeps a pool sees to that, and
-//! to the pool's integrity. A gate's number in the pool is the tweak of its hashes, so that none is
-//! used twice under one Δ.
+//! Gates and input bits are taken from the front, each once: the caller that keeps a pool sees to
+//! that, and to the pool's integrity. A gate's number in the pool is the tweak of its hashes, so
+//! that none is used twice under one Δ.
 
 use std::io::Read;
 use std::ops::Range;

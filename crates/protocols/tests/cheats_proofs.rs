@@ -18,7 +18,7 @@ const CHUNK: usize = 8192;
 /// Chunks of the circuit, which is one segment: more than are under way at a time.
 const CHUNKS: usize = 10;
 
-/// So many chunks are garbled before the masked values of the first one are taken.
+/// This many chunks are garbled before the masked values of the first one are taken.
 const AHEAD: usize = 7;
 
 /// Messages of garbled gates for a chunk.

@@ -141,8 +141,8 @@ fn lies_in_openings_of_any_stretch() {
     }
 }
 
-/// Whoever lies to one of two peers about a triple of any segment, while another one is garbled:
-/// that peer catches it, and nobody has an output.
+/// A party that lies to one of two peers about a triple of any segment, while another one is
+/// garbled: that peer catches it, and nobody has an output.
 #[test]
 fn lies_to_one_of_two_makers() {
     let setting = meanwhile(setting(Protocol::Ywz, 3));
@@ -156,7 +156,7 @@ fn lies_to_one_of_two_makers() {
     }
 }
 
-/// Step 8, and what the evaluator returns: shares of output masks, and outputs, behind the last
+/// Step 8, and what the evaluator returns: shares of output masks, and outputs, after the last
 /// segment.
 #[test]
 fn lies_about_outputs() {

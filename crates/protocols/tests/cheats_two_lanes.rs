@@ -62,8 +62,8 @@ fn lies_in_openings_of_any_chunk() {
     }
 }
 
-/// Whoever lies to one of two peers about a mask of any chunk: that peer catches it, and nobody has
-/// an output.
+/// A party that lies to one of two peers about a mask of any chunk: that peer catches it, and
+/// nobody has an output.
 #[test]
 fn lies_to_one_of_two_peers() {
     let setting = Setting { protocol: Protocol::Ywz, parties: 3, lanes: 2, ..Setting::default() };

@@ -26,13 +26,13 @@ fn bits(seed: u64, n: usize) -> Vec<bool> {
     (0..n).map(next).collect()
 }
 
-/// Inputs of so many executions, joined.
+/// Inputs of this many executions, joined.
 fn inputs(circuit: &Circuit, executions: usize, seed: u64) -> Vec<Vec<bool>> {
     let width = |k: usize| circuit.inputs()[k].ty.width() as usize * executions;
     (0..circuit.inputs().len()).map(|k| bits(seed + k as u64, width(k))).collect()
 }
 
-/// What `party` should learn of so many executions.
+/// What `party` should learn of this many executions.
 fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
     let mut outputs: OutputBits =
         circuit.outputs().iter().map(|port| port.to.contains(party).then(Vec::new)).collect();

@@ -16,7 +16,7 @@ fn setting(executions: usize, mac: MacLength) -> Setting {
     Setting { protocol: Protocol::TinyTable, batch, ..Setting::default() }
 }
 
-/// What `party` should learn of so many executions.
+/// What `party` should learn of this many executions.
 fn expected(circuit: &Circuit, party: u16, all: &[Vec<bool>], executions: usize) -> OutputBits {
     let one = |lane: usize| -> OutputBits {
         let part = |bits: &Vec<bool>| {

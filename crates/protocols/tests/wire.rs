@@ -28,7 +28,7 @@ impl Traffic {
     }
 
     /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
-    /// rows that are thrown away; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
+    /// rows that are discarded; then 128 column hashes and x̃. 16 bytes an OT, and 4 KiB a draw.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.div_ceil(128) * 128 + 128));
         self.message(16 * (128 + 1));

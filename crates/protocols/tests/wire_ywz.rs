@@ -32,7 +32,7 @@ impl Traffic {
     }
 
     /// `n` correlated OTs by IKNP: 128 columns of n bits, rounded up to whole blocks, and 128 more
-    /// rows that are thrown away; then 128 column hashes and x̃.
+    /// rows that are discarded; then 128 column hashes and x̃.
     fn draw(&mut self, n: u64) {
         self.message(16 * (n.next_multiple_of(128) + 128));
         self.message(16 * (128 + 1));

@@ -31,7 +31,7 @@ impl Image {
     }
 }
 
-/// `length` bytes from `offset` on, if there are so many.
+/// `length` bytes from `offset` on, if there are this many.
 fn range(offset: u64, length: usize, there: usize) -> io::Result<std::ops::Range<usize>> {
     let start = usize::try_from(offset).ok();
     let end = start.and_then(|start| start.checked_add(length)).filter(|end| *end <= there);

@@ -169,7 +169,7 @@ pub enum StoreError {
     Void {
         /// The item.
         item: ItemId,
-        /// Why, in the words of whoever voided it.
+        /// Why, in the words of the caller that voided it.
         reason: String,
     },
     /// A check failed in this group: nothing made under its keys may be used or added.

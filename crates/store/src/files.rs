@@ -143,7 +143,7 @@ impl Drop for Flock {
 /// What became of files that are needed no more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Discarded {
-    /// They are gone; so many bytes were freed.
+    /// They are gone; this many bytes were freed.
     Gone(u64),
     /// Somebody is still reading them.
     Busy,

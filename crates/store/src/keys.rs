@@ -21,7 +21,7 @@ const MIN_KEY_FILE: u64 = 32;
 /// No passphrase is longer, in bytes.
 const MAX_PASSPHRASE: usize = 4096;
 
-/// How the files of a store are protected from whoever can read the disk.
+/// How the files of a store are protected from anyone who can read the disk.
 #[derive(Clone)]
 pub enum Protection {
     /// Not at all: files have checksums, and modes that keep other users out.
@@ -77,7 +77,7 @@ impl fmt::Debug for Protection {
 
 /// Writes a new random key to a file that only its owner may read.
 ///
-/// Keep it apart from the store: whoever has both reads the store.
+/// Keep it apart from the store: anyone with both can read the store.
 ///
 /// # Errors
 /// The file exists already, or cannot be written.

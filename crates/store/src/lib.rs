@@ -97,7 +97,7 @@
 //!   the disk under the file system.
 //! - Be sure that removed files are gone. Files of unprotected stores are overwritten first, but
 //!   disks and file systems that write elsewhere keep old bytes; those of protected stores are only
-//!   removed, and whoever gets hold of the key *and* the raw disk reads them.
+//!   removed, and anyone who gets hold of the key *and* the raw disk reads them.
 //! - Work where locks or flushes do not: some network file systems pretend.
 
 mod access;

@@ -189,12 +189,12 @@ impl FromStr for ItemId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum Section {
-    /// Bytes of any length. Whoever takes any part of the item may read all of them, so what is
-    /// used only once is not kept here in a pool, unless the reader sees to it that ranges stay
+    /// Bytes of any length. A caller that takes any part of the item may read all of them, so what
+    /// is used only once is not kept here in a pool, unless the reader sees to it that ranges stay
     /// apart.
     Whole,
-    /// Records of one fixed size, densely packed. Whoever takes a range of records may read exactly
-    /// these.
+    /// Records of one fixed size, densely packed. A caller that takes a range of records may read
+    /// exactly these.
     Records {
         /// The index in [`ItemMeta::counts`] of how many there are.
         counter: usize,

@@ -285,7 +285,8 @@ impl Store {
         let remove = || {
             for id in &ids {
                 match files::discard(&self.core.item(id), self.core.wipes())? {
-                    // Whoever is reading it took it before; collecting finds the files later.
+                    // A process that is reading it took it before; collecting finds the files
+                    // later.
                     Discarded::Busy | Discarded::Gone(_) => {}
                 }
             }

@@ -131,7 +131,7 @@ fn child() {
     let Some((task, path)) = task() else { return };
     assert_eq!(task, "put back");
     put_everything_back(|| tempfile::tempdir_in(&path).unwrap());
-    // An honest store is not accused, whoever opens it.
+    // An honest store is not accused.
     let folder = tempfile::tempdir_in(&path).unwrap();
     let kept = keep(folder.path(), &Protection::None);
     for i in 0..5 {

@@ -36,7 +36,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// So many executions side by side, with the MACs that were chosen.
+    /// This many executions side by side, with the MACs that were chosen.
     pub(crate) fn batch(&self, executions: usize) -> Batch {
         let usual = Batch::default();
         let mac = self.params.mac_length().unwrap_or(usual.mac);
@@ -163,7 +163,7 @@ impl Config {
     }
 
     /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of
-    /// more AND gates than this, about so many gates at a time, at least 1: material and garbled
+    /// more AND gates than this, about this many gates at a time, at least 1: material and garbled
     /// gates are made, used and forgotten, and memory follows the wires that are alive. Smaller
     /// circuits are garbled before any input is used, and so is every one with `u64::MAX`. All
     /// parties must name the same; the default is 2^20, below which more gates at a time do not
@@ -203,7 +203,7 @@ impl Config {
     /// begins with this.
     ///
     /// # Errors
-    /// `InvalidInput` when the protocol does not run among so many parties or in this form, this
+    /// `InvalidInput` when the protocol does not run among this many parties or in this form, this
     /// party, an input's owner or an output's receiver is none of them, or a parameter is out of
     /// its range.
     pub fn check(&self, circuit: &Circuit) -> Result<()> {
@@ -263,7 +263,7 @@ impl Config {
     }
 }
 
-/// How many connections to each peer a session with so many threads has.
+/// How many connections to each peer a session with this many threads has.
 pub(crate) fn connections(threads: usize) -> usize {
     if threads > 1 { threads + 1 } else { threads }
 }
@@ -275,7 +275,7 @@ pub(crate) fn check_threads(threads: usize) -> Result<()> {
     Err(Error::invalid_input(format!("threads must be 1 to {MAX_THREADS}, not {threads}")))
 }
 
-/// Refuses a circuit with an owner or a receiver who is none of so many parties.
+/// Refuses a circuit with an owner or a receiver who is not among the parties.
 pub(crate) fn check_parties(circuit: &Circuit, parties: usize) -> Result<()> {
     let stranger = |what: String, party: PartyId| {
         Err(Error::invalid_input(format!("{what} party {party}, but there are {parties} parties")))

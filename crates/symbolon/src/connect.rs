@@ -114,7 +114,7 @@ impl Transport {
     }
 
     /// Both ends of a connection inside this process, party 0's and party 1's, with the lanes that
-    /// sessions with so many threads have, over a simulated link if one is given.
+    /// sessions with this many threads have, over a simulated link if one is given.
     ///
     /// # Errors
     /// `InvalidInput` when `threads` is not within 1 and [`MAX_THREADS`](crate::MAX_THREADS).
@@ -374,7 +374,7 @@ fn by_lane(peers: Vec<Vec<Channel>>) -> Vec<Vec<Channel>> {
     lanes
 }
 
-/// One way in which some peers are reached, in a thread of its own: whoever comes first is served
+/// One way in which some peers are reached, in a thread of its own: the first is served
 /// first, so no order of starting leaves two parties waiting for each other.
 enum Call {
     Await(Listener, Vec<Peer>),
@@ -412,7 +412,7 @@ fn calls(terms: &Terms, door: Option<Listener>, contacts: Vec<PeerInfo>) -> Vec<
 
 /// Makes all calls at once; returns the channels by peer, in ascending order.
 ///
-/// The first failure that cannot pass ends the wait; whoever is reached later is told so.
+/// The first failure that cannot pass ends the wait; those reached later are told so.
 fn make_all(calls: Vec<Call>, options: &Options, lanes: usize) -> Result<Vec<Vec<Channel>>> {
     let (done, results) = mpsc::channel::<Result<Vec<Vec<Channel>>>>();
     for call in calls {

@@ -51,7 +51,7 @@ impl Dealer {
         Dealer(Reach::Tls { address: address.into(), fingerprint })
     }
 
-    /// The dealer at `HOST:PORT`, whoever answers there, without encryption: anybody on the way
+    /// The dealer at `HOST:PORT`, whichever process answers, without encryption: anyone on the way
     /// reads what is dealt, and anybody may take any party's slot. Only for parties that are
     /// connected without protection themselves.
     pub fn insecure_plain_tcp(address: impl Into<String>) -> Dealer {
@@ -202,7 +202,7 @@ const OTHER_DESCRIPTORS: usize = 32;
 const FEWEST_SLOTS: usize = 16;
 
 /// The slots that the system has file descriptors for, with those in reserve that it takes to hear
-/// newcomers, whoever they are, and to send clients away.
+/// newcomers, and to send clients away.
 fn slots(wanted: usize) -> Result<usize> {
     let reserve = OPENING_DESCRIPTORS + DealerServer::DESCRIPTORS + OTHER_DESCRIPTORS;
     let Some(limit) = descriptor_limit((reserve + wanted) as u64) else { return Ok(wanted) };
@@ -217,10 +217,10 @@ fn slots(wanted: usize) -> Result<usize> {
     }
 }
 
-/// Deals to whoever comes to this port and is admitted, until `stop` is set; then waits for the
+/// Deals to all admitted clients on this port, until `stop` is set; then waits for the
 /// sessions that run. `report` is told of every session that was dealt to, or was not, and why.
 ///
-/// Whoever runs this is trusted by all the parties that take its material: see [`Dealer`].
+/// Its operator is trusted by all the parties that take its material: see [`Dealer`].
 ///
 /// # Errors
 /// `InvalidInput` when keys are admitted and there is no identity; `Store` when the identity cannot

@@ -8,11 +8,11 @@
 //! i → j       H(session, id of the handshake i–j)    compared
 //! ```
 //!
-//! The nonces go out behind the handshakes' own messages, before anything is waited for. They, and
+//! The nonces go out after the handshakes' own messages, before anything is waited for. They, and
 //! the terms that each party leaves open or not, are broadcasts, so they are confirmed pairwise
 //! before they are used. The id of a pair's handshake binds the connection under it, and the
 //! comparison binds that to the session: a relay between two connections does not get past it. An
-//! honest party's nonce makes the id fresh, whoever else chose last.
+//! honest party's nonce makes the id fresh, even if another party chose last.
 
 use blake3::Hasher;
 use symbolon_interaction::BROADCAST_CHECK;
@@ -101,7 +101,7 @@ pub(crate) fn agree(peers: &mut [Channel], hello: &Hello) -> Result<Agreed> {
     for (peer, pair) in peers.iter_mut().zip(&pairs) {
         let theirs = peer.recv_array::<34>(GROUP_ECHO)?;
         if theirs[..2] != peer.peer().to_le_bytes() || theirs[2..] != echo(pair) {
-            // That peer, or whoever told it another nonce than us.
+            // That peer, or the party that told it another nonce than us.
             return Err(Error::misbehaved(Culprit::Unknown, BROADCAST_CHECK));
         }
     }

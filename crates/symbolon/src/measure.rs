@@ -122,7 +122,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Prepares so many executions; seconds and bytes sent are for one of them.
+    /// Prepares this many executions; seconds and bytes sent are for one of them.
     fn prepare(&mut self, executions: usize) -> Result<(Box<dyn Prepared>, [f64; 2], f64)> {
         self.network.batch.executions = executions;
         let need = Protocol::TinyTable.demand(self.network, self.circuit, &self.plan)?;

@@ -69,7 +69,7 @@ pub(crate) fn negotiate(
     Ok((*hasher.finalize().as_bytes(), choice))
 }
 
-/// What anybody asks for in open term number `place`, the same thing whoever does.
+/// What all that ask for open term number `place` ask for: the same thing.
 fn wish<T>(
     agreed: &Agreed,
     what: &str,
@@ -182,7 +182,7 @@ fn compare(peers: &mut [Channel], reports: &[u8; 32], choice: &Choice) -> Result
     for peer in peers.iter_mut() {
         let theirs = peer.recv_array::<34>(LINK_CHOICE)?;
         if theirs[..32] != reports[..] {
-            // That peer, or whoever told it of another link than us.
+            // That peer, or the party that told it of another link than us.
             let culprit = if several { Culprit::Unknown } else { peer.peer().into() };
             return Err(Error::misbehaved(culprit, BROADCAST_CHECK));
         }

@@ -45,7 +45,7 @@ pub struct SessionParams {
     /// How [`DualEx`](Protocol::DualEx) intersects what the parties got; other protocols have no
     /// choice.
     pub psi: PsiForm,
-    /// A circuit of more AND gates than this is garbled and evaluated about so many gates at a
+    /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
     /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
@@ -162,7 +162,7 @@ impl SessionParams {
         if known { Ok(()) } else { Err(Error::invalid_input(format!("{key} has no such value"))) }
     }
 
-    /// Refuses parameters that are out of range or do not go together, whoever the parties are.
+    /// Refuses parameters that are out of range or do not go together.
     pub(crate) fn check(&self) -> Result<()> {
         let SessionParams {
             protocol, rho, form, executions, mac, psi, segment_gates, dealer, ..
@@ -227,11 +227,11 @@ pub(crate) enum Job<'a> {
     Run(&'a Circuit),
     /// Filling a pool up to this.
     Preprocess(Amount),
-    /// Preparing a circuit so many times.
+    /// Preparing a circuit this many times.
     Prepare(&'a Circuit, u32),
     /// Running a prepared circuit.
     RunPrepared(&'a Circuit),
-    /// Making so many triples.
+    /// Making this many triples.
     Triples(u64),
     /// Measuring `tinytable`: executions of a batch, those that share material, rounds.
     #[cfg(feature = "measure")]

@@ -340,7 +340,7 @@ pub(crate) struct Begun<T> {
 }
 
 /// Connects, agrees with all peers on every parameter and on the job, settles what is left open,
-/// for so many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension,
+/// for this many AND gates, and runs `set_up`. Where nobody asks for a form or an OT extension,
 /// `unasked` is taken, and the link decides about the rest.
 pub(crate) fn begin<T>(
     config: Config,

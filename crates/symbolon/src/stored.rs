@@ -22,7 +22,7 @@
 //!
 //! # From a dealer
 //! [`Config::dealer`] has pools and fresh material dealt. All that is made of it bears the dealer's
-//! name, and is used only by those who name that dealer again: whoever does not gets nothing but
+//! name, and is used only by those who name that dealer again: others get nothing but
 //! what the parties made among themselves. [`run`] does not ask the dealer for anything.
 
 mod choose;
@@ -361,7 +361,7 @@ pub fn run_batch(
         let (chosen, agreement) = choose_prepared(network, &mut rounds, (store, &filter), timeout)?;
         let opened = (&*network, circuit, &plan);
         let chosen = chosen.take(store, opened, maker.protocol)?;
-        // Whoever waits for another's disk does so here, and not online.
+        // Waiting for another's disk happens here, and not online.
         if !all_say(network, &mut rounds, Question::ConsumedItem(chosen.chosen.id), true)? {
             return Err(Error::store("another party cannot use what was prepared"));
         }

@@ -120,8 +120,8 @@ fn available(store: &Store, kind: ItemKind) -> usize {
     store.available_items(&Filter { kind: Some(kind), ..Filter::default() }).unwrap().len()
 }
 
-/// All honest parties notice `lie`, name nobody but whom they may, and still hold so many items of
-/// this kind.
+/// All honest parties notice `lie`, name only a permitted culprit, and still hold this many items
+/// of this kind.
 #[track_caller]
 fn assert_noticed(
     (stores, kind, left): (&[Store], ItemKind, usize),
@@ -147,7 +147,7 @@ fn opposite(index: usize, victims: fn(u16) -> bool) -> Lie {
 fn two_answers_about_one_prepared_circuit() {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 3);
-    // Of different sessions: whoever hears "no" tries the next one.
+    // Of different sessions: a party that hears "no" tries the next one.
     for _ in 0..2 {
         assert!(prepare(&stores, None).iter().all(Result::is_ok));
     }

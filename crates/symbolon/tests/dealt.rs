@@ -209,7 +209,7 @@ fn a_pool_is_dealt_once_and_lasts() {
                 assert_eq!(available_items(store, kind), [Some("a friend".to_string())]);
             }
         }
-        // Whoever does not name the dealer does not stand on what it dealt.
+        // A party that does not name the dealer does not use what it dealt.
         let run = |party, config: Config| {
             let config = config.protocol(protocol);
             stored::run(config, store(party), circuit, &inputs(circuit, party))
@@ -511,7 +511,7 @@ fn a_pool_that_was_dealt_wrong_becomes_void() {
     });
     let caught = |result: &Result<_>| matches!(result, Err(Error::PeerMisbehaved { .. }));
     let noticed = prepared.iter().position(caught).expect("it went unnoticed");
-    // Whoever noticed throws away all of it, and the other one gets nothing for what it has.
+    // The party that noticed discards all of it, and the other one gets nothing for what it has.
     let entries = stores[noticed].list().unwrap();
     assert!(entries.iter().all(|entry| matches!(entry.state, ItemState::Void(_))), "{entries:?}");
     let ran = together(2, |party, config| {

@@ -292,7 +292,7 @@ fn impossible_meshes_are_refused() {
     assert!(Transport::memory_mesh(1, 1, None).is_err());
 }
 
-/// Whoever holds a key that two parties prove would be both, and all but one of the parties:
+/// A party that holds a key that two parties prove would be both, and all but one of the parties:
 /// refused before anything is sent, whether the key is two others' or this party's own.
 #[test]
 fn two_parties_with_one_key_are_refused() {

@@ -123,8 +123,8 @@ impl Options {
         Ok(Self::with(me, Some(TlsSetup::new(identity)?), meter))
     }
 
-    /// Plain TCP: no encryption, no authentication. Whoever can reach the port or the wire is the
-    /// peer.
+    /// Plain TCP: no encryption, no authentication. Anyone who can reach the port or the wire is
+    /// the peer.
     pub fn insecure_plain_tcp(me: u16, meter: Arc<Meter>) -> Self {
         Self::with(me, None, meter)
     }

@@ -1,7 +1,7 @@
 //! Connections from many that nobody counted on: how a service such as the dealer is reached.
 //!
 //! A party waits for peers that it knows by number and key. A service takes connections one by one
-//! from whoever comes, and finds out afterwards what they want. Only the beginning is the same:
+//! from all comers, and finds out afterwards what they want. Only the beginning is the same:
 //! each connection is opened in a thread of its own, and a slow stranger keeps nobody out.
 
 use std::fmt;
@@ -56,7 +56,7 @@ impl From<Channel> for Client {
     }
 }
 
-/// Takes connections of one lane each from whoever may come.
+/// Takes connections of one lane each from all comers.
 pub struct Incoming<'a> {
     listener: &'a mut Listener,
     options: Options,

@@ -131,8 +131,8 @@ impl Identity {
                 _ => {}
             }
         }
-        // Always a new file: an existing one would keep its mode, and whoever has it open would
-        // read.
+        // Always a new file: an existing one would keep its mode, and a process that has it open
+        // would read.
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]

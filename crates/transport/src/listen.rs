@@ -37,7 +37,7 @@ const MAX_THREADS: usize = 2 * MAX_OPENING;
 const MAX_WAITING: usize = 256;
 
 /// The most file descriptors that a port and connections in the midst of their opening take. A
-/// service that serves strangers keeps so many free. The port has two; every opening has a second
+/// service that serves strangers keeps this many free. The port has two; every opening has a second
 /// one, by which it is closed.
 pub const OPENING_DESCRIPTORS: usize = 2 + MAX_WAITING + MAX_THREADS + MAX_OPENING;
 
@@ -339,7 +339,7 @@ fn accept_all(door: &TcpListener, queue: &SyncSender<Event>, stop: &AtomicBool, 
                 }
                 Err(TrySendError::Disconnected(_)) => return,
             },
-            // Shut down: whoever does that waits for this thread, and its peer for both.
+            // Shut down: the caller of that waits for this thread, and its peer for both.
             Err(_) if stop.load(Ordering::SeqCst) => return,
             // For instance out of file descriptors: not a reason to spin.
             Err(error) => {

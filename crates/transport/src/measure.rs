@@ -9,7 +9,7 @@
 //!        ── burst ──▶  ◀── burst ──               at the same time, each timed where it arrives
 //! ```
 //!
-//! A burst is a head, which starts the receiver's clock, and pieces behind it. TCP sends a new
+//! A burst is a head, which starts the receiver's clock, and pieces after it. TCP sends a new
 //! connection's bytes in growing windows, one a round trip: over a long distance a wait that is
 //! much longer than most does not count.
 //!
@@ -54,7 +54,7 @@ enum Bursts {
 }
 
 impl Bursts {
-    /// Pieces behind the head.
+    /// Pieces after the head.
     fn pieces(self) -> usize {
         match self {
             Bursts::Near => 7,
@@ -143,7 +143,7 @@ fn median(samples: &[Duration]) -> Duration {
 }
 
 fn send(channel: &mut Channel, bursts: Bursts) -> Result<()> {
-    // Nothing on the way shall make them shorter.
+    // Nothing on the way may make them shorter.
     let mut bytes = vec![0; PIECE * (1 + bursts.pieces())];
     blake3::Hasher::new_derive_key("symbolon 2026 link burst v1").finalize_xof().fill(&mut bytes);
     for _ in 0..bursts.count() {

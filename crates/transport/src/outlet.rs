@@ -82,7 +82,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// Sends a buffer, and behind it as much of `parts` as can be sent from where they lie; how
+    /// Sends a buffer, and after it as much of `parts` as can be sent from where they lie; how
     /// much that was. It may be nothing, and the buffer may be as it was. Never blocks on the peer.
     pub(crate) fn push_with(
         &self,

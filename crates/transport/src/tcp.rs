@@ -12,7 +12,7 @@ use crate::{Fault, TransportReason};
 /// What a channel reads ahead of what it wants: that is copied once more.
 const READ: usize = 64 << 10;
 
-/// So many bytes and more are read to where they are wanted.
+/// This many bytes and more are read to where they are wanted.
 const DIRECT: usize = 8 << 10;
 
 /// What an I/O error means for the connection.

@@ -236,7 +236,7 @@ fn abort_notices_arrive_first_and_are_escaped() {
     let error = b.recv("anything", 100).unwrap_err();
     assert_eq!(error.to_string(), "party 0 aborted: the \\u{1b} MAC check failed");
 
-    // A sender finds it too, behind other messages.
+    // A sender finds it too, after other messages.
     let (mut a, mut b) = pair();
     a.send("data", &[0; 10_000]).unwrap();
     a.abort(&"long ".repeat(100));

@@ -43,7 +43,8 @@ struct NotPinned {
     expected: String,
 }
 
-/// Accepts the pinned keys and no other; without pins, whoever proves to have the key it shows.
+/// Accepts the pinned keys and no other; without pins, any peer that proves to have the key it
+/// shows.
 #[derive(Debug)]
 struct Pins {
     pins: Option<Vec<Fingerprint>>,

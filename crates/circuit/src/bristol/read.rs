@@ -72,7 +72,7 @@ impl<'a> Header<'a> {
         let second = lines.next().ok_or_else(|| lines.ended("the inputs' widths are missing"))?;
         let third = lines.next();
         // A gate's line ends in its name; the outputs' widths of Bristol Fashion are all numbers.
-        // A table can only stand behind them, but may well end in a digit.
+        // A table can only follow them, but may well end in a digit.
         let old = third.is_none_or(|line| {
             tables::is_table(line)
                 || line.words().last().is_some_and(|word| word.iter().any(u8::is_ascii_alphabetic))
@@ -198,7 +198,7 @@ impl Kind {
         NAMES.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|&(_, kind)| kind)
     }
 
-    /// Whether a gate of this kind may have so many inputs and outputs.
+    /// Whether a gate of this kind may have this many inputs and outputs.
     fn takes(self, inputs: u32, outputs: u32, tables: &[Table]) -> bool {
         match self {
             Kind::Lut(table) => tables

@@ -13,8 +13,8 @@ use crate::{Circuit, CircuitError};
 /// not kept, only the widths.
 ///
 /// Every gate is written as it is, look-ups in the form that the [module](super) describes, which
-/// only this project reads: [`lower_lookups`](crate::lower_lookups) first where others shall. An
-/// output that is an input, or the same wire as an earlier output, is written as EQW.
+/// only this project reads: [`lower_lookups`](crate::lower_lookups) first where others should read
+/// it. An output that is an input, or the same wire as an earlier output, is written as EQW.
 ///
 /// # Errors
 /// Those of `out`.

@@ -184,12 +184,12 @@ impl Gates {
 
     /// A new run of input wires.
     pub(super) fn input_wires(&mut self, width: u32) -> Word {
-        // The gap after the last run is taken back when nothing stands behind it.
+        // The gap after the last run is taken back when nothing follows it.
         let adjoining = self.inputs.last().is_some_and(|r| r.first + r.len + 1 == self.next_wire);
         if adjoining {
             self.next_wire -= 1;
         }
-        // One more for the gap behind.
+        // One more for the gap after it.
         let Some(first) = width.checked_add(1).and_then(|n| self.allocate(n)) else {
             return std::iter::repeat_n(Bit::of_wire(0), width as usize).collect();
         };

@@ -137,7 +137,7 @@ pub(super) fn choose(component: &Component, base: &mut Base) -> Vec<Replacement>
                 uses[a as usize] += 1;
                 uses[b as usize] += 1;
             }
-            // An inversion ends cuts; the builder puts them behind gates only where they must be.
+            // An inversion ends cuts; the builder puts them after gates only where they must be.
             Step::Inv { a, .. } => uses[a as usize] += 1,
             Step::Const { .. } => {}
             Step::Call(index) => {

@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
         Cursor { plan, stack: vec![main], copies: Vec::new(), next_and: 0 }
     }
 
-    /// How many AND gates lie behind the cursor.
+    /// How many AND gates precede the cursor.
     pub fn ands_done(&self) -> u64 {
         self.next_and
     }
@@ -147,14 +147,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// Leaves the frame that has ended, which is returned with the base of its caller; the caller's
-    /// position is still at the call. `None` behind the last.
+    /// position is still at the call. `None` after the last.
     fn leave(&mut self) -> Option<(&'a Frame, usize)> {
         let ended = self.stack.pop()?;
         let position = self.stack.last()?;
         Some((&self.plan.frames[ended.frame], position.base))
     }
 
-    /// Makes the copies of the results of the call that the caller is at, and goes on behind it;
+    /// Makes the copies of the results of the call that the caller is at, and goes on after it;
     /// whether there are any.
     fn copy_results(&mut self, callee: &Frame) -> bool {
         let Some(position) = self.stack.last_mut() else { return false };

@@ -65,7 +65,7 @@ impl Run {
         self.first == SKIP
     }
 
-    /// What is left behind its first `n` slots, which are at most all.
+    /// What is left after its first `n` slots, which are at most all.
     pub(super) fn behind(self, n: u32) -> Run {
         let first = if self.is_skipped() { SKIP } else { self.first + n };
         Run { first, len: self.len - n }

@@ -13,15 +13,15 @@
 //! any order or all at once. Every slot number of a batch counts from the batch's `base`.
 //!
 //! # Look-ups
-//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: whoever
-//! walks such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps
+//! [`Plan::new`] and [`Plan::with_limits`] plan a circuit as [`lower_lookups`] makes it: a caller
+//! that walks such a plan knows no look-ups and need not look for any. [`Plan::with_lookups`] keeps
 //! them.
 //!
 //! # How it is made
 //! Each component gets a schedule and a frame of slots of its own. Within windows of
 //! [`Limits::window`] gates, the gates are sorted by AND-depth, which makes batches wide while the
 //! live wires stay about those of the program as written; slots are handed out by liveness. A call
-//! puts the callee's frame behind the caller's, and copies the arguments in and the results out,
+//! puts the callee's frame after the caller's, and copies the arguments in and the results out,
 //! run of slots by run; results that nobody reads stay where they are. Small components are first
 //! written out where they are called, and calls of one component that do not depend on each other
 //! are made together, so that their gates share batches.
@@ -86,7 +86,7 @@ pub enum Linear {
     },
     /// Slots `out .. out + len` become slots `from .. from + len`, in order: arguments or results
     /// of a call; no gate of the program. The two ranges have no slot in common, as a frame lies
-    /// behind that of its caller.
+    /// after that of its caller.
     Copy {
         /// The first slot read.
         from: u32,

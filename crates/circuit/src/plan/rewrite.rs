@@ -54,7 +54,7 @@ impl<'a> Rewriter<'a> {
         self.map[call.first_output as usize..][..outputs.len()].copy_from_slice(&outputs);
     }
 
-    /// Takes over calls (by their indices) of one component with so many outputs as one call of
+    /// Takes over calls (by their indices) of one component with this many outputs as one call of
     /// component `target`, which has all their inputs and all their outputs.
     pub(super) fn calls(&mut self, calls: &[u32], target: usize, outputs: u32) {
         let first_arg = self.new.call_args.len();

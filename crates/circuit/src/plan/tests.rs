@@ -350,7 +350,7 @@ fn passing(args: &[(u32, u32)], results: &[u32], read: &[u32]) -> Plan {
     plan
 }
 
-/// What is copied is said in as few copies as can be: the callee's frame begins behind the caller's
+/// What is copied is said in as few copies as can be: the callee's frame begins after the caller's
 /// six slots, and results go to the lowest slots, as no input is read any more.
 #[test]
 fn what_lies_together_is_copied_at_once() {

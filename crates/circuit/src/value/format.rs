@@ -122,7 +122,7 @@ fn parts_of<'t>(parts: impl Iterator<Item = &'t Type>, mut bits: &[bool]) -> Vec
     values
 }
 
-/// A two's-complement number with `frac` bits behind the point.
+/// A two's-complement number with `frac` bits after the point.
 fn fixed(frac: usize, bits: &[bool]) -> Value {
     if bits.len() > DECIMAL_BITS as usize || frac > MAX_FRACTION {
         return Value::Fraction(format!("hex:{}", to_hex(bits)));
@@ -133,12 +133,12 @@ fn fixed(frac: usize, bits: &[bool]) -> Value {
         let lowest = bits.iter().position(|&bit| bit).unwrap_or(0);
         bits.iter_mut().skip(lowest + 1).for_each(|bit| *bit = !*bit);
     }
-    // Each bit behind the point takes one decimal digit.
+    // Each bit after the point takes one decimal digit.
     let split = frac.min(bits.len());
     let mut digits = vec![0u8; 0];
     let mut value = vec![0u8; frac];
     for place in 0..frac {
-        // value = (value + bit) / 2, from the lowest bit on: digits behind the point.
+        // value = (value + bit) / 2, from the lowest bit on: digits after the point.
         let bit = bits.get(place).copied().unwrap_or(negative && place >= bits.len());
         let mut carry = u8::from(bit);
         for digit in value.iter_mut() {

@@ -2,8 +2,8 @@
 //!
 //! An opening has a number, which enters its proof; one that is made later takes its number now.
 //! What is left of the sides is a block of bytes at the committer, and Δ besides at the receiver.
-//! Checks in another process know nothing of failures in this one: whoever keeps the bytes has to
-//! see to it that a failed check ends everything under one Δ, also what is kept.
+//! Checks in another process know nothing of failures in this one: the caller that keeps the bytes
+//! has to see to it that a failed check ends everything under one Δ, also what is kept.
 
 use blake3::Hasher;
 use symbolon_ot::vole::VerifierKey;

@@ -195,10 +195,10 @@ fn grafted(k: TreeDepth, pairs: &Pairs, level: usize, at: usize) -> Vec<u8> {
     message
 }
 
-/// A node that is not its parent's child, with all the rest made to fit. Whoever knows the parent
-/// finds another node; whoever does not has the parent on its path. So it passes exactly if the
-/// `level` bits of the block that lead to the parent are guessed: told with probability 2^-level.
-/// All who pass then agree on all leaves.
+/// A node that is not its parent's child, with all the rest made to fit. A party that knows the
+/// parent finds another node; one that does not has the parent on its path. So it passes exactly if
+/// the `level` bits of the block that lead to the parent are guessed: told with probability
+/// 2^-level. All who pass then agree on all leaves.
 #[test]
 fn a_grafted_node_passes_for_the_guessed_bits_only() {
     let mut prg = Prg::from_seed(Block(9));

@@ -18,7 +18,7 @@ const ROWS: usize = 512;
 
 impl Matrix {
     /// Room for columns of `stride` bytes. What they hold is left from earlier draws, but for the
-    /// zeros behind them.
+    /// zeros after them.
     pub fn reset(&mut self, columns: usize, stride: usize) {
         self.stride = stride;
         self.bytes.resize(columns.next_multiple_of(128) * stride, 0);

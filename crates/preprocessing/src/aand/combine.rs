@@ -27,7 +27,7 @@
 //! Each thread has some of the buckets.
 
 use symbolon_interaction::toss_coin;
-use symbolon_primitives::records::{Buckets, sum_buckets};
+use symbolon_primitives::bucket_kernels::{Buckets, sum_buckets};
 use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, rows_of_bytes};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 use zeroize::Zeroizing;

@@ -28,7 +28,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, add_where, gf128};
+use symbolon_primitives::{Aes128, BitVec, Block, Delta, Transcript, gf128, xor_masked};
 use symbolon_transport::{Result, SessionId};
 use zeroize::Zeroizing;
 
@@ -78,7 +78,7 @@ const SUMMED: usize = 2048;
 const BUCKETS: usize = 512;
 
 impl MacCheck<'_> {
-    /// The sums, for each peer, added up on so many threads.
+    /// The sums, for each peer, added up on this many threads.
     pub fn mac_sums(&self, threads: usize) -> Result<Vec<MacSums>> {
         let cut = |n: usize, piece: usize| {
             let size = n.div_ceil(threads).next_multiple_of(piece).max(piece);
@@ -139,7 +139,7 @@ impl MacCheck<'_> {
                 coefficients.retain(|_| number.next().is_some_and(|number| number % size != 0));
             }
             let chosen = &mut chosen[..coefficients.len()];
-            add_where(chosen, &self.theirs[peer], first * others, &coefficients);
+            xor_masked(chosen, &self.theirs[peer], first * others, &coefficients);
         }
         let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);
         sums[1] ^= gf128::mul(chosen, width.low(**self.delta));

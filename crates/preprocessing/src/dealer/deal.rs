@@ -256,8 +256,8 @@ fn close_triples(bits: &mut [[BitVec; SHARES]]) {
     }
 }
 
-/// Lets everything go, then waits for whoever has too much ahead of it. A party for which nothing
-/// `more` is to come may be gone already.
+/// Lets everything go, then waits for the party that has too much ahead of it. A party for which
+/// nothing `more` is to come may be gone already.
 fn pace(channels: &mut [Channel], more: impl Fn(usize) -> bool) -> Result<()> {
     let each = (BACKLOG / channels.len()).max(1 << 20);
     channels.iter_mut().try_for_each(Channel::flush)?;

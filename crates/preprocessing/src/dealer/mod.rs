@@ -12,7 +12,7 @@
 //! * the dealer is a machine that no party controls. Parties that deal themselves have no security
 //!   left;
 //! * the links between the parties are private (TLS), so that the dealer cannot read along;
-//! * each party's link to the dealer is authenticated on both sides and private: whoever sits in
+//! * each party's link to the dealer is authenticated on both sides and private: anyone in
 //!   two slots, or reads what is dealt to a party, knows what that party knows. A [`Request`]
 //!   therefore names the keys of all parties, and the dealer gives a slot only to the key that
 //!   everybody in the session names for it.

@@ -89,7 +89,7 @@ pub enum Event {
 
 /// Brings the parties of sessions together and deals to them.
 ///
-/// Dropping it sends away whoever waits; sessions that run go on to their end.
+/// Dropping it sends away all who wait; sessions that run go on to their end.
 pub struct DealerServer {
     shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
@@ -201,7 +201,7 @@ impl DealerServer {
         Ok(())
     }
 
-    /// Sends away whoever waits, and waits for the sessions that run.
+    /// Sends away all who wait, and waits for the sessions that run.
     pub fn finish(mut self) {
         self.close();
         let mut state = self.shared.state();
@@ -291,7 +291,8 @@ impl Shared {
             Ok(summary) => Event::Served(summary),
             Err(error) => Event::Failed { session: Some(request.session), error },
         };
-        // Before its place is free: whoever waits for the last session to end has heard of it then.
+        // Before its place is free: those who wait for the last session to end has heard of it
+        // then.
         self.tell(event);
         drop(running);
     }

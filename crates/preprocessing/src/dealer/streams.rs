@@ -1,8 +1,8 @@
 //! What a party and the dealer expand from the party's seed.
 //!
 //! The seed's generator gives Δ, the seed of the bits, and for each peer the seed of the keys for
-//! its bits. Whoever draws from these draws the same numbers in the same order: inputs, then chunk
-//! after chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
+//! its bits. A party that draws from these draws the same numbers in the same order: inputs, then
+//! chunk after chunk of gates. Keys are whole blocks, so they may be drawn in any portions.
 
 use symbolon_primitives::{BitVec, Block, Delta, Prg};
 

@@ -160,7 +160,7 @@ fn assert_shared(shares: &[&AuthShares], deltas: &[Block]) {
         assert_eq!((shares[i].len(), shares[i].towards.len()), (shares[j].len(), deltas.len() - 1));
         for k in 0..shares[i].len() {
             let (mine, theirs) = (shares[i].pair(k, index_of_j), shares[j].pair(k, index_of_i));
-            let expected = theirs.key ^ deltas[j].select(mine.bit);
+            let expected = theirs.key.mac_of(mine.bit, deltas[j]);
             assert!(mine.mac == expected, "MAC of {i} towards {j} on share {k}");
         }
     }

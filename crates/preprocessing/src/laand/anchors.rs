@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::rows::{add_blocks, add_sums, copy_blocks};
+use symbolon_primitives::block_xor::{copy_blocks, xor_blocks, xor_sums};
 use symbolon_primitives::{BitVec, Block};
 
 use super::BatchInputs;
@@ -85,7 +85,7 @@ impl<'a> Anchors<'a> {
 
     /// Writes what was sampled with `peer` for the anchors in `places`; XORs MACs and keys of their
     /// y to `phi`, and those of their z to `s`.
-    pub fn lay_out(
+    pub fn scatter_triples(
         &mut self,
         peer: usize,
         places: Range<usize>,
@@ -97,7 +97,7 @@ impl<'a> Anchors<'a> {
             copy_blocks(&mut x[places.clone()], fresh.x[side]);
             let z = &mut z[places.clone()];
             match self.inputs.onto {
-                true => add_blocks(z, fresh.z[side]),
+                true => xor_blocks(z, fresh.z[side]),
                 false => copy_blocks(z, fresh.z[side]),
             }
         }
@@ -106,8 +106,8 @@ impl<'a> Anchors<'a> {
         }
         let [y_macs, y_keys] = y.each_ref().map(|row| &row[places.clone()]);
         let [z_macs, z_keys] = fresh.z;
-        add_sums(phi, y_macs, y_keys);
-        add_sums(s, z_macs, z_keys);
+        xor_sums(phi, y_macs, y_keys);
+        xor_sums(s, z_macs, z_keys);
     }
 }
 

@@ -2,7 +2,7 @@
 //! state is consumed by the step to the next one, so no step can be left out or repeated.
 
 use symbolon_interaction::confirm_broadcasts;
-use symbolon_primitives::records::Records;
+use symbolon_primitives::bucket_kernels::Records;
 use symbolon_primitives::{BitVec, Block, Delta};
 use symbolon_transport::{Channel, Result};
 
@@ -176,7 +176,7 @@ impl Sampled<'_> {
             let Triples { a, b, c } = &self.output;
             return [a, b, c].map(|shares| {
                 let share = shares.pair(triple, peer);
-                [share.mac, share.key]
+                [share.mac.0, share.key.0]
             });
         };
         let record = self.memory.records().get(shuffled as u32, peer.get());

@@ -2,7 +2,7 @@
 //! batch are checked at once.
 
 use symbolon_interaction::{CommitOpenLabels, commit_and_open, toss_coin};
-use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, add_where, gf128};
+use symbolon_primitives::{BitVec, Block, Challenge, Delta, Prg, gf128, xor_masked};
 use symbolon_transport::{Channel, Culprit, Error, Result, SessionId};
 
 use super::width::{Width, Word};
@@ -105,7 +105,7 @@ fn sum_of_products<W: Word>(
     for (s, first) in s.chunks(SUMMED).zip((first..).step_by(SUMMED)) {
         let chi = &mut chi[..s.len()];
         prg.fill_blocks(chi);
-        add_where(&mut chosen[..s.len()], d, first, chi);
+        xor_masked(&mut chosen[..s.len()], d, first, chi);
         v ^= W::inner_product(s, chi);
     }
     let chosen = chosen.into_iter().fold(Block::ZERO, |sum, chi| sum ^ chi);

@@ -51,9 +51,9 @@ mod y_shares;
 use std::ops::Range;
 
 use symbolon_ot::{OtExtension, TreeDepth};
-use symbolon_primitives::records::{Place, Record, Rows, lay_out};
+use symbolon_primitives::bucket_kernels::{Place, Record, Rows, scatter_triples};
 use symbolon_primitives::{
-    BitVec, Block, Prg, Slab, TweakedHash, add_key_where, add_where, derive_block,
+    BitVec, Block, HugeBuf, Prg, TweakedHash, derive_block, xor_key_masked, xor_masked,
 };
 use symbolon_transport::{Channel, Result, SessionId};
 use zeroize::Zeroize;
@@ -72,7 +72,7 @@ pub(crate) use y_shares::YShares;
 
 /// Triples of one chunk: its draws, and what is computed from them, stay in the L2 cache. With
 /// three correlated OTs per triple a column is 25 cache lines: whole ones, so that no load or store
-/// lies across two of them, and whole strips of the trees' sums ([`symbolon_primitives::leaves`]);
+/// lies across two of them, and whole strips of the trees' sums ([`symbolon_primitives::ggm_sums`]);
 /// and an odd number, so that columns do not push each other out of the caches.
 pub const CHUNK: usize = 4224;
 
@@ -151,7 +151,12 @@ struct Out<'a, 'b> {
 impl SampledChunk<'_> {
     /// Writes MACs and keys with `peer` for the triples `block` of the chunk, and XORs to their Φ_i
     /// and S_i the terms that need no hash and no own bit.
-    fn lay_out(&self, block: Range<usize>, (peer, peers): (usize, usize), out: &mut Out<'_, '_>) {
+    fn scatter_triples(
+        &self,
+        block: Range<usize>,
+        (peer, peers): (usize, usize),
+        out: &mut Out<'_, '_>,
+    ) {
         let Out { anchors: (anchors, places), records, y_shares: (y_shares, before), sums } = out;
         let (all, [x, y, z]) = (self.of(peer), self.layout.ranges());
         let rows = |range: Range<usize>| all.map(|all| &all[range.clone()]);
@@ -164,14 +169,14 @@ impl SampledChunk<'_> {
             let [x, y, z] = [&x, &y, &z].map(|part| behind(part, &of_anchors));
             let fresh_y = (self.layout.given == 0).then(|| rows(y));
             let fresh = SampledAnchors { x: rows(x), y: fresh_y, z: rows(z) };
-            anchors.lay_out(peer, places.clone(), &fresh, [phi.0, s.0]);
+            anchors.scatter_triples(peer, places.clone(), &fresh, [phi.0, s.0]);
         }
         if !rest.is_empty() {
             let fresh_y = rest.start - self.layout.given..rest.end - self.layout.given;
             let parts = [(&x, &rest), (&y, &fresh_y), (&z, &rest)];
             let [[mx, kx], [my, ky], [mz, kz]] = parts.map(|(part, run)| rows(behind(part, run)));
             let rows = Rows { macs: [mx, my, mz], keys: [kx, ky, kz] };
-            lay_out(&rows, [phi.1, s.1], Place { records, peers, peer });
+            scatter_triples(&rows, [phi.1, s.1], Place { records, peers, peer });
             y_shares.note(peer, *before, [my, ky]);
         }
     }
@@ -194,7 +199,7 @@ pub(crate) struct LeakyAndGenerator {
 struct Scratch {
     /// MACs, keys and U of the chunks under way: a single piece of memory, which may lie on a huge
     /// page.
-    memory: Slab<Block>,
+    memory: HugeBuf<Block>,
     phi: Vec<Block>,
     s: Vec<Block>,
     u: Vec<Block>,
@@ -311,7 +316,7 @@ impl LeakyAndGenerator {
             if theirs {
                 self.draw_theirs(channels, part, range(step - LOOKAHEAD))?;
             }
-            // The small check at the end of a draw leaves with the U behind it, or with the next
+            // The small check at the end of a draw leaves with the U after it, or with the next
             // draw.
             if step < chunks {
                 self.draw_own(channels, part, step, range(step))?;
@@ -400,8 +405,8 @@ impl LeakyAndGenerator {
                 sums.clear();
                 sums.resize(block.len(), Block::ZERO);
             }
-            add_key_where(phi, &part.bits[1], place, delta);
-            add_key_where(s, &part.bits[2], place, delta);
+            xor_key_masked(phi, &part.bits[1], place, delta);
+            xor_key_masked(s, &part.bits[2], place, delta);
             let [before, behind] =
                 [place, end].map(|triple| triple.saturating_sub(part.anchors.len()));
             let anchors = part.anchors.among(&(place..end));
@@ -412,9 +417,9 @@ impl LeakyAndGenerator {
                 sums: [phi, s],
             };
             for peer in 0..peers {
-                drawn.lay_out(block.clone(), (peer, peers), &mut out);
+                drawn.scatter_triples(block.clone(), (peer, peers), &mut out);
             }
-            add_where(s, &part.bits[0], place, phi);
+            xor_masked(s, &part.bits[0], place, phi);
             for (peer, hashes) in self.hashes.iter().enumerate() {
                 let [macs, keys] = drawn.x(peer).map(|x| &x[block.clone()]);
                 hashed.resize(block.len(), Block::ZERO);
@@ -444,7 +449,7 @@ impl LeakyAndGenerator {
         let s = &mut words_mut::<W>(part.s)[range.clone()];
         for channel in channels.iter_mut() {
             channel.recv_into(LEAKY_U, bytemuck::cast_slice_mut(u))?;
-            W::add_where(s, x, range.start, u);
+            W::xor_masked(s, x, range.start, u);
         }
         channels[0].tamper_state("leaky AND: S", bytemuck::cast_slice_mut(s));
         W::push_lsbs(s, d);

@@ -11,7 +11,7 @@
 //! 48 bytes less for an AND gate between two parties.
 
 use bytemuck::Pod;
-use symbolon_primitives::{BitVec, Block, add_where, add_words_where, gf128, low_bits, low_words};
+use symbolon_primitives::{BitVec, Block, gf128, lsbs, truncate_u64, xor_masked, xor_words_masked};
 
 /// The least significant bits of a block, on their own.
 pub(super) trait Word: Pod + Sync {
@@ -31,7 +31,7 @@ pub(super) trait Word: Pod + Sync {
     fn inner_product(values: &[Self], coeffs: &[Block]) -> Block;
 
     /// Adds those values where the bit, of `bits` from place `first` on, is 1, without a branch.
-    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]);
+    fn xor_masked(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]);
 }
 
 impl Word for u64 {
@@ -46,13 +46,13 @@ impl Word for u64 {
     }
 
     fn lower(blocks: &[Block], out: &mut [u64]) {
-        low_words(blocks, out);
+        truncate_u64(blocks, out);
     }
 
     fn push_lsbs(values: &[u64], to: &mut BitVec) {
         for values in values.chunks(64) {
             let mut bits = [0];
-            low_bits(values, &mut bits);
+            lsbs(values, &mut bits);
             to.push_word(bits[0], values.len());
         }
     }
@@ -61,8 +61,8 @@ impl Word for u64 {
         gf128::words_inner_product(values, coeffs)
     }
 
-    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
-        add_words_where(sums, bits, first, values);
+    fn xor_masked(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
+        xor_words_masked(sums, bits, first, values);
     }
 }
 
@@ -92,8 +92,8 @@ impl Word for Block {
         gf128::inner_product(values, coeffs)
     }
 
-    fn add_where(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
-        add_where(sums, bits, first, values);
+    fn xor_masked(sums: &mut [Self], bits: &BitVec, first: usize, values: &[Self]) {
+        xor_masked(sums, bits, first, values);
     }
 }
 
@@ -120,7 +120,7 @@ impl Width {
         }
     }
 
-    /// How many words of 64 bits the w bits of so many triples take.
+    /// How many words of 64 bits the w bits of this many triples take.
     pub(super) fn words(self, triples: usize) -> usize {
         triples * self.bytes() / size_of::<u64>()
     }
@@ -144,14 +144,14 @@ impl Width {
         match self {
             Width::Half => {
                 let words = &mut words[..blocks.len()];
-                low_words(blocks, words);
+                truncate_u64(blocks, words);
                 gf128::words_inner_product(words, coeffs)
             }
             Width::Whole => gf128::inner_product(blocks, coeffs),
         }
     }
 
-    /// How many blocks the w bits of so many triples take.
+    /// How many blocks the w bits of this many triples take.
     pub(super) fn blocks(self, triples: usize) -> usize {
         (triples * self.bytes()).div_ceil(size_of::<Block>())
     }
@@ -243,7 +243,7 @@ mod tests {
     ) {
         let low = |blocks: &[Block]| blocks.iter().map(|&block| W::low(block)).collect::<Vec<W>>();
         let mut sums = low(sums);
-        W::add_where(&mut sums, bits, first, &low(values));
+        W::xor_masked(&mut sums, bits, first, &low(values));
         let wide = |words: Vec<W>| words.into_iter().map(W::widen).collect::<Vec<_>>();
         assert!(wide(sums) == wide(low(expected)));
     }

@@ -1,7 +1,7 @@
 //! Memory for the leaky triples of one batch at a time, as the buckets will gather them.
 
-use symbolon_primitives::records::{Record, Records};
-use symbolon_primitives::{BitVec, Block, Slab, bytes_of_rows};
+use symbolon_primitives::bucket_kernels::{Record, Records};
+use symbolon_primitives::{BitVec, Block, HugeBuf, bytes_of_rows};
 
 use super::{LaAndBatch, Width, YShares, anchors::Anchors, y_shares::YSharesMut};
 use crate::Triples;
@@ -15,16 +15,16 @@ pub(crate) struct LaAndWorkspace {
     /// One record per peer for the first shuffled triple, then for the second, ... Their z is still
     /// r, as the anchors' is: d is added when the buckets are summed, which saves a pass over all
     /// of them.
-    records: Slab<Record>,
+    records: HugeBuf<Record>,
     /// MACs and keys of the y of those triples.
     y_shares: YShares,
     /// The own bits of x, y and r.
     bits: [BitVec; 3],
     /// S of step 4, as wide as U; the peers' U are XORed to it when they arrive.
-    s: Slab<Block>,
+    s: HugeBuf<Block>,
     /// A byte for each triple, and some more: see [`X_BIT`] and its like. The buckets gather them
     /// at random.
-    packed: Slab<u8>,
+    packed: HugeBuf<u8>,
 }
 
 /// The own bit of x in a packed triple.

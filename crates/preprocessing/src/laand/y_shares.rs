@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use symbolon_primitives::{Block, Slab, gf128, low_words};
+use symbolon_primitives::{Block, HugeBuf, gf128, truncate_u64};
 
 use super::Width;
 
@@ -17,7 +17,7 @@ pub(crate) struct YShares {
     /// How many bits there are of each.
     width: Option<Width>,
     /// For each peer the MACs on the own bits, and the keys for the peer's.
-    rows: Vec<[Slab<u64>; 2]>,
+    rows: Vec<[HugeBuf<u64>; 2]>,
 }
 
 impl YShares {
@@ -76,7 +76,7 @@ impl<'a> YSharesMut<'a> {
         for (all, blocks) in self.rows[peer].iter_mut().zip(rows) {
             let to = &mut all[first..][..self.width.words(blocks.len())];
             match self.width {
-                Width::Half => low_words(blocks, to),
+                Width::Half => truncate_u64(blocks, to),
                 Width::Whole => bytemuck::cast_slice_mut(to).copy_from_slice(blocks),
             }
         }

@@ -7,7 +7,7 @@ use super::neon;
 use super::{Backend, portable};
 #[cfg(target_arch = "x86_64")]
 use super::{x86, x86_256, x86_512};
-use crate::{Block, leaves};
+use crate::{Block, ggm_sums};
 
 /// An expanded AES-128 key in the form that one backend wants. Only [`Backend::aes_cipher`] makes
 /// the forms for SIMD, and only if the processor has the instructions.
@@ -36,7 +36,7 @@ impl Backend {
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Aesni => Cipher::Aesni(unsafe { x86::expand(key) }),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; whoever has VAES has AES-NI.
+            // SAFETY: as above; VAES implies AES-NI.
             Backend::Vaes256 => Cipher::Vaes256(unsafe { x86::expand(key) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -55,7 +55,7 @@ impl Backend {
             // SAFETY: `usable` names this backend only if the processor has its instructions.
             Backend::Aesni => LeafCiphers::Aesni(unsafe { round_keys(seeds) }),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above; whoever has VAES has AES-NI.
+            // SAFETY: as above; VAES implies AES-NI.
             Backend::Vaes256 => LeafCiphers::Vaes256(unsafe { round_keys(seeds) }),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
@@ -164,7 +164,7 @@ impl LeafCiphers {
         match self {
             LeafCiphers::Each(ciphers) => {
                 let fill = |z: usize, from, out: &mut [Block]| ciphers[z].counter(from, out);
-                leaves::sums_of(bits, first, total, sums, fill);
+                ggm_sums::sums_of(bits, first, total, sums, fill);
             }
             #[cfg(target_arch = "x86_64")]
             // SAFETY: this form exists only where the processor has the instructions.

@@ -25,9 +25,9 @@ use std::sync::OnceLock;
 
 use zeroize::Zeroize;
 
+use crate::bucket_kernels::{Buckets, Place, Records, Rows, check_buckets};
 use crate::hash::Tweaks;
-use crate::records::{Buckets, Place, Records, Rows, check_buckets};
-use crate::tags::{Keys, Selected};
+use crate::mac_hash::{Keys, SelectedSums};
 use crate::{BitVec, Block};
 
 pub(crate) use ciphers::{Cipher, LeafCiphers};
@@ -335,50 +335,50 @@ impl Backend {
         run!(self, words_inner_product(words, coeffs))
     }
 
-    /// The kernel of [`low_words`](crate::low_words).
+    /// The kernel of [`truncate_u64`](crate::truncate_u64).
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn low_words(self, blocks: &[Block], out: &mut [u64]) {
+    pub fn truncate_u64(self, blocks: &[Block], out: &mut [u64]) {
         assert_eq!(blocks.len(), out.len(), "a word of each block");
-        run!(self, low_words(blocks, out));
+        run!(self, truncate_u64(blocks, out));
     }
 
-    /// The kernel of [`add_blocks`](crate::rows::add_blocks).
+    /// The kernel of [`xor_blocks`](crate::block_xor::xor_blocks).
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn add_blocks(self, out: &mut [Block], values: &[Block]) {
+    pub fn xor_blocks(self, out: &mut [Block], values: &[Block]) {
         assert_eq!(out.len(), values.len(), "a value for each sum");
-        run!(self, add_blocks(out, values));
+        run!(self, xor_blocks(out, values));
     }
 
-    /// The kernel of [`add_sums`](crate::rows::add_sums).
+    /// The kernel of [`xor_sums`](crate::block_xor::xor_sums).
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn add_sums(self, out: &mut [Block], a: &[Block], b: &[Block]) {
+    pub fn xor_sums(self, out: &mut [Block], a: &[Block], b: &[Block]) {
         let n = out.len();
         assert!(a.len() == n && b.len() == n, "two values for each sum");
-        run!(self, add_sums(out, a, b));
+        run!(self, xor_sums(out, a, b));
     }
 
-    /// The kernel of [`pair_up`](crate::rows::pair_up).
+    /// The kernel of [`interleave_blocks`](crate::block_xor::interleave_blocks).
     ///
     /// # Panics
     /// If the lengths differ.
-    pub fn pair_up(self, macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+    pub fn interleave_blocks(self, macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
         let n = out.len();
         assert!(macs.len() == n && keys.len() == n, "a MAC and a key for each pair");
-        run!(self, pair_up(macs, keys, out));
+        run!(self, interleave_blocks(macs, keys, out));
     }
 
-    /// The kernel of [`pair_up_where`](crate::rows::pair_up_where), from a word of bits for each
+    /// The kernel of [`interleave_masked`](crate::block_xor::interleave_masked), from a word of bits for each
     /// 64.
     ///
     /// # Panics
     /// If the lengths do not fit together.
-    pub fn pair_up_where(
+    pub fn interleave_masked(
         self,
         rows: [&[Block]; 2],
         words: &[u64],
@@ -389,16 +389,16 @@ impl Backend {
         let mut all = rows.iter().chain(&more);
         assert!(all.all(|row| row.len() == n), "a MAC and a key for each pair, and as many more");
         assert_eq!(words.len(), n.div_ceil(64), "a word of bits for each 64 pairs");
-        run!(self, pair_up_where(rows, words, more, out));
+        run!(self, interleave_masked(rows, words, more, out));
     }
 
-    /// The kernel of [`low_bits`](crate::low_bits).
+    /// The kernel of [`lsbs`](crate::lsbs).
     ///
     /// # Panics
     /// If there is not a word for each 64 bits.
-    pub fn low_bits(self, words: &[u64], out: &mut [u64]) {
+    pub fn lsbs(self, words: &[u64], out: &mut [u64]) {
         assert_eq!(words.len().div_ceil(64), out.len(), "a word for each 64 bits");
-        run!(self, low_bits(words, out));
+        run!(self, lsbs(words, out));
     }
 
     /// Σ bits\[i\]·coeffs\[i\].
@@ -410,49 +410,49 @@ impl Backend {
         run!(self, bits_inner_product(bits, coeffs))
     }
 
-    /// The kernel of [`add_where`](crate::add_where), from a word for each 64 blocks.
+    /// The kernel of [`xor_masked`](crate::xor_masked), from a word for each 64 blocks.
     ///
     /// # Panics
     /// If the lengths do not fit together.
-    pub fn add_where(self, out: &mut [Block], words: &[u64], values: &[Block]) {
+    pub fn xor_masked(self, out: &mut [Block], words: &[u64], values: &[Block]) {
         check_chosen(out.len(), words, values.len());
-        run!(self, add_where(out, words, values));
+        run!(self, xor_masked(out, words, values));
     }
 
-    /// The kernel of [`add_words_where`](crate::add_words_where), from a word of bits for each 64.
+    /// The kernel of [`xor_words_masked`](crate::xor_words_masked), from a word of bits for each 64.
     ///
     /// # Panics
     /// If the lengths do not fit together.
-    pub fn add_words_where(self, out: &mut [u64], words: &[u64], values: &[u64]) {
+    pub fn xor_words_masked(self, out: &mut [u64], words: &[u64], values: &[u64]) {
         check_chosen(out.len(), words, values.len());
-        run!(self, add_words_where(out, words, values));
+        run!(self, xor_words_masked(out, words, values));
     }
 
-    /// The kernel of [`add_key_where`](crate::add_key_where), from a word for each 64 blocks.
+    /// The kernel of [`xor_key_masked`](crate::xor_key_masked), from a word for each 64 blocks.
     ///
     /// # Panics
     /// If the lengths do not fit together.
-    pub fn add_key_where(self, out: &mut [Block], words: &[u64], value: Block) {
+    pub fn xor_key_masked(self, out: &mut [Block], words: &[u64], value: Block) {
         check_chosen(out.len(), words, out.len());
-        run!(self, add_key_where(out, words, value));
+        run!(self, xor_key_masked(out, words, value));
     }
 
-    /// The kernel of [`lay_out`](crate::records::lay_out).
+    /// The kernel of [`scatter_triples`](crate::bucket_kernels::scatter_triples).
     ///
     /// # Panics
-    /// As [`lay_out`](crate::records::lay_out).
-    pub fn lay_out(self, rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
+    /// As [`scatter_triples`](crate::bucket_kernels::scatter_triples).
+    pub fn scatter_triples(self, rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
         let n = rows.len();
         assert!(rows.all().iter().all(|row| row.len() == n), "rows of equal length");
         assert!(sums.iter().all(|sums| sums.len() == n), "a sum for each");
         assert!(to.peer < to.peers && to.records.len() == n * to.peers, "a record for each");
-        run!(self, lay_out(rows, sums, to));
+        run!(self, scatter_triples(rows, sums, to));
     }
 
-    /// The kernel of [`sum_buckets`](crate::records::sum_buckets).
+    /// The kernel of [`sum_buckets`](crate::bucket_kernels::sum_buckets).
     ///
     /// # Panics
-    /// As [`sum_buckets`](crate::records::sum_buckets).
+    /// As [`sum_buckets`](crate::bucket_kernels::sum_buckets).
     pub fn sum_buckets(
         self,
         records: Records<'_>,
@@ -505,7 +505,7 @@ impl Backend {
     /// The same for the first tags of two lists of sums, as many as `keys` says.
     pub(crate) fn selected_tag_products(
         self,
-        tags: Selected<'_>,
+        tags: SelectedSums<'_>,
         keys: (Keys<'_>, usize),
     ) -> [[u128; 2]; 2] {
         run!(self, selected_tag_products(tags, keys))

@@ -8,10 +8,10 @@ use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 
 use zeroize::Zeroize;
 
+use crate::bucket_kernels::{Buckets, Place, Record, Records, Rows};
 use crate::hash::Tweaks;
+use crate::mac_hash::{Keys, SelectedSums};
 use crate::prefetch::prefetch_early;
-use crate::records::{Buckets, Place, Record, Records, Rows};
-use crate::tags::{Keys, Selected};
 use crate::{BitVec, Block, mask64};
 
 pub(super) fn expand(key: Block) -> Aes128 {
@@ -120,7 +120,7 @@ pub(super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u128; 2] {
 }
 
 /// The tags of one of the lists from number `start` on, which begins a word of bits.
-pub(super) fn select_tags(tags: Selected<'_>, list: usize, start: usize, out: &mut [u64]) {
+pub(super) fn select_tags(tags: SelectedSums<'_>, list: usize, start: usize, out: &mut [u64]) {
     let delta = if list == 0 { 0 } else { tags.delta };
     for (k, out) in (start..).zip(out) {
         let rows = tags.rows[list].map(|row| row[if row.len() == 1 { 0 } else { k }]);
@@ -132,7 +132,7 @@ pub(super) fn select_tags(tags: Selected<'_>, list: usize, start: usize, out: &m
 }
 
 pub(super) fn selected_tag_products(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     (keys, n): (Keys<'_>, usize),
 ) -> [[u128; 2]; 2] {
     let mut words = vec![0; n];
@@ -189,31 +189,31 @@ pub(super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> Block {
 }
 
 #[inline(always)]
-pub(super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+pub(super) fn truncate_u64(blocks: &[Block], out: &mut [u64]) {
     out.iter_mut().zip(blocks).for_each(|(low, block)| *low = block.0 as u64);
 }
 
 #[inline(always)]
-pub(super) fn add_blocks(out: &mut [Block], values: &[Block]) {
+pub(super) fn xor_blocks(out: &mut [Block], values: &[Block]) {
     out.iter_mut().zip(values).for_each(|(out, &value)| *out ^= value);
 }
 
 #[inline(always)]
-pub(super) fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+pub(super) fn xor_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
     for (out, (&a, &b)) in out.iter_mut().zip(a.iter().zip(b)) {
         *out ^= a ^ b;
     }
 }
 
 #[inline(always)]
-pub(super) fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+pub(super) fn interleave_blocks(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
     for (out, (&mac, &key)) in out.iter_mut().zip(macs.iter().zip(keys)) {
         *out = [mac, key];
     }
 }
 
 #[inline(always)]
-pub(super) fn pair_up_where(
+pub(super) fn interleave_masked(
     [macs, keys]: [&[Block]; 2],
     words: &[u64],
     [more_macs, more_keys]: [&[Block]; 2],
@@ -227,7 +227,7 @@ pub(super) fn pair_up_where(
 }
 
 #[inline(always)]
-pub(super) fn low_bits(words: &[u64], out: &mut [u64]) {
+pub(super) fn lsbs(words: &[u64], out: &mut [u64]) {
     for (out, words) in out.iter_mut().zip(words.chunks(64)) {
         *out = words.iter().rev().fold(0, |bits, word| bits << 1 | word & 1);
     }
@@ -245,7 +245,7 @@ pub(super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> Block {
 }
 
 #[inline(always)]
-pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+pub(super) fn xor_masked(out: &mut [Block], words: &[u64], values: &[Block]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         for (i, (out, value)) in out.iter_mut().zip(values).enumerate() {
             *out ^= value.select(word >> i & 1 == 1);
@@ -254,7 +254,7 @@ pub(super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
 }
 
 #[inline(always)]
-pub(super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+pub(super) fn xor_words_masked(out: &mut [u64], words: &[u64], values: &[u64]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         for (i, (out, value)) in out.iter_mut().zip(values).enumerate() {
             *out ^= value & mask64(word >> i & 1 == 1);
@@ -263,7 +263,7 @@ pub(super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
 }
 
 #[inline(always)]
-pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+pub(super) fn xor_key_masked(out: &mut [Block], words: &[u64], value: Block) {
     for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
         for (i, out) in out.iter_mut().enumerate() {
             *out ^= value.select(word >> i & 1 == 1);
@@ -272,7 +272,7 @@ pub(super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
 }
 
 #[inline(always)]
-pub(super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
+pub(super) fn scatter_triples(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
     let Place { records, peers, peer } = to;
     let records = records.iter_mut().skip(peer).step_by(peers);
     let [mx, kx, my, ky, mz, kz] = rows.all().map(|row| row.iter().copied());

@@ -198,8 +198,8 @@ struct InputPass<'p> {
     cursor: Cursor<'p>,
     outputs: &'p [u32],
     slots: WireShares,
-    /// Inputs and output of the gates of a batch of the plan whose free gates are done; so many of
-    /// them are taken.
+    /// Inputs and output of the gates of a batch of the plan whose free gates are done; this many
+    /// of them are taken.
     ready: Vec<[usize; 3]>,
     taken: usize,
 }

@@ -44,7 +44,7 @@ pub(crate) trait GarbledTable: Default + Send {
     /// Makes the own part of the gates up to `end` that do not have it yet.
     fn begin(&mut self, gates: &MaskedGates, end: usize, shape: Self::Shape);
 
-    /// Bytes of a message of so many gates from the garbler with this index.
+    /// Bytes of a message of this many gates from the garbler with this index.
     fn message_bytes(gates: usize, garbler: usize, shape: Self::Shape) -> usize;
 
     /// Adds what the garbler with this index sent of some gates, which comes in whole blocks.

@@ -141,7 +141,7 @@ impl SpareShares {
         SpareShares { lists: Vec::new(), peers }
     }
 
-    /// Three empty lists; new ones have room for so many shares.
+    /// Three empty lists; new ones have room for this many shares.
     pub fn gates(&mut self, room: usize) -> MaskedGates {
         let mut empty = || {
             let new = || WireShares::with_capacity(room, self.peers);

@@ -172,7 +172,7 @@ impl Segment<'_, '_> {
         (self.streaming.rest, self.streaming.spent) = self.triples.finish();
     }
 
-    /// Whether a batch of the plan that comes after so many gates is within the segment.
+    /// Whether a batch of the plan that comes after this many gates is within the segment.
     fn reaches(&self, gates: usize) -> bool {
         self.streaming.due == 0 || self.triples.left() >= gates + self.streaming.most
     }

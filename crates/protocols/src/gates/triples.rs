@@ -82,7 +82,7 @@ struct Front<B> {
 }
 
 impl<B: TripleBatch> TripleQueue<B> {
-    /// The triples of `source`, which are enough for so many gates.
+    /// The triples of `source`, which are enough for this many gates.
     pub fn new(source: impl TripleSource<Batch = B> + 'static, gates: u64) -> Self {
         TripleQueue { source: Box::new(source), front: None, left: gates }
     }
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// A batch for so many gates, of which it can be seen whether it is still there.
+    /// A batch for this many gates, of which it can be seen whether it is still there.
     struct Watched {
         gates: usize,
         _alive: Arc<()>,

@@ -6,8 +6,8 @@ use std::slice::ChunksExact;
 
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Share};
-use symbolon_primitives::rows::{pair_up, pair_up_where};
-use symbolon_primitives::{BitVec, Block, key_sums};
+use symbolon_primitives::block_xor::{interleave_blocks, interleave_masked};
+use symbolon_primitives::{BitVec, Block, Key, Mac, key_sums};
 use symbolon_transport::Result;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -88,7 +88,7 @@ impl WireShares {
     /// Share `k` between two parties.
     pub fn pair(&self, k: usize) -> Share {
         let [mac, key] = self.auth[k * self.peers];
-        Share { bit: self.bits[k], mac, key }
+        Share { bit: self.bits[k], mac: Mac(mac), key: Key(key) }
     }
 
     /// Appends share `k` of another list.
@@ -119,7 +119,7 @@ impl WireShares {
         self.push_bits(from.bits.slice(range.clone()));
         if let [t] = &from.towards[..] {
             let out = self.more_auths(range.len());
-            return pair_up(&t.macs[range.clone()], &t.keys[range], out);
+            return interleave_blocks(&t.macs[range.clone()], &t.keys[range], out);
         }
         for k in range {
             self.auth.extend(from.towards.iter().map(|t| [t.macs[k], t.keys[k]]));
@@ -152,7 +152,7 @@ impl WireShares {
         self.push_bits(bits);
         if let ([a], [b]) = (&a.towards[..], &b.towards[..]) {
             let [a, b] = [a, b].map(|t| [&t.macs[range.clone()], &t.keys[range.clone()]]);
-            return pair_up_where(a, d, b, self.more_auths(range.len()));
+            return interleave_masked(a, d, b, self.more_auths(range.len()));
         }
         let start = range.start;
         for k in range {

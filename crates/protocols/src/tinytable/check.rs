@@ -8,7 +8,7 @@
 //!
 //! * k = 64: for each of two sets of keys, Σ (M_i ⊕ κ_i)·(M_i+1 ⊕ κ_i+1) over pairs, in GF(2^64),
 //!   for 1 024 tags at a time; these blocks of 128 bits are the coefficients of a polynomial in χ
-//!   ([`TagHash`](symbolon_primitives::TagHash)).
+//!   ([`UniversalMacHash`](symbolon_primitives::UniversalMacHash)).
 //! * k = 32 and 128: Σ χ^i·M_i in GF(2^128), shorter tags filled up with zeros.
 //!
 //! A wrong bit passes with probability at most 2^-k + q·N·2^-128 after q evaluations of the hash,

@@ -11,7 +11,7 @@ use std::ops::BitXorAssign;
 
 use symbolon_circuit::Table;
 use symbolon_preprocessing::AuthShares;
-use symbolon_primitives::{Block, Slab, prefetch};
+use symbolon_primitives::{Block, HugeBuf, prefetch};
 
 use super::tag::Tag;
 use zeroize::Zeroize;
@@ -20,19 +20,19 @@ use zeroize::Zeroize;
 const SIDE_BY_SIDE: usize = 64;
 
 /// The scrambled tables of all look-ups, on one side: a record for each entry, with all that is
-/// read of it side by side, so that whoever looks it up misses the caches once.
+/// read of it side by side, so that a look-up misses the caches once.
 ///
 /// A record is the own share, in [`Table::outputs`] bits rounded up to bytes; the MAC on it; and
 /// the key for the peer's.
 pub(crate) struct Tables<T: Tag> {
     /// Of all look-ups.
-    pub bytes: Slab<u8>,
+    pub bytes: HugeBuf<u8>,
     tag: PhantomData<T>,
 }
 
 impl<T: Tag> Tables<T> {
     /// Tables of these records.
-    pub fn new(bytes: Slab<u8>) -> Self {
+    pub fn new(bytes: HugeBuf<u8>) -> Self {
         Tables { bytes, tag: PhantomData }
     }
 

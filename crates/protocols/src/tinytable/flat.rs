@@ -39,7 +39,7 @@ impl Side {
     }
 }
 
-/// No shares yet, with room for so many.
+/// No shares yet, with room for this many.
 pub(crate) fn empty(room: usize) -> AuthShares {
     let list = || Vec::with_capacity(room);
     AuthShares { bits: BitVec::zeros(0), towards: vec![PeerAuth { macs: list(), keys: list() }] }

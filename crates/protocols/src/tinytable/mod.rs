@@ -94,7 +94,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     },
 };
 
-/// What so many executions of a circuit take.
+/// What this many executions of a circuit take.
 fn demand(circuit: &Circuit, batch: Batch) -> Result<Demand> {
     let program = Program::of(circuit)?;
     program.check(batch.mac)?;

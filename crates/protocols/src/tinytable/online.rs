@@ -348,7 +348,7 @@ mod tests {
     use std::thread;
 
     use symbolon_circuit::{Linear, builtin};
-    use symbolon_primitives::{Block, Delta, Prg, Slab};
+    use symbolon_primitives::{Block, Delta, HugeBuf, Prg};
     use symbolon_transport::{Meter, memory_pair};
 
     use super::super::{entries::Tables, program::Program};
@@ -388,7 +388,7 @@ mod tests {
                 program: program.clone(),
                 own_masks: BitVec::zeros(0),
                 gates: rows,
-                tables: Tables::new(Slab::zeroed(0)),
+                tables: Tables::new(HugeBuf::zeroed(0)),
                 outputs: Rows::with_room(0),
                 shared: false,
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytemuck::Pod;
 use symbolon_circuit::{Circuit, PartyId};
 use symbolon_preprocessing::{AuthShares, PeerAuth};
-use symbolon_primitives::{BitVec, Delta, Slab};
+use symbolon_primitives::{BitVec, Delta, HugeBuf};
 use symbolon_transport::Result;
 
 use super::{
@@ -52,15 +52,15 @@ pub(crate) struct Rows<T: Tag> {
     /// The own bits of those that are there.
     pub bits: BitVec,
     /// The MACs on them.
-    pub macs: Slab<T>,
+    pub macs: HugeBuf<T>,
     /// The keys for the peer's.
-    pub keys: Slab<T>,
+    pub keys: HugeBuf<T>,
 }
 
 impl<T: Tag> Rows<T> {
-    /// None yet, with room for so many.
+    /// None yet, with room for this many.
     pub fn with_room(n: usize) -> Self {
-        Rows { bits: BitVec::with_capacity(n), macs: Slab::zeroed(n), keys: Slab::zeroed(n) }
+        Rows { bits: BitVec::with_capacity(n), macs: HugeBuf::zeroed(n), keys: HugeBuf::zeroed(n) }
     }
 
     /// Appends shares between two parties, for which there is room.
@@ -102,7 +102,7 @@ impl<T: Tag> ScrambledCircuit<T> {
     }
 }
 
-/// Reads back what party `me` saved, for so many executions.
+/// Reads back what party `me` saved, for this many executions.
 pub(super) fn load<T: Tag>(
     me: PartyId,
     executions: usize,
@@ -136,8 +136,8 @@ pub(super) fn load<T: Tag>(
 /// How many elements are made room for at first; later on never more than twice what was there.
 const PIECE: usize = 1 << 20;
 
-fn slab<E: Pod>(from: &mut Reader<'_>, n: usize) -> Result<Slab<E>> {
-    let mut slab = Slab::zeroed(n.min(PIECE));
+fn slab<E: Pod>(from: &mut Reader<'_>, n: usize) -> Result<HugeBuf<E>> {
+    let mut slab = HugeBuf::zeroed(n.min(PIECE));
     let mut done = 0;
     loop {
         from.fill(bytemuck::cast_slice_mut(&mut slab[done..]))?;
@@ -145,7 +145,7 @@ fn slab<E: Pod>(from: &mut Reader<'_>, n: usize) -> Result<Slab<E>> {
         if done == n {
             return Ok(slab);
         }
-        let mut larger = Slab::zeroed(n.min(2 * done));
+        let mut larger = HugeBuf::zeroed(n.min(2 * done));
         larger[..done].copy_from_slice(&slab);
         slab = larger;
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use symbolon_circuit::{Circuit, Layer};
 use symbolon_garbling::wires::WireStore;
 use symbolon_preprocessing::{AuthShares, Triples};
-use symbolon_primitives::Slab;
+use symbolon_primitives::HugeBuf;
 use symbolon_transport::{Channel, Result};
 
 use super::{
@@ -39,7 +39,7 @@ const LOOKAHEAD: usize = 6;
 /// Look-ups, of all executions, that are worked off together.
 const LOOKUPS: usize = 1024;
 
-/// Binds correlations to a circuit, for so many executions.
+/// Binds correlations to a circuit, for this many executions.
 pub(super) fn prepare<T: Tag>(
     correlations: RandomCorrelations,
     net: &mut Network,
@@ -61,7 +61,7 @@ pub(super) fn prepare<T: Tag>(
         pending: VecDeque::new(),
         lookups: (0..program.layered.tables().len()).map(|_| Vec::new()).collect(),
         gates: [(); 3].map(|()| Rows::with_room(program.ands() * executions)),
-        tables: Tables::new(Slab::zeroed(Tables::<T>::bytes_before(program.end) * executions)),
+        tables: Tables::new(HugeBuf::zeroed(Tables::<T>::bytes_before(program.end) * executions)),
         program: program.clone(),
     };
     for layer in program.layered.layers() {

@@ -16,7 +16,7 @@ pub(crate) struct Slices {
 }
 
 impl Slices {
-    /// Rows of zeros for so many executions.
+    /// Rows of zeros for this many executions.
     pub fn zeros(rows: usize, executions: usize) -> Slices {
         let words = executions.div_ceil(64);
         Slices { executions, words, rows: vec![0; rows * words] }
@@ -78,7 +78,7 @@ impl Drop for Slices {
     }
 }
 
-/// A row of so many ones.
+/// A row of this many ones.
 struct Ones(usize);
 
 impl Ones {

@@ -1,6 +1,6 @@
 //! Hashes of all tags that were opened: of the own MACs, and of what the peer's must be.
 
-use symbolon_primitives::{Block, Challenge, PolyHash, Selected, TagHash};
+use symbolon_primitives::{Block, Challenge, PolyHash, SelectedSums, UniversalMacHash};
 use zeroize::Zeroize;
 
 use super::{
@@ -18,7 +18,7 @@ pub(super) struct Sums<T: Tag, const LISTS: usize> {
 
 /// The hash for tags of one word, and the one for any.
 enum Hash<const LISTS: usize> {
-    Words(TagHash<LISTS>),
+    Words(UniversalMacHash<LISTS>),
     Blocks(Box<[PolyHash; LISTS]>),
 }
 
@@ -27,7 +27,7 @@ impl<T: Tag, const LISTS: usize> Sums<T, LISTS> {
     pub fn new(challenge: Challenge) -> Self {
         let mut prg = challenge.into_prg();
         let hash = match T::LENGTH {
-            MacLength::Bits64 => Hash::Words(TagHash::new(&mut prg)),
+            MacLength::Bits64 => Hash::Words(UniversalMacHash::new(&mut prg)),
             _ => {
                 let chi = prg.block();
                 Hash::Blocks(Box::new(std::array::from_fn(|_| PolyHash::new(chi))))
@@ -94,7 +94,7 @@ impl<T: Tag> Sums<T, 2> {
             (&mut self.hash, rows.map(|rows| rows.map(T::as_words)))
             && let Some(&[delta]) = T::as_words(&[delta])
         {
-            let tags = Selected { rows: [[p, v, u], [q, w, x]], bits, flips: theirs, delta };
+            let tags = SelectedSums { rows: [[p, v, u], [q, w, x]], bits, flips: theirs, delta };
             match ready.shared {
                 false => hash.update_selected(tags, opened.c.len()),
                 true => each_for_all(hash, tags, ready.executions),
@@ -167,11 +167,11 @@ impl<T: Tag> Sums<T, 2> {
 }
 
 /// The tags of gates whose material all executions share.
-fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, executions: usize) {
+fn each_for_all(hash: &mut UniversalMacHash<2>, tags: SelectedSums<'_>, executions: usize) {
     let words = executions / 64;
     for gate in 0..tags.rows[0][0].len() {
         let range = gate * words..(gate + 1) * words;
-        let tags = Selected {
+        let tags = SelectedSums {
             rows: tags.rows.map(|rows| rows.map(|row| &row[gate..=gate])),
             bits: tags.bits.map(|bits| &bits[range.clone()]),
             flips: &tags.flips[range],
@@ -186,7 +186,7 @@ fn each_for_all(hash: &mut TagHash<2>, tags: Selected<'_>, executions: usize) {
 struct Multiples<T: Tag>(Vec<[T; 256]>);
 
 impl<T: Tag> Multiples<T> {
-    /// For entries of so many bytes.
+    /// For entries of this many bytes.
     fn of(delta: T, width: usize) -> Self {
         let mut power = delta;
         let tables = (0..width).map(|_| {
@@ -242,8 +242,8 @@ mod tests {
         let rows = [(); 2].map(|()| [(); 3].map(|()| words(gates)));
         let [c, d, flips] = [(); 3].map(|()| words(gates * executions / 64));
         let rows = rows.each_ref().map(|rows| rows.each_ref().map(|row| &row[..]));
-        let tags = Selected { rows, bits: [&c, &d], flips: &flips, delta };
-        let mut hash = TagHash::new(&mut Prg::from_seed(seed));
+        let tags = SelectedSums { rows, bits: [&c, &d], flips: &flips, delta };
+        let mut hash = UniversalMacHash::new(&mut Prg::from_seed(seed));
         each_for_all(&mut hash, tags, executions);
 
         let bit = |words: &[u64], k: usize| words[k / 64] >> (k % 64) & 1;
@@ -254,7 +254,7 @@ mod tests {
             };
             (0..gates * executions).map(tag).collect()
         };
-        let mut plain = TagHash::new(&mut Prg::from_seed(seed));
+        let mut plain = UniversalMacHash::new(&mut Prg::from_seed(seed));
         plain.update([&of(rows[0], 0), &of(rows[1], delta)]);
         assert_eq!(hash.finish(), plain.finish());
     }

@@ -110,7 +110,7 @@ pub(crate) trait Tag:
         tags.iter().zip(out).for_each(|(tag, out)| *out = tag.times(factor));
     }
 
-    /// The first of so many sums of products, each from its parts.
+    /// The first of this many sums of products, each from its parts.
     fn reduce(_: &mut [Self]) {}
 
     /// The product with Σ bit_i(factor)·X^i. The factor is public: an entry of a table, or a

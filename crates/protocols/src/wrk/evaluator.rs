@@ -158,9 +158,9 @@ impl Table {
             // No closure here: it would be a call for every gate.
             let [row0, alpha, beta] =
                 [gates.lambda_ab_c.pair(g), gates.lambda_a.pair(g), gates.lambda_b.pair(g)];
-            self.labels.extend(four_row::rows(row0.mac, alpha.mac, beta.mac));
+            self.labels.extend(four_row::rows(row0.mac.0, alpha.mac.0, beta.mac.0));
             let [key_row0, key_alpha, key_beta] =
-                [row0, alpha, beta].map(|share| M::of(share.key, mac_bytes));
+                [row0, alpha, beta].map(|share| M::of(share.key.0, mac_bytes));
             let keys = four_row::rows(key_row0, key_alpha, key_beta);
             for (row, key) in keys.into_iter().enumerate() {
                 key.put_at(&mut self.macs, ROWS * g + row, mac_bytes);
@@ -288,7 +288,7 @@ struct InputLabels {
 }
 
 impl InputLabels {
-    /// How many bytes they are, with so many bits of masked inputs.
+    /// How many bytes they are, with this many bits of masked inputs.
     fn bytes(circuit: &Circuit, masked: usize) -> usize {
         BitVec::byte_len(masked) + 16 * circuit.main().inputs as usize
     }
@@ -516,7 +516,7 @@ impl MaskedOutputs {
         let shares: Vec<Share> = wires.indices().map(|w| masks.pair(w)).collect();
         let bits: Vec<bool> = shares.iter().map(|share| share.bit).collect();
         let labels = wires.indices().map(|w| self.labels[w]);
-        let proof: Vec<Block> = labels.chain(shares.iter().map(|s| s.mac)).collect();
+        let proof: Vec<Block> = labels.chain(shares.iter().map(|s| s.mac.0)).collect();
         let masked: Vec<bool> = wires.indices().map(|w| self.masked[w]).collect();
         channel.send_parts(
             messages::GARBLER_OUTPUTS,

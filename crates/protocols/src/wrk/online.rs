@@ -28,7 +28,7 @@ pub(super) fn receive_garbler_outputs(
     let proofs = wires.indices().enumerate();
     let labels = proofs.clone().map(|(k, w)| labels[w] ^ delta.select(masked.get(k)));
     let macs: Vec<Block> =
-        proofs.map(|(k, w)| masks.pair(w).key ^ delta.select(shares.get(k))).collect();
+        proofs.map(|(k, w)| masks.pair(w).key.mac_of(shares.get(k), delta).0).collect();
     let expected: Vec<Block> = labels.chain(macs.iter().copied()).collect();
     if !digest.try_into().is_ok_and(|digest| same_digest(&digest_of(&expected), digest)) {
         return Err(Error::misbehaved(channel.peer(), checks::RETURNED_OUTPUT));

@@ -118,7 +118,7 @@ fn put_macs<M: TruncatedMac>(
 ) {
     let start = list.len();
     let end = start + ROWS * range.len() * mac_bytes;
-    // The last is written with zeros behind it.
+    // The last is written with zeros after it.
     list.resize(end + M::BYTES, 0);
     let out = &mut list[start..];
     let rows = [&gates.lambda_a, &gates.lambda_b, &gates.lambda_ab_c];

@@ -168,7 +168,7 @@ impl GarbledTable for Table {
     }
 }
 
-/// Blocks of a message of so many gates: two half-gates, and four rows for each other garbler.
+/// Blocks of a message of this many gates: two half-gates, and four rows for each other garbler.
 fn blocks_of(gates: usize, garblers: usize) -> usize {
     gates * (2 + 4 * (garblers - 1))
 }

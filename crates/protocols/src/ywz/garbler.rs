@@ -301,8 +301,8 @@ impl Prepared for GarblerSecrets {
     }
 }
 
-/// Reads back what [`Prepared::save`] wrote, for the garbler among so many parties whose peer with
-/// the index `evaluator` evaluates.
+/// Reads back what [`Prepared::save`] wrote, for the garbler among this many parties whose peer
+/// with the index `evaluator` evaluates.
 pub(super) fn load(
     me: PartyId,
     evaluator: usize,

@@ -8,9 +8,9 @@ use std::thread;
 
 use symbolon_circuit::{Cursor, Plan};
 use symbolon_garbling::wires::WireStore;
-use symbolon_primitives::rows::append_blocks;
+use symbolon_primitives::block_xor::append_blocks;
 use symbolon_primitives::{
-    BitVec, Block, BlockHasher, Delta, PolyHash, add_key_where, add_where, same_digest, stack,
+    BitVec, Block, BlockHasher, Delta, PolyHash, same_digest, stack, xor_key_masked, xor_masked,
 };
 use symbolon_transport::{Channel, Culprit, Error, Result};
 use zeroize::Zeroizing;
@@ -47,7 +47,7 @@ impl MaskedValues {
         for (labels, first) in labels.chunks(chosen.len()).zip((0..).step_by(1024)) {
             let chosen = &mut chosen[..labels.len()];
             chosen.copy_from_slice(labels);
-            add_key_where(chosen, &self.bits, first, delta);
+            xor_key_masked(chosen, &self.bits, first, delta);
             hasher.update(chosen);
         }
         hasher.finish()
@@ -66,7 +66,7 @@ pub(super) struct Proof<'a> {
 /// Gates that are proven at a time.
 const SUMMED: usize = 1024;
 
-/// So many gates or more are proven on two threads, if there are as many lanes.
+/// This many gates or more are proven on two threads, if there are as many lanes.
 pub(super) const TWO_THREADS: usize = 8192;
 
 impl<'a> Proof<'a> {
@@ -134,8 +134,8 @@ impl<'a> Proof<'a> {
                 done = gates.end;
                 ts.clear();
                 append_blocks(&mut ts, row0);
-                add_where(&mut ts, &left.slice(gates.clone()), 0, beta);
-                add_where(&mut ts, &right.slice(gates), 0, alpha);
+                xor_masked(&mut ts, &left.slice(gates.clone()), 0, beta);
+                xor_masked(&mut ts, &right.slice(gates), 0, alpha);
                 hash.update(&ts);
             }
         }
@@ -230,7 +230,7 @@ pub(super) struct SegmentProof<'s, 'a> {
 }
 
 impl SegmentProof<'_, '_> {
-    /// An empty list for the labels L_γ,0 of the next chunk, with room for so many.
+    /// An empty list for the labels L_γ,0 of the next chunk, with room for this many.
     pub fn room(&mut self, gates: usize) -> Vec<Block> {
         let mut list = self.streamed.spare.pop().unwrap_or_default();
         make_room(&mut *list, gates);

@@ -100,7 +100,7 @@ fn outputs_withheld() {
     assert_eq!(evaluator.outputs.unwrap(), right(1));
 }
 
-/// Bits behind the last one of any packed message: a message has one form only.
+/// Bits after the last one of any packed message: a message has one form only.
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;

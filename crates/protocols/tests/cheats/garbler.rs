@@ -63,7 +63,7 @@ fn garbage_table() {
 }
 
 /// The circuit with other steps in place of its first gate. One more step's result, wire `EXTRA`,
-/// comes behind all others.
+/// comes after all others.
 fn another_circuit(first: &[Step]) -> Circuit {
     let right = circuit();
     let mut steps = right.main().steps.clone();
@@ -190,7 +190,7 @@ fn short_and_long() {
     }
 }
 
-/// Bits behind the last one of masked inputs or shares: a message has one form only.
+/// Bits after the last one of masked inputs or shares: a message has one form only.
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;

@@ -39,7 +39,7 @@ pub struct Setting {
     /// Of a protocol that has a choice; others are run in the one that they have.
     pub form: GateForm,
     pub batch: Batch,
-    /// With a number, all phases are done at once, in segments of about so many gates.
+    /// With a number, all phases are done at once, in segments of about this many gates.
     pub segment_gates: Option<u64>,
 }
 

@@ -77,7 +77,7 @@ fn last(n: usize, bits: usize) -> usize {
     (bits + n).saturating_sub(DIGEST + EDGE)
 }
 
-/// So many bits of each message, as `place` says for its number and the bits that there are, each
+/// This many bits of each message, as `place` says for its number and the bits that there are, each
 /// once.
 fn places(shape: &[Sent], most: usize, place: fn(usize, usize) -> usize) -> Vec<Place> {
     let of = |(message, sent): (usize, &Sent)| {

@@ -76,7 +76,7 @@ fn output_mask_withheld() {
     }
 }
 
-/// Bits behind the last one of any packed message: a message has one form only.
+/// Bits after the last one of any packed message: a message has one form only.
 #[test]
 fn garbage_behind_packed_bits() {
     const ODD: usize = 5;

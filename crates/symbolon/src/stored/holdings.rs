@@ -21,7 +21,7 @@ pub(super) type Holdings = Vec<(ItemId, Vec<u64>)>;
 /// The rounds in which parties tell each other what they hold and answer with yes or no.
 ///
 /// What is told steers the session: which item is used, and whether it goes on. So it is broadcast,
-/// and everything told in a round enters the session's id. Whoever tells two parties different
+/// and everything told in a round enters the session's id. A party that tells two parties different
 /// things is noticed by both before either acts on it; otherwise each would use another item, and
 /// they would accuse each other.
 #[derive(Default)]
@@ -173,7 +173,7 @@ pub(super) fn all_say(
         all.push(peer.recv(ANSWER, own.len())?);
     }
     all.insert(usize::from(me), own);
-    // Before an answer is looked at: whoever says something else to another party is caught by
+    // Before an answer is looked at: a party that says something else to another party is caught by
     // both.
     rounds.confirm(network, &all)?;
     let known = [answer(false), answer(true)];

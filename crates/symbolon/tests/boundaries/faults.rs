@@ -36,7 +36,7 @@ pub enum Fault {
     Swapped,
     /// It comes late, but in time.
     Delayed,
-    /// Other bytes of the same length behind the same header.
+    /// Other bytes of the same length after the same header.
     Garbage,
     /// One bit of it, by this number modulo its bits; the header's come first.
     Flipped(usize),
@@ -51,7 +51,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Every kind of fault; of bits, two in the header and some behind it.
+    /// Every kind of fault; of bits, two in the header and some after it.
     pub const ALL: [Fault; 20] = [
         Fault::Dropped,
         Fault::Truncated,

@@ -82,9 +82,9 @@ impl Scene {
     }
 
     /// Two layers of AND gates on everybody's inputs. All learn the outputs, so that every message
-    /// is needed by whoever gets it.
+    /// is needed by its receiver.
     fn circuit(self) -> Circuit {
-        // So many gates that the leaky triples are more than a chunk, and both threads have work.
+        // Enough gates that the leaky triples are more than a chunk, and both threads have work.
         let width = match self {
             Scene::TwoThreads => 1_400,
             Scene::StreamedMeanwhile => 1_000,

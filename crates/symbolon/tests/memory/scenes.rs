@@ -80,7 +80,7 @@ impl Scene {
         format!("{self:?}")
     }
 
-    /// The parent must have been told at least so many.
+    /// The parent must have been told at least this many.
     pub fn least_secrets(self) -> usize {
         match self {
             Left => 3,

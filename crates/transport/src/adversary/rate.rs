@@ -34,8 +34,8 @@ impl Rate {
         self.hits as f64 / self.runs.max(1) as f64
     }
 
-    /// The probabilities of at most and of at least so many hits, if each run hits with probability
-    /// `p`.
+    /// The probabilities of at most and of at least this many hits, if each run hits with
+    /// probability `p`.
     pub fn tails(self, p: f64) -> (f64, f64) {
         let Rate { hits, runs } = self;
         if p <= 0.0 || p >= 1.0 {
@@ -88,7 +88,7 @@ impl Rate {
         format!("| {name} | {p:.6} | {runs} | {hits} | {measured:.6} | {chance:.3} |\n")
     }
 
-    /// Asserts that so many runs tell a rate `q` from the rate `p`: did each run hit with
+    /// Asserts that this many runs tell a rate `q` from the rate `p`: did each run hit with
     /// probability `q`, then [`assert_is`](Self::assert_is) would refuse `p`, but for one time in a
     /// hundred. That depends on the number of runs alone, so that it holds always or never.
     #[track_caller]
@@ -97,7 +97,7 @@ impl Rate {
         assert!(chance <= 0.01, "{runs} runs at {q} may pass for {p}: a chance of {chance:e}");
     }
 
-    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of so many runs, if each
+    /// The probability that [`assert_is`](Self::assert_is) accepts `p` of this many runs, if each
     /// hits with probability `q`.
     fn mistaken(self, p: f64, q: f64) -> f64 {
         if q < p {

@@ -14,7 +14,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// For a run with so many honest parties.
+    /// For a run with this many honest parties.
     pub fn new(honest: usize) -> Stage {
         Stage { waiting: Mutex::new(honest > 0), ended: Condvar::new() }
     }

@@ -165,7 +165,7 @@ impl Channel {
         Ok(TransportReason::Aborted(printable_bytes(text, ABORT_MAX)))
     }
 
-    /// Looks for an abort notice behind what the peer sent before it went, for a bounded time.
+    /// Looks for an abort notice after what the peer sent before it went, for a bounded time.
     pub(super) fn last_words(&mut self) -> Option<TransportReason> {
         const BUDGET: usize = 64 << 20;
         let limit = self.timeout.min(Duration::from_secs(1));

@@ -108,7 +108,7 @@ impl Gates {
         (word, shift)
     }
 
-    /// The word shifted up by so many places if `here`, which says that the top ones are zero:
+    /// The word shifted up by this many places if `here`, which says that the top ones are zero:
     /// n - by ANDs.
     fn shift_up_over_zeros(&mut self, word: &[Bit], by: usize, here: Bit) -> Word {
         let moved = self.and_each(here, &word[..word.len() - by.min(word.len())]);

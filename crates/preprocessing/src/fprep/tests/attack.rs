@@ -220,7 +220,7 @@ fn attacks_made_again_after_a_miss_succeed_as_often_as_predicted() {
 }
 
 /// The game alone, with the real shuffle, over as many batches as it takes: the formula counts
-/// every further try, and so many games tell it from the formula of a single batch.
+/// every further try, and the number of games tells it from the formula of a single batch.
 #[test]
 fn games_with_any_number_of_tries_come_up_to_the_formula() {
     let mut prg = Prg::from_seed(Block(fresh(77)));
@@ -269,7 +269,7 @@ fn rate(outcomes: &[Outcome], of: impl Fn(Outcome) -> bool) -> Rate {
     outcomes.iter().map(|&outcome| of(outcome)).collect()
 }
 
-/// So many best attacks on a planned batch: they are noticed, and succeed, as often as they should.
+/// Many optimal attacks on a planned batch: they are noticed, and succeed, as often as they should.
 fn assert_succeeds_as_predicted(
     parties: u16,
     (rho, triples, anchored): (u32, usize, bool),

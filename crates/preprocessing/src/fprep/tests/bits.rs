@@ -36,7 +36,7 @@ fn assert_cheat_caught(case: (u16, u16, u16), adversary: FnAdversary, check: imp
     mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, adversary);
     let ended = run(parties, |open, lanes| {
         open.shares(lanes, SHARES)?;
-        // Whoever has seen nothing yet waits for those who have.
+        // A party that has seen nothing yet waits for those who have.
         open.shares(lanes, 1)
     });
     assert_caught(ended, &[cheater], check);
@@ -388,7 +388,7 @@ fn lies_in_the_check_of_global_keys() {
             let mut parties = parties(n, 1, 26);
             let lie = message(kind, |p| *p.last_mut().expect("not empty") ^= 1);
             mesh::cheat(&mut parties[usize::from(cheater)].lanes, victim, lie);
-            // Whoever has seen nothing yet waits for those who have.
+            // A party that has seen nothing yet waits for those who have.
             let ended = run(parties, |open, lanes| {
                 check(open, lanes)?;
                 open.shares(lanes, 1)

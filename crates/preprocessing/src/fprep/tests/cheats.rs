@@ -99,7 +99,7 @@ fn many_wrong_u() {
     wrong_u_on(&[(1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000), (5, 16_000)]);
 }
 
-/// How often U ⊕ R for k triples goes unnoticed, for each k in so many runs.
+/// How often U ⊕ R for k triples goes unnoticed, for each k in this many runs.
 fn wrong_u_on(cases: &[(usize, u128)]) {
     for &(k, runs) in cases {
         let mut unnoticed = Rate::default();
@@ -213,7 +213,7 @@ fn another_d_than_committed() {
     }
 }
 
-/// Fig. 14 step 4: bits behind the last d, honestly committed to and opened. Refused, always: a
+/// Fig. 14 step 4: bits after the last d, honestly committed to and opened. Refused, always: a
 /// message has one form only.
 #[test]
 fn garbage_behind_the_last_d() {
@@ -428,7 +428,7 @@ fn lies_in_two_opened_bits() {
     }
 }
 
-/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits behind the
+/// Fig. 16: a lie with a made-up sum; honest bits with one that is off in any bit; bits after the
 /// last d. Always caught.
 #[test]
 fn made_up_sum_and_garbage_padding() {

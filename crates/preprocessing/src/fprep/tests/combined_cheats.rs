@@ -278,7 +278,7 @@ fn agree_and_look_away(
     let (tell_victim, told_victim) = mpsc::channel::<Vec<u8>>();
     let exchange = |tell: mpsc::Sender<Vec<u8>>, told: mpsc::Receiver<Vec<u8>>| {
         move |payload: &mut Vec<u8>| {
-            // Whoever has ended says nothing any more.
+            // A party that has ended says nothing any more.
             let _ = tell.send(payload.clone());
             if let Ok(theirs) = told.recv_timeout(Duration::from_secs(20)) {
                 *payload = theirs;

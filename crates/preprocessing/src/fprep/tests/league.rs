@@ -1,5 +1,5 @@
 //! Peers in league against one party, whose Δ is under guess in all of its checks: after the first
-//! that fails nothing passes, whoever the peer and whichever the lane.
+//! that fails nothing passes, for any peer and on any lane.
 //!
 //! Whole sessions, base OTs included: what is shared among all peers is shared by the set-up.
 

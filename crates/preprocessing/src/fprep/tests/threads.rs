@@ -8,7 +8,7 @@ use super::*;
 use crate::checks;
 use mesh::{message, state};
 
-/// So many leaky triples that two threads have several chunks each, the last one short.
+/// Enough leaky triples that two threads have several chunks each, the last one short.
 const BATCH: Batch = Batch { triples: 5_000, bucket: 3, anchored: false };
 
 /// Two parties on two lanes, of which the cheater has an adversary for each of its lanes.

@@ -5,7 +5,7 @@ use std::arch::aarch64::*;
 use super::{load, load_bytes};
 use crate::Block;
 use crate::backend::portable::select_tags;
-use crate::tags::{Keys, Selected};
+use crate::mac_hash::{Keys, SelectedSums};
 
 /// The product of the lower halves.
 #[inline]
@@ -163,7 +163,7 @@ const PIECE: usize = 512;
 
 #[target_feature(enable = "aes,neon")]
 pub(in super::super) fn selected_tag_products(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     (keys, n): (Keys<'_>, usize),
 ) -> [[u128; 2]; 2] {
     let mut words = zeroize::Zeroizing::new([0; PIECE]);

@@ -14,9 +14,9 @@ mod transpose;
 use std::arch::aarch64::*;
 
 pub(super) use super::portable::{
-    add_blocks, add_key_where, add_sums, add_where, add_words_where, bits_inner_product,
-    bytes_of_rows, lay_out, low_bits, low_words, pair_up, pair_up_where, rows_of_bytes,
-    sum_buckets,
+    bits_inner_product, bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes,
+    scatter_triples, sum_buckets, truncate_u64, xor_blocks, xor_key_masked, xor_masked, xor_sums,
+    xor_words_masked,
 };
 pub(super) use aes::{counter, encrypt, expand, hash};
 pub(super) use gf128::{

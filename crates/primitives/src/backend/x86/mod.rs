@@ -5,28 +5,28 @@
 //! one that has them, and [`Backend`](super::Backend) sees to it that the processor has them all.
 
 mod aes;
+mod block_xor;
+mod bucket_kernels;
 mod gf128;
+mod ggm_sums;
 mod keys;
-mod leaves;
-mod records;
-mod rows;
+mod mac_hash;
 mod select;
-mod tags;
 mod transpose;
 
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt, expand, hash};
+pub(super) use block_xor::{interleave_blocks, interleave_masked, xor_blocks, xor_sums};
+pub(super) use bucket_kernels::{scatter_triples, sum_buckets};
 pub(super) use gf128::{column_hash, inner_product, reduce, words_inner_product};
+pub(super) use ggm_sums::leaf_sums;
 pub(super) use keys::key_sums;
-pub(super) use leaves::leaf_sums;
-pub(super) use records::{lay_out, sum_buckets};
-pub(super) use rows::{add_blocks, add_sums, pair_up, pair_up_where};
+pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
 pub(super) use select::{
-    add_key_where, add_where, add_words_where, bits_inner_product, low_bits, low_words,
-    next_quad_mask, spread,
+    bits_inner_product, lsbs, next_quad_mask, spread, truncate_u64, xor_key_masked, xor_masked,
+    xor_words_masked,
 };
-pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;

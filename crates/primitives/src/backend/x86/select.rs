@@ -38,7 +38,7 @@ pub(in super::super) fn next_quad_mask(bits: &mut __m256i) -> __m256i {
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+pub(in super::super) fn xor_masked(out: &mut [Block], words: &[u64], values: &[Block]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         let mut bits = spread(word);
         let (pairs, tail) = out.as_chunks_mut::<2>();
@@ -55,7 +55,7 @@ pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Bl
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+pub(in super::super) fn xor_key_masked(out: &mut [Block], words: &[u64], value: Block) {
     let value = broadcast(&value);
     for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
         let mut bits = spread(word);
@@ -72,7 +72,7 @@ pub(in super::super) fn add_key_where(out: &mut [Block], words: &[u64], value: B
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+pub(in super::super) fn xor_words_masked(out: &mut [u64], words: &[u64], values: &[u64]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         let mut bits = spread(word);
         let (fours, tail) = out.as_chunks_mut::<4>();
@@ -82,7 +82,7 @@ pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: 
             store_words(out, _mm256_xor_si256(load_words(out), value));
         }
         if !tail.is_empty() {
-            portable::add_words_where(tail, &[word >> (4 * fours.len())], value_tail);
+            portable::xor_words_masked(tail, &[word >> (4 * fours.len())], value_tail);
         }
     }
 }
@@ -108,7 +108,7 @@ pub(in super::super) fn bits_inner_product(bits: &BitVec, coeffs: &[Block]) -> B
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+pub(in super::super) fn truncate_u64(blocks: &[Block], out: &mut [u64]) {
     let ((fours, tail), (out, out_tail)) = (blocks.as_chunks::<4>(), out.as_chunks_mut::<4>());
     for (blocks, out) in fours.iter().zip(out) {
         let [first, second]: &[[Block; 2]; 2] = bytemuck::cast_ref(blocks);
@@ -116,11 +116,11 @@ pub(in super::super) fn low_words(blocks: &[Block], out: &mut [u64]) {
         let words = _mm256_unpacklo_epi64(load_pair(first), load_pair(second));
         store_words(out, _mm256_permute4x64_epi64::<0b11_01_10_00>(words));
     }
-    portable::low_words(tail, out_tail);
+    portable::truncate_u64(tail, out_tail);
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
+pub(in super::super) fn lsbs(words: &[u64], out: &mut [u64]) {
     let (wholes, tail) = words.as_chunks::<64>();
     let (out, out_tail) = out.split_at_mut(wholes.len());
     for (words, out) in wholes.iter().zip(out) {
@@ -130,5 +130,5 @@ pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
             *out |= u64::from(_mm256_movemask_pd(signs).cast_unsigned()) << (4 * q);
         }
     }
-    portable::low_bits(tail, out_tail);
+    portable::lsbs(tail, out_tail);
 }

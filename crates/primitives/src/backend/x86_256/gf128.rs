@@ -127,7 +127,7 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
     for (words, coeffs) in fours.iter().zip(coeff_fours) {
         let words = load_words(words);
         let [first, second]: &[[Block; 2]; 2] = bytemuck::cast_ref(coeffs);
-        // A lane of words belongs to one coefficient of even number and the one behind it.
+        // A lane of words belongs to one coefficient of even number and the next one.
         let [even, odd] = transpose_lanes([load_pair(first), load_pair(second)]);
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x00>(words, even));
         low = _mm256_xor_si256(low, _mm256_clmulepi64_epi128::<0x01>(words, odd));

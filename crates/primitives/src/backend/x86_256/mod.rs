@@ -5,22 +5,22 @@
 
 mod aes;
 mod gf128;
+mod ggm_sums;
 mod hash;
-mod leaves;
-mod tags;
+mod mac_hash;
 
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt};
 pub(super) use gf128::{column_hash, inner_product, words_inner_product};
+pub(super) use ggm_sums::leaf_sums;
 pub(super) use hash::{half_gates, hash, leaky_hashes};
-pub(super) use leaves::leaf_sums;
-pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
+pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
 
 pub(super) use super::x86::{
-    add_blocks, add_key_where, add_sums, add_where, add_words_where, bits_inner_product,
-    bytes_of_rows, lay_out, low_bits, low_words, pair_up, pair_up_where, rows_of_bytes,
-    sum_buckets, transpose_128,
+    bits_inner_product, bytes_of_rows, interleave_blocks, interleave_masked, lsbs, rows_of_bytes,
+    scatter_triples, sum_buckets, transpose_128, truncate_u64, xor_blocks, xor_key_masked,
+    xor_masked, xor_sums, xor_words_masked,
 };
 
 use super::x86::{

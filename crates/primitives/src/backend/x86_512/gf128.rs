@@ -142,7 +142,7 @@ pub(in super::super) fn words_inner_product(words: &[u64], coeffs: &[Block]) -> 
         let words = load_bytes(bytemuck::cast_ref(words));
         let [first, second]: &[[Block; 4]; 2] = bytemuck::cast_ref(coeffs);
         let (first, second) = (load(first), load(second));
-        // A lane of words belongs to one coefficient of even number and the one behind it.
+        // A lane of words belongs to one coefficient of even number and the next one.
         let even = _mm512_shuffle_i64x2::<0b10_00_10_00>(first, second);
         let odd = _mm512_shuffle_i64x2::<0b11_01_11_01>(first, second);
         low = [

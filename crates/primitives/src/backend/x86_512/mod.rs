@@ -3,27 +3,27 @@
 //! As in the 128-bit kernels, every function names the instructions it needs.
 
 mod aes;
+mod block_xor;
+mod bucket_kernels;
 mod gf128;
+mod ggm_sums;
 mod hash;
 mod keys;
-mod leaves;
-mod records;
-mod rows;
+mod mac_hash;
 mod select;
-mod tags;
 mod transpose;
 
 use std::arch::x86_64::*;
 
 pub(super) use aes::{counter, encrypt};
+pub(super) use block_xor::{interleave_blocks, interleave_masked, xor_blocks, xor_sums};
+pub(super) use bucket_kernels::{scatter_triples, sum_buckets};
 pub(super) use gf128::{bits_inner_product, column_hash, inner_product, words_inner_product};
+pub(super) use ggm_sums::leaf_sums;
 pub(super) use hash::{half_gates, hash, leaky_hashes};
 pub(super) use keys::key_sums;
-pub(super) use leaves::leaf_sums;
-pub(super) use records::{lay_out, sum_buckets};
-pub(super) use rows::{add_blocks, add_sums, pair_up, pair_up_where};
-pub(super) use select::{add_key_where, add_where, add_words_where, low_bits, low_words};
-pub(super) use tags::{carryless_products, selected_tag_products, tag_products};
+pub(super) use mac_hash::{carryless_products, selected_tag_products, tag_products};
+pub(super) use select::{lsbs, truncate_u64, xor_key_masked, xor_masked, xor_words_masked};
 pub(super) use transpose::{bytes_of_rows, rows_of_bytes, transpose_128};
 
 use crate::Block;

@@ -22,7 +22,7 @@ pub(super) fn quad_mask(masks: [u64; 2], q: usize) -> u8 {
 }
 
 #[target_feature(enable = "avx512f,bmi2")]
-pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Block]) {
+pub(in super::super) fn xor_masked(out: &mut [Block], words: &[u64], values: &[Block]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         let masks = quad_masks(word);
         let (quads, tail) = out.as_chunks_mut::<4>();
@@ -39,18 +39,18 @@ pub(in super::super) fn add_where(out: &mut [Block], words: &[u64], values: &[Bl
 }
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn low_words(blocks: &[Block], out: &mut [u64]) {
+pub(in super::super) fn truncate_u64(blocks: &[Block], out: &mut [u64]) {
     let ((eights, tail), (out, out_tail)) = (blocks.as_chunks::<8>(), out.as_chunks_mut::<8>());
     let even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
     for (blocks, out) in eights.iter().zip(out) {
         let [first, second]: &[[Block; 4]; 2] = bytemuck::cast_ref(blocks);
         store_words(out, _mm512_permutex2var_epi64(load(first), even, load(second)));
     }
-    portable::low_words(tail, out_tail);
+    portable::truncate_u64(tail, out_tail);
 }
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
+pub(in super::super) fn lsbs(words: &[u64], out: &mut [u64]) {
     let ones = _mm512_set1_epi64(1);
     let (wholes, tail) = words.as_chunks::<64>();
     let (out, out_tail) = out.split_at_mut(wholes.len());
@@ -63,11 +63,11 @@ pub(in super::super) fn low_bits(words: &[u64], out: &mut [u64]) {
         }
         *out = u64::from_le_bytes(bits);
     }
-    portable::low_bits(tail, out_tail);
+    portable::lsbs(tail, out_tail);
 }
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: &[u64]) {
+pub(in super::super) fn xor_words_masked(out: &mut [u64], words: &[u64], values: &[u64]) {
     for ((&word, out), values) in words.iter().zip(out.chunks_mut(64)).zip(values.chunks(64)) {
         let (eights, tail) = out.as_chunks_mut::<8>();
         let (value_eights, value_tail) = values.as_chunks::<8>();
@@ -77,13 +77,13 @@ pub(in super::super) fn add_words_where(out: &mut [u64], words: &[u64], values: 
             store_words(out, _mm512_mask_xor_epi64(old, mask, old, value));
         }
         if !tail.is_empty() {
-            portable::add_words_where(tail, &[word >> (8 * eights.len())], value_tail);
+            portable::xor_words_masked(tail, &[word >> (8 * eights.len())], value_tail);
         }
     }
 }
 
 #[target_feature(enable = "avx512f,bmi2")]
-pub(in super::super) fn add_key_where(out: &mut [Block], words: &[u64], value: Block) {
+pub(in super::super) fn xor_key_masked(out: &mut [Block], words: &[u64], value: Block) {
     let value = broadcast(value);
     for (&word, out) in words.iter().zip(out.chunks_mut(64)) {
         let masks = quad_masks(word);

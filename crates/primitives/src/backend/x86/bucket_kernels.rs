@@ -4,13 +4,17 @@ use std::arch::x86_64::*;
 
 use super::{load, load_pair, store, store_pair, transpose_lanes};
 use crate::backend::portable;
+use crate::bucket_kernels::{Buckets, Place, Records, Rows};
 use crate::prefetch::prefetch_early;
-use crate::records::{Buckets, Place, Records, Rows};
 use crate::{Block, mask64};
 
-/// The kernel of [`lay_out`](crate::records::lay_out).
+/// The kernel of [`scatter_triples`](crate::bucket_kernels::scatter_triples).
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
+pub(in super::super) fn scatter_triples(
+    rows: &Rows<'_>,
+    [phi, s]: [&mut [Block]; 2],
+    to: Place<'_>,
+) {
     let Place { records, peers, peer } = to;
     let (phi_pairs, phi_rest) = phi.as_chunks_mut::<2>();
     let (s_pairs, s_rest) = s.as_chunks_mut::<2>();
@@ -38,10 +42,10 @@ pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to
     }
     let records = &mut records[2 * pairs * peers..];
     let to = Place { records, peers, peer };
-    portable::lay_out(&rows.from(2 * pairs), [phi_rest, s_rest], to);
+    portable::scatter_triples(&rows.from(2 * pairs), [phi_rest, s_rest], to);
 }
 
-/// The kernel of [`sum_buckets`](crate::records::sum_buckets).
+/// The kernel of [`sum_buckets`](crate::bucket_kernels::sum_buckets).
 #[target_feature(enable = "avx2")]
 pub(in super::super) fn sum_buckets(
     records: Records<'_>,

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use super::gf128::xor_lanes;
 use super::{load_words, store_words};
 use crate::backend::x86::{self, next_quad_mask, spread};
-use crate::tags::{Keys, Selected};
+use crate::mac_hash::{Keys, SelectedSums};
 
 #[target_feature(enable = "avx2,vpclmulqdq,pclmulqdq")]
 pub(in super::super) fn carryless_products(
@@ -71,7 +71,7 @@ pub(in super::super) fn tag_products(tags: &[u64], keys: Keys<'_>) -> [u128; 2] 
 
 #[target_feature(enable = "avx2,vpclmulqdq,pclmulqdq")]
 pub(in super::super) fn selected_tag_products(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     (keys, n): (Keys<'_>, usize),
 ) -> [[u128; 2]; 2] {
     let whole = n / 64 * 64;
@@ -88,11 +88,11 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// The products of a list's tags that belong to so many whole words of bits.
+/// The products of a list's tags that belong to this many whole words of bits.
 #[inline]
 #[target_feature(enable = "avx2,vpclmulqdq")]
 fn words<const SHARED: bool>(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     list: usize,
     keys: Keys<'_>,
     n: usize,

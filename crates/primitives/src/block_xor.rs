@@ -31,24 +31,24 @@ pub fn append_blocks(out: &mut Vec<Block>, values: &[Block]) {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn add_blocks(out: &mut [Block], values: &[Block]) {
-    Backend::active().add_blocks(out, values);
+pub fn xor_blocks(out: &mut [Block], values: &[Block]) {
+    Backend::active().xor_blocks(out, values);
 }
 
 /// Adds `a[i]` and `b[i]` to `out[i]`.
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
-    Backend::active().add_sums(out, a, b);
+pub fn xor_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+    Backend::active().xor_sums(out, a, b);
 }
 
 /// `out[i]` becomes `[macs[i], keys[i]]`.
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
-    Backend::active().pair_up(macs, keys, out);
+pub fn interleave_blocks(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+    Backend::active().interleave_blocks(macs, keys, out);
 }
 
 /// The same with `more[0][i]` added to the MAC and `more[1][i]` to the key where bit `i` is 1;
@@ -56,14 +56,14 @@ pub fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn pair_up_where(
+pub fn interleave_masked(
     [macs, keys]: [&[Block]; 2],
     bits: &BitVec,
     more: [&[Block]; 2],
     out: &mut [[Block; 2]],
 ) {
     assert_eq!(bits.len(), out.len(), "a bit for each pair");
-    Backend::active().pair_up_where([macs, keys], bits.words(), more, out);
+    Backend::active().interleave_masked([macs, keys], bits.words(), more, out);
 }
 
 #[cfg(test)]
@@ -107,13 +107,13 @@ mod tests {
             let both: Vec<Block> = (0..n).map(|i| before[i] ^ a[i] ^ b[i]).collect();
             for backend in Backend::available() {
                 let (mut out, mut sums) = (before.clone(), before.clone());
-                backend.add_blocks(&mut out, &a);
-                backend.add_sums(&mut sums, &a, &b);
+                backend.xor_blocks(&mut out, &a);
+                backend.xor_sums(&mut sums, &a, &b);
                 assert!(out == one && sums == both, "{backend:?} {n}");
             }
             let (mut out, mut sums) = (before.clone(), before);
-            add_blocks(&mut out, &a);
-            add_sums(&mut sums, &a, &b);
+            xor_blocks(&mut out, &a);
+            xor_sums(&mut sums, &a, &b);
             assert!(out == one && sums == both, "{n}");
         }
     }
@@ -130,16 +130,16 @@ mod tests {
             let sums: Vec<[Block; 2]> = (0..n).map(sum).collect();
             for backend in Backend::available() {
                 let mut out = vec![[Block::ONE; 2]; n];
-                backend.pair_up(&macs, &keys, &mut out);
+                backend.interleave_blocks(&macs, &keys, &mut out);
                 assert_eq!(out, pairs, "{backend:?} {n}");
                 let rows = ([&macs[..], &keys], [&more_macs[..], &more_keys]);
-                backend.pair_up_where(rows.0, bits.words(), rows.1, &mut out);
+                backend.interleave_masked(rows.0, bits.words(), rows.1, &mut out);
                 assert_eq!(out, sums, "{backend:?} {n}");
             }
             let mut out = vec![[Block::ONE; 2]; n];
-            pair_up(&macs, &keys, &mut out);
+            interleave_blocks(&macs, &keys, &mut out);
             assert_eq!(out, pairs);
-            pair_up_where([&macs, &keys], &bits, [&more_macs, &more_keys], &mut out);
+            interleave_masked([&macs, &keys], &bits, [&more_macs, &more_keys], &mut out);
             assert_eq!(out, sums);
         }
     }
@@ -147,32 +147,32 @@ mod tests {
     #[test]
     #[should_panic(expected = "a value for each sum")]
     fn refuses_missing_values() {
-        add_blocks(&mut [Block::ONE], &[]);
+        xor_blocks(&mut [Block::ONE], &[]);
     }
 
     #[test]
     #[should_panic(expected = "two values for each sum")]
     fn refuses_missing_addends() {
-        add_sums(&mut [Block::ONE], &[Block::ONE], &[]);
+        xor_sums(&mut [Block::ONE], &[Block::ONE], &[]);
     }
 
     #[test]
     #[should_panic(expected = "a MAC and a key for each pair")]
     fn refuses_missing_keys() {
-        pair_up(&[Block::ONE], &[], &mut [[Block::ONE; 2]]);
+        interleave_blocks(&[Block::ONE], &[], &mut [[Block::ONE; 2]]);
     }
 
     #[test]
     #[should_panic(expected = "a bit for each pair")]
     fn refuses_missing_bits() {
         let one = [Block::ONE];
-        pair_up_where([&one, &one], &BitVec::zeros(0), [&one, &one], &mut [[Block::ONE; 2]]);
+        interleave_masked([&one, &one], &BitVec::zeros(0), [&one, &one], &mut [[Block::ONE; 2]]);
     }
 
     #[test]
     #[should_panic(expected = "a MAC and a key for each pair")]
     fn refuses_missing_values_for_pairs() {
         let one = [Block::ONE];
-        pair_up_where([&one, &one], &BitVec::zeros(1), [&one, &[]], &mut [[Block::ONE; 2]]);
+        interleave_masked([&one, &one], &BitVec::zeros(1), [&one, &[]], &mut [[Block::ONE; 2]]);
     }
 }

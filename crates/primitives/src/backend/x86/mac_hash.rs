@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use zeroize::Zeroize;
 
 use crate::backend::portable;
-use crate::tags::{Keys, Selected};
+use crate::mac_hash::{Keys, SelectedSums};
 
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn carryless_products(
@@ -48,7 +48,7 @@ pub(in super::super) fn tag_products(tags: &[u64], Keys(keys): Keys<'_>) -> [u12
 
 #[target_feature(enable = "pclmulqdq,avx2")]
 pub(in super::super) fn selected_tag_products(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     (keys, n): (Keys<'_>, usize),
 ) -> [[u128; 2]; 2] {
     let mut sums = [[0; 2]; 2];

@@ -6,12 +6,16 @@ use super::select::{quad_mask, quad_masks};
 use super::{XOR3, broadcast, load, load_tail, store, store_tail, transpose_lanes};
 use crate::Block;
 use crate::backend::portable;
+use crate::bucket_kernels::{Buckets, Place, Record, Records, Rows};
 use crate::prefetch::prefetch_early;
-use crate::records::{Buckets, Place, Record, Records, Rows};
 
-/// The kernel of [`lay_out`](crate::records::lay_out).
+/// The kernel of [`scatter_triples`](crate::bucket_kernels::scatter_triples).
 #[target_feature(enable = "avx512f,avx512vl")]
-pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to: Place<'_>) {
+pub(in super::super) fn scatter_triples(
+    rows: &Rows<'_>,
+    [phi, s]: [&mut [Block]; 2],
+    to: Place<'_>,
+) {
     let Place { records, peers, peer } = to;
     let (phi_quads, phi_rest) = phi.as_chunks_mut::<4>();
     let (s_quads, s_rest) = s.as_chunks_mut::<4>();
@@ -36,10 +40,10 @@ pub(in super::super) fn lay_out(rows: &Rows<'_>, [phi, s]: [&mut [Block]; 2], to
     }
     let records = &mut records[4 * quads * peers..];
     let to = Place { records, peers, peer };
-    portable::lay_out(&rows.from(4 * quads), [phi_rest, s_rest], to);
+    portable::scatter_triples(&rows.from(4 * quads), [phi_rest, s_rest], to);
 }
 
-/// The kernel of [`sum_buckets`](crate::records::sum_buckets).
+/// The kernel of [`sum_buckets`](crate::bucket_kernels::sum_buckets).
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,bmi2")]
 pub(in super::super) fn sum_buckets(
     records: Records<'_>,

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::gf128::xor_lanes;
 use crate::backend::x86;
-use crate::tags::{Keys, Selected};
+use crate::mac_hash::{Keys, SelectedSums};
 
 /// Up to eight words, then zeros.
 #[inline]
@@ -99,7 +99,7 @@ fn load_eight(words: &[u64; 64], eight: usize) -> __m512i {
 
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
 pub(in super::super) fn selected_tag_products(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     (keys, n): (Keys<'_>, usize),
 ) -> [[u128; 2]; 2] {
     let whole = n / 64 * 64;
@@ -120,12 +120,12 @@ pub(in super::super) fn selected_tag_products(
     sums
 }
 
-/// The products of the tags that belong to so many whole words of bits, of the first list, the
+/// The products of the tags that belong to this many whole words of bits, of the first list, the
 /// second, or both.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,vpclmulqdq")]
 fn words<const SHARED: bool, const FIRST: bool, const SECOND: bool>(
-    tags: Selected<'_>,
+    tags: SelectedSums<'_>,
     keys: Keys<'_>,
     n: usize,
 ) -> [[u128; 2]; 2] {

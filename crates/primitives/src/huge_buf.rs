@@ -3,8 +3,8 @@
 //!
 //! Memory that is touched for the first time costs a fault for each page, and random access to tens
 //! of megabytes a miss of the page tables' cache for each touch; under virtualisation both are
-//! several times dearer than the work itself. Huge pages make them rare, and whoever keeps a slab
-//! between uses has no first touch but the first.
+//! several times dearer than the work itself. Huge pages make them rare, and a caller that keeps a
+//! slab between uses has no first touch but the first.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -34,7 +34,7 @@ enum Memory {
 struct Line([u8; LINE]);
 
 /// A buffer of `len` elements; see the [module](self).
-pub struct Slab<T> {
+pub struct HugeBuf<T> {
     memory: Memory,
     len: usize,
     /// The most elements that there ever were.
@@ -42,20 +42,20 @@ pub struct Slab<T> {
     elements: std::marker::PhantomData<T>,
 }
 
-impl<T: Pod> Default for Slab<T> {
+impl<T: Pod> Default for HugeBuf<T> {
     fn default() -> Self {
-        Slab::zeroed(0)
+        HugeBuf::zeroed(0)
     }
 }
 
-impl<T> fmt::Debug for Slab<T> {
+impl<T> fmt::Debug for HugeBuf<T> {
     /// Prints the length alone: what it holds may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Slab({} elements)", self.len)
+        write!(f, "HugeBuf({} elements)", self.len)
     }
 }
 
-impl<T: Pod> Slab<T> {
+impl<T: Pod> HugeBuf<T> {
     /// `len` elements of zero bytes.
     ///
     /// # Panics
@@ -64,19 +64,24 @@ impl<T: Pod> Slab<T> {
     pub fn zeroed(len: usize) -> Self {
         assert!(align_of::<T>() <= LINE, "elements that need more than a cache line's alignment");
         let bytes = len.checked_mul(size_of::<T>()).expect("a slab of more bytes than addresses");
-        Slab { memory: Memory::zeroed(bytes), len, most: len, elements: std::marker::PhantomData }
+        HugeBuf {
+            memory: Memory::zeroed(bytes),
+            len,
+            most: len,
+            elements: std::marker::PhantomData,
+        }
     }
 
-    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: whoever
-    /// calls this overwrites them.
+    /// Changes the length. What the elements hold afterwards is left from earlier, or zero: the
+    /// caller overwrites them.
     ///
     /// # Panics
-    /// As [`Slab::zeroed`].
+    /// As [`HugeBuf::zeroed`].
     pub fn reset(&mut self, len: usize) {
         if len.checked_mul(size_of::<T>()).is_none_or(|bytes| bytes > self.memory.bytes().len()) {
             // The old memory is given back before the new is asked for.
-            *self = Slab::zeroed(0);
-            *self = Slab::zeroed(len);
+            *self = HugeBuf::zeroed(0);
+            *self = HugeBuf::zeroed(len);
         }
         self.len = len;
         self.most = self.most.max(len);
@@ -113,7 +118,7 @@ impl Memory {
     }
 }
 
-impl<T> Drop for Slab<T> {
+impl<T> Drop for HugeBuf<T> {
     fn drop(&mut self) {
         let used = &mut self.memory.bytes_mut()[..self.most * size_of::<T>()];
         // In large words: each is a store that the compiler must not merge with others.
@@ -124,7 +129,7 @@ impl<T> Drop for Slab<T> {
     }
 }
 
-impl<T: Pod> Deref for Slab<T> {
+impl<T: Pod> Deref for HugeBuf<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -132,7 +137,7 @@ impl<T: Pod> Deref for Slab<T> {
     }
 }
 
-impl<T: Pod> DerefMut for Slab<T> {
+impl<T: Pod> DerefMut for HugeBuf<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         bytemuck::cast_slice_mut(&mut self.memory.bytes_mut()[..self.len * size_of::<T>()])
     }
@@ -148,7 +153,7 @@ mod tests {
         for len in
             [0, 1, 3, 4, MAPPED / 16 - 1, MAPPED / 16, HUGE / 16 - 1, HUGE / 16, HUGE / 16 + 5]
         {
-            let mut slab = Slab::<Block>::zeroed(len);
+            let mut slab = HugeBuf::<Block>::zeroed(len);
             assert_eq!(slab.len(), len);
             assert!(slab.iter().all(|&block| block == Block::ZERO));
             for (i, block) in slab.iter_mut().enumerate() {
@@ -161,7 +166,7 @@ mod tests {
 
     #[test]
     fn keeps_its_memory_while_it_is_enough() {
-        let mut slab = Slab::<[u64; 3]>::zeroed(200_000);
+        let mut slab = HugeBuf::<[u64; 3]>::zeroed(200_000);
         let start = slab.as_ptr();
         slab[7] = [1, 2, 3];
         for len in [8, 0, 200_000] {
@@ -176,11 +181,11 @@ mod tests {
     #[test]
     #[should_panic(expected = "more bytes than addresses")]
     fn refuses_what_cannot_be() {
-        let _ = Slab::<Block>::zeroed(usize::MAX);
+        let _ = HugeBuf::<Block>::zeroed(usize::MAX);
     }
 
     #[test]
     fn debug_hides_the_elements() {
-        assert_eq!(format!("{:?}", Slab::<Block>::zeroed(2)), "Slab(2 elements)");
+        assert_eq!(format!("{:?}", HugeBuf::<Block>::zeroed(2)), "HugeBuf(2 elements)");
     }
 }

@@ -8,37 +8,37 @@ use crate::Block;
 use crate::backend::portable;
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn add_blocks(out: &mut [Block], values: &[Block]) {
+pub(in super::super) fn xor_blocks(out: &mut [Block], values: &[Block]) {
     let ((out, out_tail), (values, tail)) = (out.as_chunks_mut::<2>(), values.as_chunks::<2>());
     for (out, values) in out.iter_mut().zip(values) {
         store_pair(out, _mm256_xor_si256(load_pair(out), load_pair(values)));
     }
-    portable::add_blocks(out_tail, tail);
+    portable::xor_blocks(out_tail, tail);
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+pub(in super::super) fn xor_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
     let (out, out_tail) = out.as_chunks_mut::<2>();
     let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<2>(), b.as_chunks::<2>());
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
         let sum = _mm256_xor_si256(load_pair(a), load_pair(b));
         store_pair(out, _mm256_xor_si256(load_pair(out), sum));
     }
-    portable::add_sums(out_tail, a_tail, b_tail);
+    portable::xor_sums(out_tail, a_tail, b_tail);
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+pub(in super::super) fn interleave_blocks(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
     let (out, out_tail) = out.as_chunks_mut::<2>();
     let ((macs, macs_tail), (keys, keys_tail)) = (macs.as_chunks::<2>(), keys.as_chunks::<2>());
     for (out, (macs, keys)) in out.iter_mut().zip(macs.iter().zip(keys)) {
         write(out, [load_pair(macs), load_pair(keys)]);
     }
-    portable::pair_up(macs_tail, keys_tail, out_tail);
+    portable::interleave_blocks(macs_tail, keys_tail, out_tail);
 }
 
 #[target_feature(enable = "avx2")]
-pub(in super::super) fn pair_up_where(
+pub(in super::super) fn interleave_masked(
     rows: [&[Block]; 2],
     words: &[u64],
     more: [&[Block]; 2],
@@ -66,7 +66,7 @@ pub(in super::super) fn pair_up_where(
         if !out_tail.is_empty() {
             let words = [word >> (2 * out.len())];
             let more = [more_macs_tail, more_keys_tail];
-            portable::pair_up_where([macs_tail, keys_tail], &words, more, out_tail);
+            portable::interleave_masked([macs_tail, keys_tail], &words, more, out_tail);
         }
     }
 }

@@ -9,36 +9,36 @@ use crate::Block;
 use crate::backend::portable;
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn add_blocks(out: &mut [Block], values: &[Block]) {
+pub(in super::super) fn xor_blocks(out: &mut [Block], values: &[Block]) {
     let ((out, out_tail), (values, tail)) = (out.as_chunks_mut::<4>(), values.as_chunks::<4>());
     for (out, values) in out.iter_mut().zip(values) {
         store(out, _mm512_xor_si512(load(out), load(values)));
     }
-    portable::add_blocks(out_tail, tail);
+    portable::xor_blocks(out_tail, tail);
 }
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn add_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
+pub(in super::super) fn xor_sums(out: &mut [Block], a: &[Block], b: &[Block]) {
     let (out, out_tail) = out.as_chunks_mut::<4>();
     let ((a, a_tail), (b, b_tail)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
     for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
         store(out, _mm512_ternarylogic_epi64::<XOR3>(load(out), load(a), load(b)));
     }
-    portable::add_sums(out_tail, a_tail, b_tail);
+    portable::xor_sums(out_tail, a_tail, b_tail);
 }
 
 #[target_feature(enable = "avx512f")]
-pub(in super::super) fn pair_up(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
+pub(in super::super) fn interleave_blocks(macs: &[Block], keys: &[Block], out: &mut [[Block; 2]]) {
     let (out, out_tail) = out.as_chunks_mut::<4>();
     let ((macs, macs_tail), (keys, keys_tail)) = (macs.as_chunks::<4>(), keys.as_chunks::<4>());
     for (out, (macs, keys)) in out.iter_mut().zip(macs.iter().zip(keys)) {
         write(out, [load(macs), load(keys)]);
     }
-    portable::pair_up(macs_tail, keys_tail, out_tail);
+    portable::interleave_blocks(macs_tail, keys_tail, out_tail);
 }
 
 #[target_feature(enable = "avx512f,bmi2")]
-pub(in super::super) fn pair_up_where(
+pub(in super::super) fn interleave_masked(
     rows: [&[Block]; 2],
     words: &[u64],
     more: [&[Block]; 2],
@@ -67,7 +67,7 @@ pub(in super::super) fn pair_up_where(
         if !out_tail.is_empty() {
             let words = [word >> (4 * out.len())];
             let more = [more_macs_tail, more_keys_tail];
-            portable::pair_up_where([macs_tail, keys_tail], &words, more, out_tail);
+            portable::interleave_masked([macs_tail, keys_tail], &words, more, out_tail);
         }
     }
 }

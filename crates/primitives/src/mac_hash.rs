@@ -11,7 +11,7 @@ use std::fmt;
 
 use zeroize::Zeroize;
 
-use crate::{Backend, Block, Prg, Slab, gf128};
+use crate::{Backend, Block, HugeBuf, Prg, gf128};
 
 /// How many tags have keys of their own: the products of this many share one reduction. Whole words
 /// of bits.
@@ -23,7 +23,7 @@ pub(crate) const KEYED: usize = 1024;
 ///
 /// Bit k is bit k % 64 of word k / 64. Rows of one tag stand for as many as there are.
 #[derive(Clone, Copy)]
-pub struct Selected<'a> {
+pub struct SelectedSums<'a> {
     /// By list: what is selected from.
     pub rows: [[&'a [u64]; 3]; 2],
     /// What selects the second and the third row.
@@ -34,20 +34,20 @@ pub struct Selected<'a> {
     pub delta: u64,
 }
 
-impl fmt::Debug for Selected<'_> {
+impl fmt::Debug for SelectedSums<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Selected(..)")
+        f.write_str("SelectedSums(..)")
     }
 }
 
-impl<'a> Selected<'a> {
+impl<'a> SelectedSums<'a> {
     /// Whether a row stands for many tags.
     pub(crate) fn is_shared(&self) -> bool {
         self.rows[0][0].len() == 1
     }
 
     /// The same from tag `start` on, which begins a word of bits.
-    pub(crate) fn from(mut self, start: usize) -> Selected<'a> {
+    pub(crate) fn from(mut self, start: usize) -> SelectedSums<'a> {
         if !self.is_shared() {
             for row in self.rows.as_flattened_mut() {
                 *row = &row[start..];
@@ -88,10 +88,10 @@ impl<'a> Keys<'a> {
 /// The hashes of some lists of 64-bit tags that arrive in pieces, of all lists in the same ones.
 ///
 /// A piece of an odd number of tags counts as if a zero followed.
-pub struct TagHash<const LISTS: usize> {
+pub struct UniversalMacHash<const LISTS: usize> {
     backend: Backend,
     /// The keys of the first set, then those of the second.
-    keys: Slab<u64>,
+    keys: HugeBuf<u64>,
     /// The point at which the blocks' polynomial is evaluated.
     point: Block,
     /// How many places the unreduced sums hold.
@@ -103,20 +103,20 @@ pub struct TagHash<const LISTS: usize> {
     hashes: [Block; LISTS],
 }
 
-impl<const LISTS: usize> fmt::Debug for TagHash<LISTS> {
+impl<const LISTS: usize> fmt::Debug for UniversalMacHash<LISTS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TagHash(..)")
+        f.write_str("UniversalMacHash(..)")
     }
 }
 
-impl<const LISTS: usize> Drop for TagHash<LISTS> {
+impl<const LISTS: usize> Drop for UniversalMacHash<LISTS> {
     fn drop(&mut self) {
         self.sums.zeroize();
         self.hashes.zeroize();
     }
 }
 
-impl<const LISTS: usize> TagHash<LISTS> {
+impl<const LISTS: usize> UniversalMacHash<LISTS> {
     /// The hash whose keys and point are drawn from `prg`.
     pub fn new(prg: &mut Prg) -> Self {
         Self::with_backend(Backend::active(), prg)
@@ -124,9 +124,9 @@ impl<const LISTS: usize> TagHash<LISTS> {
 
     /// The same with these instructions.
     pub fn with_backend(backend: Backend, prg: &mut Prg) -> Self {
-        let mut keys = Slab::zeroed(2 * KEYED);
+        let mut keys = HugeBuf::zeroed(2 * KEYED);
         prg.fill(bytemuck::cast_slice_mut(&mut keys));
-        TagHash {
+        UniversalMacHash {
             backend,
             keys,
             point: prg.block(),
@@ -185,13 +185,13 @@ impl<const LISTS: usize> TagHash<LISTS> {
     }
 }
 
-impl TagHash<2> {
+impl UniversalMacHash<2> {
     /// Adds a piece of `n` tags that are sums to each of the two lists.
     ///
     /// # Panics
     /// If a row has neither one nor `n` tags, or there are fewer bits; if the number of tags before
     /// these is no multiple of 64.
-    pub fn update_selected(&mut self, tags: Selected<'_>, n: usize) {
+    pub fn update_selected(&mut self, tags: SelectedSums<'_>, n: usize) {
         tags.check(n);
         assert!(self.at.is_multiple_of(64), "sums come in whole words");
         let mut start = 0;
@@ -308,9 +308,9 @@ mod tests {
             let prg = &mut Prg::from_seed(Block(seed));
             let seed = prg.block();
             let mut all = [Vec::new(), Vec::new()];
-            let mut hashes: Vec<TagHash<2>> = Backend::available()
+            let mut hashes: Vec<UniversalMacHash<2>> = Backend::available()
                 .into_iter()
-                .map(|backend| TagHash::with_backend(backend, &mut Prg::from_seed(seed)))
+                .map(|backend| UniversalMacHash::with_backend(backend, &mut Prg::from_seed(seed)))
                 .collect();
             let last = lengths.len() - 1;
             for (i, n) in lengths.into_iter().enumerate() {
@@ -319,7 +319,7 @@ mod tests {
                 let rows = [(); 2].map(|()| [(); 3].map(|()| words(if shared { 1 } else { n }, prg)));
                 let bits = [(); 3].map(|()| words(n.div_ceil(64), prg));
                 let delta = prg.u64();
-                let tags = Selected {
+                let tags = SelectedSums {
                     rows: rows.each_ref().map(|rows| rows.each_ref().map(|row| &row[..])),
                     bits: [&bits[0], &bits[1]],
                     flips: &bits[2],

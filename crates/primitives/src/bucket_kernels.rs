@@ -65,11 +65,11 @@ pub struct Place<'a> {
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn lay_out(rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
-    Backend::active().lay_out(rows, sums, to);
+pub fn scatter_triples(rows: &Rows<'_>, sums: [&mut [Block]; 2], to: Place<'_>) {
+    Backend::active().scatter_triples(rows, sums, to);
 }
 
-/// Records to gather, as [`lay_out`] wrote them.
+/// Records to gather, as [`scatter_triples`] wrote them.
 #[derive(Clone, Copy)]
 pub struct Records<'a> {
     /// The records of all peers.
@@ -142,7 +142,7 @@ pub fn sum_buckets(
     Backend::active().sum_buckets(records, peer, buckets, sums);
 }
 
-/// Checks that the lengths fit together; whether there are so many triples is seen when they are
+/// Checks that the lengths fit together; whether there are this many triples is seen when they are
 /// gathered.
 pub(crate) fn check_buckets(buckets: &Buckets<'_>, sums: &[&mut [Block]; 4]) {
     let size = buckets.size;
@@ -179,7 +179,11 @@ mod tests {
                     let mut records = vec![Record::default(); n * peers];
                     let mut sums = before.clone();
                     let [phi, s] = &mut sums;
-                    backend.lay_out(&rows, [phi, s], Place { records: &mut records, peers, peer });
+                    backend.scatter_triples(
+                        &rows,
+                        [phi, s],
+                        Place { records: &mut records, peers, peer },
+                    );
                     for (t, triple) in records.chunks_exact(peers).enumerate() {
                         let both = |which: usize| [macs[which][t], keys[which][t]];
                         for (i, record) in triple.iter().enumerate() {
@@ -285,6 +289,6 @@ mod tests {
     fn refuses_missing_records() {
         let rows = Rows { macs: [&[Block::ZERO]; 3], keys: [&[Block::ZERO]; 3] };
         let to = Place { records: &mut [], peers: 1, peer: 0 };
-        lay_out(&rows, [&mut [Block::ZERO], &mut [Block::ZERO]], to);
+        scatter_triples(&rows, [&mut [Block::ZERO], &mut [Block::ZERO]], to);
     }
 }
