@@ -433,7 +433,7 @@ fn bind(locals: &mut [Value], pattern: &Pattern, value: &Value) -> bool {
     }
 }
 
-/// A number brought into the range of so many bits.
+/// A number reduced modulo 2^width into the range of its type.
 fn wrap(value: BigInt, signed: bool, width: u32) -> BigInt {
     let modulus = BigInt::from(1) << width;
     let mut value = value % &modulus;

@@ -478,3 +478,28 @@ fn ports_that_do_not_fit_are_refused() {
     assert!(refused(build(4, Type::Uint(4), "z")));
     assert!(refused(build(0, Type::Uint(0), "w")));
 }
+
+#[test]
+fn the_cost_of_products_and_quotients_is_known_before_they_are_made() {
+    for width in [1, 8, 13, 33, 64, 100] {
+        let mut b = Builder::new("p");
+        let x = b.input("x", Type::Uint(width as u32), 0);
+        let y = b.input("y", Type::Uint(width as u32), 1);
+        for (x, y) in [(&x, &y), (&x, &x)] {
+            let before = b.and_count();
+            let expected = b.product_ands(x, y, 2 * width);
+            b.mul_full(x, y);
+            let made = b.and_count() - before;
+            assert!(made.abs_diff(expected) * 20 <= expected, "{width}: {made} for {expected}");
+        }
+        let (before, expected) = (b.and_count(), b.division_ands(&x, &y));
+        b.div_rem(&x, &y);
+        let made = b.and_count() - before;
+        assert!(made.abs_diff(expected) <= 2 * width as u64 + 8, "{width}: {made}, {expected}");
+    }
+    // Schoolbook rows would be 134 million.
+    let mut b = Builder::new("p");
+    let x = b.input("x", Type::Uint(8192), 0);
+    let y = b.input("y", Type::Uint(8192), 1);
+    assert!(b.product_ands(&x, &y, 8192) < 12_000_000);
+}

@@ -34,8 +34,8 @@ impl Cut {
         &self.leaves[..self.len as usize]
     }
 
-    /// The cut of a gate with these cuts of its operands; none with too many leaves.
-    fn merge(&self, other: &Cut, and: bool) -> Option<Cut> {
+    /// The leaves of a gate with these cuts of its operands; none if there are too many.
+    fn merge(&self, other: &Cut) -> Option<Cut> {
         let (mut leaves, mut len) = ([0; VARIABLES], 0);
         let (mut i, mut j) = (0, 0);
         let (a, b) = (self.leaves(), other.leaves());
@@ -53,9 +53,7 @@ impl Cut {
             leaves[len] = next;
             len += 1;
         }
-        let cut = Cut { len: len as u8, leaves, function: 0 };
-        let (x, y) = (self.over(&cut), other.over(&cut));
-        Some(Cut { function: if and { x & y } else { x ^ y }, ..cut })
+        Some(Cut { len: len as u8, leaves, function: 0 })
     }
 
     /// The function with the leaves of a larger cut as its variables.
@@ -225,15 +223,23 @@ impl Cuts {
             };
             for x in of(0) {
                 for y in of(1) {
-                    if let Some(cut) = x.merge(y, and)
-                        && !found.iter().any(|other| other.leaves() == cut.leaves())
-                    {
-                        found.push(cut);
+                    let Some(cut) = x.merge(y) else { continue };
+                    let full = found.len() == CUTS - 1;
+                    let short = |other: &Cut| other.len <= cut.len;
+                    if full && found.last().is_some_and(short) {
+                        continue;
                     }
+                    if found.iter().any(|o| o.len == cut.len && o.leaves == cut.leaves) {
+                        continue;
+                    }
+                    if full {
+                        found.pop();
+                    }
+                    let (one, other) = (x.over(&cut), y.over(&cut));
+                    let function = if and { one & other } else { one ^ other };
+                    found.insert(found.partition_point(short), Cut { function, ..cut });
                 }
             }
-            found.sort_by_key(|cut| cut.len);
-            found.truncate(CUTS - 1);
             found.push(Cut::of(out));
             let start = cuts.all.len();
             cuts.all.append(&mut found);

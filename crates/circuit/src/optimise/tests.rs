@@ -69,6 +69,49 @@ fn built_in_circuits_keep_their_function_and_do_not_grow() {
     }
 }
 
+/// A carry of (x ∧ y) ∨ (c ∧ (x ⊕ y)), with three ANDs.
+fn textbook_carry(g: &mut Gates, x: Bit, y: Bit, carry: Bit) -> Bit {
+    let half = g.xor_bit(x, y);
+    let both = g.and_bit(x, y);
+    let through = g.and_bit(half, carry);
+    g.or_bit(both, through)
+}
+
+#[test]
+fn components_are_optimised_as_they_are_finished() {
+    let build = |optimised: bool| {
+        let mut c = ComponentBuilder::new("carry");
+        let (x, y, carry) = (c.input(3), c.input(3), c.input(1));
+        let mut last = carry[0];
+        for i in 0..3 {
+            last = textbook_carry(&mut c, x[i], y[i], last);
+        }
+        c.output(&[last, x[0]]);
+        c.output(&[y[1]]);
+        let part = if optimised { c.finish_optimised() } else { c.finish() }.unwrap();
+        let mut b = Builder::new("main");
+        let x = b.input("x", Type::Uint(3), 0);
+        let y = b.input("y", Type::Uint(3), 1);
+        let mut results = Vec::new();
+        let mut carry = Bit::ZERO;
+        for _ in 0..2 {
+            let out = b.call(&part, &[&x, &y, &[carry]]);
+            carry = textbook_carry(&mut b, out[0][0], out[1][0], out[0][1]);
+            results.push(carry);
+        }
+        b.output("r", &results.into(), Type::Uint(2), Receivers::All);
+        if optimised { b.finish_optimised() } else { b.finish() }.unwrap()
+    };
+    let (plain, better) = (build(false), build(true));
+    assert_eq!(better.main().calls.len(), 2);
+    for place in 0..64 {
+        let bits: Vec<bool> = (0..6).map(|i| place >> i & 1 == 1).collect();
+        assert_eq!(reference::eval(&plain, &bits), reference::eval(&better, &bits));
+    }
+    assert_eq!((and_count(&plain), and_count(&better)), (24, 8));
+    assert_eq!(build(true).digest(), better.digest());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]

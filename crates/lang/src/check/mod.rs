@@ -79,7 +79,7 @@ pub struct Cx<'a> {
 }
 
 impl<'a> Cx<'a> {
-    /// A check of a program for so many parties.
+    /// A check of a program for this number of parties.
     pub fn new(
         program: Program<'a>,
         errors: Diagnostics,

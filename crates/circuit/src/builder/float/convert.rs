@@ -25,7 +25,7 @@ impl Gates {
         self.pack(f, Unrounded { sign, exponent, significand, sticky, infinite, nan, zero })
     }
 
-    /// Wide enough for exponents of the format and shifts by this many places.
+    /// The width that holds the exponents of the format and the given shift distance.
     fn exponent_width(&self, f: Format, places: usize) -> usize {
         let bits = (usize::BITS - places.leading_zeros()) as usize;
         f.exponent.max(bits) + 3

@@ -108,7 +108,7 @@ impl Gates {
         (word, shift)
     }
 
-    /// The word shifted up by this many places if `here`, which says that the top ones are zero:
+    /// Shifts the word up by `by` places if `here`, which implies that the top `by` bits are zero:
     /// n - by ANDs.
     fn shift_up_over_zeros(&mut self, word: &[Bit], by: usize, here: Bit) -> Word {
         let moved = self.and_each(here, &word[..word.len() - by.min(word.len())]);
