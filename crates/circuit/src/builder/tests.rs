@@ -490,7 +490,7 @@ fn the_cost_of_products_and_quotients_is_known_before_they_are_made() {
             let expected = b.product_ands(x, y, 2 * width);
             b.mul_full(x, y);
             let made = b.and_count() - before;
-            assert!(made.abs_diff(expected) * 20 <= expected, "{width}: {made} for {expected}");
+            assert!(made.abs_diff(expected) * 10 <= expected, "{width}: {made} for {expected}");
         }
         let (before, expected) = (b.and_count(), b.division_ands(&x, &y));
         b.div_rem(&x, &y);
