@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use symbolon_lang::cost::Totals;
 use symbolon_lang::source::Sources;
 
 use super::CostJson;
@@ -98,26 +99,24 @@ fn summary(cost: &CostJson) -> Markup {
     }
 }
 
+/// The gates of lines, by their numbers.
+type Lines = BTreeMap<u32, Totals>;
+
 /// The files with gates, the main one first, and the gates of their lines.
-fn files(cost: &CostJson) -> Vec<(&str, BTreeMap<u32, (u64, u64)>)> {
-    let mut files: Vec<(&str, BTreeMap<u32, (u64, u64)>)> = vec![(&cost.program, BTreeMap::new())];
+fn files(cost: &CostJson) -> Vec<(&str, Lines)> {
+    let mut files: Vec<(&str, Lines)> = vec![(&cost.program, BTreeMap::new())];
     for line in &cost.report.lines {
         let known = files.iter().position(|(file, _)| *file == line.file);
         let place = known.unwrap_or_else(|| {
             files.push((&line.file, BTreeMap::new()));
             files.len() - 1
         });
-        files[place].1.insert(line.line, (line.ands, line.lookups));
+        files[place].1.insert(line.line, Totals { ands: line.ands, lookups: line.lookups });
     }
     files
 }
 
-fn source(
-    file: &str,
-    gates: &BTreeMap<u32, (u64, u64)>,
-    cost: &CostJson,
-    sources: &Sources,
-) -> Markup {
+fn source(file: &str, gates: &Lines, cost: &CostJson, sources: &Sources) -> Markup {
     let text = sources.files.iter().find(|source| source.name == file);
     let text = text.map_or("", |source| &source.text);
     let all = cost.report.ands + cost.report.unused;
@@ -127,7 +126,7 @@ fn source(
         div.source {
             table {
                 @for (number, line) in (1u32..).zip(text.lines()) {
-                    @let (ands, lookups) = gates.get(&number).copied().unwrap_or((0, 0));
+                    @let Totals { ands, lookups } = gates.get(&number).copied().unwrap_or_default();
                     tr class=[heat(ands, all)] {
                         td.line { (number) }
                         td.code { (line) }
