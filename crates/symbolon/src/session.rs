@@ -358,10 +358,15 @@ pub(crate) fn begin<T>(
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
     let batch = terms.batch(1);
-    let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
+    let Terms {
+        party: me,
+        params: SessionParams { rho, threads, segment_gates, components, .. },
+        ..
+    } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
-    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
+    let mut network =
+        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

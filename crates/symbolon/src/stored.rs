@@ -464,10 +464,15 @@ impl Preparing<'_> {
         count: u32,
     ) -> Result<Vec<ItemId>> {
         counted(network, DEPENDENT, |network| {
-            let made = engine.prepare_each(network, self.circuit, self.plan, count as usize)?;
             let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-            let each = (0..).zip(made);
-            each.map(|(number, prepared)| self.keep(network, prepared, &origin, number)).collect()
+            let mut kept = Vec::new();
+            let mut keep = |network: &mut Network, prepared| {
+                let number = kept.len() as u64;
+                kept.push(self.keep(network, prepared, &origin, number)?);
+                Ok(())
+            };
+            engine.prepare_each(network, self.circuit, self.plan, count as usize, &mut keep)?;
+            Ok(kept)
         })
     }
 
