@@ -78,6 +78,8 @@ mod solder;
 mod store;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod times;
 
 use symbolon_circuit::Circuit;
 use symbolon_transport::{Error, Result};

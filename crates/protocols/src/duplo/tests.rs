@@ -185,6 +185,45 @@ impl Scene {
         vec![Some(reference::eval(&continuation(), &[middle, self.inputs[0].clone()].concat()))]
     }
 
+    /// What `clock` said at the beginning of each phase of party 1, and at the end.
+    pub fn run_timed(&self, clock: impl Fn() -> u64 + Sync) -> Vec<u64> {
+        let plan = &Plan::new(&self.circuit);
+        let times = std::sync::Mutex::new(Vec::new());
+        let ended = self.play([Meter::new(), Meter::new()], |_| (), |net| {
+            let note = || times.lock().unwrap().push(clock());
+            let mine = net.me == 1;
+            if mine {
+                note();
+            }
+            let games = Games { small: self.small, ..Games::new(40) };
+            let mut engine = Duplo::set_up(net, games)?;
+            if mine {
+                note();
+            }
+            let material = engine.preprocess_for(net, &self.circuit, plan)?;
+            if mine {
+                note();
+            }
+            let ready = material.prepare(net, &self.circuit, plan)?;
+            if mine {
+                note();
+            }
+            let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
+                (input.owner == net.me).then(|| bits.clone())
+            };
+            let inputs: InputBits =
+                self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
+            let outputs = ready.evaluate(net, &self.circuit, plan, &inputs)?;
+            if mine {
+                note();
+            }
+            Ok(outputs)
+        });
+        ended.map(|ended| ended.unwrap());
+        let times = times.into_inner().unwrap();
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
     fn network(&self, me: PartyId, channel: Channel) -> Network {
         let meter = channel.meter().clone();
         let batch = Batch { executions: self.executions, ..Batch::default() };
