@@ -219,7 +219,7 @@ impl Scene {
             }
             Ok(outputs)
         });
-        ended.map(|ended| ended.unwrap());
+        ended.into_iter().for_each(|ended| drop(ended.unwrap()));
         let times = times.into_inner().unwrap();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
     }
