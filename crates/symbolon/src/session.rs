@@ -213,8 +213,12 @@ impl Session {
             .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit, plan } = parts;
-            let made = engine.prepare_each(network, circuit, plan, count)?;
-            Ok(made.into_iter().map(|inner| PreparedCircuit { job, inner }).collect())
+            let mut made = Vec::new();
+            engine.prepare_each(network, circuit, plan, count, &mut |_, inner| {
+                made.push(PreparedCircuit { job, inner });
+                Ok(())
+            })?;
+            Ok(made)
         })
     }
 

@@ -260,7 +260,7 @@ fn a_failed_check_makes_stored_parts_void() {
     });
     adversary::assert_noticed(&ended[1], 0, symbolon_protocols::duplo::checks::TABLE_DIGEST);
     let all = Filter { kind: Some(ItemKind::Prepared), ..Filter::default() };
-    assert_eq!(stores[1].available(&all).unwrap().len(), 0);
+    assert_eq!(stores[1].available_items(&all).unwrap().len(), 0);
     let listed = stores[1].list().unwrap();
     assert_eq!(listed.len(), 1, "the first part was stored: {listed:?}");
 }

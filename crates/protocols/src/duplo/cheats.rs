@@ -363,7 +363,8 @@ fn a_wrong_link() {
             };
             for seed in 0..2 {
                 let scene = Scene::new(Some(TINY), 1, seed);
-                let ended = scene.run_parts(|channels| channels[0].set_adversary(Box::new(adversary())));
+                let ended =
+                    scene.run_parts(|channels| channels[0].set_adversary(Box::new(adversary())));
                 assert_noticed(&ended[1], GARBLER, super::OPENING);
             }
         }

@@ -13,7 +13,7 @@ use super::forecast::{Forecast, Plans};
 use super::params::{Games, Small};
 use super::program::{Program, Task};
 use crate::{
-    Batch, Engine, GateForm, OtExtension, InputBits, Link, Network, OutputBits, Rho, SEGMENT_GATES,
+    Batch, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
 };
 
 /// What a run is of.
@@ -159,7 +159,10 @@ impl Scene {
     }
 
     /// Runs the circuit with outputs that nobody learns, then twice another one on its outputs.
-    pub fn run_parts(&self, adversary: impl FnOnce(&mut [Channel; 2])) -> [Result<[OutputBits; 2]>; 2] {
+    pub fn run_parts(
+        &self,
+        adversary: impl FnOnce(&mut [Channel; 2]),
+    ) -> [Result<[OutputBits; 2]>; 2] {
         let first = circuit(Receivers::Only(Vec::new()));
         let second = continuation();
         let plans = [&first, &second].map(Plan::new);
@@ -189,36 +192,40 @@ impl Scene {
     pub fn run_timed(&self, clock: impl Fn() -> u64 + Sync) -> Vec<u64> {
         let plan = &Plan::new(&self.circuit);
         let times = std::sync::Mutex::new(Vec::new());
-        let ended = self.play([Meter::new(), Meter::new()], |_| (), |net| {
-            let note = || times.lock().unwrap().push(clock());
-            let mine = net.me == 1;
-            if mine {
-                note();
-            }
-            let games = Games { small: self.small, ..Games::new(40) };
-            let mut engine = Duplo::set_up(net, games)?;
-            if mine {
-                note();
-            }
-            let material = engine.preprocess_for(net, &self.circuit, plan)?;
-            if mine {
-                note();
-            }
-            let ready = material.prepare(net, &self.circuit, plan)?;
-            if mine {
-                note();
-            }
-            let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
-                (input.owner == net.me).then(|| bits.clone())
-            };
-            let inputs: InputBits =
-                self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
-            let outputs = ready.evaluate(net, &self.circuit, plan, &inputs)?;
-            if mine {
-                note();
-            }
-            Ok(outputs)
-        });
+        let ended = self.play(
+            [Meter::new(), Meter::new()],
+            |_| (),
+            |net| {
+                let note = || times.lock().unwrap().push(clock());
+                let mine = net.me == 1;
+                if mine {
+                    note();
+                }
+                let games = Games { small: self.small, ..Games::new(40) };
+                let mut engine = Duplo::set_up(net, games)?;
+                if mine {
+                    note();
+                }
+                let material = engine.preprocess_for(net, &self.circuit, plan)?;
+                if mine {
+                    note();
+                }
+                let ready = material.prepare(net, &self.circuit, plan)?;
+                if mine {
+                    note();
+                }
+                let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
+                    (input.owner == net.me).then(|| bits.clone())
+                };
+                let inputs: InputBits =
+                    self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
+                let outputs = ready.evaluate(net, &self.circuit, plan, &inputs)?;
+                if mine {
+                    note();
+                }
+                Ok(outputs)
+            },
+        );
         ended.into_iter().for_each(|ended| drop(ended.unwrap()));
         let times = times.into_inner().unwrap();
         times.windows(2).map(|pair| pair[1] - pair[0]).collect()
