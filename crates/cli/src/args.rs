@@ -171,6 +171,10 @@ pub struct TuningArgs {
     /// less [default: sync]
     #[arg(long, value_name = "FORM")]
     pub psi: Option<String>,
+    /// With duplo: garble the components of this name, and no others but leftover gates; once for
+    /// each name [default: those with which the run costs least]
+    #[arg(long = "component", value_name = "NAME")]
+    pub components: Vec<String>,
     /// Stream circuits with more AND gates than this in segments of about this size; memory then
     /// does not grow with the circuit [default: 1048576]
     #[arg(long, value_name = "GATES")]
@@ -595,9 +599,32 @@ pub struct InfoArgs {
     /// Whose is what.
     #[command(flatten)]
     pub ports: PortArgs,
+    /// What a run with duplo garbles.
+    #[command(flatten)]
+    pub duplo: DuploInfoArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `circuit info` that are about a protocol.
+#[derive(Args, Debug, Default)]
+pub struct DuploInfoArgs {
+    /// Also show what a run with this protocol garbles and sends: duplo only
+    #[arg(long, value_name = "NAME")]
+    pub protocol: Option<String>,
+    /// Evaluations that run together, with --protocol [default: 1]
+    #[arg(long, value_name = "N", requires = "protocol")]
+    pub batch: Option<usize>,
+    /// Batches that are prepared together, with --protocol [default: 1]
+    #[arg(long, value_name = "N", requires = "protocol")]
+    pub count: Option<usize>,
+    /// Statistical security in bits, with --protocol: 40, 64 or 80 [default: 40]
+    #[arg(long, value_name = "BITS", requires = "protocol")]
+    pub rho: Option<u32>,
+    /// Garble the components of this name, with --protocol; once for each name
+    #[arg(long = "component", value_name = "NAME", requires = "protocol")]
+    pub components: Vec<String>,
 }
 
 fn eval_help() -> String {

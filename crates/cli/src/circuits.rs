@@ -8,9 +8,11 @@ use symbolon::circuit::{
     optimise, parse_value,
 };
 
+use symbolon::duplo::{Forecast, GameSizes, Plans};
+use symbolon::{Protocol, Rho};
 use symbolon_lang::cost::{ComponentCost, component_costs};
 
-use crate::args::{CircuitCommand, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
+use crate::args::{CircuitCommand, DuploInfoArgs, EvalArgs, ExportArgs, ExportFormat, InfoArgs};
 use crate::cost_table::align;
 use crate::error::{CliError, CliResult};
 use crate::lang::check_failure;
@@ -61,6 +63,45 @@ struct InfoJson {
     and_depth: u32,
     wires: u64,
     live_width: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duplo: Option<DuploJson>,
+}
+
+/// What a run with duplo garbles and sends, the set-up left out.
+#[derive(Serialize)]
+struct DuploJson {
+    components: Vec<GarbledJson>,
+    authenticators: GameJson,
+    solderings: u64,
+    bytes: u64,
+    online_bytes: u64,
+}
+
+/// A component that is garbled.
+#[derive(Serialize)]
+struct GarbledJson {
+    name: String,
+    and: u64,
+    inputs: u64,
+    outputs: u64,
+    #[serde(flatten)]
+    game: GameJson,
+    bytes: u64,
+}
+
+/// Places to fill, how many objects go to each, and how many are made.
+#[derive(Serialize)]
+struct GameJson {
+    buckets: u64,
+    bucket: u64,
+    made: u64,
+}
+
+impl From<GameSizes> for GameJson {
+    fn from(sizes: GameSizes) -> GameJson {
+        let GameSizes { buckets, bucket, made } = sizes;
+        GameJson { buckets, bucket, made }
+    }
 }
 
 #[derive(Serialize)]
@@ -142,6 +183,7 @@ fn describe(name: &str, circuit: &Circuit, parties: u16) -> InfoJson {
         and_depth: stats.and_depth,
         wires: stats.wires,
         live_width: stats.live_width,
+        duplo: None,
     }
 }
 
@@ -166,7 +208,8 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         Some(parties) => (spec.load(parties)?, parties),
         None => spec.load_for_all()?,
     };
-    let info = describe(&args.circuit, &loaded.circuit, parties);
+    let mut info = describe(&args.circuit, &loaded.circuit, parties);
+    info.duplo = duplo(&loaded.circuit, &args.duplo)?;
     if args.json {
         return print_json(&info);
     }
@@ -211,7 +254,64 @@ fn info(args: &InfoArgs) -> CliResult<()> {
         }
         text.push_str(&format!("\n{}", align(&rows, 1)));
     }
+    if let Some(duplo) = &info.duplo {
+        text.push_str(&format!("\n{}", duplo_text(duplo)));
+    }
     print(&text)
+}
+
+/// What a run with duplo garbles, if that was asked for.
+fn duplo(circuit: &Circuit, args: &DuploInfoArgs) -> CliResult<Option<DuploJson>> {
+    let Some(protocol) = args.protocol.as_deref() else { return Ok(None) };
+    if !Protocol::by_name(protocol).is_some_and(Protocol::has_components) {
+        return Err(CliError::usage("circuit info takes no --protocol but duplo"));
+    }
+    let rho = Rho::from_bits(args.rho.unwrap_or(40));
+    let plans = Plans {
+        executions: args.batch.unwrap_or(1),
+        count: args.count.unwrap_or(1),
+        rho: rho.ok_or_else(|| CliError::usage("--rho takes 40, 64 or 80"))?,
+        components: &args.components,
+    };
+    let forecast = Forecast::new(circuit, plans)?;
+    let bytes = forecast.bytes();
+    let Forecast { components, authenticators, solderings, online, .. } = forecast;
+    let garbled = components.into_iter().map(|component| GarbledJson {
+        name: component.name,
+        and: component.and_gates,
+        inputs: component.inputs,
+        outputs: component.outputs,
+        game: component.sizes.into(),
+        bytes: component.bytes,
+    });
+    Ok(Some(DuploJson {
+        components: garbled.collect(),
+        authenticators: authenticators.into(),
+        solderings,
+        bytes,
+        online_bytes: online.garbler + online.evaluator,
+    }))
+}
+
+fn duplo_text(duplo: &DuploJson) -> String {
+    let head = ["garbled by duplo", "places", "bucket", "made", "AND gates", "in", "out", "bytes"];
+    let mut rows = vec![head.map(String::from)];
+    for one in &duplo.components {
+        let GameJson { buckets, bucket, made } = one.game;
+        let numbers = [buckets, bucket, made, one.and, one.inputs, one.outputs, one.bytes];
+        let [a, b, c, d, e, f, g] = numbers.map(|n| n.to_string());
+        rows.push([one.name.clone(), a, b, c, d, e, f, g]);
+    }
+    let GameJson { buckets, bucket, made } = duplo.authenticators;
+    let [a, b, c] = [buckets, bucket, made].map(|n| n.to_string());
+    let none = String::new;
+    rows.push(["authenticators".to_string(), a, b, c, none(), none(), none(), none()]);
+    let facts = [
+        ["solderings".to_string(), duplo.solderings.to_string()],
+        ["bytes, set-up left out".to_string(), duplo.bytes.to_string()],
+        ["of them online".to_string(), duplo.online_bytes.to_string()],
+    ];
+    format!("{}\n{}", align(&rows, 1), align(&facts, 2))
 }
 
 /// What `circuit eval --json` prints.

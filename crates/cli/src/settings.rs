@@ -37,6 +37,7 @@ struct SettingsFile {
     batch: Option<u64>,
     mac_bits: Option<u32>,
     psi: Option<String>,
+    components: Option<Vec<String>>,
     segment_gates: Option<u64>,
     threads: Option<usize>,
     timeout: Option<Number>,
@@ -227,6 +228,10 @@ impl Settings {
                 mac_bits: flags.mac_bits.or(file.mac_bits),
                 weak_mac_bits: None,
                 psi: flags.psi.clone().or(file.psi),
+                components: match &flags.components[..] {
+                    [] => file.components.unwrap_or_default(),
+                    given => given.to_vec(),
+                },
                 segment_gates: flags.segment_gates.or(file.segment_gates),
                 threads: flags.threads.or(file.threads),
                 timeout: flags.timeout.or(file.timeout.map(|number| match number {

@@ -74,8 +74,22 @@ impl Tuning {
         if segment_gates == 0 {
             return Err(CliError::usage("--segment-gates takes a number of AND gates, at least 1"));
         }
-        let params =
-            SessionParams { rho, form, ot, threads, executions, mac, psi, segment_gates, ..usual };
+        let components = args.components.clone();
+        if !components.is_empty() && !protocol.has_components() {
+            return Err(CliError::usage(format!("{} takes no --component", protocol.name())));
+        }
+        let params = SessionParams {
+            rho,
+            form,
+            ot,
+            threads,
+            executions,
+            mac,
+            psi,
+            segment_gates,
+            components,
+            ..usual
+        };
         Ok(Tuning { params, timeout, link })
     }
 
@@ -228,7 +242,8 @@ mod tests {
         assert!(refused.message.contains("wrk runs among 2 parties, not 3"));
         assert!(refused.hint.unwrap().contains("--protocol ywz"));
         assert!(Tuning::new(&TuningArgs::default(), 1).is_err());
-        let refused: [fn(&mut TuningArgs); 17] = [
+        let refused: [fn(&mut TuningArgs); 18] = [
+            |args| args.components = vec!["block".into()],
             |args| args.psi = Some("sync".into()),
             |args| {
                 args.protocol = Some("dualex".into());

@@ -5,7 +5,8 @@ mod common;
 
 use common::{SESSION, Session, channels, params, payload_sent, prg};
 use symbolon_cutchoose::hcom::{
-    Commitments, Committed, Committer, FieldBits, PROOF_BYTES, Receiver, chosen_bytes, random_bytes,
+    Commitments, Committed, Committer, FieldBits, OwnLater, PROOF_BYTES, Receiver, TheirLater,
+    chosen_bytes, random_bytes,
 };
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::{OtExtension, setup};
@@ -185,4 +186,38 @@ fn commitments_of_other_parameters_are_not_mixed() {
     let (one, four) = (params(FieldBits::One, 40), params(FieldBits::Four, 40));
     let (own, _) = Session::new(&one, 7).random(1).unwrap();
     Committed::new(&four).push(&own, 0);
+}
+
+/// Openings that take their numbers now and are made later, in any order, also by a process that
+/// read them from a store. Each number is good for one opening only, and that one alone.
+#[test]
+fn openings_are_made_later() {
+    for rho in RHOS {
+        let params = params(FieldBits::Four, rho);
+        let mut session = Session::new(&params, 6);
+        let (own, theirs) = session.random(9).unwrap();
+        let values = own.values().to_vec();
+        let pairs: Vec<_> =
+            (0..4).map(|_| (session.committer.later(), session.receiver.later())).collect();
+        // One that is not made later comes between.
+        session.prove(&own, &theirs, &values).unwrap();
+        let bytes: Vec<_> =
+            pairs.into_iter().map(|(own, theirs)| (own.to_bytes(), theirs.to_bytes())).collect();
+        let mut prove = |own_number: usize, their_number: usize| {
+            let (own_bytes, their_bytes) = (bytes[own_number].0, &bytes[their_number].1);
+            assert_eq!(their_bytes.len(), TheirLater::bytes(&params));
+            let mut proof = OwnLater::from_bytes(own_bytes).opening();
+            proof.add(&own);
+            proof.finish(&mut session.channels.0).unwrap();
+            session.channels.0.flush().unwrap();
+            let mut check = TheirLater::from_bytes(&params, their_bytes).unwrap().opening();
+            check.add(&theirs, &values).unwrap();
+            check.finish(&mut session.channels.1)
+        };
+        for number in [2, 0, 3] {
+            prove(number, number).unwrap();
+        }
+        assert!(matches!(prove(1, 0), Err(Error::PeerMisbehaved { .. })));
+        assert!(TheirLater::from_bytes(&params, &bytes[0].1[1..]).is_none());
+    }
 }

@@ -3,7 +3,7 @@
 pub mod checks;
 mod codec;
 pub mod dualex;
-mod duplo;
+pub mod duplo;
 mod form;
 mod gates;
 mod io_wires;
@@ -12,6 +12,7 @@ mod io_wires;
 pub mod kernels;
 pub mod messages;
 mod network;
+mod parallel;
 pub mod phases;
 mod poison;
 pub mod pool;
@@ -37,7 +38,7 @@ pub use dualex::PsiForm;
 pub use form::GateForm;
 pub use gates::dealer_engine::{Connector, Dealer};
 pub use network::{Batch, Network, Rho, SEGMENT_GATES};
-pub use phases::{Demand, Engine, InputBits, OutputBits, Prepared, Preprocessed};
+pub use phases::{Demand, Engine, InputBits, Keep, Link, OutputBits, Prepared, Preprocessed};
 pub use pool::{PoolLayout, PoolRange, PoolSink, PoolSource};
 pub use symbolon_preprocessing::{OtExtension, TreeDepth};
 pub use tinytable::MacLength;
@@ -203,6 +204,11 @@ impl Protocol {
     /// Whether parties choose how they [intersect](PsiForm) what they got.
     pub fn has_psi_form(self) -> bool {
         self.spec().has_psi_form
+    }
+
+    /// Whether parties choose which components of a circuit are garbled.
+    pub fn has_components(self) -> bool {
+        self.spec().has_components
     }
 
     /// What the executions of `circuit` that are to be prepared together in the session of `net`

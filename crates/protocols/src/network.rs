@@ -84,6 +84,9 @@ pub struct Network {
     /// bit](crate::Engine::stream), or [all of it](crate::Engine::preprocess_for)), at least one;
     /// every party must name the same.
     pub segment_gates: u64,
+    /// Names of the components that [`Duplo`](crate::Protocol::Duplo) garbles; if there are none,
+    /// the cost decides. Every party must name the same.
+    pub components: Vec<String>,
 }
 
 /// What [`Network::segment_gates`] is unless somebody has a reason: as few gates as are made at the

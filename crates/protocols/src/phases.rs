@@ -61,6 +61,20 @@ pub type InputBits = Vec<Option<Vec<bool>>>;
 /// `None` otherwise. With several executions side by side, their bits one after the other.
 pub type OutputBits = Vec<Option<Vec<bool>>>;
 
+/// An input of a part of a reactive computation that is an output of an earlier part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The input, by its place.
+    pub input: usize,
+    /// The part, by its place among all parts that the engine has evaluated.
+    pub part: usize,
+    /// The output of that part, by its place. It may be one that nobody learns.
+    pub output: usize,
+}
+
+/// Takes a prepared circuit, for instance to store it.
+pub type Keep<'a> = dyn FnMut(&mut Network, Box<dyn Prepared>) -> Result<()> + 'a;
+
 /// One party of a protocol whose set-up (base OTs, global keys) is done.
 ///
 /// An engine can preprocess any number of times. After any error, in this phase or in a later one
@@ -86,20 +100,43 @@ pub trait Engine: Send {
     ) -> Result<Box<dyn Preprocessed>>;
 
     /// Phases 1 and 2 for `count` evaluations of `circuit`, each of which can be kept and run by
-    /// itself: together where that makes them cheaper, otherwise one after the other.
+    /// itself: together where that makes them cheaper, otherwise one after the other. Hands each to
+    /// `keep` as soon as it is ready, so that it need not stay in memory.
     ///
     /// # Errors
-    /// As both phases have them.
+    /// As both phases have them, and what `keep` fails with.
     fn prepare_each(
         &mut self,
         net: &mut Network,
         circuit: &Circuit,
         plan: &Plan,
         count: usize,
-    ) -> Result<Vec<Box<dyn Prepared>>> {
-        (0..count)
-            .map(|_| self.preprocess_for(net, circuit, plan)?.prepare(net, circuit, plan))
-            .collect()
+        keep: &mut Keep<'_>,
+    ) -> Result<()> {
+        for _ in 0..count {
+            let prepared = self.preprocess_for(net, circuit, plan)?.prepare(net, circuit, plan)?;
+            keep(net, prepared)?;
+        }
+        Ok(())
+    }
+
+    /// All three phases for one part of a reactive computation. Its outputs stay with the engine,
+    /// also those that nobody learns, and inputs of later parts can be `links` to them; which ones is
+    /// decided between parts. A linked input has the width of its output, and no party gives it,
+    /// whoever owns it. All parties must call this with the same circuit and links.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the protocol keeps no outputs, or a link does not fit, before anything
+    /// is sent; otherwise as the three phases have them.
+    fn evaluate_part(
+        &mut self,
+        _: &mut Network,
+        _: &Circuit,
+        _: &Plan,
+        _: &[Link],
+        _: &InputBits,
+    ) -> Result<OutputBits> {
+        Err(Error::invalid_input("this protocol keeps no outputs for a later circuit"))
     }
 
     /// All three phases at once, with fresh material: evaluates `circuit` on this party's `inputs`

@@ -13,7 +13,9 @@ use std::sync::{
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Error, Result};
 
-use crate::{Demand, Engine, InputBits, Network, OutputBits, PoolSink, Prepared, Preprocessed};
+use crate::{
+    Demand, Engine, InputBits, Keep, Link, Network, OutputBits, PoolSink, Prepared, Preprocessed,
+};
 
 /// Puts an engine, and what its phases make, under one common flag.
 pub(crate) fn poisonable(engine: Box<dyn Engine>) -> Box<dyn Engine> {
@@ -88,13 +90,27 @@ impl Engine for Poisonable<dyn Engine> {
         circuit: &Circuit,
         plan: &Plan,
         count: usize,
-    ) -> Result<Vec<Box<dyn Prepared>>> {
+        keep: &mut Keep<'_>,
+    ) -> Result<()> {
         refuse_lookups(plan)?;
-        let made = self.work(|engine| engine.prepare_each(net, circuit, plan, count))?;
-        let share = |inner| -> Box<dyn Prepared> {
-            Box::new(Poisonable { inner: Some(inner), flag: self.flag.clone() })
-        };
-        Ok(made.into_iter().map(share).collect())
+        let flag = self.flag.clone();
+        self.work(|engine| {
+            engine.prepare_each(net, circuit, plan, count, &mut |net, inner| {
+                keep(net, Box::new(Poisonable { inner: Some(inner), flag: flag.clone() }))
+            })
+        })
+    }
+
+    fn evaluate_part(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        links: &[Link],
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        refuse_lookups(plan)?;
+        self.work(|engine| engine.evaluate_part(net, circuit, plan, links, inputs))
     }
 
     fn stream(

@@ -36,6 +36,8 @@ pub(crate) struct ProtocolSpec {
     pub has_mac_length: bool,
     /// Whether parties choose how they intersect what they got.
     pub has_psi_form: bool,
+    /// Whether parties choose which components of a circuit are garbled.
+    pub has_components: bool,
     /// What makes its material.
     pub engine: EngineSource,
     /// Reads back what a party saved after phase 2.

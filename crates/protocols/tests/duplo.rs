@@ -8,8 +8,10 @@ use std::path::Path;
 use common::apart::session;
 use common::{Ended, Setting, expected, run_all};
 use proptest::prelude::*;
-use symbolon_circuit::{Circuit, Plan, Receivers, bristol, builtin};
-use symbolon_protocols::{Demand, Protocol, Rho};
+use symbolon_circuit::builder::{Builder, ComponentBuilder, Word};
+use symbolon_circuit::{Circuit, Plan, Receivers, Type, bristol, builtin};
+use symbolon_protocols::duplo::forecast::{Forecast, Plans};
+use symbolon_protocols::{Batch, Demand, Protocol, Rho};
 use symbolon_transport::{Error, Result};
 
 fn setting() -> Setting {
@@ -141,25 +143,166 @@ fn damaged_files_are_refused() {
     }
 }
 
-#[test]
-fn circuits_of_files() {
+/// Every circuit file in the folder with samples, of those that are `small` or not.
+fn run_files(small: bool) {
     let given = std::env::var_os("SYMBOLON_TEST_CIRCUITS").map(std::path::PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/circuits");
     let folder = given.unwrap_or(beside);
-    for name in [
-        "bristol/adder_32bit.txt",
-        "bristol/AES-non-expanded.txt",
-        "bristol-fashion/adder64.txt",
-        "bristol-fashion/mult64.txt",
-        "bristol-fashion/zero_equal.txt",
-        "bristol-fashion/sha256.txt",
-    ] {
-        let Ok(text) = std::fs::read(folder.join(name)) else {
-            eprintln!("skipped: no file {name} in {}", folder.display());
+    for kind in ["bristol", "bristol-fashion"] {
+        let Ok(files) = std::fs::read_dir(folder.join(kind)) else {
+            eprintln!("skipped: there is no folder {kind} in {}", folder.display());
             continue;
         };
-        let (circuit, _) = bristol::read(&text).unwrap();
-        assert_runs(setting(), &circuit, &random_inputs(&circuit, 3));
+        for file in files.map(|file| file.unwrap().path()) {
+            let (circuit, _) = bristol::read(&std::fs::read(&file).unwrap()).unwrap();
+            if (Plan::new(&circuit).and_count() <= 10_000) == small {
+                eprintln!("{}", file.display());
+                assert_runs(setting(), &circuit, &random_inputs(&circuit, 3));
+            }
+        }
+    }
+}
+
+#[test]
+fn small_sample_files_run() {
+    run_files(true);
+}
+
+#[test]
+#[ignore = "takes a minute"]
+fn large_sample_files_run() {
+    run_files(false);
+}
+
+/// Three kinds of components, connected in every way there is: an input of a component is a wire, a
+/// sum, an opposite, a constant, the same as another one, or from several sources; outputs are
+/// scattered over several components, sums of them, and inputs.
+fn three_kinds() -> Circuit {
+    let mut c = ComponentBuilder::new("product");
+    let (x, y) = (c.input(8), c.input(8));
+    let z = c.mul(&x, &y);
+    c.output(&z);
+    let product = c.finish().unwrap();
+    let mut c = ComponentBuilder::new("both");
+    let (x, y) = (c.input(8), c.input(8));
+    let (low, high) = (c.and(&x, &y), c.add(&x, &y));
+    c.output(&low);
+    c.output(&high);
+    let both = c.finish().unwrap();
+    let mut c = ComponentBuilder::new("squares");
+    let x = c.input(8);
+    let square = c.mul(&x, &x);
+    let fourth = c.mul(&square, &square);
+    c.output(&fourth);
+    let squares = c.finish().unwrap();
+
+    let mut b = Builder::new("three kinds");
+    let [x, y, z] =
+        [("x", 0), ("y", 1), ("z", 0)].map(|(name, owner)| b.input(name, Type::Uint(8), owner));
+    let first = b.call_one(&product, &[&x, &y]);
+    // Every other bit from one source, and one bit twice.
+    let interleaved: Word =
+        (0..8).map(|i| if i % 2 == 0 { first[i] } else { y[i.min(5)] }).collect();
+    let outputs = b.call(&both, &[&interleaved, &z]);
+    let [low, high] = &outputs[..] else { panic!("two outputs") };
+    let ones = Word::constant(8, 0xff);
+    let (sum, turned) = (b.xor(low, high), b.xor(&first, &ones));
+    let fourth = b.call_one(&squares, &[&sum]);
+    let constant = Word::constant(8, 0b1010_0110);
+    let again = b.call_one(&product, &[&constant, &turned]);
+    let twice = b.call_one(&product, &[&fourth, &fourth]);
+    let last = b.call_one(&squares, &[&again]);
+    // AND gates outside of all components.
+    let leftover = b.and(&last, &twice);
+    let scattered: Word =
+        (0..8).map(|i| [first[i], low[i], last[i], x[i], leftover[i]][i % 5]).collect();
+    let mixed = b.xor(&scattered, &again);
+    b.output("scattered", &scattered, Type::Uint(8), Receivers::All);
+    b.output("mixed", &mixed, Type::Uint(8), Receivers::Only(vec![0]));
+    b.output("leftover", &leftover, Type::Uint(8), Receivers::Only(vec![1]));
+    b.output("twice", &twice, Type::Uint(8), Receivers::All);
+    b.finish().unwrap()
+}
+
+#[test]
+fn components_of_three_kinds_are_connected_in_every_way() {
+    let circuit = three_kinds();
+    let named: &[&[&str]] = &[&["product", "both", "squares"], &["product"], &[], &["three kinds"]];
+    for (seed, &components) in (0..).zip(named) {
+        let setting = Setting { components, ..setting() };
+        assert_runs(setting, &circuit, &random_inputs(&circuit, seed));
+    }
+}
+
+#[test]
+fn several_threads_compute_the_same() {
+    let circuit = builtin::by_name("cbcmac:2").unwrap();
+    for lanes in [2, 4] {
+        assert_runs(Setting { lanes, ..setting() }, &circuit, &random_inputs(&circuit, 6));
+    }
+}
+
+/// One cut-and-choose for several preparations, each of which is saved and run by itself, in any
+/// order, some of them never.
+#[test]
+fn what_is_prepared_together_is_run_one_by_one() {
+    for executions in [1, 2] {
+        let batch = Batch { executions, ..Batch::default() };
+        let setting = Setting { batch, ..setting() };
+        let circuit = three_kinds();
+        let plan = Plan::new(&circuit);
+        let saved = session(setting, 55, vec![(); 2], |net, ()| {
+            let mut engine = setting.protocol.set_up(net)?;
+            let mut saved = Vec::new();
+            engine.prepare_each(net, &circuit, &plan, 4, &mut |net, prepared| {
+                let mut bytes = Vec::new();
+                setting.protocol.save_prepared(net, &circuit, prepared, &mut bytes)?;
+                saved.push(bytes);
+                Ok(())
+            })?;
+            Ok(saved)
+        });
+        let saved: Vec<Vec<Vec<u8>>> = saved.into_iter().map(Result::unwrap).collect();
+        for number in [2, 0, 3] {
+            let one = |seed| random_inputs(&circuit, 10 * number as u64 + seed);
+            let all: Vec<_> = (0..executions as u64).map(one).collect();
+            let joined: Vec<Vec<bool>> = (0..all[0].len())
+                .map(|input| all.iter().flat_map(|all| all[input].clone()).collect())
+                .collect();
+            let saved = saved.iter().map(|saved| saved[number].clone()).collect();
+            let ended = session(setting, 60 + number as u8, saved, |net, saved: Vec<u8>| {
+                let mut saved = saved.as_slice();
+                let prepared = Protocol::Duplo.load_prepared(net, &circuit, &plan, &mut saved)?;
+                let inputs = common::inputs_of(&circuit, net.me, &joined);
+                prepared.evaluate(net, &circuit, &plan, &inputs)
+            });
+            for (party, outputs) in (0..).zip(ended) {
+                let each = all.iter().map(|all| expected(&circuit, party, all));
+                let mut together: Vec<Option<Vec<bool>>> = vec![None; circuit.outputs().len()];
+                for (output, bits) in each.flat_map(|each| each.into_iter().enumerate()) {
+                    if let Some(bits) = bits {
+                        together[output].get_or_insert_default().extend(bits);
+                    }
+                }
+                assert_eq!(outputs.unwrap(), together, "party {party}");
+            }
+        }
+    }
+}
+
+/// Prepared circuits say of which components they are made.
+#[test]
+fn other_components_than_were_prepared_are_refused() {
+    let circuit = three_kinds();
+    let plan = Plan::new(&circuit);
+    let with = |components| Setting { components, ..setting() };
+    let saved = saved(with(&["product"]), (&circuit, &plan));
+    for (components, fits) in [(&["product"], true), (&["squares"], false)] {
+        for (party, net) in common::mesh(with(components)).into_iter().enumerate() {
+            let mut bytes = saved[party].as_slice();
+            let loaded = Protocol::Duplo.load_prepared(&net, &circuit, &plan, &mut bytes);
+            assert_eq!(loaded.is_ok(), fits, "{components:?}");
+        }
     }
 }
 
@@ -173,4 +316,27 @@ fn pools_and_dealers_are_refused() {
         engine.preprocess(net, &none).map(drop)
     });
     assert!(ended.iter().all(|ended| matches!(ended, Err(Error::InvalidInput(_)))));
+}
+
+/// Bytes per AES-128 that the garbler sends, against Table 4 of the paper and what we set ourselves:
+/// executions, the paper's bytes ahead of time and online, and ours ahead of time at most.
+#[test]
+fn fewer_bytes_are_sent_than_in_the_papers_table_4() {
+    let circuit = builtin::by_name("aes128").unwrap();
+    let rows: [(usize, u64, u64, u64); 4] = [
+        (1, 12_940_000, 19_360, 4_600_000),
+        (32, 2_600_000, 18_970, 2_400_000),
+        (128, 1_960_000, 18_960, 1_700_000),
+        (1024, 1_590_000, 18_960, 1_400_000),
+    ];
+    for (count, paper, paper_online, most) in rows {
+        let Forecast { components, made, connected, online, .. } =
+            Forecast::new(&circuit, Plans { count, ..Plans::default() }).unwrap();
+        assert_eq!(components.len(), 1, "AES-128 stays whole");
+        let n = count as u64;
+        let (ahead, online) = ((made.garbler + connected.garbler) / n, online.garbler / n);
+        println!("| {count} | {ahead} | {paper} | {online} | {paper_online} |");
+        assert!(ahead < paper && ahead <= most, "{count}: {ahead}");
+        assert!(online < paper_online, "{count}: {online}");
+    }
 }

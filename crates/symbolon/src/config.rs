@@ -162,6 +162,13 @@ impl Config {
         self
     }
 
+    /// Chooses the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, by their names,
+    /// instead of those with which a run costs least.
+    pub fn components(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.terms.params.components = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Has [`Session::evaluate`](crate::Session::evaluate) do all phases at once for circuits of
     /// more AND gates than this, about this many gates at a time, at least 1: material and garbled
     /// gates are made, used and forgotten, and memory follows the wires that are alive. Smaller

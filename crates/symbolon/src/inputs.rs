@@ -1,7 +1,7 @@
 //! One party's inputs, complete and checked before anything is sent.
 
 use symbolon_circuit::{Circuit, CircuitError, PartyId, Type, parse_value};
-use symbolon_protocols::InputBits;
+use symbolon_protocols::{InputBits, Link};
 use symbolon_transport::{Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -148,9 +148,24 @@ impl InputsBuilder<'_> {
     /// # Errors
     /// `InvalidInput` naming every own input that has no value yet.
     pub fn finish(self) -> Result<Inputs> {
+        self.finish_linked(&[])
+    }
+
+    /// The same for a part of a reactive computation, whose linked inputs take no values.
+    ///
+    /// # Errors
+    /// `InvalidInput` when another own input has no value, or a linked one has.
+    pub fn finish_linked(self, links: &[Link]) -> Result<Inputs> {
         let mut missing = Vec::new();
-        for (input, bits) in self.circuit.inputs().iter().zip(&self.inputs.bits) {
-            if input.owner == self.inputs.party && bits.is_none() {
+        for (place, (input, bits)) in
+            self.circuit.inputs().iter().zip(&self.inputs.bits).enumerate()
+        {
+            let linked = links.iter().any(|link| link.input == place);
+            if linked && bits.is_some() {
+                let text = format!("input `{}` is linked and takes no value", input.name);
+                return Err(Error::invalid_input(text));
+            }
+            if input.owner == self.inputs.party && bits.is_none() && !linked {
                 missing.push(format!("`{}` ({})", input.name, input.ty));
             }
         }

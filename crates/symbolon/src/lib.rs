@@ -76,8 +76,14 @@ pub use triples::{MAX_TRIPLES, TripleRun, make_triples};
 /// What is computed: circuits, their formats, the builder and the built-in circuits.
 pub use symbolon_circuit as circuit;
 pub use symbolon_protocols::{
-    GateForm, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
+    GateForm, Link, MacLength, OtExtension, Protocol, PsiForm, Rho, SEGMENT_GATES, TreeDepth,
 };
+/// What a run with [`Protocol::Duplo`] garbles and sends, before there is a session.
+pub mod duplo {
+    pub use symbolon_protocols::duplo::forecast::{
+        ComponentForecast, Forecast, GameSizes, PhaseBytes, Plans,
+    };
+}
 /// Where material is kept between sessions; see [`stored`].
 pub use symbolon_store as store;
 /// Reading of files that a user names, with limits.

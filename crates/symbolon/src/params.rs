@@ -20,6 +20,15 @@ pub(crate) const OPEN: [&str; 2] = ["form", "ot"];
 /// The value of a parameter that the protocol does not have, or of a dealer where there is none.
 const NONE: &str = "none";
 
+/// The value where components are chosen by cost.
+const BY_COST: &str = "by cost";
+
+/// Between names of components.
+const SEPARATOR: &str = "; ";
+
+/// Bytes of all names of components together.
+const MAX_NAMES: usize = 1024;
+
 /// Follows the length of MACs that are too short for ρ, so that nobody has them by mistake.
 const COMPARISON_ONLY: &str = " for comparisons only";
 
@@ -48,6 +57,9 @@ pub struct SessionParams {
     /// A circuit of more AND gates than this is garbled and evaluated about this many gates at a
     /// time; at least 1.
     pub segment_gates: u64,
+    /// Names of the components of the circuit that [`Duplo`](Protocol::Duplo) garbles, in any order;
+    /// if there are none, the cost decides. Other protocols have no choice.
+    pub components: Vec<String>,
     /// The [name](crate::Dealer::name) of the dealer that all parties trust, if they trust one.
     pub dealer: Option<String>,
 }
@@ -86,6 +98,7 @@ impl SessionParams {
             mac: MacChoice::default(),
             psi: PsiForm::default(),
             segment_gates: SEGMENT_GATES,
+            components: Vec::new(),
             dealer: None,
         }
     }
@@ -117,6 +130,7 @@ impl SessionParams {
             mac: _,
             psi,
             segment_gates,
+            components: _,
             dealer,
         } = self;
         let only = match protocol.forms() {
@@ -137,8 +151,19 @@ impl SessionParams {
             ("mac-bits", mac.unwrap_or_else(|| NONE.to_string())),
             ("psi", psi.unwrap_or_else(|| NONE.to_string())),
             ("segment_gates", segment_gates.to_string()),
+            ("components", self.component_names().unwrap_or_else(|| NONE.to_string())),
             ("dealer", dealer.clone().unwrap_or_else(|| NONE.to_string())),
         ]
+    }
+
+    /// The names of the components to garble in one line, in the same order for all parties, where
+    /// the protocol has a choice of components.
+    pub(crate) fn component_names(&self) -> Option<String> {
+        let mut names: Vec<&str> = self.components.iter().map(String::as_str).collect();
+        names.sort_unstable();
+        names.dedup();
+        let names = if names.is_empty() { BY_COST.to_string() } else { names.join(SEPARATOR) };
+        self.protocol.has_components().then_some(names)
     }
 
     /// Sets the parameter `key` to a value that [`values`](SessionParams::values) gives.
@@ -156,6 +181,7 @@ impl SessionParams {
             "mac-bits" => put(&mut self.mac, mac_choice(value)),
             "psi" => put(&mut self.psi, psi_form(value)),
             "segment_gates" => put(&mut self.segment_gates, value.parse().ok()),
+            "components" => put(&mut self.components, component_list(self.protocol, value)),
             "dealer" => put(&mut self.dealer, unless(NONE, value)),
             _ => return Err(Error::invalid_input(format!("there is no parameter `{key}`"))),
         };
@@ -165,7 +191,16 @@ impl SessionParams {
     /// Refuses parameters that are out of range or do not go together.
     pub(crate) fn check(&self) -> Result<()> {
         let SessionParams {
-            protocol, rho, form, executions, mac, psi, segment_gates, dealer, ..
+            protocol,
+            rho,
+            form,
+            executions,
+            mac,
+            psi,
+            segment_gates,
+            components,
+            dealer,
+            ..
         } = self;
         let refuse = |reason: String| Err(Error::invalid_input(reason));
         if let Some(form) = form.filter(|form| !protocol.forms().contains(form)) {
@@ -177,6 +212,7 @@ impl SessionParams {
         if *psi != PsiForm::default() && !protocol.has_psi_form() {
             return refuse(format!("{} intersects nothing", protocol.name()));
         }
+        check_components(*protocol, components)?;
         if *executions == 0 {
             return refuse("there must be at least one evaluation".to_string());
         }
@@ -195,6 +231,31 @@ impl SessionParams {
             )),
             MacChoice::Length(_) | MacChoice::ComparisonOnly(_) => Ok(()),
         }
+    }
+}
+
+/// Refuses names of components that cannot be compared in one line, or that nobody uses.
+fn check_components(protocol: Protocol, components: &[String]) -> Result<()> {
+    if !components.is_empty() && !protocol.has_components() {
+        return Err(Error::invalid_input(format!("{} garbles no components", protocol.name())));
+    }
+    if components.iter().any(|name| name.is_empty() || name == BY_COST || name.contains(';')) {
+        return Err(Error::invalid_input("no component can have this name"));
+    }
+    if components.iter().map(String::len).sum::<usize>() > MAX_NAMES {
+        return Err(Error::invalid_input(format!(
+            "the names of components have more than {MAX_NAMES} bytes"
+        )));
+    }
+    Ok(())
+}
+
+fn component_list(protocol: Protocol, value: &str) -> Option<Vec<String>> {
+    match value {
+        NONE if !protocol.has_components() => Some(Vec::new()),
+        BY_COST => Some(Vec::new()),
+        _ if !protocol.has_components() => None,
+        _ => Some(value.split(SEPARATOR).map(str::to_string).collect()),
     }
 }
 

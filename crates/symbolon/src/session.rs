@@ -213,8 +213,12 @@ impl Session {
             .map_err(|_| Error::invalid_input("more evaluations than memory can hold"))?;
         self.phase(DEPENDENT, |parts| {
             let Parts { engine, network, circuit, plan } = parts;
-            let made = engine.prepare_each(network, circuit, plan, count)?;
-            Ok(made.into_iter().map(|inner| PreparedCircuit { job, inner }).collect())
+            let mut made = Vec::new();
+            engine.prepare_each(network, circuit, plan, count, &mut |_, inner| {
+                made.push(PreparedCircuit { job, inner });
+                Ok(())
+            })?;
+            Ok(made)
         })
     }
 
@@ -358,10 +362,15 @@ pub(crate) fn begin<T>(
     let (lanes, meter) = transport.open(&terms)?;
     meter.set_phase(SETUP);
     let batch = terms.batch(1);
-    let Terms { party: me, params: SessionParams { rho, threads, segment_gates, .. }, .. } = terms;
+    let Terms {
+        party: me,
+        params: SessionParams { rho, threads, segment_gates, components, .. },
+        ..
+    } = terms;
     // Until they are settled, the session's id and what it binds are nobody's.
     let (session, ot, form) = ([0; 32], OtExtension::default(), GateForm::default());
-    let mut network = Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates };
+    let mut network =
+        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components };
     let done = counted(&mut network, SETUP, |network| {
         let first = network.lanes.first_mut().filter(|peers| !peers.is_empty());
         let peers =

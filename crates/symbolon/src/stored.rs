@@ -282,19 +282,22 @@ pub fn prepare(
     let mut left = count as usize - pools.ranges.len();
     if maker.protocol.prepares_together() && batch.executions == 1 && count > 1 {
         let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+        // Afterwards an engine that failed knows its group no more.
+        let group = engine.group();
         let made = work.prepare_together(&mut network, engine, count);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &engine.group(), error)?;
+            kill(store, &group, error)?;
         }
         items = or_give_up(made, &mut network)?;
         left = 0;
     }
     for number in 0..left {
         let engine = engine.as_deref_mut().ok_or_else(|| Error::internal("no engine"))?;
+        let group = engine.group();
         // The group is new: its numbers start at 0.
         let made = work.prepare_fresh(&mut network, engine, number as u64);
         if let Err(error @ Error::PeerMisbehaved { .. }) = &made {
-            kill(store, &engine.group(), error)?;
+            kill(store, &group, error)?;
         }
         items.push(or_give_up(made, &mut network)?);
     }
@@ -464,10 +467,15 @@ impl Preparing<'_> {
         count: u32,
     ) -> Result<Vec<ItemId>> {
         counted(network, DEPENDENT, |network| {
-            let made = engine.prepare_each(network, self.circuit, self.plan, count as usize)?;
             let origin = Origin { group: engine.group(), dealer: self.maker.dealer.clone() };
-            let each = (0..).zip(made);
-            each.map(|(number, prepared)| self.keep(network, prepared, &origin, number)).collect()
+            let mut kept = Vec::new();
+            let mut keep = |network: &mut Network, prepared| {
+                let number = kept.len() as u64;
+                kept.push(self.keep(network, prepared, &origin, number)?);
+                Ok(())
+            };
+            engine.prepare_each(network, self.circuit, self.plan, count as usize, &mut keep)?;
+            Ok(kept)
         })
     }
 

@@ -10,11 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use symbolon::circuit::{Circuit, builtin};
+use symbolon::duplo::{Forecast, Plans};
 use symbolon::store::{Filter, ItemKind, Protection, Store};
 use symbolon::stored::{self, Amount};
-use symbolon::{Channel, Config, Error, Inputs, Meter, Result, Transport, checks};
+use symbolon::{Channel, Config, Error, Inputs, Meter, Protocol, Result, Transport, checks};
 use symbolon_interaction::BROADCAST_CHECK;
-use symbolon_transport::adversary::{Action, FnAdversary, note_caught};
+use symbolon_transport::adversary::{self, Action, FnAdversary, note_caught};
 use symbolon_transport::{Culprit, memory_lanes};
 
 const HOLDINGS: &str = "stored items";
@@ -235,4 +236,31 @@ fn no_list_of_what_is_held() {
     let lie = Lie { kind: HOLDINGS, index: 0, change, victims: |_| true };
     let expected = Error::misbehaved(1, checks::STORED_ITEMS);
     assert_noticed((&stores, ItemKind::Prepared, 1), (1, lie), &expected, run);
+}
+
+/// A garbler that cheats in the second of three preparations that share a cut-and-choose: the first
+/// one, which the evaluator has stored by then, is void with the others, since the garbler learnt
+/// something from how the check ended.
+#[test]
+fn a_failed_check_makes_stored_parts_void() {
+    let folder = tempfile::tempdir().unwrap();
+    let stores = stores(folder.path(), 2);
+    let circuit = circuit();
+    let plans = Plans { count: 3, ..Plans::default() };
+    let first_part = Forecast::new(&circuit, plans).unwrap().components[0].sizes.bucket;
+    let lie = Lie {
+        kind: "duplo: table",
+        index: first_part as usize,
+        change: |table| table[5] ^= 1,
+        victims: |_| true,
+    };
+    let ended = together(&stores, Some((0, lie)), |_, config, store| {
+        let config = config.protocol(Protocol::Duplo);
+        stored::prepare(config, store, &circuit, 3).map(drop)
+    });
+    adversary::assert_noticed(&ended[1], 0, symbolon_protocols::duplo::checks::TABLE_DIGEST);
+    let all = Filter { kind: Some(ItemKind::Prepared), ..Filter::default() };
+    assert_eq!(stores[1].available_items(&all).unwrap().len(), 0);
+    let listed = stores[1].list().unwrap();
+    assert_eq!(listed.len(), 1, "the first part was stored: {listed:?}");
 }

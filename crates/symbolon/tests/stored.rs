@@ -73,24 +73,30 @@ fn available(store: &Store, kind: ItemKind) -> usize {
 /// One preparation of several executions, each of which is an item of its own.
 #[test]
 fn executions_prepared_together_are_run_one_by_one() {
+    for protocol in [Protocol::DualEx, Protocol::Duplo] {
+        run_one_by_one(protocol);
+    }
+}
+
+fn run_one_by_one(protocol: Protocol) {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 2);
-    let prepared = all(together(Protocol::DualEx, &stores, |config, store| {
+    let prepared = all(together(protocol, &stores, |config, store| {
         stored::prepare(config, store, &circuit("add:16"), 3)
     }));
     assert_eq!(prepared[0].items.len(), 3);
     assert_eq!(prepared[0].items, prepared[1].items);
     for left in (0..3).rev() {
-        let got = all(sums(Protocol::DualEx, &stores, [1000 + left, 24]));
+        let got = all(sums(protocol, &stores, [1000 + left, 24]));
         assert_eq!(got, [Some(1024 + left), Some(1024 + left)]);
         assert_eq!(available(&stores[0], ItemKind::Prepared) as u128, left);
     }
-    assert!(sums(Protocol::DualEx, &stores, [1, 2]).iter().all(Result::is_err));
+    assert!(sums(protocol, &stores, [1, 2]).iter().all(Result::is_err));
     // There is no pool to fill.
     let amount = Amount { and_gates: 300, input_bits: 70 };
-    for ended in together(Protocol::DualEx, &stores, |config, store| {
-        stored::fill(config, store, amount).map(drop)
-    }) {
+    for ended in
+        together(protocol, &stores, |config, store| stored::fill(config, store, amount).map(drop))
+    {
         assert!(matches!(ended, Err(Error::InvalidInput(_))), "{ended:?}");
     }
 }
@@ -337,10 +343,16 @@ fn what_cannot_work_is_refused_before_anything_is_used() {
 
 #[test]
 fn a_damaged_item_is_not_used() {
+    for protocol in [Protocol::Wrk, Protocol::Duplo] {
+        damage(protocol);
+    }
+}
+
+fn damage(protocol: Protocol) {
     let folder = tempfile::tempdir().unwrap();
     let stores = stores(folder.path(), 2);
     let circuit = circuit("add:16");
-    let made = all(together(Protocol::Wrk, &stores, |config, store| {
+    let made = all(together(protocol, &stores, |config, store| {
         stored::prepare(config, store, &circuit, 1)
     }));
     let file = stores[1].directory().join("items").join(made[0].items[0].to_string()).join("0.bin");
@@ -348,7 +360,7 @@ fn a_damaged_item_is_not_used() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(&file, bytes).unwrap();
-    let ended = sums(Protocol::Wrk, &stores, [1, 2]);
+    let ended = sums(protocol, &stores, [1, 2]);
     assert!(matches!(ended[0], Err(Error::Transport { .. })), "{:?}", ended[0]);
     assert!(matches!(&ended[1], Err(Error::Store(_))), "{:?}", ended[1]);
 }

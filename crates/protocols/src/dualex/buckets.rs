@@ -17,10 +17,11 @@ use super::{
     execution::{Execution, PeerCircuit},
     garble::{Contents, Digest, Leaf, LeafHash, Leaves, OwnCircuit, output_labels},
     messages,
-    offline::{Offline, Ots, in_parallel},
+    offline::{Offline, Ots},
     ot::Blocks,
     psi,
 };
+use crate::parallel::in_parallel;
 
 /// Gates of a table in one message.
 const PIECE: usize = 1 << 15;

@@ -14,8 +14,9 @@ use symbolon_primitives::{BitVec, Block, Commitment, Seed, same_digest};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
-use super::offline::{Offline, Ots, in_parallel};
+use super::offline::{Offline, Ots};
 use super::{checks, messages};
+use crate::parallel::in_parallel;
 
 /// Circuits that both parties committed to.
 pub(super) struct Committed {

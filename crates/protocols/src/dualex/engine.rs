@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Demand, Engine, InputBits, Network, OutputBits, PoolSink, Prepared, Preprocessed,
-    phases::{self, PlannedCircuit},
+    phases::{self, Keep, PlannedCircuit},
 };
 
 /// A party whose OTs are set up.
@@ -106,7 +106,8 @@ impl Engine for DualEx {
         circuit: &Circuit,
         _: &Plan,
         count: usize,
-    ) -> Result<Vec<Box<dyn Prepared>>> {
+        keep: &mut Keep<'_>,
+    ) -> Result<()> {
         if net.batch.executions != 1 {
             return Err(Error::invalid_input("executions that run together are prepared together"));
         }
@@ -123,7 +124,7 @@ impl Engine for DualEx {
             let (function, executions) = (function.clone(), vec![execution]);
             Box::new(PreparedExecutions { session, function, lengths, executions })
         };
-        Ok(executions.into_iter().map(alone).collect())
+        executions.into_iter().try_for_each(|execution| keep(net, alone(execution)))
     }
 
     fn stream(

@@ -98,6 +98,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     checks: checks::ALL,
     has_mac_length: false,
     has_psi_form: true,
+    has_components: false,
     engine: EngineSource::Own(engine::set_up),
     load,
 };

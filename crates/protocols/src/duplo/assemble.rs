@@ -8,7 +8,7 @@ use symbolon_primitives::{BitVec, Block};
 use symbolon_transport::{Channel, Result};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::buckets::Places;
+use super::buckets::View;
 use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
 use super::components::Wire;
 use super::keys;
@@ -19,39 +19,32 @@ use super::solder::{self, Target};
 
 /// Every sum of wires, and what it is soldered to: first the inputs of all slots, then the outputs
 /// of the garbler that are sums.
-fn connections<'a>(
-    program: &'a Program,
-    places: &'a Places,
-) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
-    let heads = |wires: &[Wire]| wires.iter().map(|&wire| places.head(wire as usize).key).collect();
-    let graph = &program.graph;
+fn connections<'a>(view: View<'a>) -> impl Iterator<Item = (Vec<Id>, Target, bool)> + 'a {
+    let heads =
+        move |wires: &[Wire]| wires.iter().map(|&wire| view.head(wire as usize).key).collect();
+    let graph = &view.program.graph;
     let of_slot = move |slot: usize| {
         let at = graph.slots[slot];
         (0..graph.kinds[at.kind].inputs()).map(move |input| (slot, at, input))
     };
     let inputs = (0..graph.slots.len()).flat_map(of_slot).map(move |(slot, at, input)| {
         let (terms, constant) = graph.sums.get(at.first_sum + input);
-        (heads(terms), places.input(slot, at.kind, input), constant)
+        (heads(terms), view.input(slot, input), constant)
     });
-    let gates = program.out_gates.iter().enumerate().map(move |(gate, &output)| {
+    let gates = view.program.out_gates.iter().enumerate().map(move |(gate, &output)| {
         // The constant is added when the value is reported.
         let (terms, _) = graph.outputs.get(output);
-        (heads(terms), places.head(graph.wires + gate), false)
+        (heads(terms), view.head(graph.wires + gate), false)
     });
     inputs.chain(gates)
 }
 
 /// The garbler opens all connections.
-pub(super) fn open(
-    channel: &mut Channel,
-    opening: &mut Opening<'_>,
-    program: &Program,
-    places: &Places,
-) -> Result<()> {
+pub(super) fn open(channel: &mut Channel, opening: &mut Opening<'_>, view: View<'_>) -> Result<()> {
     let open = |(sources, target, constant): (Vec<Id>, Target, bool)| {
         solder::solder(opening, &sources, target, constant)
     };
-    let mut solderings: Vec<Block> = connections(program, places).map(open).collect();
+    let mut solderings: Vec<Block> = connections(view).map(open).collect();
     channel.tamper_state("duplo: soldering", Block::as_bytes_mut(&mut solderings));
     send_blocks(channel, messages::SOLDERINGS, &solderings)
 }
@@ -61,12 +54,11 @@ pub(super) fn open(
 pub(super) fn claim(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    program: &Program,
-    places: &Places,
+    view: View<'_>,
 ) -> Result<Vec<Block>> {
-    let n = program.graph.sums.len() + program.out_gates.len();
+    let n = view.program.graph.sums.len() + view.program.out_gates.len();
     let solderings = receive_blocks(channel, messages::SOLDERINGS, n)?;
-    for ((sources, target, constant), &soldering) in connections(program, places).zip(&solderings) {
+    for ((sources, target, constant), &soldering) in connections(view).zip(&solderings) {
         solder::claim(claims, &sources, target, constant, soldering)?;
     }
     Ok(solderings)
@@ -74,11 +66,13 @@ pub(super) fn claim(
 
 /// What the online phase opens: after Δ_ot, for each input of the evaluator its key and the
 /// transfer's, then for each of its outputs the indicator bits of its wires, masked.
-fn online_sums(program: &Program, places: &Places) -> Vec<Vec<Id>> {
-    let head = |wire: &Wire| places.head(*wire as usize).key;
-    let inputs = program.inputs[1].iter().zip(places.layout.transfers..);
-    let inputs = inputs.map(|(wire, transfer)| vec![head(wire), transfer]);
-    let outputs = program.to_evaluator.iter().zip(places.layout.masks..);
+fn online_sums(view: View<'_>) -> Vec<Vec<Id>> {
+    let program = view.program;
+    let head = |wire: &Wire| view.head(*wire as usize).key;
+    let inputs = program.inputs[1].iter().zip(view.transfers());
+    let inputs = inputs
+        .map(|(wire, transfer)| vec![head(wire), view.places.layout.transfers + transfer as Id]);
+    let outputs = program.to_evaluator.iter().zip(view.masks());
     let outputs = outputs.map(|(&output, mask)| {
         let (terms, _) = program.graph.outputs.get(output);
         terms.iter().map(head).chain([mask]).collect()
@@ -110,13 +104,14 @@ impl Drop for GarblerKeys {
 
 impl GarblerKeys {
     /// Takes what is needed out of all commitments.
-    pub fn new(program: &Program, places: &Places, committed: &Committed) -> GarblerKeys {
+    pub fn new(view: View<'_>, committed: &Committed) -> GarblerKeys {
+        let program = view.program;
         let keys = |wire: Wire| {
-            let Target { key, offset } = places.head(wire as usize);
+            let Target { key, offset } = view.head(wire as usize);
             let offset = committed.value(offset);
             [keys::zero_key(committed.value(key), offset), offset]
         };
-        let indicator = |&wire: &Wire| committed.value(places.head(wire as usize).key).lsb();
+        let indicator = |&wire: &Wire| committed.value(view.head(wire as usize).key).lsb();
         let indicators: Vec<bool> = program.inputs[1].iter().map(indicator).collect();
         let indicators = Zeroizing::new(indicators);
         // Enough from the beginning: a vector that grows leaves copies of its keys behind.
@@ -126,14 +121,14 @@ impl GarblerKeys {
             inputs: program.inputs[0].iter().map(|&wire| keys(wire)).collect(),
             indicators: BitVec::from_bools(&indicators),
             outputs,
-            online: committed.sums(&online_sums(program, places)),
+            online: committed.sums(&online_sums(view)),
         }
     }
 }
 
 /// What the evaluator needs of the commitments online.
-pub(super) fn online(program: &Program, places: &Places, received: &Received) -> Received {
-    received.sums(&online_sums(program, places))
+pub(super) fn online(view: View<'_>, received: &Received) -> Received {
+    received.sums(&online_sums(view))
 }
 
 /// The wires whose keys the evaluator returns to the garbler.

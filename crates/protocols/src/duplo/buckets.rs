@@ -11,12 +11,13 @@ use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{Authenticator, Authenticators};
 use super::check::Draw;
-use super::commit::{Claims, Committed, Opening, receive_blocks, send_blocks};
+use super::commit::{Claims, Committed, Id, Opening, receive_blocks, send_blocks};
 use super::components::{Kind, Slot};
 use super::garble::{self, Copy, Table};
 use super::keys::KeyHash;
 use super::layout::{Layout, Objects};
 use super::messages;
+use super::program::Program;
 use super::solder::{self, Target};
 
 /// Wires whose authenticators go into one message.
@@ -28,25 +29,62 @@ pub(super) struct Places {
     /// Of each kind.
     pub kinds: Vec<Draw>,
     pub authenticators: Draw,
-    /// The bucket of each slot among those of its kind.
+    /// The bucket of each slot of a part among those of its kind.
     pub bucket_of: Vec<usize>,
+    /// Slots of each kind in a part.
+    pub counts: Vec<usize>,
 }
 
-impl Places {
+/// One part of a program: its wires and slots are numbered as in the program, its objects follow
+/// those of the parts before.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub program: &'a Program,
+    pub places: &'a Places,
+    pub part: usize,
+}
+
+impl<'a> View<'a> {
+    /// The authenticators of a wire.
+    pub fn authenticators(&self, wire: usize) -> &'a [u32] {
+        self.places.authenticators.bucket(self.part * self.program.wires() + wire)
+    }
+
     /// The head of a wire's authenticators.
     pub fn head(&self, wire: usize) -> Target {
-        self.layout.authenticators.target(self.authenticators.head(wire), 0)
+        self.places.layout.authenticators.target(self.authenticators(wire)[0] as usize, 0)
+    }
+
+    /// A slot, and the kind of component that is there.
+    pub fn slot(&self, slot: usize) -> (&'a Slot, &'a Kind, &'a Objects) {
+        let at = &self.program.graph.slots[slot];
+        (at, &self.program.graph.kinds[at.kind], &self.places.layout.kinds[at.kind])
     }
 
     /// The copies in a slot.
-    pub fn copies(&self, slot: usize, kind: usize) -> &[u32] {
-        self.kinds[kind].bucket(self.bucket_of[slot])
+    pub fn copies(&self, slot: usize) -> &'a [u32] {
+        let kind = self.program.graph.slots[slot].kind;
+        let first = self.part * self.places.counts[kind];
+        self.places.kinds[kind].bucket(first + self.places.bucket_of[slot])
     }
 
     /// An input of the first copy in a slot.
-    pub fn input(&self, slot: usize, kind: usize, input: usize) -> Target {
-        let first = self.kinds[kind].head(self.bucket_of[slot]);
-        self.layout.kinds[kind].target(first, input)
+    pub fn input(&self, slot: usize, input: usize) -> Target {
+        let (_, _, objects) = self.slot(slot);
+        objects.target(self.copies(slot)[0] as usize, input)
+    }
+
+    /// The transfers of the evaluator's inputs.
+    pub fn transfers(&self) -> std::ops::Range<usize> {
+        let n = self.program.inputs[1].len();
+        self.part * n..(self.part + 1) * n
+    }
+
+    /// The masks of the evaluator's outputs.
+    pub fn masks(&self) -> impl Iterator<Item = Id> + use<> {
+        let n = self.program.to_evaluator.len();
+        let first = self.places.layout.masks + (self.part * n) as Id;
+        first..first + n as Id
     }
 }
 
@@ -76,18 +114,16 @@ pub(super) struct GarbledCopy {
 pub(super) fn solder_authenticators(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
-    places: &Places,
-    wires: usize,
+    view: View<'_>,
 ) -> Result<()> {
-    let objects = &places.layout.authenticators;
+    let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
     let mut values = Vec::new();
     for wire in 0..wires {
-        let bucket = places.authenticators.bucket(wire);
-        for (place, &object) in bucket.iter().enumerate() {
+        for (place, &object) in view.authenticators(wire).iter().enumerate() {
             let target = objects.target(object as usize, 0);
             values.push(solder::difference(opening, target.offset));
             if place > 0 {
-                values.push(solder::solder(opening, &[places.head(wire).key], target, false));
+                values.push(solder::solder(opening, &[view.head(wire).key], target, false));
             }
         }
         if (wire + 1) % WIRES == 0 || wire + 1 == wires {
@@ -104,12 +140,11 @@ pub(super) fn solder_authenticators(
 pub(super) fn receive_authenticators(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    places: &Places,
-    wires: usize,
+    view: View<'_>,
     (session, hash, accepted): (&[u8; 32], KeyHash, &[[Block; 2]]),
 ) -> Result<Authenticators> {
-    let objects = &places.layout.authenticators;
-    let bucket = places.authenticators.kept.len().checked_div(wires).unwrap_or(1);
+    let (wires, objects) = (view.program.wires(), &view.places.layout.authenticators);
+    let bucket = view.places.authenticators.size();
     let mut all = Vec::with_capacity(wires * bucket);
     for first in (0..wires).step_by(WIRES) {
         let part = first..wires.min(first + WIRES);
@@ -121,13 +156,13 @@ pub(super) fn receive_authenticators(
         let mut values = values.into_iter();
         let mut next = || values.next().expect("as many as were asked for");
         for wire in part {
-            for (place, &object) in places.authenticators.bucket(wire).iter().enumerate() {
+            for (place, &object) in view.authenticators(wire).iter().enumerate() {
                 let target = objects.target(object as usize, 0);
                 let difference = next();
                 solder::claim_difference(channel, claims, target.offset, difference)?;
                 let soldering = if place == 0 { Block::ZERO } else { next() };
                 if place > 0 {
-                    let head = [places.head(wire).key];
+                    let head = [view.head(wire).key];
                     solder::claim(claims, &head, target, false, soldering)?;
                 }
                 all.push(Authenticator {
@@ -147,13 +182,12 @@ pub(super) fn send_slot(
     channel: &mut Channel,
     opening: &mut Opening<'_>,
     session: &[u8; 32],
-    places: &Places,
-    (slot, at, kind): (usize, &Slot, &Kind),
+    (view, slot): (View<'_>, usize),
     tables: &mut [Option<Table>],
 ) -> Result<()> {
-    let objects = &places.layout.kinds[at.kind];
+    let (at, kind, objects) = view.slot(slot);
     let committed: &Committed = opening.committed();
-    for (place, &object) in places.copies(slot, at.kind).iter().enumerate() {
+    for (place, &object) in view.copies(slot).iter().enumerate() {
         let object = object as usize;
         let copy = Copy { kind, objects, session, object };
         let table = match tables[object].take() {
@@ -164,13 +198,13 @@ pub(super) fn send_slot(
         let mut values = vec![solder::difference(opening, objects.offset(object))];
         if place > 0 {
             values.extend((0..kind.inputs()).map(|input| {
-                let first = places.input(slot, at.kind, input).key;
+                let first = view.input(slot, input).key;
                 solder::solder(opening, &[first], objects.target(object, input), false)
             }));
         }
         values.extend((0..kind.outputs()).map(|output| {
             let source = objects.key(object, kind.inputs() + output);
-            let head = places.head(at.first_output as usize + output);
+            let head = view.head(at.first_output as usize + output);
             solder::solder(opening, &[source], head, false)
         }));
         channel.tamper_state("duplo: component soldering", Block::as_bytes_mut(&mut values));
@@ -183,13 +217,12 @@ pub(super) fn send_slot(
 pub(super) fn receive_slot(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    places: &Places,
-    (slot, at, kind): (usize, &Slot, &Kind),
+    (view, slot): (View<'_>, usize),
     digests: &[[u8; 32]],
 ) -> Result<Vec<GarbledCopy>> {
-    let objects = &places.layout.kinds[at.kind];
+    let (at, kind, objects) = view.slot(slot);
     let mut copies = Vec::new();
-    for (place, &object) in places.copies(slot, at.kind).iter().enumerate() {
+    for (place, &object) in view.copies(slot).iter().enumerate() {
         let object = object as usize;
         let table = receive_blocks(channel, messages::TABLE, 2 * kind.ands())?;
         let table = table.as_chunks::<2>().0.to_vec();
@@ -206,12 +239,12 @@ pub(super) fn receive_slot(
         solder::claim_difference(channel, claims, objects.offset(object), difference)?;
         let (inputs, outputs) = values[1..].split_at(from_first);
         for (input, &soldering) in inputs.iter().enumerate() {
-            let first = places.input(slot, at.kind, input).key;
+            let first = view.input(slot, input).key;
             solder::claim(claims, &[first], objects.target(object, input), false, soldering)?;
         }
         for (output, &soldering) in outputs.iter().enumerate() {
             let source = objects.key(object, kind.inputs() + output);
-            let head = places.head(at.first_output as usize + output);
+            let head = view.head(at.first_output as usize + output);
             solder::claim(claims, &[source], head, false, soldering)?;
         }
         let number = objects.number + object as u64;

@@ -348,3 +348,54 @@ fn a_returned_key_that_did_not_come_out() {
 fn a_wrong_proof() {
     assert_caught(GARBLER, super::OPENING, || message("commitments: proof", flip_in(31)));
 }
+
+/// GenSold of a linked input: a soldering to another key, or to the other value.
+#[test]
+fn a_wrong_link() {
+    for place in [0, 16, 15] {
+        for change in [1, 2] {
+            let adversary = move || {
+                state("duplo: link", Some(1), move |data| {
+                    if let Some(byte) = data.get_mut(place) {
+                        *byte ^= change;
+                    }
+                })
+            };
+            for seed in 0..2 {
+                let scene = Scene::new(Some(TINY), 1, seed);
+                let ended =
+                    scene.run_parts(|channels| channels[0].set_adversary(Box::new(adversary())));
+                assert_noticed(&ended[1], GARBLER, super::OPENING);
+            }
+        }
+    }
+}
+
+/// Bad copies in the part whose outputs nobody learns, and in those that follow, beside a good one
+/// in every bucket: all that is learnt is right, whether the evaluator recovers in the first part
+/// or in a later one.
+#[test]
+fn parts_are_recovered_from_bad_copies() {
+    let small = Small { components: [3, 0], authenticators: [3, 3] };
+    for seed in 0..8 {
+        let scene = Scene::new(Some(small), 1, seed);
+        for copies in [&[0][..], &[2, 5], &[7], &[0, 8, 13]] {
+            let adversary = swapped(copies);
+            let ended = scene.run_parts(|channels| channels[0].set_adversary(Box::new(adversary)));
+            for ended in ended {
+                let expected = scene.expected_of_parts();
+                assert_eq!(ended.unwrap(), [expected.clone(), expected], "seed {seed}, {copies:?}");
+            }
+        }
+    }
+}
+
+/// At real sizes a garbler has no use for bad copies: with so many of them one is opened, but for a
+/// probability of 2^-40.
+#[test]
+fn bad_copies_are_opened_at_real_sizes() {
+    let scene = Scene::new(None, 1, 5);
+    let odd: Vec<usize> = (0..1000).filter(|copy| copy % 2 == 1).collect();
+    let ended = cheat(&scene, GARBLER, swapped(&odd));
+    assert_noticed(&ended[1], GARBLER, super::OPENING);
+}

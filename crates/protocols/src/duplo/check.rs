@@ -18,6 +18,7 @@ use super::garble::{self, Copy};
 use super::keys::KeyHash;
 use super::layout::Objects;
 use super::messages;
+use crate::parallel::in_parallel;
 
 /// What becomes of the objects of one game.
 pub(super) struct Draw {
@@ -45,9 +46,9 @@ impl Draw {
         &self.kept[bucket * self.bucket..][..self.bucket]
     }
 
-    /// The first object of a bucket.
-    pub fn head(&self, bucket: usize) -> usize {
-        self.kept[bucket * self.bucket] as usize
+    /// Objects in a bucket.
+    pub fn size(&self) -> usize {
+        self.bucket
     }
 }
 
@@ -76,22 +77,35 @@ pub(super) fn open_components(
     Ok(())
 }
 
-/// The evaluator garbles them again.
+/// How opened copies are garbled again.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'a> {
+    pub session: &'a [u8; 32],
+    pub threads: usize,
+}
+
+/// The evaluator garbles them again, several at a time.
 pub(super) fn check_components(
     channel: &mut Channel,
     claims: &mut Claims<'_>,
-    session: &[u8; 32],
+    Work { session, threads }: Work<'_>,
     (kind, objects, digests): (&Kind, &Objects, &[[u8; 32]]),
     draw: &Draw,
 ) -> Result<()> {
-    for &object in &draw.opened {
-        let values = receive_blocks(channel, messages::OPENED_COMPONENT, 1 + kind.inputs())?;
-        let (offset, inputs) = (values[0], &values[1..]);
-        let copy = Copy { kind, objects, session, object };
-        let outputs = garble::garble_again(copy, channel.peer(), offset, inputs, &digests[object])?;
-        claims.claim(&[objects.offset(object)], offset)?;
-        for (key, &value) in inputs.iter().chain(&outputs).enumerate() {
-            claims.claim(&[objects.key(object, key)], value)?;
+    for opened in draw.opened.chunks(garble::copies_at_a_time(threads)) {
+        let receive =
+            |_: &usize| receive_blocks(channel, messages::OPENED_COMPONENT, 1 + kind.inputs());
+        let values: Vec<Vec<Block>> = opened.iter().map(receive).collect::<Result<_>>()?;
+        let peer = channel.peer();
+        let outputs = in_parallel(threads, opened.len(), |i| {
+            let copy = Copy { kind, objects, session, object: opened[i] };
+            garble::garble_again(copy, peer, &values[i], &digests[opened[i]])
+        });
+        for ((&object, values), outputs) in opened.iter().zip(&values).zip(outputs) {
+            claims.claim(&[objects.offset(object)], values[0])?;
+            for (key, &value) in values[1..].iter().chain(&outputs?).enumerate() {
+                claims.claim(&[objects.key(object, key)], value)?;
+            }
         }
     }
     Ok(())

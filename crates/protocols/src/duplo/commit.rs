@@ -63,6 +63,26 @@ impl Committed {
         Committed { params: self.params.clone(), rows, values }
     }
 
+    /// The first `at` of them, and the others.
+    pub fn split(&self, at: usize) -> (Committed, Committed) {
+        let one = |range: std::ops::Range<usize>| {
+            self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
+        };
+        (one(0..at), one(at..self.values.len()))
+    }
+
+    /// Some commitments of other lists, followed by these.
+    pub fn behind(&self, others: &[(&Committed, usize)]) -> Committed {
+        let own = (0..self.values.len()).map(|id| (self, id));
+        let mut rows = hcom::Committed::new(&self.params);
+        let mut values = Zeroizing::new(Vec::with_capacity(others.len() + self.values.len()));
+        for (list, id) in others.iter().copied().chain(own) {
+            rows.push_xor(&[(&list.rows, id)]);
+            values.push(list.values[id]);
+        }
+        Committed { params: self.params.clone(), rows, values }
+    }
+
     fn sum(&self, ids: &[Id]) -> Block {
         ids.iter().fold(Block::ZERO, |sum, &id| sum ^ self.value(id))
     }
@@ -173,6 +193,26 @@ impl Received {
         let mut rows = Commitments::new(&self.params);
         sums.iter().for_each(|ids| push_received(&mut rows, &self.rows, ids));
         let corrections = sums.iter().map(|ids| self.correction(ids)).collect();
+        Received { params: self.params.clone(), rows, corrections }
+    }
+
+    /// As the garbler's.
+    pub fn split(&self, at: usize) -> (Received, Received) {
+        let one = |range: std::ops::Range<usize>| {
+            self.sums(&range.map(|id| vec![id as Id]).collect::<Vec<_>>())
+        };
+        (one(0..at), one(at..self.corrections.len()))
+    }
+
+    /// As the garbler's.
+    pub fn behind(&self, others: &[(&Received, usize)]) -> Received {
+        let own = (0..self.corrections.len()).map(|id| (self, id));
+        let mut rows = Commitments::new(&self.params);
+        let mut corrections = Vec::with_capacity(others.len() + self.corrections.len());
+        for (list, id) in others.iter().copied().chain(own) {
+            rows.push_xor(&[(&list.rows, id)]);
+            corrections.push(list.corrections[id]);
+        }
         Received { params: self.params.clone(), rows, corrections }
     }
 

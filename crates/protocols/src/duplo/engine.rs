@@ -1,20 +1,21 @@
 //! The phases of `duplo` on the seam that all protocols have.
 
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_cutchoose::hcom::{self, Committer, Receiver};
+use symbolon_cutchoose::hcom::{self, Committer, OwnLater, Receiver, TheirLater};
 use symbolon_interaction::toss_coin;
 use symbolon_ot::cot::GlobalKey;
 use symbolon_ot::setup::{self, Lane};
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::{Challenge, Delta, Prg};
+use symbolon_primitives::{Block, Challenge, Delta, Prg};
 use symbolon_transport::{Channel, Error, Result, SessionId};
 
 use super::params::Games;
-use super::preprocess::{self, EvaluatorMaterial, GarblerMaterial};
-use super::program::{GARBLER, Program};
+use super::preprocess::{self, EvaluatorCopies, GarblerCopies, PartBuckets};
+use super::program::{GARBLER, Program, Task};
+use super::reactive::{self, Held};
 use crate::{
-    Demand, Engine, InputBits, Network, OutputBits, PoolSink, Prepared, Preprocessed,
-    phases::{self, PlannedCircuit},
+    Demand, Engine, InputBits, Link, Network, OutputBits, PoolSink, Prepared, Preprocessed,
+    phases::{self, Keep, PlannedCircuit},
 };
 
 /// A party after the set-up.
@@ -26,6 +27,10 @@ pub(super) struct Duplo {
     pub prg: Prg,
     /// Objects made so far.
     pub objects: u64,
+    /// Outputs of the parts of a reactive computation.
+    pub held: Vec<Held>,
+    /// Δ_ot, once the evaluator learnt it in one of these parts.
+    pub recovered: Option<Block>,
     coins: u64,
 }
 
@@ -44,6 +49,12 @@ pub(super) fn set_up(net: &mut Network) -> Result<Box<dyn Engine>> {
 /// The parameters of the commitments for this ρ.
 pub(super) fn commitments(rho: u32) -> Result<hcom::Params> {
     hcom::Params::new(hcom::DEFAULT_K, rho)
+}
+
+/// How many threads garble and evaluate: as many as make correlated OTs in other protocols. All
+/// messages go over the first connection.
+pub(super) fn threads(net: &Network) -> usize {
+    net.lanes.len().saturating_sub(1).max(1)
 }
 
 /// The only peer's channel.
@@ -75,7 +86,8 @@ impl Duplo {
             let made = Receiver::set_up(channel, &session, &params, cot, 1, &mut prg)?;
             Side::Evaluator(receiver, made.into_iter().next().ok_or_else(none)?)
         };
-        Ok(Duplo { session, games, side, prg, objects: 0, coins: 0 })
+        let (held, recovered) = (Vec::new(), None);
+        Ok(Duplo { session, games, side, prg, objects: 0, held, recovered, coins: 0 })
     }
 
     /// Tosses the next coin.
@@ -100,17 +112,40 @@ impl Engine for Duplo {
         circuit: &Circuit,
         _: &Plan,
     ) -> Result<Box<dyn Preprocessed>> {
-        let program = Program::new(circuit, net.batch.executions, self.games)?;
+        let mut copies = self.cut_and_choose(net, circuit, 1)?;
         let channel = peer(net)?;
-        let inner = match self.side {
-            Side::Garbler(..) => {
-                Inner::Garbler(Box::new(preprocess::garbler(self, channel, program)?))
-            }
-            Side::Evaluator(..) => {
-                Inner::Evaluator(Box::new(preprocess::evaluator(self, channel, program)?))
-            }
-        };
-        Ok(Box::new(Material { digest: circuit.digest(), inner }))
+        let buckets = copies.fill(self, channel, 0)?;
+        let proofs = self.proofs();
+        Ok(Box::new(Material { copies, buckets, proofs }))
+    }
+
+    fn prepare_each(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        _: &Plan,
+        count: usize,
+        keep: &mut Keep<'_>,
+    ) -> Result<()> {
+        let mut copies = self.cut_and_choose(net, circuit, count)?;
+        for part in 0..count {
+            let channel = peer(net)?;
+            let buckets = copies.fill(self, channel, part)?;
+            let ready = copies.connect(channel, part, buckets, self.proofs())?;
+            keep(net, ready)?;
+        }
+        Ok(())
+    }
+
+    fn evaluate_part(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        plan: &Plan,
+        links: &[Link],
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        reactive::evaluate(self, net, (circuit, plan), links, inputs)
     }
 
     fn stream(
@@ -132,15 +167,106 @@ impl Engine for Duplo {
     }
 }
 
-/// Buckets of components for one program.
-struct Material {
-    digest: [u8; 32],
-    inner: Inner,
+/// What a party has after the cut-and-choose.
+enum Copies {
+    Garbler(Box<GarblerCopies>),
+    Evaluator(Box<EvaluatorCopies>),
 }
 
-enum Inner {
-    Garbler(Box<GarblerMaterial>),
-    Evaluator(Box<EvaluatorMaterial>),
+/// Openings that are agreed on and not made yet: of the connections of slots, and of what is opened
+/// online.
+enum Proofs {
+    Garbler([OwnLater; 2]),
+    Evaluator([TheirLater; 2]),
+}
+
+impl Duplo {
+    /// Garbles and checks the components of so many preparations of a circuit.
+    fn cut_and_choose(
+        &mut self,
+        net: &mut Network,
+        circuit: &Circuit,
+        parts: usize,
+    ) -> Result<Copies> {
+        let (executions, games) = (net.batch.executions, self.games);
+        let components = &net.components[..];
+        let task = Task { executions, parts, games, components, linked: &[] };
+        let program = (circuit.digest(), Program::new(circuit, task)?);
+        let threads = threads(net);
+        let channel = peer(net)?;
+        Ok(match self.side {
+            Side::Garbler(..) => {
+                let copies = preprocess::garbler(self, channel, threads, program)?;
+                Copies::Garbler(Box::new(copies))
+            }
+            Side::Evaluator(..) => {
+                let copies = preprocess::evaluator(self, channel, threads, program)?;
+                Copies::Evaluator(Box::new(copies))
+            }
+        })
+    }
+
+    fn proofs(&mut self) -> Proofs {
+        match &mut self.side {
+            Side::Garbler(_, committer) => Proofs::Garbler([committer.later(), committer.later()]),
+            Side::Evaluator(_, receiver) => Proofs::Evaluator([receiver.later(), receiver.later()]),
+        }
+    }
+}
+
+impl Copies {
+    /// Fills the buckets of a part, which the evaluator returns.
+    fn fill(
+        &mut self,
+        engine: &mut Duplo,
+        channel: &mut Channel,
+        part: usize,
+    ) -> Result<Option<PartBuckets>> {
+        match self {
+            Copies::Garbler(copies) => {
+                copies.fill(channel, preprocess::garblers(engine)?.1.opening(), part)?;
+                Ok(None)
+            }
+            Copies::Evaluator(copies) => {
+                let proof = preprocess::evaluators(engine)?.1.opening();
+                copies.fill(channel, proof, part).map(Some)
+            }
+        }
+    }
+
+    /// Connects the slots of a part.
+    fn connect(
+        &self,
+        channel: &mut Channel,
+        part: usize,
+        buckets: Option<PartBuckets>,
+        proofs: Proofs,
+    ) -> Result<Box<dyn Prepared>> {
+        match (self, buckets, proofs) {
+            (Copies::Garbler(copies), None, Proofs::Garbler([proof, online])) => {
+                Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+            }
+            (Copies::Evaluator(copies), Some(buckets), Proofs::Evaluator([proof, online])) => {
+                let part = (part, buckets);
+                Ok(Box::new(copies.connect(channel, proof.opening(), part, online)?))
+            }
+            _ => Err(Error::internal("one party's copies with the other's proofs")),
+        }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        match self {
+            Copies::Garbler(copies) => copies.digest,
+            Copies::Evaluator(copies) => copies.digest,
+        }
+    }
+}
+
+/// Buckets of components for one program.
+struct Material {
+    copies: Copies,
+    buckets: Option<PartBuckets>,
+    proofs: Proofs,
 }
 
 impl Preprocessed for Material {
@@ -150,13 +276,9 @@ impl Preprocessed for Material {
         circuit: &Circuit,
         _: &Plan,
     ) -> Result<Box<dyn Prepared>> {
-        if self.digest != circuit.digest() {
+        if self.copies.digest() != circuit.digest() {
             return Err(Error::invalid_input("the material was made for another circuit"));
         }
-        let channel = peer(net)?;
-        Ok(match self.inner {
-            Inner::Garbler(material) => Box::new(material.prepare(channel, self.digest)?),
-            Inner::Evaluator(material) => Box::new(material.prepare(channel, self.digest)?),
-        })
+        self.copies.connect(peer(net)?, 0, self.buckets, self.proofs)
     }
 }

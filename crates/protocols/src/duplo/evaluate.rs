@@ -16,6 +16,11 @@ use super::components::{Kind, Wire};
 use super::garble;
 use super::program::Program;
 use super::solder::{Held, transfer};
+use crate::parallel::in_parallel;
+
+/// AND gates of a bucket from which on its copies are evaluated by several threads: fewer take less
+/// time than starting a thread.
+const GATES_FOR_THREADS: usize = 1 << 13;
 
 /// What the evaluator evaluates.
 pub(super) struct GarbledProgram {
@@ -34,14 +39,19 @@ pub(super) struct Evaluated {
 }
 
 impl GarbledProgram {
-    /// Evaluates everything from the keys of the inputs, which `wires` starts with.
+    /// Evaluates everything from the keys of the inputs, which the wires of `evaluated` start with;
+    /// Δ_ot may be known already.
     ///
     /// # Errors
     /// `PeerMisbehaved` (by `peer`) when no key of a wire is accepted, or more than two are: which
     /// a garbler brings about with probability 2^-ρ at most.
-    pub fn evaluate(&self, program: &Program, peer: u16, wires: Vec<Block>) -> Result<Evaluated> {
+    pub fn evaluate(
+        &self,
+        program: &Program,
+        (peer, threads): (u16, usize),
+        mut evaluated: Evaluated,
+    ) -> Result<Evaluated> {
         let graph = &program.graph;
-        let mut evaluated = Evaluated { wires, common_offset: None };
         for (at, copies) in graph.slots.iter().zip(&self.slots) {
             let kind = &graph.kinds[at.kind];
             let first: Vec<Block> = (0..kind.inputs())
@@ -51,10 +61,11 @@ impl GarbledProgram {
                     self.sum(&evaluated.wires, terms, number, copies[0].difference)
                 })
                 .collect();
-            let outputs = copies.iter().map(|copy| {
-                self.evaluate_copy(kind, copy, &copies[0], &first, at.first_output as usize)
+            let threads = if kind.ands() * copies.len() < GATES_FOR_THREADS { 1 } else { threads };
+            let outputs = in_parallel(threads, copies.len(), |i| {
+                let first_output = at.first_output as usize;
+                self.evaluate_copy(kind, &copies[i], &copies[0], &first, first_output)
             });
-            let outputs: Vec<Vec<Block>> = outputs.collect();
             for output in 0..kind.outputs() {
                 let wire = at.first_output as usize + output;
                 let keys = outputs.iter().map(|keys| keys[output]);

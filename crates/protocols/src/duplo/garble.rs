@@ -18,7 +18,7 @@ use super::components::Kind;
 use super::keys;
 use super::layout::Objects;
 use super::messages;
-use crate::io_wires::receive_bits;
+use crate::{io_wires::receive_bits, parallel::in_parallel};
 
 /// A table: two half-gates for each AND gate.
 pub(super) type Table = Vec<[Block; 2]>;
@@ -60,6 +60,12 @@ impl<'a> Copy<'a> {
     }
 }
 
+/// How many copies are garbled before anything is done with them: enough to keep the threads busy,
+/// few enough to be held in memory.
+pub(super) fn copies_at_a_time(threads: usize) -> usize {
+    if threads == 1 { 1 } else { 4 * threads }
+}
+
 /// How the copy with this number is garbled and evaluated.
 pub(super) fn instance<'a>(kind: &'a Kind, session: &'a [u8; 32], number: u64) -> Instance<'a> {
     Instance::new(&kind.plan, session, number)
@@ -85,45 +91,68 @@ pub(super) fn digest(table: &Table) -> [u8; 32] {
     digest.finish()
 }
 
-/// The garbler garbles all copies of a kind, corrects the commitments and sends the digests.
-/// Returns the tables that it keeps, of at most `room` bytes, which become less.
-pub(super) fn garble_all(
-    channel: &mut Channel,
-    committed: &mut Committed,
-    session: &[u8; 32],
-    (kind, objects): (&Kind, &Objects),
-    room: &mut usize,
-) -> Result<Vec<Option<Table>>> {
-    send_offsets(channel, committed, objects)?;
-    let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
-    let mut digests = Vec::with_capacity(32 * objects.count);
-    let mut tables = Vec::with_capacity(objects.count);
-    for object in 0..objects.count {
-        let copy = Copy { kind, objects, session, object };
-        let keys = copy.keys(committed);
-        #[cfg_attr(not(test), allow(unused_mut))]
-        let (mut table, mut outputs) = copy.instance().garble_table(&keys);
-        adversary(channel, &mut table);
-        #[cfg(test)]
-        tamper_outputs(channel, &mut outputs, *keys.delta);
-        digests.extend_from_slice(&digest(&table));
-        for (output, &zero) in outputs.iter().enumerate() {
-            let id = objects.key(object, kind.inputs() + output);
-            corrections.push(committed.correct(id, keys::committed(zero, *keys.delta)));
-        }
-        let bytes = 32 * table.len();
-        let keep = bytes <= *room;
-        *room -= if keep { bytes } else { 0 };
-        tables.push(keep.then_some(table));
-    }
-    send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
-    channel.send(messages::DIGESTS, &digests)?;
-    Ok(tables)
+/// How the garbler makes copies.
+pub(super) struct Garbling<'a> {
+    session: &'a [u8; 32],
+    threads: usize,
+    /// Bytes of tables that may still be kept.
+    room: usize,
 }
 
-/// How much of tables is kept.
-pub(super) fn room() -> usize {
-    KEPT
+impl<'a> Garbling<'a> {
+    pub fn new(session: &'a [u8; 32], threads: usize) -> Garbling<'a> {
+        Garbling { session, threads, room: KEPT }
+    }
+
+    /// Garbles all copies of a kind, corrects the commitments and sends the digests. Returns the
+    /// tables that it keeps.
+    pub fn garble_all(
+        &mut self,
+        channel: &mut Channel,
+        committed: &mut Committed,
+        (kind, objects): (&Kind, &Objects),
+    ) -> Result<Vec<Option<Table>>> {
+        send_offsets(channel, committed, objects)?;
+        let session = self.session;
+        let mut corrections = Vec::with_capacity(kind.outputs() * objects.count);
+        let mut digests = Vec::with_capacity(32 * objects.count);
+        let mut tables = Vec::with_capacity(objects.count);
+        let step = copies_at_a_time(self.threads);
+        for first in (0..objects.count).step_by(step) {
+            let n = step.min(objects.count - first);
+            let fixed: &Committed = committed;
+            let mut made = in_parallel(self.threads, n, |i| {
+                let copy = Copy { kind, objects, session, object: first + i };
+                let keys = copy.keys(fixed);
+                let (table, outputs) = copy.instance().garble_table(&keys);
+                (table, outputs, keys.delta)
+            });
+            made.iter_mut().for_each(|(table, _outputs, _delta)| {
+                adversary(channel, table);
+                #[cfg(test)]
+                tamper_outputs(channel, _outputs, **_delta);
+            });
+            let made_digests = in_parallel(self.threads, n, |i| digest(&made[i].0));
+            digests.extend_from_slice(made_digests.as_flattened());
+            for (object, (table, outputs, delta)) in (first..).zip(made) {
+                for (output, &zero) in outputs.iter().enumerate() {
+                    let id = objects.key(object, kind.inputs() + output);
+                    corrections.push(committed.correct(id, keys::committed(zero, *delta)));
+                }
+                tables.push(self.keep(table));
+            }
+        }
+        send_blocks(channel, messages::OUTPUT_KEYS, &corrections)?;
+        channel.send(messages::DIGESTS, &digests)?;
+        Ok(tables)
+    }
+
+    fn keep(&mut self, table: Table) -> Option<Table> {
+        let bytes = 32 * table.len();
+        let keep = bytes <= self.room;
+        self.room -= if keep { bytes } else { 0 };
+        keep.then_some(table)
+    }
 }
 
 /// What the evaluator has of the copies of a kind before any is opened: their digests.
@@ -175,16 +204,16 @@ pub(super) fn receive_offsets(
     Ok(())
 }
 
-/// VerSub of the evaluator: garbles an opened copy again, with Δ and what is committed to of its
-/// inputs as they were opened. Returns what must be committed to of its outputs.
+/// VerSub of the evaluator: garbles a copy again, from what was `opened` of it: Δ, then what is
+/// committed to of its inputs. Returns what must be committed to of its outputs.
 pub(super) fn garble_again(
     copy: Copy<'_>,
     peer: u16,
-    offset: Block,
-    inputs: &[Block],
+    opened: &[Block],
     sent: &[u8; 32],
 ) -> Result<Vec<Block>> {
     let wrong = || Error::misbehaved(peer, super::checks::OPENED_COMPONENT);
+    let (&offset, inputs) = opened.split_first().ok_or_else(wrong)?;
     if !offset.lsb() {
         return Err(wrong());
     }

@@ -16,6 +16,7 @@ use symbolon_transport::{Channel, Error, Result};
 use super::assemble::GarblerKeys;
 use super::authenticators::Authenticators;
 use super::commit::{Claims, Id, Opening, receive_blocks, send_blocks};
+use super::components::Wire;
 use super::layout::COMMON_OFFSET;
 use super::messages;
 use super::oblivious::Transfers;
@@ -89,18 +90,24 @@ pub(super) fn get(
     Ok(InputKeys { garbler, evaluator })
 }
 
-/// Puts the keys on their wires, if the wires' authenticators accept all of them.
+impl InputKeys {
+    /// The keys and their wires.
+    pub fn on_wires(&self, program: &Program) -> impl Iterator<Item = (Wire, Block)> {
+        let garbler = program.inputs[0].iter().zip(&self.garbler);
+        let evaluator = program.inputs[1].iter().zip(&self.evaluator);
+        garbler.chain(evaluator).map(|(&wire, &key)| (wire, key))
+    }
+}
+
+/// Puts keys on their wires, if the wires' authenticators accept all of them.
 pub(super) fn accept(
     channel: &Channel,
-    program: &Program,
     authenticators: &Authenticators,
-    keys: &InputKeys,
+    keys: impl Iterator<Item = (Wire, Block)>,
     wires: &mut [Block],
 ) -> Result<()> {
-    let garbler = program.inputs[0].iter().zip(&keys.garbler);
-    let evaluator = program.inputs[1].iter().zip(&keys.evaluator);
     let mut accepted = true;
-    for (&wire, &key) in garbler.chain(evaluator) {
+    for (wire, key) in keys {
         accepted &= authenticators.accept(wire as usize, key);
         wires[wire as usize] = key;
     }

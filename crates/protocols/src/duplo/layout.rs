@@ -47,7 +47,7 @@ pub(super) struct Layout {
 pub(super) const COMMON_OFFSET: Id = 0;
 
 impl Layout {
-    /// The commitments for a program; numbers of objects start at `number`.
+    /// The commitments for all parts of a program; numbers of objects start at `number`.
     pub fn new(program: &Program, params: &Params, rho: u32, number: u64) -> Layout {
         let (mut next, mut objects) = (COMMON_OFFSET as usize + 1, number);
         let mut take = |keys: usize, count: usize| {
@@ -63,8 +63,8 @@ impl Layout {
             .collect();
         let authenticators = take(1, params.authenticators.objects as usize);
         let transfers = next;
-        let masks = transfers + program.inputs[1].len() + rho as usize;
-        let total = masks + program.to_evaluator.len() + rho as usize;
+        let masks = transfers + program.inputs[1].len() * program.parts + rho as usize;
+        let total = masks + program.to_evaluator.len() * program.parts + rho as usize;
         Layout {
             kinds,
             authenticators,

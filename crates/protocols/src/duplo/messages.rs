@@ -117,6 +117,13 @@ symbolon_transport::messages! {
         carries: "solderings between components",
         step: "KNRTT17, AssembleSubs",
     }
+    pub LINKS = "duplo: linked inputs" {
+        phase: "function-dependent",
+        route: TO_EVALUATOR,
+        length: "16 for each bit of an input that is an output of an earlier part",
+        carries: "solderings of these outputs to the wires of the inputs",
+        step: "KNRTT17, §1.1",
+    }
     pub MASKED_INPUTS = "duplo: masked inputs" {
         phase: "online",
         route: TO_GARBLER,

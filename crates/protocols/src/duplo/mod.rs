@@ -27,6 +27,7 @@
 //! | EvSubs | `evaluate` |
 //! | Recover | `recover` |
 //! | OutputG, OutputE | `outputs` |
+//! | continuation with outputs that are not opened (section 1.1) | `reactive` |
 //!
 //! # Where this departs from the paper
 //! * **One kind of authenticator**, self-authenticating, on inputs and outputs of components: the
@@ -58,6 +59,7 @@ mod commit;
 mod components;
 mod engine;
 mod evaluate;
+pub mod forecast;
 mod garble;
 mod indicators;
 mod inputs;
@@ -70,11 +72,14 @@ mod outputs;
 mod params;
 mod preprocess;
 mod program;
+mod reactive;
 mod recover;
 mod solder;
 mod store;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod times;
 
 use symbolon_circuit::Circuit;
 use symbolon_transport::{Error, Result};
@@ -97,6 +102,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     batches: Some(demand),
     has_mac_length: false,
     has_psi_form: false,
+    has_components: true,
     engine: EngineSource::Own(engine::set_up),
     messages: messages::ALL,
     checks: checks::ALL,

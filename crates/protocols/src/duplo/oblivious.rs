@@ -58,8 +58,13 @@ pub(super) struct Transfers {
 impl Transfers {
     /// Only the first `n`, without those that were sacrificed.
     pub fn first(self, n: usize) -> Transfers {
-        let results = Zeroizing::new(self.results[..n].to_vec());
-        Transfers { choices: self.choices.slice(0..n), results }
+        self.part(0..n)
+    }
+
+    /// Those of a part.
+    pub fn part(&self, range: std::ops::Range<usize>) -> Transfers {
+        let results = Zeroizing::new(self.results[range.clone()].to_vec());
+        Transfers { choices: self.choices.slice(range), results }
     }
 }
 

@@ -9,23 +9,26 @@
 //! ```
 
 use std::io::Write;
+use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Plan};
-use symbolon_cutchoose::hcom::{OwnLater, TheirLater};
+use symbolon_cutchoose::hcom::{OwnLater, OwnOpening, TheirLater, TheirOpening};
 use symbolon_primitives::Block;
 use symbolon_transport::{Channel, Error, Result};
 use zeroize::Zeroizing;
 
 use super::assemble::{self, GarblerKeys};
+use super::buckets::View;
 use super::commit::{Committed, Received};
-use super::engine::{commitments, peer};
-use super::evaluate::GarbledProgram;
+use super::components::Wire;
+use super::engine::{commitments, peer, threads};
+use super::evaluate::{Evaluated, GarbledProgram};
 use super::inputs;
 use super::oblivious::Transfers;
 use super::outputs;
 use super::params::{Games, Params};
-use super::preprocess::{EvaluatorMaterial, GarblerMaterial};
-use super::program::{EVALUATOR, GARBLER, Program, ToGarbler};
+use super::preprocess::{EvaluatorCopies, GarblerCopies, PartBuckets};
+use super::program::{EVALUATOR, GARBLER, Program, Task, ToGarbler};
 use super::recover;
 use super::store;
 use crate::codec::{Reader, Writer};
@@ -34,7 +37,7 @@ use crate::{InputBits, Network, OutputBits, Prepared, phases::check_inputs};
 /// The garbler before the inputs are known.
 pub(super) struct GarblerReady {
     digest: [u8; 32],
-    program: Program,
+    program: Arc<Program>,
     keys: GarblerKeys,
     online: OwnLater,
 }
@@ -42,37 +45,60 @@ pub(super) struct GarblerReady {
 /// The evaluator before the inputs are known.
 pub(super) struct EvaluatorReady {
     digest: [u8; 32],
-    program: Program,
-    garbled: GarbledProgram,
+    program: Arc<Program>,
+    pub garbled: GarbledProgram,
     transfers: Transfers,
     received: Received,
     online: TheirLater,
 }
 
-impl GarblerMaterial {
-    /// The function-dependent phase.
-    pub fn prepare(self, channel: &mut Channel, digest: [u8; 32]) -> Result<GarblerReady> {
-        let GarblerMaterial { program, places, committed, proofs: [proof, online] } = self;
-        let mut opening = committed.opening(proof.opening());
-        assemble::open(channel, &mut opening, &program, &places)?;
+impl GarblerCopies {
+    /// The function-dependent phase of a part: solders its slots, and takes out what it needs
+    /// online.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn connect(
+        &self,
+        channel: &mut Channel,
+        proof: OwnOpening,
+        part: usize,
+        online: OwnLater,
+    ) -> Result<GarblerReady> {
+        let GarblerCopies { program, places, committed, .. } = self;
+        let view = View { program, places, part };
+        let mut opening = committed.opening(proof);
+        assemble::open(channel, &mut opening, view)?;
         opening.prove(channel)?;
         channel.flush()?;
-        let keys = GarblerKeys::new(&program, &places, &committed);
-        Ok(GarblerReady { digest, program, keys, online })
+        let keys = GarblerKeys::new(view, committed);
+        let digest = self.digest;
+        Ok(GarblerReady { digest, program: program.clone(), keys, online })
     }
 }
 
-impl EvaluatorMaterial {
-    /// The function-dependent phase.
-    pub fn prepare(self, channel: &mut Channel, digest: [u8; 32]) -> Result<EvaluatorReady> {
-        let EvaluatorMaterial { program, places, received, transfers, .. } = self;
-        let (authenticators, slots, [check, online]) =
-            (self.authenticators, self.slots, self.proofs);
-        let mut claims = received.claims(check.opening());
-        let solderings = assemble::claim(channel, &mut claims, &program, &places)?;
+impl EvaluatorCopies {
+    /// The function-dependent phase of a part, whose buckets are filled.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    pub fn connect(
+        &self,
+        channel: &mut Channel,
+        proof: TheirOpening,
+        (part, buckets): (usize, PartBuckets),
+        online: TheirLater,
+    ) -> Result<EvaluatorReady> {
+        let EvaluatorCopies { program, places, received, .. } = self;
+        let view = View { program, places, part };
+        let mut claims = received.claims(proof);
+        let solderings = assemble::claim(channel, &mut claims, view)?;
         claims.check(channel)?;
-        let received = assemble::online(&program, &places, &received);
+        let transfers = self.transfers.part(view.transfers());
+        let received = assemble::online(view, received);
+        let PartBuckets { authenticators, slots } = buckets;
         let garbled = GarbledProgram { slots, solderings, authenticators };
+        let (digest, program) = (self.digest, program.clone());
         Ok(EvaluatorReady { digest, program, garbled, transfers, received, online })
     }
 }
@@ -84,17 +110,13 @@ fn same_circuit(digest: &[u8; 32], circuit: &Circuit) -> Result<()> {
     Err(Error::invalid_input("the components were soldered for another circuit"))
 }
 
-impl Prepared for GarblerReady {
-    fn evaluate(
-        self: Box<Self>,
-        net: &mut Network,
-        circuit: &Circuit,
-        _: &Plan,
-        inputs: &InputBits,
-    ) -> Result<OutputBits> {
-        let GarblerReady { digest, program, keys, online } = *self;
-        same_circuit(&digest, circuit)?;
-        check_inputs(circuit, net.me, inputs, program.executions)?;
+impl GarblerReady {
+    /// The online phase, on inputs that fit.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    pub fn play(self, net: &mut Network, inputs: &InputBits) -> Result<OutputBits> {
+        let GarblerReady { program, keys, online, .. } = self;
         let channel = peer(net)?;
         let mut opening = keys.online.opening(online.opening());
         let bits = program.input_bits(inputs);
@@ -106,12 +128,82 @@ impl Prepared for GarblerReady {
         let numbers = program.to_garbler.iter().map(|&(number, _): &(usize, ToGarbler)| number);
         Ok(program.output_bits(GARBLER, numbers, &bits))
     }
+}
+
+impl Prepared for GarblerReady {
+    fn evaluate(
+        self: Box<Self>,
+        net: &mut Network,
+        circuit: &Circuit,
+        _: &Plan,
+        inputs: &InputBits,
+    ) -> Result<OutputBits> {
+        same_circuit(&self.digest, circuit)?;
+        check_inputs(circuit, net.me, inputs, self.program.executions)?;
+        self.play(net, inputs)
+    }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut to = Writer(out);
+        store::write_head(&mut to, &self.program)?;
         store::write_keys(&mut to, &self.keys)?;
         self.keys.online.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
+    }
+}
+
+/// What the evaluator has from elsewhere before the online phase.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Linked<'a> {
+    /// The keys of the linked inputs.
+    pub keys: &'a [(Wire, Block)],
+    /// Δ_ot, if it is known already.
+    pub common_offset: Option<Block>,
+}
+
+/// What the evaluator has after the online phase.
+pub(super) struct Played {
+    pub outputs: OutputBits,
+    pub evaluated: Evaluated,
+    /// The values of all output bits, if there was a recovery.
+    pub recovered: Option<Zeroizing<Vec<bool>>>,
+}
+
+impl EvaluatorReady {
+    /// The online phase, on inputs that fit.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    pub fn play(
+        self,
+        net: &mut Network,
+        plan: &Plan,
+        inputs: &InputBits,
+        linked: Linked<'_>,
+    ) -> Result<Played> {
+        let EvaluatorReady { program, garbled, transfers, received, online, .. } = self;
+        let threads = threads(net);
+        let channel = peer(net)?;
+        let bits = program.input_bits(inputs);
+        inputs::mask(channel, &transfers, &bits)?;
+        let authenticators = &garbled.authenticators;
+        let mut claims = received.claims(online.opening());
+        let what = (&transfers, authenticators);
+        let keys = inputs::get(channel, &mut claims, &program, what, &bits)?;
+        let indicators = outputs::get_indicators(channel, &mut claims, &program)?;
+        claims.check(channel)?;
+        let mut wires = vec![Block::ZERO; program.wires()];
+        let keys = keys.on_wires(&program).chain(linked.keys.iter().copied());
+        inputs::accept(channel, authenticators, keys, &mut wires)?;
+        let start = Evaluated { wires, common_offset: linked.common_offset };
+        let evaluated = garbled.evaluate(&program, (channel.peer(), threads), start)?;
+        let recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
+        let values = outputs::values(&program, &evaluated.wires, &indicators, recovered.as_ref());
+        let clear = recovered.as_ref().map(|found| Zeroizing::new(found.outputs.clone()));
+        outputs::give_back(channel, &program, &evaluated.wires, recovered)?;
+        let numbers = program.to_evaluator.iter().copied();
+        let outputs = program.output_bits(EVALUATOR, numbers, &values);
+        Ok(Played { outputs, evaluated, recovered: clear })
     }
 }
 
@@ -123,30 +215,14 @@ impl Prepared for EvaluatorReady {
         plan: &Plan,
         inputs: &InputBits,
     ) -> Result<OutputBits> {
-        let EvaluatorReady { digest, program, garbled, transfers, received, online } = *self;
-        same_circuit(&digest, circuit)?;
-        check_inputs(circuit, net.me, inputs, program.executions)?;
-        let channel = peer(net)?;
-        let bits = program.input_bits(inputs);
-        inputs::mask(channel, &transfers, &bits)?;
-        let authenticators = &garbled.authenticators;
-        let mut claims = received.claims(online.opening());
-        let what = (&transfers, authenticators);
-        let keys = inputs::get(channel, &mut claims, &program, what, &bits)?;
-        let indicators = outputs::get_indicators(channel, &mut claims, &program)?;
-        claims.check(channel)?;
-        let mut wires = vec![Block::ZERO; program.wires()];
-        inputs::accept(channel, &program, authenticators, &keys, &mut wires)?;
-        let evaluated = garbled.evaluate(&program, channel.peer(), wires)?;
-        let recovered = recover::recover((&program, plan), authenticators, &evaluated, &bits);
-        let values = outputs::values(&program, &evaluated.wires, &indicators, recovered.as_ref());
-        outputs::give_back(channel, &program, &evaluated.wires, recovered)?;
-        let numbers = program.to_evaluator.iter().copied();
-        Ok(program.output_bits(EVALUATOR, numbers, &values))
+        same_circuit(&self.digest, circuit)?;
+        check_inputs(circuit, net.me, inputs, self.program.executions)?;
+        Ok(self.play(net, plan, inputs, Linked::default())?.outputs)
     }
 
     fn save(self: Box<Self>, out: &mut dyn Write) -> Result<()> {
         let mut to = Writer(out);
+        store::write_head(&mut to, &self.program)?;
         store::write_garbled(&mut to, &self.garbled, &self.transfers)?;
         self.received.save(&mut to)?;
         to.bytes(&self.online.to_bytes())
@@ -160,7 +236,13 @@ pub(super) fn load(
     mut from: Reader<'_>,
 ) -> Result<Box<dyn Prepared>> {
     let games = Games::new(net.rho.bits());
-    let program = Program::new(circuit, net.batch.executions, games)?;
+    let (executions, components) = (net.batch.executions, &net.components[..]);
+    let parts = store::read_parts(&mut from)?;
+    let program =
+        Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
+    let sizes = Params::new(&program, games)?;
+    store::check_program(&mut from, &program)?;
+    let program = Arc::new(program);
     let digest = circuit.digest();
     let params = commitments(net.rho.bits())?;
     let sums = 1 + program.inputs[1].len() + program.to_evaluator.len();
@@ -171,7 +253,6 @@ pub(super) fn load(
         let online = OwnLater::from_bytes(from.array()?);
         Ok(Box::new(GarblerReady { digest, program, keys, online }))
     } else {
-        let sizes = Params::new(&program.graph, program.wires(), games)?;
         let (garbled, transfers) = store::read_garbled(&mut from, &program, &sizes)?;
         let received = Received::load(&mut from, params.clone(), sums)?;
         let online = Zeroizing::new(from.bytes(TheirLater::bytes(&params))?);

@@ -11,6 +11,7 @@ use symbolon_cutchoose::{Costs, Game, Goal, Sizes};
 use symbolon_transport::Result;
 
 use super::components::{ComponentGraph, Kind};
+use super::program::Program;
 
 /// Nanoseconds for a byte on the wire.
 const BYTE: u64 = 8;
@@ -81,12 +82,13 @@ pub(super) struct Params {
 }
 
 impl Params {
-    /// The cheapest safe sizes for the slots of a graph and authenticators for so many wires.
+    /// The cheapest safe sizes for a program and all that are prepared with it.
     ///
     /// # Errors
     /// `InvalidInput` when that takes too many copies.
-    pub fn new(graph: &ComponentGraph, wires: usize, games: Games) -> Result<Params> {
-        Params::for_executions(graph, 1, wires, games)
+    pub fn new(program: &Program, games: Games) -> Result<Params> {
+        let wires = program.wires() * program.parts;
+        Params::for_executions(&program.graph, program.parts, wires, games)
     }
 
     /// The same for so many executions of a graph, which have so many wires together.

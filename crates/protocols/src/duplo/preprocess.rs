@@ -8,20 +8,27 @@
 //!                          coin: opened objects, buckets, subsets of the other checks
 //!                                                       ◀──  sums of transfers
 //! openings of objects, sums of masks                    ──▶  checks everything
-//! solderings of authenticators, tables and solderings   ──▶  checks everything
+//! for each part: solderings of authenticators,
+//! tables and solderings of components                   ──▶  checks everything
 //! ```
+//!
+//! All parts of a program share the cut-and-choose. Then the parts come one after the other, each
+//! with a proof of its own, so that the evaluator can store a part and forget it before the next
+//! one comes.
 
-use symbolon_cutchoose::hcom::{Committer, OwnLater, Receiver, TheirLater};
+use std::sync::Arc;
+
+use symbolon_cutchoose::hcom::{Committer, OwnOpening, Receiver, TheirOpening};
 use symbolon_ot::{CotReceiver, CotSender};
-use symbolon_primitives::Prg;
+use symbolon_primitives::{Block, Prg};
 use symbolon_transport::{Channel, Error, Result};
 
 use super::authenticators::{self, Authenticators};
-use super::buckets::{self, GarbledCopy, Places};
+use super::buckets::{self, GarbledCopy, Places, View};
 use super::check::{self, Draw};
 use super::commit::{Committed, Received};
 use super::engine::{Duplo, Side};
-use super::garble;
+use super::garble::{self, Table};
 use super::indicators;
 use super::keys::KeyHash;
 use super::layout::Layout;
@@ -30,27 +37,45 @@ use super::params::Params;
 use super::program::Program;
 
 /// What the garbler has after the cut-and-choose.
-pub(super) struct GarblerMaterial {
-    pub program: Program,
+pub(super) struct GarblerCopies {
+    /// Of the circuit.
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
     pub places: Places,
     pub committed: Committed,
-    /// Of the solderings between slots, and of what is opened online.
-    pub proofs: [OwnLater; 2],
+    session: [u8; 32],
+    /// Of each kind, the tables that it kept.
+    tables: Vec<Vec<Option<Table>>>,
 }
 
 /// What the evaluator has.
-pub(super) struct EvaluatorMaterial {
-    pub program: Program,
+pub(super) struct EvaluatorCopies {
+    /// Of the circuit.
+    pub digest: [u8; 32],
+    pub program: Arc<Program>,
     pub places: Places,
     pub received: Received,
     pub transfers: Transfers,
-    pub authenticators: Authenticators,
-    pub slots: Vec<Vec<GarbledCopy>>,
-    /// As the garbler's.
-    pub proofs: [TheirLater; 2],
+    sent: Sent,
 }
 
-/// The sizes and the numbers of everything that a program takes.
+/// What the garbler fixed before the coin.
+struct Sent {
+    session: [u8; 32],
+    /// Of each kind, the digests of all copies.
+    digests: Vec<Vec<[u8; 32]>>,
+    hash: KeyHash,
+    /// What each authenticator accepts.
+    accepted: Vec<[Block; 2]>,
+}
+
+/// The buckets of one part, as the evaluator has them.
+pub(super) struct PartBuckets {
+    pub authenticators: Authenticators,
+    pub slots: Vec<Vec<GarbledCopy>>,
+}
+
+/// The sizes and the numbers of everything that all parts of a program take.
 struct Run {
     params: Params,
     layout: Layout,
@@ -63,13 +88,14 @@ struct Run {
 impl Run {
     fn new(engine: &mut Duplo, program: &Program) -> Result<Run> {
         let checks = engine.games.rho as usize;
-        let params = Params::new(&program.graph, program.wires(), engine.games)?;
+        let params = Params::new(program, engine.games)?;
         let layout = Layout::new(program, &params, engine.games.rho, engine.objects);
         if u32::try_from(layout.total).is_err() {
             return Err(Error::invalid_input("too many wires of too many components at a time"));
         }
         engine.objects += layout.objects;
-        let (transfers, masks) = (program.inputs[1].len(), program.to_evaluator.len());
+        let transfers = program.inputs[1].len() * program.parts;
+        let masks = program.to_evaluator.len() * program.parts;
         Ok(Run { params, layout, transfers, masks, checks })
     }
 
@@ -78,36 +104,37 @@ impl Run {
         let kinds = self.params.kinds.iter().map(|sizes| Draw::new(sizes, coin));
         let kinds = kinds.collect::<Result<_>>()?;
         let authenticators = Draw::new(&self.params.authenticators, coin)?;
-        let mut next = vec![0; program.graph.kinds.len()];
+        let mut counts = vec![0; program.graph.kinds.len()];
         let bucket_of = program.graph.slots.iter().map(|slot| {
-            next[slot.kind] += 1;
-            next[slot.kind] - 1
+            counts[slot.kind] += 1;
+            counts[slot.kind] - 1
         });
         let bucket_of = bucket_of.collect();
-        Ok(Places { layout: self.layout, kinds, authenticators, bucket_of })
+        Ok(Places { layout: self.layout, kinds, authenticators, bucket_of, counts })
     }
 }
 
-fn garblers(engine: &mut Duplo) -> Result<(&mut dyn CotSender, &mut Committer)> {
+pub(super) fn garblers(engine: &mut Duplo) -> Result<(&mut dyn CotSender, &mut Committer)> {
     match &mut engine.side {
         Side::Garbler(cot, committer) => Ok((cot.as_mut(), committer)),
         Side::Evaluator(..) => Err(Error::internal("the evaluator is not the garbler")),
     }
 }
 
-fn evaluators(engine: &mut Duplo) -> Result<(&mut dyn CotReceiver, &mut Receiver)> {
+pub(super) fn evaluators(engine: &mut Duplo) -> Result<(&mut dyn CotReceiver, &mut Receiver)> {
     match &mut engine.side {
         Side::Evaluator(cot, receiver) => Ok((cot.as_mut(), receiver)),
         Side::Garbler(..) => Err(Error::internal("the garbler is not the evaluator")),
     }
 }
 
-/// The garbler's part.
+/// The garbler's part of the cut-and-choose.
 pub(super) fn garbler(
     engine: &mut Duplo,
     channel: &mut Channel,
-    program: Program,
-) -> Result<GarblerMaterial> {
+    threads: usize,
+    (digest, program): ([u8; 32], Program),
+) -> Result<GarblerCopies> {
     let run = Run::new(engine, &program)?;
     let session = engine.session;
     let (transfers, masks) = (run.layout.transfers, run.layout.masks);
@@ -117,10 +144,10 @@ pub(super) fn garbler(
     oblivious::send(channel, cot, &mut committed, place)?;
     indicators::commit(channel, &mut committed, (masks, run.masks + run.checks))?;
     authenticators::commit_all(channel, &mut committed, &session, &run.layout.authenticators)?;
+    let mut garbling = garble::Garbling::new(&session, threads);
     let mut tables = Vec::new();
-    let mut room = garble::room();
     for kind in program.graph.kinds.iter().zip(&run.layout.kinds) {
-        tables.push(garble::garble_all(channel, &mut committed, &session, kind, &mut room)?);
+        tables.push(garbling.garble_all(channel, &mut committed, kind)?);
     }
     let hash = KeyHash::new(engine.coin(channel)?);
     let objects = run.layout.authenticators;
@@ -140,27 +167,36 @@ pub(super) fn garbler(
     }
     check::open_authenticators(channel, &mut opening, &objects, &places.authenticators)?;
     opening.prove(channel)?;
-
-    let mut opening = committed.opening(garblers(engine)?.1.opening());
-    buckets::solder_authenticators(channel, &mut opening, &places, program.wires())?;
-    for (slot, at) in program.graph.slots.iter().enumerate() {
-        let kind = &program.graph.kinds[at.kind];
-        let tables = &mut tables[at.kind];
-        buckets::send_slot(channel, &mut opening, &session, &places, (slot, at, kind), tables)?;
-    }
-    opening.prove(channel)?;
-    channel.flush()?;
-    let committer = garblers(engine)?.1;
-    let proofs = [committer.later(), committer.later()];
-    Ok(GarblerMaterial { program, places, committed, proofs })
+    let program = Arc::new(program);
+    Ok(GarblerCopies { digest, program, places, committed, session, tables })
 }
 
-/// The evaluator's part.
+impl GarblerCopies {
+    /// Fills the buckets of a part.
+    ///
+    /// # Errors
+    /// `Transport` when the peer is gone.
+    pub fn fill(&mut self, channel: &mut Channel, proof: OwnOpening, part: usize) -> Result<()> {
+        let GarblerCopies { program, places, committed, session, tables, .. } = self;
+        let view = View { program, places, part };
+        let mut opening = committed.opening(proof);
+        buckets::solder_authenticators(channel, &mut opening, view)?;
+        for slot in 0..program.graph.slots.len() {
+            let tables = &mut tables[program.graph.slots[slot].kind];
+            buckets::send_slot(channel, &mut opening, session, (view, slot), tables)?;
+        }
+        opening.prove(channel)?;
+        channel.flush()
+    }
+}
+
+/// The evaluator's part of the cut-and-choose.
 pub(super) fn evaluator(
     engine: &mut Duplo,
     channel: &mut Channel,
-    program: Program,
-) -> Result<EvaluatorMaterial> {
+    threads: usize,
+    (digest, program): ([u8; 32], Program),
+) -> Result<EvaluatorCopies> {
     let run = Run::new(engine, &program)?;
     let session = engine.session;
     let (first_transfer, first_mask) = (run.layout.transfers, run.layout.masks);
@@ -187,30 +223,44 @@ pub(super) fn evaluator(
     let place = (first_transfer, n_transfers, checks);
     oblivious::claim(channel, &mut claims, of_transfers, &transfers, place)?;
     indicators::claim(channel, &mut claims, of_masks, (first_mask, n_masks, checks))?;
+    let work = check::Work { session: &session, threads };
     for (number, (kind, objects)) in
         program.graph.kinds.iter().zip(&places.layout.kinds).enumerate()
     {
         let (what, draw) = ((kind, objects, &digests[number][..]), &places.kinds[number]);
-        check::check_components(channel, &mut claims, &session, what, draw)?;
+        check::check_components(channel, &mut claims, work, what, draw)?;
     }
     let what = (&objects, &hash, &accepted[..]);
     check::check_authenticators(channel, &mut claims, &session, what, &places.authenticators)?;
     claims.check(channel)?;
+    let (program, transfers) = (Arc::new(program), transfers.first(n_transfers));
+    let sent = Sent { session, digests, hash, accepted };
+    Ok(EvaluatorCopies { digest, program, places, received, transfers, sent })
+}
 
-    let mut claims = received.claims(evaluators(engine)?.1.opening());
-    let what = (&session, hash, &accepted[..]);
-    let wires = program.wires();
-    let authenticators =
-        buckets::receive_authenticators(channel, &mut claims, &places, wires, what)?;
-    let mut slots = Vec::with_capacity(program.graph.slots.len());
-    for (slot, at) in program.graph.slots.iter().enumerate() {
-        let place = (slot, at, &program.graph.kinds[at.kind]);
-        let digests = &digests[at.kind];
-        slots.push(buckets::receive_slot(channel, &mut claims, &places, place, digests)?);
+impl EvaluatorCopies {
+    /// Receives the buckets of a part. They may be used once the proof is checked, which this does.
+    ///
+    /// # Errors
+    /// `PeerMisbehaved` when a check fails; `Transport` when the peer is gone.
+    pub fn fill(
+        &self,
+        channel: &mut Channel,
+        proof: TheirOpening,
+        part: usize,
+    ) -> Result<PartBuckets> {
+        let EvaluatorCopies { program, places, received, sent, .. } = self;
+        let Sent { session, digests, hash, accepted } = sent;
+        let view = View { program, places, part };
+        let mut claims = received.claims(proof);
+        let what = (session, hash.clone(), &accepted[..]);
+        let authenticators = buckets::receive_authenticators(channel, &mut claims, view, what)?;
+        let mut slots = Vec::with_capacity(program.graph.slots.len());
+        for slot in 0..program.graph.slots.len() {
+            let digests = &digests[program.graph.slots[slot].kind];
+            slots.push(buckets::receive_slot(channel, &mut claims, (view, slot), digests)?);
+        }
+        claims.check(channel)?;
+        Ok(PartBuckets { authenticators, slots })
     }
-    claims.check(channel)?;
-    let transfers = transfers.first(n_transfers);
-    let receiver = evaluators(engine)?.1;
-    let proofs = [receiver.later(), receiver.later()];
-    Ok(EvaluatorMaterial { program, places, received, transfers, authenticators, slots, proofs })
 }

@@ -4,7 +4,7 @@ use symbolon_circuit::{Circuit, Receivers, lower_lookups};
 use symbolon_transport::{Error, Result};
 use zeroize::Zeroizing;
 
-use super::components::{self, ComponentGraph, Wire};
+use super::components::{self, Choice, ComponentGraph, Wire};
 use super::params::Games;
 use crate::{InputBits, OutputBits};
 
@@ -25,17 +25,36 @@ pub(super) enum ToGarbler {
     Constant(bool),
 }
 
-/// Some executions of a circuit.
+/// What a program is made for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task<'a> {
+    /// Executions that run together: a part.
+    pub executions: usize,
+    /// Parts that are prepared together, each of which runs by itself.
+    pub parts: usize,
+    /// The games that buckets have to win.
+    pub games: Games,
+    /// Names of the components to select; if there are none, the cost decides.
+    pub components: &'a [String],
+    /// Inputs that are outputs of earlier parts of a computation, so that no party gives them.
+    pub linked: &'a [usize],
+}
+
+/// The executions of a circuit that run together.
 #[derive(Debug)]
 pub(super) struct Program {
     /// The circuit, without look-ups.
     pub circuit: Circuit,
-    /// How many executions are prepared and run together.
+    /// How many executions run together.
     pub executions: usize,
+    /// How many such programs, its parts, share a cut-and-choose.
+    pub parts: usize,
     /// The components of all executions.
     pub graph: ComponentGraph,
     /// The input wires that the garbler owns, and those that the evaluator owns, in order.
     pub inputs: [Vec<Wire>; 2],
+    /// The input wires that neither owns, in order.
+    pub linked: Vec<Wire>,
     /// The numbers of the output bits that the garbler learns, with where they come from.
     pub to_garbler: Vec<(usize, ToGarbler)>,
     /// The numbers of the output bits that the evaluator learns.
@@ -46,38 +65,46 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Chooses components for so many executions of a circuit.
+    /// Chooses the components of a circuit.
     ///
     /// # Errors
-    /// `InvalidInput` when the circuit has owners or is of a size that cannot be.
-    pub fn new(circuit: &Circuit, executions: usize, games: Games) -> Result<Program> {
+    /// `InvalidInput` when the circuit has owners or is of a size that cannot be, or has no such
+    /// components.
+    pub fn new(circuit: &Circuit, task: Task<'_>) -> Result<Program> {
+        let Task { executions, parts, games, components: named, linked } = task;
+        let too_many = || Error::invalid_input("too many executions at a time");
+        let all = executions.checked_mul(parts).filter(|&all| all > 0).ok_or_else(too_many)?;
         let circuit = lower_lookups(circuit);
-        let graph = components::choose(&circuit, executions, games)?.repeated(executions);
+        let choice = Choice { executions: all, games, named };
+        let graph = components::choose(&circuit, choice)?.repeated(executions);
         let mut program = Program {
             executions,
+            parts,
             graph,
             inputs: [Vec::new(), Vec::new()],
+            linked: Vec::new(),
             to_garbler: Vec::new(),
             to_evaluator: Vec::new(),
             out_gates: Vec::new(),
             circuit,
         };
-        program.own_inputs()?;
+        program.own_inputs(linked)?;
         program.receive_outputs();
-        if program.wires() > (1 << 31) {
+        if program.wires().checked_mul(parts).is_none_or(|wires| wires > 1 << 31) {
             return Err(Error::invalid_input("too many wires between components"));
         }
         Ok(program)
     }
 
-    fn own_inputs(&mut self) -> Result<()> {
+    fn own_inputs(&mut self, linked: &[usize]) -> Result<()> {
         let mut wire = 0;
         for _ in 0..self.executions {
-            for input in self.circuit.inputs() {
+            for (place, input) in self.circuit.inputs().iter().enumerate() {
                 let own = self.inputs.get_mut(usize::from(input.owner)).ok_or_else(|| {
                     Error::invalid_input(format!("there is no party {}", input.owner))
                 })?;
                 let bits = input.ty.width() as Wire;
+                let own = if linked.contains(&place) { &mut self.linked } else { own };
                 own.extend(wire..wire + bits);
                 wire += bits;
             }
@@ -117,6 +144,29 @@ impl Program {
     /// are sums.
     pub fn wires(&self) -> usize {
         self.graph.wires + self.out_gates.len()
+    }
+
+    /// A digest of the components and their connections.
+    pub fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 duplo program");
+        let mut add = |number: usize| {
+            hasher.update(&(number as u64).to_le_bytes());
+        };
+        let graph = &self.graph;
+        [self.executions, self.parts, self.wires(), graph.kinds.len()]
+            .into_iter()
+            .for_each(&mut add);
+        for kind in &graph.kinds {
+            [kind.ands(), kind.inputs(), kind.outputs()].into_iter().for_each(&mut add);
+        }
+        for slot in &graph.slots {
+            [slot.kind, slot.first_sum, slot.first_output as usize].into_iter().for_each(&mut add);
+        }
+        for (terms, constant) in graph.sums.iter().chain(graph.outputs.iter()) {
+            add(2 * terms.len() + usize::from(constant));
+            terms.iter().for_each(|&wire| add(wire as usize));
+        }
+        *hasher.finalize().as_bytes()
     }
 
     /// The bits of the inputs that a party owns, in the order of its wires in

@@ -36,7 +36,7 @@ pub(super) fn recover(
     let common_offset = evaluated.common_offset.unwrap_or(Block::ZERO);
     let value = |wire: usize| authenticators.value(wire, evaluated.wires[wire], common_offset);
     let mut inputs = Zeroizing::new(vec![false; program.graph.inputs]);
-    for &wire in &program.inputs[0] {
+    for &wire in program.inputs[0].iter().chain(&program.linked) {
         inputs[wire as usize] = value(wire as usize);
     }
     for (&wire, &bit) in program.inputs[1].iter().zip(own) {

@@ -1,7 +1,8 @@
 //! What was made ready, as bytes for another process.
 //!
-//! Nothing that follows from the circuit, ρ and the number of executions is written: components are
-//! chosen and sizes computed again.
+//! Nothing that follows from the circuit, ρ, the parties' choice of components and the number of
+//! executions is written: components are chosen and sizes computed again, and a digest says that
+//! they are the same.
 
 use symbolon_primitives::Block;
 use symbolon_transport::Result;
@@ -16,7 +17,32 @@ use super::keys::KeyHash;
 use super::oblivious::Transfers;
 use super::params::Params;
 use super::program::Program;
-use crate::codec::{Reader, Writer};
+use crate::codec::{Reader, Writer, damaged};
+
+/// Writes how many parts were prepared together, and what was chosen for them: which components,
+/// and how they are connected.
+pub(super) fn write_head(to: &mut Writer<'_>, program: &Program) -> Result<()> {
+    to.u64(program.parts as u64)?;
+    to.bytes(&program.fingerprint())
+}
+
+/// Reads how many parts were prepared together.
+pub(super) fn read_parts(from: &mut Reader<'_>) -> Result<usize> {
+    let parts = from.u64()?;
+    // As many as `prepare` allows; a larger number would be a long search for sizes.
+    usize::try_from(parts)
+        .ok()
+        .filter(|parts| (1..=1 << 32).contains(parts))
+        .ok_or_else(|| damaged("it says a number of executions that cannot be"))
+}
+
+/// Checks that the same was chosen as is chosen now.
+pub(super) fn check_program(from: &mut Reader<'_>, program: &Program) -> Result<()> {
+    if from.array::<32>()? == program.fingerprint() {
+        return Ok(());
+    }
+    Err(damaged("it was prepared with other components"))
+}
 
 /// Writes what the garbler keeps, but for the commitments.
 pub(super) fn write_keys(to: &mut Writer<'_>, keys: &GarblerKeys) -> Result<()> {

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Word};
+use symbolon_circuit::builder::{Bit, Builder, ComponentBuilder, Subcircuit, Word};
 use symbolon_circuit::{Circuit, PartyId, Plan, Receivers, Type, builtin, reference};
-use symbolon_cutchoose::{Sizes, hcom};
 use symbolon_transport::adversary::Stage;
 use symbolon_transport::{Channel, Meter, Result, memory_lanes};
 
-use super::components::Kind;
-use super::engine::{self, Duplo};
-use super::layout::Layout;
-use super::params::{Games, Params, Small};
-use super::program::Program;
+use super::engine::Duplo;
+use super::forecast::{Forecast, Plans};
+use super::params::{Games, Small};
+use super::program::{Program, Task};
 use crate::{
-    Batch, Engine, GateForm, InputBits, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
+    Batch, Engine, GateForm, InputBits, Link, Network, OtExtension, OutputBits, Rho, SEGMENT_GATES,
 };
 
 /// What a run is of.
@@ -24,13 +22,26 @@ pub(super) struct Scene {
     pub circuit: Circuit,
     pub small: Option<Small>,
     pub executions: usize,
+    /// The components that are garbled, by name.
+    pub components: Vec<String>,
     /// The inputs' bits, execution after execution.
     pub inputs: Vec<Vec<bool>>,
 }
 
-/// Two calls of a component with eight AND gates, with XOR, NOT and constants between them, and
-/// outputs of all kinds: components' outputs, sums of them, opposites, constants, inputs.
-pub(super) fn circuit(to: Receivers) -> Circuit {
+/// Goes on with the output of the circuit below, which party 1 would own if it were not linked.
+fn continuation() -> Circuit {
+    let product = product();
+    let mut b = Builder::new("continuation");
+    let w = b.input("w", Type::Uint(9), 1);
+    let x = b.input("x", Type::Uint(4), 0);
+    let first = b.call_one(&product, &[&w[..4], &x]);
+    let second = b.call_one(&product, &[&w[4..8], &first]);
+    let sum = b.xor(&second, &w[5..]);
+    b.output("v", &sum, Type::Uint(4), Receivers::All);
+    b.finish().unwrap()
+}
+
+fn product() -> Subcircuit {
     let mut c = ComponentBuilder::new("product");
     let (x, y) = (c.input(4), c.input(4));
     let product = c.and(&x, &y);
@@ -38,7 +49,13 @@ pub(super) fn circuit(to: Receivers) -> Circuit {
     let more = c.and(&product, &turned);
     let sum = c.xor(&more, &x);
     c.output(&sum);
-    let product = c.finish().unwrap();
+    c.finish().unwrap()
+}
+
+/// Two calls of a component with eight AND gates, with XOR, NOT and constants between them, and
+/// outputs of all kinds: components' outputs, sums of them, opposites, constants, inputs.
+pub(super) fn circuit(to: Receivers) -> Circuit {
+    let product = product();
     let mut b = Builder::new("two products");
     let x = b.input("x", Type::Uint(4), 0);
     let y = b.input("y", Type::Uint(4), 1);
@@ -68,7 +85,9 @@ impl Scene {
             (0..4 * executions as u64).map(|i| (i + seed).wrapping_mul(by) >> 3 & 1 == 1).collect()
         };
         let circuit = circuit(Receivers::All);
-        Scene { circuit, small, executions, inputs: vec![bits(0x9e37_79b9), bits(0x85eb_ca6b)] }
+        let inputs = vec![bits(0x9e37_79b9), bits(0x85eb_ca6b)];
+        let components = vec!["product".to_string()];
+        Scene { circuit, small, executions, components, inputs }
     }
 
     /// What `party` should learn.
@@ -99,22 +118,33 @@ impl Scene {
     /// The same, counted by these meters.
     fn run_counted(
         &self,
-        [a, b]: [Arc<Meter>; 2],
+        meters: [Arc<Meter>; 2],
         adversary: impl FnOnce(&mut [Channel; 2]),
     ) -> [Result<OutputBits>; 2] {
+        let plan = &Plan::new(&self.circuit);
+        self.play(meters, adversary, |net| self.phases(net, plan))
+    }
+
+    /// Has both parties do the same work, after `adversary` has had its way with their channels.
+    fn play<T: Send>(
+        &self,
+        [a, b]: [Arc<Meter>; 2],
+        adversary: impl FnOnce(&mut [Channel; 2]),
+        work: impl Fn(&mut Network) -> Result<T> + Sync,
+    ) -> [Result<T>; 2] {
         let (a, b) = memory_lanes((0, a), (1, b), 1, None).unwrap();
         let [a, b] = [a, b].map(|mut lanes| lanes.remove(0));
         let mut channels = [a, b];
         channels.iter_mut().for_each(|channel| channel.set_timeout(Duration::from_secs(20)));
         adversary(&mut channels);
         let stage = &Stage::new(channels.iter().filter(|channel| !channel.cheats()).count());
-        let plan = &Plan::new(&self.circuit);
+        let work = &work;
         std::thread::scope(|scope| {
             let parties = (0..).zip(channels).map(|(me, channel)| {
                 scope.spawn(move || {
                     let cheats = channel.cheats();
                     stage.play(cheats, self.network(me, channel), |net| {
-                        let done = self.phases(net, plan);
+                        let done = work(net);
                         if done.is_err() && !cheats {
                             net.peers()[0].abort("the run failed");
                         }
@@ -128,12 +158,86 @@ impl Scene {
         })
     }
 
+    /// Runs the circuit with outputs that nobody learns, then twice another one on its outputs.
+    pub fn run_parts(
+        &self,
+        adversary: impl FnOnce(&mut [Channel; 2]),
+    ) -> [Result<[OutputBits; 2]>; 2] {
+        let first = circuit(Receivers::Only(Vec::new()));
+        let second = continuation();
+        let plans = [&first, &second].map(Plan::new);
+        let links = [Link { input: 0, part: 0, output: 0 }];
+        self.play([Meter::new(), Meter::new()], adversary, |net| {
+            let games = Games { small: self.small, ..Games::new(40) };
+            let mut engine = Duplo::set_up(net, games)?;
+            let own = |owner: usize, bits: &Vec<bool>| {
+                (usize::from(net.me) == owner).then(|| bits.clone())
+            };
+            let [x, y] = [0, 1].map(|owner| own(owner, &self.inputs[owner]));
+            let none = engine.evaluate_part(net, &first, &plans[0], &[], &vec![x.clone(), y])?;
+            assert_eq!(none, [None]);
+            let inputs = vec![None, x];
+            let mut again = || engine.evaluate_part(net, &second, &plans[1], &links, &inputs);
+            Ok([again()?, again()?])
+        })
+    }
+
+    /// What both parties should learn in the later parts.
+    pub fn expected_of_parts(&self) -> OutputBits {
+        let middle = reference::eval(&self.circuit, &self.inputs.concat());
+        vec![Some(reference::eval(&continuation(), &[middle, self.inputs[0].clone()].concat()))]
+    }
+
+    /// What `clock` said at the beginning of each phase of party 1, and at the end.
+    pub fn run_timed(&self, clock: impl Fn() -> u64 + Sync) -> Vec<u64> {
+        let plan = &Plan::new(&self.circuit);
+        let times = std::sync::Mutex::new(Vec::new());
+        let ended = self.play(
+            [Meter::new(), Meter::new()],
+            |_| (),
+            |net| {
+                let note = || times.lock().unwrap().push(clock());
+                let mine = net.me == 1;
+                if mine {
+                    note();
+                }
+                let games = Games { small: self.small, ..Games::new(40) };
+                let mut engine = Duplo::set_up(net, games)?;
+                if mine {
+                    note();
+                }
+                let material = engine.preprocess_for(net, &self.circuit, plan)?;
+                if mine {
+                    note();
+                }
+                let ready = material.prepare(net, &self.circuit, plan)?;
+                if mine {
+                    note();
+                }
+                let own = |(input, bits): (&symbolon_circuit::Input, &Vec<bool>)| {
+                    (input.owner == net.me).then(|| bits.clone())
+                };
+                let inputs: InputBits =
+                    self.circuit.inputs().iter().zip(&self.inputs).map(own).collect();
+                let outputs = ready.evaluate(net, &self.circuit, plan, &inputs)?;
+                if mine {
+                    note();
+                }
+                Ok(outputs)
+            },
+        );
+        ended.into_iter().for_each(|ended| drop(ended.unwrap()));
+        let times = times.into_inner().unwrap();
+        times.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    }
+
     fn network(&self, me: PartyId, channel: Channel) -> Network {
         let meter = channel.meter().clone();
         let batch = Batch { executions: self.executions, ..Batch::default() };
         let (rho, ot, form) = (Rho::Bits40, OtExtension::default(), GateForm::HalfGates);
         let (lanes, session) = (vec![vec![channel]], [7; 32]);
-        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates: SEGMENT_GATES }
+        let (segment_gates, components) = (SEGMENT_GATES, self.components.clone());
+        Network { me, lanes, meter, session, rho, ot, form, batch, segment_gates, components }
     }
 
     fn phases(&self, net: &mut Network, plan: &Plan) -> Result<OutputBits> {
@@ -169,48 +273,27 @@ fn several_executions_are_run_together() {
     }
 }
 
+#[test]
+fn parts_go_on_with_outputs_that_nobody_learnt() {
+    for (small, seed) in [(Some(TINY), 0), (Some(TINY), 1), (Some(TINY), 2), (None, 3)] {
+        let scene = Scene::new(small, 1, seed);
+        for ended in scene.run_parts(|_| ()) {
+            let expected = scene.expected_of_parts();
+            assert_eq!(ended.unwrap(), [expected.clone(), expected], "seed {seed}");
+        }
+    }
+}
+
 /// The components of the test circuit are what the tests of cheats count on.
 #[test]
 fn the_test_circuit_has_one_kind_in_two_slots() {
-    let program =
-        Program::new(&circuit(Receivers::All), 1, Games { small: Some(TINY), ..Games::new(40) })
-            .unwrap();
+    let games = Games { small: Some(TINY), ..Games::new(40) };
+    let components = &["product".to_string()];
+    let task = Task { executions: 1, parts: 1, games, components, linked: &[] };
+    let program = Program::new(&circuit(Receivers::All), task).unwrap();
     assert_eq!(program.graph.counts(), [2]);
     assert_eq!(program.graph.kinds[0].outputs(), 4);
     assert_eq!(program.out_gates.len(), 2);
-}
-
-/// Bytes that the garbler sends, by the formula of docs/protocols.md: for components, solderings,
-/// online.
-fn predicted(program: &Program, params: &Params) -> [u64; 3] {
-    let graph = &program.graph;
-    let (made, rho) = (&params.authenticators, 40);
-    let bits = |n: u64| n.div_ceil(8);
-    let layout = Layout::new(program, params, rho, 0);
-    let commitments = hcom::random_bytes(&engine::commitments(rho).unwrap(), layout.total) as u64;
-    let [own, theirs] = [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64);
-    let outputs = program.to_evaluator.len() as u64;
-    let rho = u64::from(rho);
-    let transfers = 16 * (theirs + rho + 1);
-    let masks = bits(outputs + rho) + 16 * rho;
-    let authenticators =
-        bits(made.objects) + 48 * made.objects + 16 * made.opened() + 32 * made.bucketed()
-            - 16 * made.buckets;
-    let component = |(kind, sizes): (&Kind, &Sizes)| {
-        let [g, n, m] = [kind.ands(), kind.inputs(), kind.outputs()].map(|n| n as u64);
-        bits(sizes.objects)
-            + (16 * m + 32) * sizes.objects
-            + 16 * (1 + n) * sizes.opened()
-            + (32 * g + 16 * (1 + m)) * sizes.bucketed()
-            + 16 * n * (sizes.bucketed() - sizes.buckets)
-    };
-    let components: u64 = graph.kinds.iter().zip(&params.kinds).map(component).sum();
-    let solderings = 16 * (graph.sums.len() + program.out_gates.len()) as u64;
-    [
-        commitments + transfers + masks + authenticators + components,
-        solderings,
-        16 * (own + theirs + outputs),
-    ]
 }
 
 #[test]
@@ -220,23 +303,27 @@ fn bytes_are_as_documented() {
         let inputs = circuit.inputs().iter();
         let inputs =
             inputs.map(|input| vec![true; input.ty.width() as usize * executions]).collect();
-        let scene = Scene { circuit, small: None, executions, inputs };
+        let components = Vec::new();
+        let scene = Scene { circuit, small: None, executions, components, inputs };
         let meters = [Meter::new(), Meter::new()];
         for ended in scene.run_counted(meters.clone(), |_| ()) {
             ended.unwrap();
         }
-        let games = Games::new(40);
-        let program = Program::new(&scene.circuit, executions, games).unwrap();
-        let params = Params::new(&program.graph, program.wires(), games).unwrap();
-        let report = meters[0].report();
-        for (phase, predicted) in
-            ["components", "solderings", "online"].into_iter().zip(predicted(&program, &params))
-        {
-            let sent = report.iter().find(|report| report.phase == phase).unwrap().bytes_sent;
-            // Headers of messages, proofs and coins.
-            assert!(sent >= predicted, "{name}: {phase}: {sent}, {predicted}");
-            let most = predicted + predicted / 20 + 500;
-            assert!(sent <= most, "{name}: {phase}: {sent}, {predicted}");
+        let plans = Plans { executions, ..Plans::default() };
+        let Forecast { made, connected, online, .. } =
+            Forecast::new(&scene.circuit, plans).unwrap();
+        for (party, meter) in meters.iter().enumerate() {
+            let report = meter.report();
+            let phases = [("components", made), ("solderings", connected), ("online", online)];
+            for (phase, predicted) in phases {
+                let predicted = [predicted.garbler, predicted.evaluator][party];
+                let report = report.iter().find(|report| report.phase == phase);
+                let sent = report.map_or(0, |report| report.bytes_sent);
+                // Headers of messages, proofs and coins.
+                assert!(sent >= predicted, "{name}: {phase}: {sent}, {predicted}");
+                let most = predicted + predicted / 20 + 500;
+                assert!(sent <= most, "{name}: {phase}: {sent}, {predicted}");
+            }
         }
     }
 }

@@ -83,6 +83,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     checks: checks::ALL,
     has_mac_length: true,
     has_psi_form: false,
+    has_components: false,
     engine: EngineSource::Gates(|_, _| GateRole::Tables(prepare)),
     load: |net, _, PlannedCircuit { circuit, .. }, from| {
         let Batch { executions, mac, .. } = net.batch;

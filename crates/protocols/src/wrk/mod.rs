@@ -80,6 +80,7 @@ pub(crate) static SPEC: ProtocolSpec = ProtocolSpec {
     batches: None,
     has_mac_length: false,
     has_psi_form: false,
+    has_components: false,
     engine: EngineSource::Gates(|me, form| {
         GateRole::Garbling(match form {
             GateForm::FourRow if me == EVALUATOR => {

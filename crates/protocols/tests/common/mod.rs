@@ -41,6 +41,7 @@ pub struct Setting {
     pub batch: Batch,
     /// With a number, all phases are done at once, in segments of about this many gates.
     pub segment_gates: Option<u64>,
+    pub components: &'static [&'static str],
 }
 
 impl Default for Setting {
@@ -55,6 +56,7 @@ impl Default for Setting {
             form: GateForm::default(),
             batch: Batch { executions: 1, mac: MacLength::Bits64, ..Batch::default() },
             segment_gates: None,
+            components: &[],
         }
     }
 }
@@ -94,6 +96,7 @@ pub fn mesh(setting: Setting) -> Vec<Network> {
         form,
         batch: setting.batch,
         segment_gates: setting.segment_gates.unwrap_or(SEGMENT_GATES),
+        components: setting.components.iter().map(|name| name.to_string()).collect(),
     };
     (0..).zip(lanes).zip(&meters).map(network).collect()
 }

@@ -108,6 +108,14 @@ fn unlike(key: &str, kind: &str) -> Option<[SessionParams; 2]> {
             return Some(PsiForm::ALL.map(with));
         }
         "segment_gates" => other.segment_gates = 1000,
+        "components" if kind == "measure tables" || kind == "preprocess" => return None,
+        "components" => {
+            let with = |names: &[&str]| SessionParams {
+                components: names.iter().map(|name| name.to_string()).collect(),
+                ..SessionParams::new(Protocol::Duplo)
+            };
+            return Some([with(&[]), with(&["sum", "product"])]);
+        }
         "dealer" => other.dealer = Some("a friend".to_string()),
         new => panic!("no test changes the parameter `{new}`"),
     }
@@ -172,7 +180,10 @@ fn every_parameter_that_differs_is_named_on_both_sides_in_every_kind_of_session(
                 let dealer = Some("a friend".to_string());
                 SessionParams { dealer: params.dealer.or(dealer), ..params }
             });
-            if !["ot", "psi"].contains(&key) && kind != "triples" && dealt[0] != dealt[1] {
+            if !["ot", "psi", "components"].contains(&key)
+                && kind != "triples"
+                && dealt[0] != dealt[1]
+            {
                 assert_named(key, kind, dealt, folder.path());
             }
             if (key, kind) != ("dealer", "triples") {
@@ -291,6 +302,31 @@ fn macs_follow_rho_unless_they_are_asked_for_as_a_comparison() {
     }
     let garbled = SessionParams { mac: Bits128.into(), ..SessionParams::new(Protocol::Wrk) };
     assert!(garbled.check().is_err(), "there is nothing to choose");
+}
+
+/// The order in which a party names components, and how often, makes no difference.
+#[test]
+fn components_are_compared_as_a_set() {
+    let with = |names: &[&str]| SessionParams {
+        components: names.iter().map(|name| name.to_string()).collect(),
+        ..SessionParams::new(Protocol::Duplo)
+    };
+    let both = with(&["a", "b c"]);
+    assert_eq!(both.values(), with(&["b c", "a", "a"]).values());
+    assert_ne!(both.values(), with(&["a"]).values());
+    for params in [both, with(&[])] {
+        params.check().unwrap();
+        let mut copy = SessionParams::new(Protocol::Duplo);
+        for (key, value) in params.values() {
+            copy.set(key, &value).unwrap();
+        }
+        assert_eq!((copy.values(), &copy.components), (params.values(), &params.components));
+    }
+    assert!(with(&["a; b"]).check().is_err() && with(&["by cost"]).check().is_err());
+    let other = SessionParams { protocol: Protocol::DualEx, ..with(&["a"]) };
+    assert!(
+        other.check().is_err() && SessionParams::new(Protocol::Wrk).set("components", "a").is_err()
+    );
 }
 
 #[test]

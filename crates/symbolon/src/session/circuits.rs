@@ -14,8 +14,11 @@
 use symbolon_circuit::{Circuit, Plan};
 use symbolon_transport::{Channel, Error, Result};
 
-use super::Session;
-use crate::{config::check_parties, messages::NEXT_CIRCUIT, report::SETUP};
+use symbolon_protocols::Link;
+
+use super::{Parts, Session};
+use crate::report::{DEPENDENT, SETUP};
+use crate::{Inputs, Outputs, config::check_parties, messages::NEXT_CIRCUIT};
 
 const DOMAIN: &str = "symbolon 2026 job id v1";
 
@@ -109,13 +112,18 @@ impl Session {
     /// none of the parties, or the protocol cannot run this circuit. `PeerIncompatible` when a peer
     /// goes on to another circuit; `Transport` when one is gone.
     pub fn next_circuit(&mut self, circuit: &Circuit) -> Result<()> {
+        self.announce(circuit, circuit.digest())
+    }
+
+    /// Goes on to `circuit`, of which the parties compare this digest.
+    fn announce(&mut self, circuit: &Circuit, digest: [u8; 32]) -> Result<()> {
         if let Some(error) = &self.dead {
             return Err(error.clone());
         }
         check_parties(circuit, usize::from(self.parties()))?;
         let plan = Plan::new(circuit);
         self.protocol.demand(&self.network, circuit, &plan)?;
-        let announcement = Announcement { number: self.circuits, digest: circuit.digest() };
+        let announcement = Announcement { number: self.circuits, digest };
         self.phase(SETUP, |parts| {
             let peers = parts.network.lanes.first_mut();
             announcement.compare(peers.ok_or_else(|| Error::internal("a session without lanes"))?)
@@ -125,4 +133,87 @@ impl Session {
         (self.circuit, self.plan) = (circuit.clone(), plan);
         Ok(())
     }
+
+    /// All phases of the session's circuit as the first part of a reactive computation: later parts
+    /// can go on with its outputs, also with those that nobody learns. Counted as
+    /// function-dependent. Only [`Duplo`](crate::Protocol::Duplo) can.
+    ///
+    /// ```
+    /// use symbolon::{Config, Inputs, Link, Protocol, Result, Session, Transport};
+    /// use symbolon::circuit::{Receivers, builtin};
+    ///
+    /// # fn main() -> Result<()> {
+    /// let adder = builtin::by_name("add:8").expect("a built-in circuit");
+    /// // Nobody learns the sum.
+    /// let hidden = adder.with_receivers(vec![Receivers::Only(vec![]); adder.outputs().len()])?;
+    /// let (for_zero, for_one) = Transport::memory(1, None)?;
+    /// let party = |number: u16, transport| -> Result<_> {
+    ///     let config = Config::new(number, transport).protocol(Protocol::Duplo);
+    ///     let inputs = Inputs::builder(&hidden, number).uint(usize::from(number), 20)?.finish()?;
+    ///     let mut session = Session::connect(config, &hidden)?;
+    ///     session.evaluate_part(&inputs)?;
+    ///     // Both add the sum to itself.
+    ///     let links = [0, 1].map(|input| Link { input, part: 0, output: 0 });
+    ///     let none = Inputs::builder(&adder, number).finish_linked(&links)?;
+    ///     session.continue_with(&adder, &links, &none)
+    /// };
+    /// let (zero, one) = std::thread::scope(|scope| {
+    ///     let zero = scope.spawn(|| party(0, for_zero));
+    ///     let one = scope.spawn(|| party(1, for_one));
+    ///     (zero.join().unwrap(), one.join().unwrap())
+    /// });
+    /// for outputs in [zero?, one?] {
+    ///     assert_eq!(outputs.get(0).and_then(|out| out.uint()), Some(80));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Session::evaluate`], and `InvalidInput` when the protocol keeps no outputs.
+    pub fn evaluate_part(&mut self, inputs: &Inputs) -> Result<Outputs> {
+        inputs.check(&self.circuit, self.network.me)?;
+        self.part(&[], inputs)
+    }
+
+    /// Goes on to another circuit, as [`next_circuit`](Session::next_circuit) does, and evaluates it
+    /// as the next part: its inputs in `links` are outputs of earlier parts, which stay as hidden as
+    /// they are. Which circuit and which links may depend on what the parties have learnt; all
+    /// parties must name the same, which is compared. `inputs` are those that are not linked, from
+    /// [`finish_linked`](crate::InputsBuilder::finish_linked).
+    ///
+    /// # Errors
+    /// As [`next_circuit`](Session::next_circuit) and [`evaluate_part`](Session::evaluate_part);
+    /// `InvalidInput` when a link does not fit, which ends the session: the peer may be waiting.
+    pub fn continue_with(
+        &mut self,
+        circuit: &Circuit,
+        links: &[Link],
+        inputs: &Inputs,
+    ) -> Result<Outputs> {
+        self.announce(circuit, linked_digest(circuit, links))?;
+        self.part(links, inputs)
+    }
+
+    fn part(&mut self, links: &[Link], inputs: &Inputs) -> Result<Outputs> {
+        self.phase(DEPENDENT, |parts| {
+            let Parts { engine, network, circuit, plan } = parts;
+            let bits = engine.evaluate_part(network, circuit, plan, links, inputs.bits())?;
+            Outputs::new(circuit, network.me, bits)
+        })
+    }
+}
+
+/// What parties compare of a circuit with linked inputs.
+fn linked_digest(circuit: &Circuit, links: &[Link]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new_derive_key("symbolon 2026 linked circuit v1");
+    hasher.update(&circuit.digest());
+    let mut sorted = links.to_vec();
+    sorted.sort_unstable_by_key(|link| (link.input, link.part, link.output));
+    for Link { input, part, output } in sorted {
+        for place in [input, part, output] {
+            hasher.update(&(place as u64).to_le_bytes());
+        }
+    }
+    *hasher.finalize().as_bytes()
 }

@@ -47,6 +47,9 @@ impl Maker {
         if protocol.has_psi_form() {
             label = format!("{label}, {} intersection", params.psi.name());
         }
+        if let Some(names) = params.component_names().filter(|_| !params.components.is_empty()) {
+            label = format!("{label}, components {names}");
+        }
         let pins = config.pins();
         let peers = (0..config.parties() as u16).zip(pins).filter(|(peer, _)| *peer != party);
         let peers = peers.map(|(party, pin)| ItemPeer {

@@ -70,6 +70,7 @@ pub fn networks(setting: Setting) -> [Network; 2] {
             ..Batch::default()
         },
         segment_gates: SEGMENT_GATES,
+        components: Vec::new(),
     };
     [network(0, a), network(1, b)]
 }

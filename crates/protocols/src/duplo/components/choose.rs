@@ -1,9 +1,13 @@
-//! Which components are selected: those with which garbling, sending and evaluating cost least.
+//! Which components are selected: those with which garbling, sending and evaluating cost least, or
+//! those that the parties name.
 //!
 //! Small components have many calls, so that fewer copies are needed for each; large ones have
-//! fewer wires between them, each of which takes commitments, solderings and authenticators. A
-//! selection takes all components of at most so many AND gates, for every such bound; the sizes and
-//! costs of each are computed exactly, and the cheapest one is kept.
+//! fewer wires between them, each of which takes commitments, solderings and authenticators. The
+//! search computes the sizes and the cost of each selection exactly. It first tries all components
+//! of at most so many AND gates, for every such bound. Then it takes the best of these selections
+//! and adds or removes one component at a time, as long as that makes it cheaper.
+//!
+//! Both parties search with the same integers, so they find the same selection.
 
 use symbolon_circuit::{Circuit, Component, Step};
 use symbolon_transport::{Error, Result};
@@ -12,41 +16,144 @@ use super::ComponentGraph;
 use super::assemble::{MAX_NODES, assemble};
 use crate::duplo::params::{Games, Params};
 
-/// The most selections that are tried, those with the largest components first.
-const MAX_TRIED: usize = 24;
+/// The most bounds that are tried, those with the largest components first.
+const MAX_BOUNDS: usize = 24;
 
-/// The components of a circuit without look-ups that is to be executed so many times.
+/// The most changes of one component that are tried.
+const MAX_CHANGES: usize = 48;
+
+/// Changes are tried where a selection leaves at most so many nodes at the top level, so that each
+/// takes milliseconds.
+const MAX_NODES_OF_CHANGES: u64 = 1 << 16;
+
+/// What components are chosen for.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::duplo) struct Choice<'a> {
+    /// Executions that share a cut-and-choose.
+    pub executions: usize,
+    /// The games that buckets have to win.
+    pub games: Games,
+    /// Names of the components to select; if there are none, the cheapest selection is searched
+    /// for.
+    pub named: &'a [String],
+}
+
+/// The components of a circuit without look-ups.
 ///
 /// # Errors
-/// `InvalidInput` when no selection gives a program of a size that can be run.
-pub(in crate::duplo) fn choose(
-    circuit: &Circuit,
-    executions: usize,
-    games: Games,
-) -> Result<ComponentGraph> {
+/// `InvalidInput` when no selection gives a program of a size that can be run, or a named component
+/// does not occur or has no AND gates.
+pub(in crate::duplo) fn choose(circuit: &Circuit, choice: Choice<'_>) -> Result<ComponentGraph> {
     let components = circuit.components();
     let ands = flattened(components, |step| u64::from(matches!(step, Step::And { .. })));
-    let mut bounds: Vec<u64> = reachable(components)
-        .into_iter()
-        .zip(&ands)
-        .filter_map(|(reached, &ands)| reached.then_some(ands))
-        .collect();
-    bounds.sort_unstable_by(|a, b| b.cmp(a));
-    bounds.dedup();
-    let mut best: Option<(u128, ComponentGraph)> = None;
-    for bound in bounds.into_iter().take(MAX_TRIED) {
-        let selected: Vec<bool> = ands.iter().map(|&n| n > 0 && n <= bound).collect();
-        if nodes_left(components, &selected) > MAX_NODES {
-            continue;
-        }
-        let graph = assemble(circuit, &selected).map_err(|e| Error::InvalidInput(e.to_string()))?;
-        let Some(cost) = cost(&graph, executions, games) else { continue };
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, graph));
-        }
+    let reached = reachable(components);
+    let mut search = Search { circuit, choice, best: None };
+    if choice.named.is_empty() {
+        search.by_size(&reached, &ands)?;
+        search.by_single_changes(&reached, &ands)?;
+    } else {
+        search.consider(named(components, &reached, &ands, choice.named)?)?;
     }
     let too_large = || Error::invalid_input("the circuit is too large, or has too many components");
-    best.map(|(_, graph)| graph).ok_or_else(too_large)
+    search.best.map(|best| best.graph).ok_or_else(too_large)
+}
+
+/// The components with these names.
+fn named(
+    components: &[Component],
+    reached: &[bool],
+    ands: &[u64],
+    names: &[String],
+) -> Result<Vec<bool>> {
+    let mut selected = vec![false; components.len()];
+    for name in names {
+        let called = |at: &usize| reached[*at] && components[*at].name == *name;
+        let mut found: Vec<usize> = (0..components.len()).filter(called).collect();
+        if found.is_empty() {
+            return Err(Error::invalid_input(format!("the circuit has no component `{name}`")));
+        }
+        found.retain(|&at| ands[at] > 0);
+        if found.is_empty() {
+            return Err(Error::invalid_input(format!(
+                "component `{name}` has no AND gates: there is nothing to garble in it"
+            )));
+        }
+        found.into_iter().for_each(|at| selected[at] = true);
+    }
+    Ok(selected)
+}
+
+/// A selection, what it gives and what that costs.
+struct Candidate {
+    cost: u128,
+    selected: Vec<bool>,
+    graph: ComponentGraph,
+}
+
+/// The cheapest selection so far.
+struct Search<'a> {
+    circuit: &'a Circuit,
+    choice: Choice<'a>,
+    best: Option<Candidate>,
+}
+
+impl Search<'_> {
+    /// Keeps a selection if it is cheaper than the best one; says whether it is.
+    fn consider(&mut self, selected: Vec<bool>) -> Result<bool> {
+        if nodes_left(self.circuit.components(), &selected) > MAX_NODES {
+            return Ok(false);
+        }
+        let graph = assemble(self.circuit, &selected);
+        let graph = graph.map_err(|error| Error::InvalidInput(error.to_string()))?;
+        let Some(cost) = cost(&graph, self.choice.executions, self.choice.games) else {
+            return Ok(false);
+        };
+        let cheaper = self.best.as_ref().is_none_or(|best| cost < best.cost);
+        if cheaper {
+            self.best = Some(Candidate { cost, selected, graph });
+        }
+        Ok(cheaper)
+    }
+
+    /// Tries all components of at most so many AND gates, for every such bound.
+    fn by_size(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
+        let sizes = reached.iter().zip(ands);
+        let mut bounds: Vec<u64> =
+            sizes.filter_map(|(&reached, &ands)| reached.then_some(ands)).collect();
+        bounds.sort_unstable_by(|a, b| b.cmp(a));
+        bounds.dedup();
+        for bound in bounds.into_iter().take(MAX_BOUNDS) {
+            self.consider(ands.iter().map(|&n| n > 0 && n <= bound).collect())?;
+        }
+        Ok(())
+    }
+
+    /// Adds or removes one component at a time.
+    fn by_single_changes(&mut self, reached: &[bool], ands: &[u64]) -> Result<()> {
+        let components = self.circuit.components();
+        // Inside the main component, if it is selected, no selection matters.
+        let may_change = |at: usize| reached[at] && ands[at] > 0;
+        let mut left = MAX_CHANGES;
+        let mut found = true;
+        while std::mem::take(&mut found) {
+            for at in (0..components.len()).filter(|&at| may_change(at)) {
+                let Some(best) = &self.best else { return Ok(()) };
+                let mut selected = best.selected.clone();
+                selected[at] = !selected[at];
+                let main_selected = selected.last() == Some(&true) && at + 1 != components.len();
+                let large = nodes_left(components, &selected) > MAX_NODES_OF_CHANGES;
+                if main_selected || large {
+                    continue;
+                }
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
+                found |= self.consider(selected)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What so many executions cost; none if they cannot be run.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use symbolon_circuit::{Circuit, Plan};
 
+pub(super) use choose::Choice;
 pub(super) use choose::choose;
 
 /// A wire of the top level: the bits of the circuit's inputs come first, then the outputs of the
@@ -69,6 +70,8 @@ impl Sums {
 /// A kind of component.
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
+    /// What the program calls it; leftover gates have a name of their own.
+    pub name: String,
     /// The circuit that is garbled.
     #[cfg(test)]
     pub circuit: Circuit,
@@ -80,6 +83,7 @@ impl Kind {
     fn new(circuit: Circuit) -> Kind {
         let plan = Arc::new(Plan::new(&circuit));
         Kind {
+            name: circuit.name().to_string(),
             #[cfg(test)]
             circuit,
             plan,

@@ -116,7 +116,7 @@ fn built_in_circuits_are_the_same_in_components() {
     for name in ["aes128", "aes128:sbox", "cbcmac:3", "matmul:3x8", "sort:5x4", "random:600/100"] {
         let Some(circuit) = builtin::by_name(name).ok() else { panic!("{name}") };
         let lowered = lower_lookups(&circuit);
-        let graph = choose(&lowered, 1, Games::new(40)).unwrap();
+        let graph = choose(&lowered, choice(&[])).unwrap();
         let inputs = random_bits(&mut prg, graph.inputs);
         assert_eq!(graph.eval(&inputs), reference::eval(&circuit, &inputs), "{name}");
     }
@@ -126,11 +126,70 @@ fn built_in_circuits_are_the_same_in_components() {
 #[test]
 fn blocks_of_a_cbc_mac_are_one_kind() {
     let circuit = builtin::by_name("cbcmac:16").unwrap();
-    let graph = choose(&circuit, 1, Games::new(40)).unwrap();
+    let graph = choose(&circuit, choice(&[])).unwrap();
     let ands: Vec<(usize, usize)> =
         graph.kinds.iter().map(|kind| kind.ands()).zip(graph.counts()).collect();
     assert!(ands.iter().any(|&(_, count)| count == 16), "{ands:?}");
-    let params = Params::new(&graph, graph.wires, Games::new(40)).unwrap();
-    let whole = assemble(&circuit, &[false, false, true]);
-    drop((params, whole));
+}
+
+fn choice(named: &[String]) -> Choice<'_> {
+    Choice { executions: 1, games: Games::new(40), named }
+}
+
+/// A program with a small component that is called often and one that is called once.
+fn often_and_once() -> Circuit {
+    use symbolon_circuit::builder::{Builder, ComponentBuilder};
+    let component = |name: &str, bits: usize, repeat: usize| {
+        let mut c = ComponentBuilder::new(name);
+        let (x, y) = (c.input(bits), c.input(bits));
+        let mut z = x.clone();
+        for _ in 0..repeat {
+            z = c.mul(&z, &y);
+        }
+        c.output(&z);
+        c.finish().unwrap()
+    };
+    let (often, once) = (component("often", 16, 2), component("once", 16, 1));
+    let mut b = Builder::new("often and once");
+    let [x, y] = [0, 1].map(|party| b.input(&format!("{party}"), Type::Uint(16), party));
+    let mut z = b.call_one(&once, &[&x, &y]);
+    for _ in 0..40 {
+        z = b.call_one(&often, &[&z, &y]);
+    }
+    b.output("z", &z, Type::Uint(16), Receivers::All);
+    b.finish().unwrap()
+}
+
+/// The cheapest selection costs no more than any other, also than those that bounds alone do not
+/// give.
+#[test]
+fn the_choice_is_the_cheapest_of_all_selections() {
+    let circuit = often_and_once();
+    let cost = |graph: &ComponentGraph| {
+        let params = Params::for_executions(graph, 1, graph.wires, Games::new(40)).unwrap();
+        params.cost(graph, 1)
+    };
+    let chosen = cost(&choose(&circuit, choice(&[])).unwrap());
+    let n = circuit.components().len();
+    for selection in 0..1u32 << n {
+        let selected: Vec<bool> = (0..n).map(|at| selection >> at & 1 == 1).collect();
+        let graph = assemble(&circuit, &selected).unwrap();
+        assert!(chosen <= cost(&graph), "{selected:?}");
+    }
+}
+
+#[test]
+fn named_components_are_garbled_and_no_others() {
+    let circuit = often_and_once();
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let kinds = |named: &[&str]| {
+        let graph = choose(&circuit, choice(&names(named)))?;
+        let kinds = graph.kinds.iter().map(|kind| kind.name.clone());
+        Ok::<_, symbolon_transport::Error>(kinds.zip(graph.counts()).collect::<Vec<_>>())
+    };
+    let kind = |name: &str, count: usize| (name.to_string(), count);
+    assert_eq!(kinds(&["often", "once"]).unwrap(), [kind("once", 1), kind("often", 40)]);
+    assert_eq!(kinds(&["often"]).unwrap(), [kind("leftover gates", 1), kind("often", 40)]);
+    assert_eq!(kinds(&["often and once"]).unwrap(), [kind("often and once", 1)]);
+    assert!(kinds(&["never"]).unwrap_err().to_string().contains("no component `never`"));
 }

@@ -1,0 +1,189 @@
+//! What a run will be made of and send, computed from the circuit alone: which components are
+//! garbled, how often, in which buckets, and the bytes of each phase.
+
+use symbolon_circuit::Circuit;
+use symbolon_cutchoose::{Sizes, hcom};
+use symbolon_transport::Result;
+
+use super::assemble::returned;
+use super::components::Kind;
+use super::engine;
+use super::layout::Layout;
+use super::params::{Games, Params};
+use super::program::{Program, Task};
+use crate::Rho;
+
+/// What is to be run.
+#[derive(Clone, Copy, Debug)]
+pub struct Plans<'a> {
+    /// Executions that run together.
+    pub executions: usize,
+    /// Such batches that are prepared together, each of which runs by itself.
+    pub count: usize,
+    /// Statistical security.
+    pub rho: Rho,
+    /// Names of the components to garble; if there are none, the cost decides.
+    pub components: &'a [String],
+}
+
+impl Default for Plans<'_> {
+    /// One execution at ρ = 40, of components that the cost decides.
+    fn default() -> Self {
+        Plans { executions: 1, count: 1, rho: Rho::Bits40, components: &[] }
+    }
+}
+
+/// One game of cut-and-choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameSizes {
+    /// Buckets: places to fill, in all executions together.
+    pub buckets: u64,
+    /// Objects in each bucket, α.
+    pub bucket: u64,
+    /// Objects made, L.
+    pub made: u64,
+}
+
+impl From<&Sizes> for GameSizes {
+    fn from(sizes: &Sizes) -> GameSizes {
+        GameSizes { buckets: sizes.buckets, bucket: sizes.bucket, made: sizes.objects }
+    }
+}
+
+/// A component that is garbled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ComponentForecast {
+    /// Its name in the circuit, or "leftover gates".
+    pub name: String,
+    /// AND gates.
+    pub and_gates: u64,
+    /// Input bits.
+    pub inputs: u64,
+    /// Output bits.
+    pub outputs: u64,
+    /// Its copies.
+    pub sizes: GameSizes,
+    /// Bytes that party 0 sends for it before the slots are connected, commitments included.
+    pub bytes: u64,
+}
+
+/// Bytes sent by each party, without headers of messages, proofs and coins, which are a few hundred
+/// bytes a phase and 8 a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PhaseBytes {
+    /// By party 0.
+    pub garbler: u64,
+    /// By party 1, with the OT extension `iknp`, of which the others send less.
+    pub evaluator: u64,
+}
+
+/// What a run is made of and sends, the set-up left out, for all executions together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// The components that are garbled.
+    pub components: Vec<ComponentForecast>,
+    /// The authenticators: a bucket for each wire.
+    pub authenticators: GameSizes,
+    /// Inputs of components that are soldered to.
+    pub solderings: u64,
+    /// The cut-and-choose, and the buckets.
+    pub made: PhaseBytes,
+    /// Connecting the components.
+    pub connected: PhaseBytes,
+    /// The online phase.
+    pub online: PhaseBytes,
+}
+
+impl Forecast {
+    /// Computes what a run of `circuit` will be.
+    ///
+    /// # Errors
+    /// `InvalidInput` when the protocol cannot run this circuit, or so many executions of it, or the
+    /// circuit has no such components.
+    pub fn new(circuit: &Circuit, plans: Plans<'_>) -> Result<Forecast> {
+        let Plans { executions, count: parts, rho, components } = plans;
+        let games = Games::new(rho.bits());
+        let program =
+            Program::new(circuit, Task { executions, parts, games, components, linked: &[] })?;
+        let params = Params::new(&program, games)?;
+        Forecast::of(&program, &params, games.rho)
+    }
+
+    pub(super) fn of(program: &Program, params: &Params, rho: u32) -> Result<Forecast> {
+        let (graph, parts) = (&program.graph, program.parts as u64);
+        let commitments = engine::commitments(rho)?;
+        let all = Layout::new(program, params, rho, 0).total;
+        let committed = hcom::random_bytes(&commitments, all) as u64;
+        // Of a commitment, so that the components' bytes can be told apart.
+        let share = |n: u64| (committed as u128 * u128::from(n) / all.max(1) as u128) as u64;
+        let [own, theirs] =
+            [&program.inputs[0], &program.inputs[1]].map(|wires| wires.len() as u64 * parts);
+        let outputs = program.to_evaluator.len() as u64 * parts;
+        let rho = u64::from(rho);
+        let transfers = 16 * (theirs + rho + 1);
+        let masks = bits(outputs + rho) + 16 * rho;
+        let mut components = Vec::new();
+        let mut made = committed + transfers + masks + authenticators(&params.authenticators);
+        for (kind, sizes) in graph.kinds.iter().zip(&params.kinds) {
+            let bytes = component(kind, sizes);
+            made += bytes;
+            let ports = (kind.inputs() + kind.outputs()) as u64;
+            components.push(ComponentForecast {
+                name: kind.name.clone(),
+                and_gates: kind.ands() as u64,
+                inputs: kind.inputs() as u64,
+                outputs: kind.outputs() as u64,
+                sizes: sizes.into(),
+                bytes: bytes + share((1 + ports) * sizes.objects),
+            });
+        }
+        let solderings = (graph.sums.len() + program.out_gates.len()) as u64 * parts;
+        let back = returned(program).count() as u64 * parts;
+        Ok(Forecast {
+            components,
+            authenticators: (&params.authenticators).into(),
+            solderings,
+            made: PhaseBytes {
+                garbler: made,
+                evaluator: bits(rho) + 16 * rho + iknp(theirs + rho),
+            },
+            connected: PhaseBytes { garbler: 16 * solderings, evaluator: 0 },
+            online: PhaseBytes {
+                garbler: 16 * (own + theirs + outputs),
+                evaluator: bits(theirs) + 16 * back,
+            },
+        })
+    }
+
+    /// Bytes that both parties send, the set-up left out.
+    pub fn bytes(&self) -> u64 {
+        let both = |phase: &PhaseBytes| phase.garbler + phase.evaluator;
+        both(&self.made) + both(&self.connected) + both(&self.online)
+    }
+}
+
+fn bits(n: u64) -> u64 {
+    n.div_ceil(8)
+}
+
+/// Bytes for so many correlated OTs with IKNP: a row for each and for the check's, in whole columns
+/// of 128, and the check.
+fn iknp(n: u64) -> u64 {
+    16 * (n + 128).next_multiple_of(128) + 2064
+}
+
+/// Bytes for authenticators, but for their commitments.
+fn authenticators(sizes: &Sizes) -> u64 {
+    bits(sizes.objects) + 48 * sizes.objects + 16 * sizes.opened() + 32 * sizes.bucketed()
+        - 16 * sizes.buckets
+}
+
+/// Bytes for all copies of a component, but for their commitments.
+fn component(kind: &Kind, sizes: &Sizes) -> u64 {
+    let [gates, inputs, outputs] = [kind.ands(), kind.inputs(), kind.outputs()].map(|n| n as u64);
+    bits(sizes.objects)
+        + (16 * outputs + 32) * sizes.objects
+        + 16 * (1 + inputs) * sizes.opened()
+        + (32 * gates + 16 * (1 + outputs)) * sizes.bucketed()
+        + 16 * inputs * (sizes.bucketed() - sizes.buckets)
+}

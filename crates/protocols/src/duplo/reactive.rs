@@ -1,0 +1,321 @@
+//! Reactive computation: outputs of one part are inputs of the next, and nobody sees them in
+//! between. Which part comes next may depend on what the parties have learnt.
+//!
+//! A part is a circuit that is garbled, connected and evaluated as ever. Its outputs stay with the
+//! engine as they are: the garbler keeps the commitments to the wires of each output bit, the
+//! evaluator the keys. A *linked* input of a later part is neither party's: no key is given for it
+//! and no transfer is used. Its wire has authenticators like any other input wire, and the garbler
+//! solders the sum of wires that the output is to the head of these, exactly as it solders sums to
+//! the inputs of slots (`solder`):
+//!
+//! ```text
+//! G                                                          E
+//! solderings of the linked inputs, with a proof         ──▶  checks; takes the keys it holds to
+//!                                                            the new wires; authenticators accept
+//! ```
+//!
+//! The head of an input wire is soldered to once, so its own key hides what is opened, however often
+//! an output is linked.
+//!
+//! **Recovery** goes on through the parts. An evaluator that learnt Δ_ot in one part knows the outputs of
+//! that part in the clear, but may hold the key of the wrong value. It takes the right one instead: it
+//! can tell which value a key on the new wire stands for, and the other key differs by that wire's Δ.
+//! Later parts are recovered from the start. The evaluator takes the same steps when nothing is
+//! recovered, as ever.
+
+use symbolon_circuit::{Circuit, Plan};
+use symbolon_primitives::Block;
+use symbolon_transport::{Error, Result};
+use zeroize::Zeroizing;
+
+use super::buckets::View;
+use super::commit::{Claims, Committed, Id, Opening, Received, receive_blocks, send_blocks};
+use super::components::Wire;
+use super::engine::{Duplo, peer, threads};
+use super::evaluate::GarbledProgram;
+use super::messages;
+use super::online::{Linked, Played};
+use super::preprocess::{self, garblers};
+use super::program::{GARBLER, Program, Task};
+use super::solder::{self, Target};
+use crate::phases::check_inputs;
+use crate::{InputBits, Link, Network, OutputBits};
+
+/// The outputs of a part, which later parts can be linked to.
+pub(super) struct Held {
+    /// Where the bits of each output start and end.
+    ranges: Vec<std::ops::Range<usize>>,
+    /// What is added to the sum of wires that each output bit is.
+    constants: Vec<bool>,
+    keys: Keys,
+}
+
+enum Keys {
+    /// Commitments to the sum of wires that each output bit is.
+    Garbler(Committed),
+    Evaluator(HeldKeys),
+}
+
+/// What the evaluator holds of output bits.
+struct HeldKeys {
+    /// As the garbler's commitments.
+    sums: Received,
+    /// Of each bit, the sum of the keys of its wires, and the sum of their Δ ⊕ Δ_ot where the key
+    /// has colour 1.
+    bits: Zeroizing<Vec<[Block; 2]>>,
+    /// The values of the bits, if they were recovered: the keys may be of others.
+    right: Option<Zeroizing<Vec<bool>>>,
+}
+
+/// A linked bit: the wire that it goes to, and the output bit that it is.
+struct LinkedBit {
+    wire: Wire,
+    part: usize,
+    bit: usize,
+}
+
+/// Evaluates a part.
+///
+/// # Errors
+/// `InvalidInput` when the links do not fit, before anything is sent; others as all phases have
+/// them.
+pub(super) fn evaluate(
+    engine: &mut Duplo,
+    net: &mut Network,
+    (circuit, plan): (&Circuit, &Plan),
+    links: &[Link],
+    inputs: &InputBits,
+) -> Result<OutputBits> {
+    if net.batch.executions != 1 {
+        return Err(Error::invalid_input("parts are evaluated once, not in batches"));
+    }
+    check_links(circuit, links, &engine.held)?;
+    check_own(circuit, net.me, links, inputs)?;
+    let linked: Vec<usize> = links.iter().map(|link| link.input).collect();
+    let task = Task {
+        executions: 1,
+        parts: 1,
+        games: engine.games,
+        components: &net.components,
+        linked: &linked,
+    };
+    let program = Program::new(circuit, task)?;
+    let bits = linked_bits(circuit, links, &engine.held);
+    let program = (circuit.digest(), program);
+    let (outputs, held) = if net.me == GARBLER {
+        garbler(engine, net, program, (&bits, inputs))?
+    } else {
+        evaluator(engine, net, program, plan, (&bits, inputs))?
+    };
+    engine.held.push(held);
+    Ok(outputs)
+}
+
+/// Refuses links to what is not there, or has another width.
+fn check_links(circuit: &Circuit, links: &[Link], held: &[Held]) -> Result<()> {
+    for (place, &Link { input, part, output }) in links.iter().enumerate() {
+        let refuse = |reason: &str| Err(Error::invalid_input(format!("link {place}: {reason}")));
+        let Some(port) = circuit.inputs().get(input) else {
+            return refuse("the circuit has no such input");
+        };
+        if links[..place].iter().any(|link| link.input == input) {
+            return refuse("the input is linked already");
+        }
+        let Some(range) = held.get(part).and_then(|held| held.ranges.get(output)) else {
+            return refuse("there was no such output");
+        };
+        if range.len() as u64 != port.ty.width() {
+            return refuse("the output has another width than the input");
+        }
+    }
+    Ok(())
+}
+
+/// Checks that this party gives all inputs of its own but those that are linked.
+fn check_own(circuit: &Circuit, me: u16, links: &[Link], inputs: &InputBits) -> Result<()> {
+    let mut filled = Zeroizing::new(inputs.clone());
+    for link in links {
+        let port = &circuit.inputs()[link.input];
+        match filled.get_mut(link.input) {
+            Some(given @ None) if port.owner == me => {
+                *given = Some(vec![false; port.ty.width() as usize]);
+            }
+            Some(Some(_)) => {
+                let text = format!("input `{}` is linked and takes no value", port.name);
+                return Err(Error::invalid_input(text));
+            }
+            _ => {}
+        }
+    }
+    check_inputs(circuit, me, &filled, 1)
+}
+
+/// All linked bits, in the order of the wires that they go to.
+fn linked_bits(circuit: &Circuit, links: &[Link], held: &[Held]) -> Vec<LinkedBit> {
+    let mut bits = Vec::new();
+    let mut wire = 0;
+    for (place, input) in circuit.inputs().iter().enumerate() {
+        if let Some(link) = links.iter().find(|link| link.input == place) {
+            let range = held[link.part].ranges[link.output].clone();
+            let each = (wire..).zip(range);
+            bits.extend(each.map(|(wire, bit)| LinkedBit { wire, part: link.part, bit }));
+        }
+        wire += input.ty.width() as Wire;
+    }
+    bits
+}
+
+/// What links and later parts need of a part's commitments: key and Δ of each linked input wire,
+/// then the sum of wires of each output bit.
+fn kept_sums(view: View<'_>) -> Vec<Vec<Id>> {
+    let program = view.program;
+    let targets = program.linked.iter().flat_map(|&wire| {
+        let Target { key, offset } = view.head(wire as usize);
+        [vec![key], vec![offset]]
+    });
+    let head = |wire: &Wire| view.head(*wire as usize).key;
+    let outputs = program.graph.outputs.iter().map(|(terms, _)| terms.iter().map(head).collect());
+    targets.chain(outputs).collect()
+}
+
+/// Where a linked bit's soldering finds its source and target, among sources of all linked bits
+/// that are followed by their keys and Δ.
+fn places(linked: usize) -> impl Iterator<Item = (Id, Target)> {
+    let target = move |bit: usize| {
+        let key = (linked + 2 * bit) as Id;
+        Target { key, offset: key + 1 }
+    };
+    (0..linked).map(move |bit| (bit as Id, target(bit)))
+}
+
+fn garbler(
+    engine: &mut Duplo,
+    net: &mut Network,
+    program: ([u8; 32], Program),
+    (bits, inputs): (&[LinkedBit], &InputBits),
+) -> Result<(OutputBits, Held)> {
+    let threads = threads(net);
+    let channel = peer(net)?;
+    let mut copies = preprocess::garbler(engine, channel, threads, program)?;
+    let committer = garblers(engine)?.1;
+    copies.fill(channel, committer.opening(), 0)?;
+    let (proof, online) = (committer.opening(), committer.later());
+    let ready = copies.connect(channel, proof, 0, online)?;
+    let view = View { program: &copies.program, places: &copies.places, part: 0 };
+    let kept = copies.committed.sums(&kept_sums(view));
+    let (targets, outputs) = kept.split(2 * bits.len());
+    let held = Held::new(view.program, Keys::Garbler(outputs));
+
+    let sources = bits.iter().map(|bit| match &engine.held[bit.part].keys {
+        Keys::Garbler(sums) => Ok((sums, bit.bit)),
+        Keys::Evaluator(_) => Err(Error::internal("the evaluator's outputs at the garbler")),
+    });
+    let sources: Vec<_> = sources.collect::<Result<_>>()?;
+    let joined = targets.behind(&sources);
+    let proof = garblers(engine)?.1.opening();
+    let mut opening: Opening<'_> = joined.opening(proof);
+    let solderings = places(bits.len()).zip(bits).map(|((source, target), bit)| {
+        let constant = engine.held[bit.part].constants[bit.bit];
+        solder::solder(&mut opening, &[source], target, constant)
+    });
+    let mut solderings: Vec<Block> = solderings.collect();
+    let channel = peer(net)?;
+    channel.tamper_state("duplo: link", Block::as_bytes_mut(&mut solderings));
+    send_blocks(channel, messages::LINKS, &solderings)?;
+    opening.prove(channel)?;
+    let outputs = ready.play(net, inputs)?;
+    Ok((outputs, held))
+}
+
+fn evaluator(
+    engine: &mut Duplo,
+    net: &mut Network,
+    program: ([u8; 32], Program),
+    plan: &Plan,
+    (bits, inputs): (&[LinkedBit], &InputBits),
+) -> Result<(OutputBits, Held)> {
+    let threads = threads(net);
+    let channel = peer(net)?;
+    let copies = preprocess::evaluator(engine, channel, threads, program)?;
+    let receiver = preprocess::evaluators(engine)?.1;
+    let buckets = copies.fill(channel, receiver.opening(), 0)?;
+    let (proof, online) = (receiver.opening(), receiver.later());
+    let ready = copies.connect(channel, proof, (0, buckets), online)?;
+    let view = View { program: &copies.program, places: &copies.places, part: 0 };
+    let kept = copies.received.sums(&kept_sums(view));
+    let (targets, sums) = kept.split(2 * bits.len());
+
+    let sources = bits.iter().map(|bit| Ok((&engine.keys(bit.part)?.sums, bit.bit)));
+    let sources: Vec<_> = sources.collect::<Result<_>>()?;
+    let joined = targets.behind(&sources);
+    let proof = preprocess::evaluators(engine)?.1.opening();
+    let mut claims: Claims<'_> = joined.claims(proof);
+    let solderings = receive_blocks(channel, messages::LINKS, bits.len())?;
+    for (((source, target), bit), &soldering) in places(bits.len()).zip(bits).zip(&solderings) {
+        let constant = engine.held[bit.part].constants[bit.bit];
+        solder::claim(&mut claims, &[source], target, constant, soldering)?;
+    }
+    claims.check(channel)?;
+    let linked = engine.linked_keys(&ready.garbled, bits, &solderings)?;
+    let (program, authenticators) = (view.program, ready.garbled.authenticators.clone());
+    let linked = Linked { keys: &linked, common_offset: engine.recovered };
+    let played = ready.play(net, plan, inputs, linked)?;
+    let Played { outputs, evaluated, recovered } = played;
+    engine.recovered = evaluated.common_offset;
+    let held = program.graph.outputs.iter().map(|(terms, _)| {
+        terms.iter().fold([Block::ZERO; 2], |[sum, differences], &wire| {
+            let key = evaluated.wires[wire as usize];
+            let difference = authenticators.difference(wire as usize).select(key.lsb());
+            [sum ^ key, differences ^ difference]
+        })
+    });
+    let keys = HeldKeys { sums, bits: Zeroizing::new(held.collect()), right: recovered };
+    Ok((outputs, Held::new(program, Keys::Evaluator(keys))))
+}
+
+impl Held {
+    fn new(program: &Program, keys: Keys) -> Held {
+        let mut first = 0;
+        let ranges = program.circuit.outputs().iter().map(|output| {
+            let start = first;
+            first += output.ty.width() as usize;
+            start..first
+        });
+        let ranges = ranges.collect();
+        let constants = program.graph.outputs.iter().map(|(_, constant)| constant).collect();
+        Held { ranges, constants, keys }
+    }
+}
+
+impl Duplo {
+    fn keys(&self, part: usize) -> Result<&HeldKeys> {
+        match &self.held[part].keys {
+            Keys::Evaluator(keys) => Ok(keys),
+            Keys::Garbler(_) => Err(Error::internal("the garbler's outputs at the evaluator")),
+        }
+    }
+
+    /// EvSold for the linked inputs: the keys on their wires, of the right values where they were
+    /// recovered.
+    fn linked_keys(
+        &self,
+        garbled: &GarbledProgram,
+        bits: &[LinkedBit],
+        solderings: &[Block],
+    ) -> Result<Vec<(Wire, Block)>> {
+        let authenticators = &garbled.authenticators;
+        let common = self.recovered.unwrap_or(Block::ZERO);
+        let one = |(bit, &soldering): (&LinkedBit, &Block)| {
+            let held = self.keys(bit.part)?;
+            let wire = bit.wire as usize;
+            let difference = authenticators.difference(wire);
+            let [sum, differences] = held.bits[bit.bit];
+            let key = sum ^ differences ^ soldering ^ difference.select(sum.lsb());
+            let value = authenticators.value(wire, key, common);
+            let right = held.right.as_ref().map_or(value, |right| right[bit.bit]);
+            let turned = self.recovered.is_some() & (value != right);
+            Ok((bit.wire, key ^ (difference ^ common).select(turned)))
+        };
+        bits.iter().zip(solderings).map(one).collect()
+    }
+}
