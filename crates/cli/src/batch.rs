@@ -98,7 +98,13 @@ pub fn play_batch(
     stage("evaluating");
     let mut failed = None;
     let all = (0..executions).map(|number| inputs.get(number));
+    let mut done = 0;
     let mut take = |outputs: Outputs| {
+        let before = share(done, executions);
+        done += 1;
+        if share(done, executions) != before {
+            stage(&format!("evaluated {done}/{executions}"));
+        }
         each(shown(inputs.circuit.outputs(), &outputs, parties)).map_err(|failure| {
             let told = symbolon::Error::Internal(failure.message.clone());
             failed = Some(failure);
@@ -119,6 +125,11 @@ pub fn play_batch(
     let (runs, spans) = (PartyResult::only_run(&phases), Timeline::of(&report));
     let choice = ChoiceJson::of_session(&session);
     Ok(PartyResult { phases, runs, spans, choice, ..PartyResult::empty() })
+}
+
+/// Hundredths of `all`: progress is told when there is another one.
+fn share(done: u64, all: u64) -> u128 {
+    u128::from(done) * 100 / u128::from(all)
 }
 
 /// Prepares all evaluations at once, and runs each by itself.

@@ -10,6 +10,10 @@
 //! * κ_s: the probe resistance of the input encoding (`probe_matrix`), and the length ℓ of the
 //!   values in the private set intersection. The paper asks for ℓ ≥ κ_s. The two sets make B²
 //!   pairs, each of which a cheater may hope to hit, so ℓ = κ_s + 2⌈log₂ B⌉ here.
+//!
+//! Each bound is for one event. A cheater can hope for three of the second kind in one execution: that
+//! the matrix resists fewer probes than it should, that all its probes pass, and that it hits a value of
+//! the intersection. Together they have probability at most 3·2^-κ_s.
 
 use symbolon_cutchoose::games::{Costs, Game, Goal, Sizes};
 use symbolon_transport::{Error, Result};
