@@ -98,9 +98,12 @@ fn summary(cost: &CostJson) -> Markup {
     }
 }
 
+/// A file's name, and for each of its lines the AND gates and the look-ups.
+type FileCost<'c> = (&'c str, BTreeMap<u32, (u64, u64)>);
+
 /// The files with gates, the main one first, and the gates of their lines.
-fn files(cost: &CostJson) -> Vec<(&str, BTreeMap<u32, (u64, u64)>)> {
-    let mut files: Vec<(&str, BTreeMap<u32, (u64, u64)>)> = vec![(&cost.program, BTreeMap::new())];
+fn files(cost: &CostJson) -> Vec<FileCost<'_>> {
+    let mut files: Vec<FileCost<'_>> = vec![(&cost.program, BTreeMap::new())];
     for line in &cost.report.lines {
         let known = files.iter().position(|(file, _)| *file == line.file);
         let place = known.unwrap_or_else(|| {
