@@ -212,17 +212,17 @@ fn dualex() {
 }
 
 #[test]
-fn wrk_in_stretches() {
+fn wrk_in_segments() {
     try_scene(Scene::Streamed, 5 * STRIDE);
 }
 
 #[test]
-fn wrk_in_stretches_with_two_threads() {
+fn wrk_in_segments_with_two_threads() {
     try_scene(Scene::StreamedMeanwhile, 9 * STRIDE);
 }
 
 #[test]
-fn ywz_in_stretches() {
+fn ywz_in_segments() {
     try_scene(Scene::StreamedPair, 5 * STRIDE);
 }
 

@@ -100,7 +100,7 @@ macro_rules! scenes {
 scenes! {
     nothing_is_left_of_wrk_with_four_rows: FourRow,
     nothing_is_left_of_wrk_with_half_gates_on_two_threads: HalfGates,
-    nothing_is_left_of_wrk_in_stretches_on_two_threads: Streamed,
+    nothing_is_left_of_wrk_in_segments_on_two_threads: Streamed,
     nothing_is_left_of_ywz_among_three: Three,
     nothing_is_left_of_ywz_with_iknp: Iknp,
     nothing_is_left_of_tinytable: TinyTable,
