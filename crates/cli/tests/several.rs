@@ -111,7 +111,8 @@ fn protocols_and_numbers_of_parties_must_go_together() {
     symbolon(&[&three[..], &["--protocol", "wrk"]].concat())
         .expect(2)
         .says(&["wrk runs among 2 parties, not 3", "--protocol ywz"]);
-    let two = ["local", "add:8", "--protocol", "ywz", "--input", "x=1", "--input", "y=2"];
+    let two =
+        ["local", "add:8", "--protocol", "ywz", "--input", "x=1", "--input", "y=2", "--costs"];
     let ended = symbolon(&two).expect(0).says(&["0 (evaluator)"]);
     assert_eq!(ended.out, "sum = 3\n");
     for parties in ["0", "1", "65", "x"] {
