@@ -142,10 +142,13 @@ pub struct Work {
     pub bytes_received: u64,
 }
 
+/// What is called with everything that happens.
+type Hear = dyn Fn(&Progress) + Send + Sync;
+
 /// Hears of progress, from any thread of a session. It should return soon: the session waits for
 /// it. The default hears nothing.
 #[derive(Clone, Default)]
-pub struct Observer(Option<Arc<dyn Fn(&Progress) + Send + Sync>>);
+pub struct Observer(Option<Arc<Hear>>);
 
 impl Observer {
     /// Calls `hear` with everything that happens.

@@ -162,9 +162,12 @@ impl Event {
     }
 }
 
+/// What is called with every event of a party.
+type Hear = dyn Fn(Event) + Send + Sync;
+
 /// Where the events of one party go; the default is nowhere.
 #[derive(Clone, Default)]
-pub struct Sink(Option<Arc<dyn Fn(Event) + Send + Sync>>);
+pub struct Sink(Option<Arc<Hear>>);
 
 impl Sink {
     /// Hands every event to `hear`.
